@@ -1,4 +1,4 @@
-"""A vault that is closed: looked at without a key, copied, and a backup put in its place."""
+"""A closed vault: checked without a key, copied, and replaced by a backup."""
 
 import os
 import shutil
@@ -60,10 +60,10 @@ def check_closed(at: Location) -> list[SlotRow]:
 
 
 def _check_log(path: Path) -> None:
-    """Raise DamagedVaultError where the log beside this copy of a vault is that of another file.
+    """Raise DamagedVaultError if the log beside this copy of a vault belongs to another file.
 
-    Every transaction writes the next generation: the first one in the log follows that of the file,
-    which may have taken some of them already.
+    Every transaction increments the generation: the first one in the log must follow the last one
+    of the file, or an earlier one where the file already contains some of the log.
     """
     log = path.with_name(path.name + LOG)
     written = log.read_bytes() if log.exists() else b""
@@ -92,22 +92,24 @@ def _check_log(path: Path) -> None:
 
 
 def _generation(path: Path) -> int:
-    """Return the generation of a vault, with what is in its log. Raises VaultError."""
+    """Return the generation of a vault, log included. Raises VaultError."""
     with closing(Database.open(path)) as database:
         return state_row(database)[0]
 
 
 def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
-    """Put a backup in the place of the vault, once the secret has opened and verified it.
+    """Replace the vault by a backup, after the secret has opened it and all of it is verified.
 
-    ``backup``: may be the vault itself, to vouch for an old copy that was put there by hand; one
-    that was set aside is removed, since it is the vault then.
-    Returns where the replaced vault now lies, or None if there was none; the witness is renewed.
-    Raises as `unlock`: then nothing is changed; BusyVaultError if the vault is open.
+    ``backup``: may be the vault itself, to accept an old copy that was put there by hand; a vault
+    that was set aside is removed once it is restored.
+    Returns the path of the replaced vault, or None if there was none; the witness is renewed.
+    Raises as `unlock`, BusyVaultError if the vault is open; then nothing has changed.
     """
     with staging(at) as trial, ExitStack() as stack:
         old = _opened(at.vault)
-        if old is not None:  # and held to the end: what another one told in between would be lost
+        if (
+            old is not None
+        ):  # hold it to the end: what another process wrote meanwhile would be lost
             stack.callback(old.close)
         there = os.path.lexists(at.vault)
         if not there:
@@ -118,7 +120,7 @@ def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
                 raise VaultError(what, OTHER, str(backup))
             itself = old is not None and backup.samefile(old.path)
         if old is not None and itself:
-            old.copy(trial.vault)  # read in any other way, and closed, it would be locked no more
+            old.copy(trial.vault)  # any other way to read it would give up its lock
         else:
             copy_files(backup, trial.vault)
         with _named(trial.vault, backup):
@@ -162,7 +164,7 @@ def copy_closed(at: Location, to: Path, secret: Secret) -> None:
 
 @contextmanager
 def _named(trial: Path, backup: Path) -> Iterator[None]:
-    """Let the errors of a copy of a backup name the backup."""
+    """Make errors about the copy of a backup name the backup."""
     try:
         yield
     except (DamagedVaultError, VaultVersionError) as error:
@@ -176,7 +178,7 @@ def _named(trial: Path, backup: Path) -> Iterator[None]:
 
 
 def _opened(path: Path) -> Database | None:
-    """Open a vault so that nobody else can; None if it is missing or does not open.
+    """Open a vault exclusively; return None if it is missing or does not open.
 
     Raises BusyVaultError.
     """
@@ -189,7 +191,7 @@ def _opened(path: Path) -> Database | None:
 
 
 def _keep(path: Path, old: Database | None) -> Path:
-    """Give the old vault another name as well, and return it; its log goes with that name."""
+    """Give the old vault a second name, move its log along, and return that name."""
     if old is not None:
         old.retire()
     kept = next(free_names(path))

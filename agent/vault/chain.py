@@ -61,14 +61,14 @@ class State:
         return replace(self, generation=self.generation + 1, **changes)  # type: ignore[arg-type]
 
     def witness(self, vault_id: bytes) -> Witness:
-        """Return what to keep apart from the vault."""
+        """Return the witness of this state, which is kept outside the vault."""
         return Witness(
             FORMAT, vault_id.hex(), self.generation, self.rotations, self.entries, self.head.hex()
         )
 
 
 def first_link(seals: Seals) -> bytes:
-    """Return what stands before the first entry."""
+    """Return the link that precedes the first entry."""
     return seals.digest("chain")
 
 
@@ -95,7 +95,7 @@ def state_row(database: Database) -> tuple[int, bytes]:
 
 
 def read_state(database: Database, seals: Seals) -> State:
-    """Return the state of a vault; DamagedVaultError if it is not what was sealed."""
+    """Return the state of a vault; DamagedVaultError if it was altered."""
     generation, sealed = state_row(database)
     try:
         payload = seals.open(sealed, "state", generation)
@@ -105,7 +105,7 @@ def read_state(database: Database, seals: Seals) -> State:
 
 
 class Row(NamedTuple):
-    """An entry as it lies in the file."""
+    """An entry as stored in the file."""
 
     number: int
     site: bytes
@@ -125,7 +125,7 @@ class Entry(NamedTuple):
 
 
 def sealed_entry(seals: Seals, before: State, site: str, payload: bytes) -> Row:
-    """Return the row that follows a state, in the transaction that follows it."""
+    """Return the row of the next entry, as the next transaction writes it."""
     number, generation = before.entries + 1, before.generation + 1
     found_by = seals.lookup("site", site)
     plain = before.head + prefix_name(site, payload)
@@ -135,12 +135,12 @@ def sealed_entry(seals: Seals, before: State, site: str, payload: bytes) -> Row:
 
 
 def link(seals: Seals, row: Row) -> bytes:
-    """Return what the next entry holds of a row."""
+    """Return the link to a row, which the next entry contains."""
     return seals.digest("link", *row)
 
 
 def opened_entry(seals: Seals, row: Row) -> Entry:
-    """Return what a row holds; DamagedVaultError if it is not what was sealed there."""
+    """Return the content of a row; DamagedVaultError if it was altered or moved."""
     try:
         plain = seals.open(row.sealed, "entry", row.number, row.site, row.generation)
         site, payload = split_name(plain[LINK_BYTES:])
@@ -157,7 +157,7 @@ def entry_rows(database: Database, after: int = 0, last: int = MAX_INTEGER) -> I
 
 
 def _columns(database: Database, after: int, last: int) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows after a number, up to the last, in order, as they are; VaultError."""
+    """Yield the unchecked rows after a number, up to the last, in order; VaultError."""
     query = f"{_COLUMNS} WHERE number > ? AND number <= ? ORDER BY number LIMIT {_BATCH}"
     while rows := database.rows(query, after, last):
         yield from rows
@@ -165,9 +165,9 @@ def _columns(database: Database, after: int, last: int) -> Iterator[tuple[Any, .
 
 
 def digest_rows(database: Database, update: Callable[[bytes], None], after: int, last: int) -> None:
-    """Add the rows after a number, up to the last, to a digest as they lie in the file.
+    """Add the rows after a number, up to the last, to a digest, as stored.
 
-    DamagedVaultError where one cannot be an entry's.
+    Raises DamagedVaultError for a row that cannot be an entry.
     """
     try:
         for number, site, generation, sealed in _columns(database, after, last):
@@ -179,7 +179,7 @@ def digest_rows(database: Database, update: Callable[[bytes], None], after: int,
 def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) -> Iterator[Row]:
     """Yield the rows of sites, by their keyed hashes, after a number: the last one first.
 
-    For what is shown only: what is decided follows from all rows. Raises DamagedVaultError.
+    Only for display: decisions use all rows. Raises DamagedVaultError.
     """
 
     def found(part: Sequence[bytes]) -> Iterator[Row]:
@@ -197,8 +197,8 @@ def verified(
 ) -> Iterator[tuple[Row, Entry]]:
     """Yield every entry, from the first, checked against its neighbours and the state.
 
-    ``after``: the number of the last entry that is already known to be unchanged. Raises
-    DamagedVaultError if they do not fit, RolledBackError if the witness saw another.
+    ``after``: the last entry that is already known to be unchanged. Raises DamagedVaultError if
+    they do not fit, RolledBackError if the witness saw another entry.
     """
     if database.rows("SELECT min(number) FROM entry") not in ([(None,)], [(1,)]):
         raise damaged("the ledger does not begin with entry 1", database.path)
@@ -223,7 +223,7 @@ def verified(
 
 
 def _row(columns: tuple[Any, ...], database: Database) -> Row:
-    """Return an entry as it is in the file; DamagedVaultError if it is not one."""
+    """Return an entry as stored in the file; DamagedVaultError if it is not one."""
     match columns:
         case (int(), bytes(), int(generation), bytes()) if generation > 0:
             return Row(*columns)

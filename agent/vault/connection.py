@@ -1,4 +1,4 @@
-"""A connection to the file of a vault: SQLite's errors, and a watch on its files."""
+"""Connections to the file of a vault: its errors, copies of it, and a watch on its files."""
 
 import fcntl
 import os
@@ -52,7 +52,7 @@ READERS = 510, 0x40000002  # bytes that whoever reads a database locks, from the
 
 
 def sqlite_error(error: sqlite3.Error, path: Path) -> VaultError:
-    """Return our error for one of SQLite's."""
+    """Translate an error of SQLite."""
     code = _kind(error)
     if code in _BUSY:
         return busy(path)
@@ -62,7 +62,7 @@ def sqlite_error(error: sqlite3.Error, path: Path) -> VaultError:
 
 
 def busy(path: Path) -> BusyVaultError:
-    """Return the error for a vault that somebody else has open."""
+    """Return the error for a vault that another process has open."""
     hint = "stop the other one, for instance with `reticent lock`"
     return BusyVaultError("the vault is open in another process", hint, str(path))
 
@@ -73,7 +73,7 @@ def refuses(error: VaultError) -> bool:
 
 
 def damaged(what: str, path: Path | None = None) -> DamagedVaultError:
-    """Return the error for a vault in which something is not as it was written."""
+    """Return the error for a damaged vault."""
     place = None if path is None else str(path)
     return DamagedVaultError(f"the vault is damaged: {what}", RESTORE, place)
 
@@ -83,7 +83,7 @@ def _kind(error: sqlite3.Error) -> int:
 
 
 class Stamp(NamedTuple):
-    """What tells whether a file is the one it was, and as it was."""
+    """Identifies a file and its state."""
 
     device: int
     inode: int
@@ -99,14 +99,14 @@ class Files(NamedTuple):
 
 
 class Watch:
-    """The two files of an open database, as it left them.
+    """The two files of an open database, as this process left them.
 
-    To look at their names costs two calls of the system. A log that is cut at the very moment at
-    which it is written to has the right size again: so what stood at its end is read again, too.
+    Each check costs two system calls. A log that is truncated while it is written to has the right
+    size again, so its last frame is read again as well.
     """
 
     def __init__(self, path: Path) -> None:
-        """Take the files as they are."""
+        """Remember the files as they are."""
         self.place = Path(os.path.realpath(path))
         self.log = self.place.with_name(self.place.name + LOG)
         self._names = str(path.absolute()), str(self.log)
@@ -116,35 +116,35 @@ class Watch:
         self.left = self.found()
 
     def begin(self, page_bytes: int) -> None:
-        """Take the files as they are now that there is a log. Raises OSError."""
+        """Remember the files as they are, now that there is a log. Raises OSError."""
         self._frame = _BEFORE_PAGE + page_bytes
         self._descriptor = os.open(self._names[1], os.O_RDONLY | os.O_CLOEXEC)
         self._take(self.found())
 
     def end(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
     def found(self) -> Files:
-        """Return what lies under the two names now."""
+        """Return the stamps of both files now."""
         return Files(*map(stamp, self._names))
 
     @property
     def intact(self) -> bool:
-        """Whether everything is as it was left."""
+        """Whether both files are unchanged."""
         return self.found() == self.left
 
     def check(self) -> None:
-        """Raise ReplacedVaultError where something is not as it was left."""
+        """Raise ReplacedVaultError if a file has changed."""
         if not self.intact:
             raise self._error()
 
     def refresh(self, *, file: bool) -> None:
-        """Take the log as it is after this process may have left something in it.
+        """Remember the log as it is now that this process may have written to it.
 
-        ``file``: and the file, where the log was moved into it. Others are not taken.
+        ``file``: and the file, if the log was moved into it. Replaced files are not remembered.
         """
         found = self.found()
         same = same_file(found.file, self.left.file) if file else found.file == self.left.file
@@ -152,9 +152,9 @@ class Watch:
             self._take(found)
 
     def committed(self) -> None:
-        """Take the log after a transaction, by which it alone has grown.
+        """Remember the log after a transaction, which may only have appended to it.
 
-        Raises ReplacedVaultError where something else has changed.
+        Raises ReplacedVaultError if anything else has changed.
         """
         found, before = self.found(), self.left.log
         grown = False
@@ -171,7 +171,7 @@ class Watch:
             raise self._error()
 
     def difference(self) -> str:
-        """Return what happened to files that have changed."""
+        """Return in words what happened to files that have changed."""
         found = self.found()
         if found.file is None:
             what = "the vault was removed or moved away"
@@ -195,7 +195,7 @@ class Watch:
 
     @property
     def in_place(self) -> bool:
-        """Whether the name still leads to the file that is open, whatever is in it."""
+        """Whether the name still leads to the open file, whatever its content."""
         return same_file(stamp(str(self.place)), self.left.file)
 
     def _take(self, found: Files) -> None:
@@ -208,7 +208,7 @@ class Watch:
 
 
 def stamp(name: str) -> Stamp | None:
-    """Return what a name leads to, None where it leads nowhere."""
+    """Return the stamp of the file of a name, None if there is none."""
     try:
         found = os.stat(name)  # noqa: PTH116  (twice as fast, and done four times a commit)
     except OSError:
@@ -217,7 +217,7 @@ def stamp(name: str) -> Stamp | None:
 
 
 def same_file(one: Stamp | None, other: Stamp | None) -> bool:
-    """Return whether these are the same file, whatever is in it."""
+    """Return whether two stamps belong to the same file, whatever its content."""
     return one is not None and other is not None and one[:2] == other[:2]
 
 
@@ -248,7 +248,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def check_file(path: Path) -> os.stat_result:
-    """Return which file this is; VaultError if it does not exist."""
+    """Return the status of a regular file; VaultError if there is none."""
     with translated(path):
         try:
             status = path.stat()
@@ -262,12 +262,11 @@ def check_file(path: Path) -> os.stat_result:
 
 @contextmanager
 def snapshot(path: Path, beside: Path | None = None) -> Iterator[Path]:
-    """Yield a copy of a vault and its log, to look at: of the vault itself nothing changes.
+    """Yield a copy of a vault and its log for inspection; the vault itself does not change.
 
-    It is taken while nobody can write. ``beside``: what it is an unfinished part of; else it lies
-    where the system has what is temporary. A VaultError that names the copy then names the vault.
-    Raises BusyVaultError where somebody has the vault open, VaultError if it is missing or cannot
-    be read.
+    It is taken while nobody can write. ``beside``: the file it is an unfinished part of; otherwise
+    it is a temporary file of the system. A VaultError about the copy names the vault instead.
+    Raises BusyVaultError if the vault is open, VaultError if it is missing or cannot be read.
     """
     found = check_file(path)
     # To open and close it here would give up the locks on it.
@@ -289,9 +288,9 @@ def snapshot(path: Path, beside: Path | None = None) -> Iterator[Path]:
 
 
 def copy_files(path: Path, to: Path) -> None:
-    """Copy a database and what SQLite left beside it into files of the owner's only.
+    """Copy a database and the log beside it into files that only the owner can read.
 
-    Raises BusyVaultError where somebody has it open, VaultError where it cannot be copied.
+    Raises BusyVaultError if it is open, VaultError if it cannot be copied.
     """
     real = Path(os.path.realpath(path))  # beside that SQLite keeps the log
     with translated(path), path.open("rb") as file:
@@ -311,7 +310,7 @@ def copy_files(path: Path, to: Path) -> None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Raise what SQLite or the system raises as a VaultError that names a file."""
+    """Translate errors of SQLite and the system into a VaultError that names a file."""
     try:
         yield
     except sqlite3.Error as error:

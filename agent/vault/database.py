@@ -52,16 +52,16 @@ _HARDENED = (
 
 
 class Database:
-    """An open database, this process's alone.
+    """An open database that no other process can open.
 
-    Nobody in this process may open its file otherwise: closing any descriptor of a file gives up
-    all locks that the process has on it (POSIX), and with them this one.
-    ``path``: how messages name it; ``watch``: whether its names still lead to the files that are
-    open, as this left them.
+    Nothing else in this process may open its file: closing any descriptor of a file gives up all
+    locks that the process has on it (POSIX).
+    ``path``: as messages name it; ``watch``: tells whether its files are still those that are open,
+    unchanged.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        """Take a connection that holds others off."""
+        """Use a connection that keeps others out."""
         self._connection = connection
         self._durable: bool | None = None
         self._copying = Lock()
@@ -71,9 +71,9 @@ class Database:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open a vault's database, and hold others off until it is closed.
+        """Open a vault's database, and keep others out until it is closed.
 
-        A file that others could read is closed to them.
+        Permissions of a file that others could read are corrected.
         Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if it is missing
         or cannot be opened.
         """
@@ -109,10 +109,10 @@ class Database:
             return self._connection.execute(query, values).fetchall()
 
     def write(self, statements: Iterable[Statement], *, durable: bool) -> None:
-        """Run statements in one transaction, all or nothing; they may be generated on the way.
+        """Run statements in one transaction, all or nothing; they may come from a generator.
 
-        It survives the end of the process; ``durable``: also a power cut. Raises VaultError;
-        ReplacedVaultError where the files are others now: then nobody may rely on it.
+        The result survives the end of the process; ``durable``: also a power cut. Raises
+        VaultError; ReplacedVaultError if the files were replaced: then the write does not count.
         """
         self.watch.check()
         with translated(self.path), ExitStack() as on_failure:
@@ -128,11 +128,11 @@ class Database:
             on_failure.pop_all()
         self.watch.committed()
         if self.watch.log_bytes > LARGEST_LOG:
-            with suppress(VaultError):  # it is written all the same, and the next one tries again
+            with suppress(VaultError):  # the write succeeded; the next one tries again
                 self.settle()
 
     def settle(self) -> None:
-        """Move everything from the log beside the file into the file, and empty the log.
+        """Move the log into the file, and empty it.
 
         Raises VaultError.
         """
@@ -143,19 +143,19 @@ class Database:
             self.watch.refresh(file=True)
 
     def retire(self) -> None:
-        """Put everything into the one file, before something else gets its name.
+        """Move the log into the file before another file gets its name.
 
-        From then on, nothing with the names of a log or journal is touched, not even by `close`:
-        that of another file may lie there. Others are held off all the same. Raises VaultError.
+        From then on no log or journal is touched, not even by `close`: it may belong to the other
+        file. Others are still kept out. Raises VaultError.
         """
         self.rows("PRAGMA journal_mode=TRUNCATE")  # with DELETE, `close` would delete by the name
         self.watch.left = self.watch.found()
 
     def copy(self, to: Path) -> None:
-        """Write a whole copy, in one file of its owner's only, which is there once it is whole.
+        """Write a complete copy into one file, 0600, that appears when it is complete.
 
-        In steps, and from any thread: a transaction that is written meanwhile is in it as a whole,
-        or not at all. Raises VaultError and leaves none, also where this is closed meanwhile.
+        It runs in steps, in any thread; a transaction written meanwhile is copied whole or not at
+        all. If it fails, or this is closed meanwhile, it raises VaultError and leaves no file.
         """
         with translated(to):
             if os.path.lexists(to):
@@ -163,9 +163,7 @@ class Database:
             with beside(b"", to) as part:
                 with closing(connect(part)) as target, self._copying:
                     self._check_open()
-                    target.execute(
-                        "PRAGMA synchronous=OFF"
-                    )  # it is worth nothing before it is whole
+                    target.execute("PRAGMA synchronous=OFF")  # it is worthless until it is complete
                     # By this connection, since SQLite tells a copy of what the same one writes. A
                     # step that finds another thread's transaction gets a busy error, and pauses.
                     self._connection.backup(
@@ -177,9 +175,9 @@ class Database:
             settle(to.parent)
 
     def close(self, *, leave: bool = False) -> None:
-        """Put everything into the one file, and let others open it; a copy ends before.
+        """Move the log into the file, and let others open it; a running copy is ended first.
 
-        Files that are not as this left them stay as they are; ``leave``: all files do.
+        Files that were changed by others are not touched; ``leave``: no file is.
         """
         self._closing = True
         in_reach = self.watch.intact and not (leave and self.watch.log_bytes)
@@ -190,7 +188,7 @@ class Database:
         self.watch.end()
 
     def remove_log(self) -> None:
-        """Remove the log of a file that is gone, once it is closed and all of it is elsewhere.
+        """Remove the log of a file that is gone, after all of it was set aside and this was closed.
 
         SQLite would read it into whatever file has the name now.
         """
@@ -200,7 +198,7 @@ class Database:
                 self.watch.log.unlink()
 
     def _close_unopened(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        """Close what could not be opened; where another process has it, it is left to that."""
+        """Close a file that could not be opened; if another process has it, touch nothing."""
         if isinstance(error, BusyVaultError):
             self._connection.close()
         else:
@@ -210,8 +208,8 @@ class Database:
     def _out_of_reach(self) -> Iterator[None]:
         """Give the open file another name for a moment.
 
-        SQLite closes a database by moving the log into the file, and deletes whatever has the
-        name of the log; not if the file has lost the name under which it was opened.
+        On closing, SQLite moves the log into the file and deletes whatever has the name of the
+        log, but not if the file has lost the name under which it was opened.
         """
         place = self.watch.place
         with ExitStack() as back:
@@ -223,20 +221,20 @@ class Database:
             yield
 
     def _check_open(self, *_progress: int) -> None:
-        """Raise VaultError where a copy must not go on."""
+        """Raise VaultError if a copy must stop."""
         if self._closing:
             what = "the vault was closed before all of it was copied"
             raise VaultError(what, "open it and try again", str(self.path))
 
     def _roll_back(self) -> None:
-        """Undo an unfinished transaction; who wrote it looks at what is in the file."""
+        """Undo an unfinished transaction."""
         with suppress(sqlite3.Error):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
         self.watch.refresh(file=False)
 
     def _check(self) -> None:
-        """Hold the file to what every vault has: its application, version, tables, soundness."""
+        """Check application, version, tables and pages of the file."""
         [(application,)] = self.rows("PRAGMA application_id")
         if application != APPLICATION_ID:
             hint = "name the file of a vault, or make one with `reticent init`"
@@ -260,7 +258,7 @@ def make_database(
 ) -> None:
     """Make the file of a new vault with its first rows, 0600 from the moment it exists.
 
-    Raises VaultError if there is such a file or it cannot be written; then it leaves none.
+    Raises VaultError if the file exists or cannot be written, and leaves none then.
     """
     with ExitStack() as on_failure:
         make_private(path)

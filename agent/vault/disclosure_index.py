@@ -1,4 +1,4 @@
-"""The entries of the ledger, and an index of who was disclosed and asked what by them."""
+"""The entries of the ledger, and an index of what recipients were asked and hold."""
 
 from array import array
 from bisect import bisect_left, bisect_right

@@ -1,4 +1,4 @@
-"""The ledger: every disclosure in order, only ever appended to, and what follows from it."""
+"""The ledger: every disclosure in order, append-only, with checkpoints that open it fast."""
 
 import zlib
 from collections.abc import Callable, Iterable
@@ -46,7 +46,7 @@ class Reset(Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def read(cls, payload: bytes | None) -> "Reset | None":
-        """Return the correction in a payload, None without one; DamagedVaultError."""
+        """Return the correction in a payload, None without a payload; DamagedVaultError."""
         found = None if payload is None else from_json(payload, msgspec.json.Decoder(cls))
         if payload is not None and found is None:
             raise damaged("the correction of its clock cannot be read")
@@ -63,11 +63,10 @@ class Ledger:
         reset: Reset | None = None,
         parts: Iterable[Part] = (),
     ) -> None:
-        """Read all entries; DamagedVaultError where one cannot be read.
+        """Read all entries; DamagedVaultError if one cannot be read.
 
-        ``rows``: all of them, where they are read for another reason already: to be verified;
-        ``reset``: by which what follows from entries takes a time that was wrong for another;
-        ``parts``: what follows from the first, which are then not among the rows.
+        ``rows``: the entries, if they are read already, for verification; ``reset``: a correction
+        of their times; ``parts``: summaries of the first entries, which are then not in ``rows``.
         """
         self.appended: Callable[[], object] = lambda: None
         self.disclosures = DisclosureIndex()
@@ -81,7 +80,7 @@ class Ledger:
 
     @property
     def latest(self) -> datetime | None:
-        """The latest time of an entry; it is not earlier now."""
+        """The latest time of an entry: the present is never earlier."""
         return self.disclosures.latest
 
     @property
@@ -90,14 +89,14 @@ class Ledger:
         return self._entries.count
 
     def check(self, record: Record) -> None:
-        """Raise UsageError where there is no room for an entry of this size."""
+        """Raise UsageError if an entry is too large."""
         self._entries.check_entry(site_of(record.host), encode(record))
 
     def append(self, record: Record) -> int:
-        """Add an entry, which is in the file when its number comes back; VaultError if not.
+        """Append an entry and return its number; once this returns, it is in the file.
 
-        It is on the disk too where somebody may hold more for it, or was stated to forget. A power
-        cut can so take only what repeats what was told before.
+        It is also on the disk if it discloses something new or states a forgetting, so a power
+        cut can lose only repetitions. Raises VaultError if it was not written.
         """
         news = self.disclosures.news(record)
         durable = isinstance(record, Forgetting) or bool(news)
@@ -108,10 +107,10 @@ class Ledger:
         return number
 
     def forget(self, at: datetime, sites: Callable[[str], bool], host: str | None = None) -> bool:
-        """State that recipients can no longer link what they were told until now.
+        """Mark recipients as having forgotten everything disclosed so far.
 
-        ``sites``: selects the registered sites; ``host``: the one the user named, None for any.
-        Returns whether the ledger has any of them; if not, nothing is stated. VaultError.
+        ``sites``: selects the registered sites; ``host``: as the user named it, None for any.
+        Returns False, and records nothing, if the ledger has none of them. Raises VaultError.
         """
         found = self._of(sites)
         for begin in range(0, len(found), MOST_SITES):
@@ -141,10 +140,10 @@ class Ledger:
         return decode(payload)
 
     def remembered(self) -> dict[int, Record]:
-        """Return every entry as far as memory has it, for where the file cannot be read any more.
+        """Return what memory has of every entry, for a file that can no longer be read.
 
-        That is what was new to somebody, for which query, when and to which site: all that
-        knowledge, plans and the overview follow from.
+        That is the site, the query, the time and what was new to somebody: enough to know what
+        recipients know, to plan, and to draw the overview.
         """
         news = {number: facts for number, _, facts in self.disclosures.new_facts_after(0)}
         found: dict[int, Record] = {}
@@ -170,19 +169,19 @@ class Ledger:
         return found
 
     def _take(self, number: int, record: Record, news: Pairs) -> None:
-        """Fold an entry into what follows from all of them; ``news``: of its facts."""
+        """Add an entry to the index; ``news``: its facts that may be new."""
         reset = self._reset
         if reset is not None and number <= reset.entries and record.at > reset.at:
             record = msgspec.structs.replace(record, at=reset.at)
         self.disclosures.add(number, record, news)
 
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
-        """Return which registered sites of the ledger are meant, ascending."""
+        """Return the registered sites of the ledger that are selected, ascending."""
         return sorted(site for site in self.disclosures.sites if sites(site))
 
 
 class _Checkpoint(Struct, frozen=True, forbid_unknown_fields=True):
-    """A part, the rows that it follows from by their digest, and what else it depends on."""
+    """A part, with the digest of its rows and everything else it depends on."""
 
     format: int
     rotations: int
@@ -195,7 +194,7 @@ class Checkpoints:
     """The parts in a vault, each of which continues the one before."""
 
     def __init__(self, store: Store, reset: Reset | None) -> None:
-        """Read them; there are none where one does not fit the rest. Raises DamagedVaultError."""
+        """Read the parts; use none if one does not fit the rest. Raises DamagedVaultError."""
         self._store = store
         self._reset = reset
         self._rows = sha256()
@@ -217,14 +216,14 @@ class Checkpoints:
         self._tried = self.last
 
     def take_parts(self) -> list[Part]:
-        """Return the parts, once."""
+        """Return the parts and drop them."""
         parts, self._parts = self._parts, []
         return parts
 
     def write(self, ledger: Ledger) -> None:
-        """Keep what came since the last part, where it is enough.
+        """Write a part for every `EVERY` entries since the last one.
 
-        Where a part cannot be written, none is until as many entries have come again.
+        If one cannot be written, the next attempt is as many entries later.
         """
         with suppress(VaultError):
             while ledger.count - self._tried >= EVERY:
@@ -232,7 +231,7 @@ class Checkpoints:
                 self._write(ledger, self._tried)
 
     def _write(self, ledger: Ledger, last: int) -> None:
-        """Keep what follows from the entries up to the last, in as many parts as it takes."""
+        """Write the part that ends with an entry, halved if it is too large."""
         rows, state = self._rows.copy(), self._store.state
         chain.digest_rows(self._store.database, rows.update, self.last, last)
         part = ledger.disclosures.export(self.last, last)
@@ -253,7 +252,7 @@ class Checkpoints:
         self._rows, self.last = rows, last
 
     def _read(self, name: str) -> _Checkpoint | None:
-        """Return a part, None where it is not of this version."""
+        """Return a checkpoint, None if it is of another version."""
         payload = self._store.get(name)
         try:
             unpacked = zlib.decompressobj().decompress(payload or b"", LARGEST)

@@ -1,4 +1,4 @@
-"""A vault made, sealed anew under another key, or written aside where its file was replaced."""
+"""Making a vault, sealing it anew under another key, and setting it aside if it was replaced."""
 
 import fcntl
 import os
@@ -51,10 +51,10 @@ def make_vault(
     chance: Chance,
     page_bytes: int = PAGE_BYTES,
 ) -> tuple[Key, str]:
-    """Make an empty vault, right there, that a passphrase and a recovery code open.
+    """Make an empty vault in place, which a passphrase and a recovery code open.
 
-    Returns its data key, and the code as text. Raises VaultError if there is a file already or it
-    cannot be written; UsageError if it is not a passphrase or a folder is unsafe.
+    Returns its data key and the code. Raises VaultError if the file exists or cannot be written;
+    UsageError for an invalid passphrase or an unsafe folder.
     """
     key, vault_id = Key(chance(KEY_BYTES)), chance(VAULT_ID_BYTES)
     maker = SlotMaker(vault_id, key, chance)
@@ -93,10 +93,10 @@ def contents(
 
 @contextmanager
 def staging(at: Location) -> Iterator[Location]:
-    """Yield where a vault may be made, for `install`; nobody else makes one meanwhile.
+    """Yield a place to make a vault in, for `install`; no other process makes one meanwhile.
 
-    What is left of it goes at the end, and what a process left that was killed goes before. Raises
-    BusyVaultError if somebody makes one now, VaultError, or UsageError for the folders.
+    Files that killed processes left are removed first, and its own at the end. Raises
+    BusyVaultError if another process makes one, VaultError, or UsageError for the folders.
     """
     private_folder(at.vault.parent)
     private_folder(at.witness.parent)
@@ -108,10 +108,10 @@ def staging(at: Location) -> Iterator[Location]:
 
 
 def install(finished: Location, at: Location, *, over: bool = False) -> None:
-    """Give a closed vault its name, and then its witness; only out of the `staging`.
+    """Give a closed vault its name, then its witness; only inside `staging`.
 
-    ``over``: in the place of the one that is there, which the caller holds. VaultError if there is
-    one otherwise, or it cannot be done.
+    ``over``: replace the vault that is there, which the caller holds open. Raises VaultError if
+    there is one without ``over``, or if it fails.
     """
     if not over:
         check_name(at.vault)
@@ -133,9 +133,9 @@ def install(finished: Location, at: Location, *, over: bool = False) -> None:
 
 
 def sweep(at: Location) -> None:
-    """Remove what killed processes left unfinished: secrets of then open it.
+    """Remove unfinished files of killed processes, which old secrets may still open.
 
-    For who has the vault open; nothing is done while somebody makes or restores one.
+    Only for whoever has the vault open; does nothing while a vault is being made or restored.
     """
     with suppress(VaultError), _alone(at.vault.parent):
         clear_unfinished(at.vault)
@@ -144,7 +144,7 @@ def sweep(at: Location) -> None:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Keep others out of a staging; the lock ends with this process, whatever happens to it."""
+    """Lock a folder for making a vault; the lock ends with this process at the latest."""
     with ExitStack() as stack:
         with translated(folder):
             descriptor = os.open(folder, os.O_RDONLY)
@@ -170,9 +170,9 @@ class Rotated(NamedTuple):
 def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     """Replace the data key of an open vault, in one transaction.
 
-    The passphrase goes on to open it; other passphrases do not. Raises WrongSecretError if it opens
-    nothing now, VaultError if the keyring or the disk does not take what is new: nothing is changed
-    then. The new code is returned whatever happens once it is written.
+    The passphrase still opens it; other passphrases do not. Raises WrongSecretError if it does not
+    open it now, VaultError if the keyring or the disk refuses; then nothing has changed. Once the
+    new code is in the file, it is returned whatever happens.
     """
     key = Key(chance(KEY_BYTES))
     vault_id = store.seals.vault_id
@@ -209,7 +209,7 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
 
 
 def _statements(store: Store, seals: Seals, new: Sequence[SlotRow]) -> Iterator[Statement]:
-    """Yield what seals everything again; of the entries one is in memory at a time."""
+    """Yield the statements that seal everything anew, with one entry in memory at a time."""
     yield "DELETE FROM slot", ()
     yield "DELETE FROM item", ()
     generation = store.state.generation + 1
@@ -228,11 +228,11 @@ def _statements(store: Store, seals: Seals, new: Sequence[SlotRow]) -> Iterator[
 
 
 def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
-    """Write all of an open vault to a file beside it, which the same secrets open.
+    """Set an open vault aside: write all of it to another file, which the same secrets open.
 
-    It is a copy of the file that is open, whatever its names lead to now; where that cannot be read
-    any more, what memory has. ``remembered``: the entries as memory has them, by their numbers.
-    Raises ReplacedVaultError where it cannot be written.
+    It is a copy of the open file, wherever its names lead now; what can no longer be read comes
+    from memory. ``remembered``: the entries in memory, by number. Raises ReplacedVaultError if it
+    cannot be written.
     """
     what = store.database.watch.difference()
     try:
@@ -253,7 +253,7 @@ def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
 def _written(store: Store, at: Location, remembered: Remembered) -> tuple[Path, int]:
     """Return the file that was written, and how many entries could not be read.
 
-    It lies beside the vault; if its folder is gone or of no use, beside the witness.
+    It lies beside the vault, or beside the witness if that folder is gone or unusable.
     """
     while store.unverified:
         with suppress(OSError):
@@ -276,7 +276,7 @@ def _written_into(
         store.database.copy(file)
         _verify(file, name, store.seals, store.state)
     except VaultError:
-        store.unverified.append(file)  # better than nothing, should there be no time for more
+        store.unverified.append(file)  # better than nothing if there is no time for more
         part, lost = unfinished(name), list[int]()
         try:
             with translated(file):
@@ -297,7 +297,7 @@ def _written_into(
 
 
 def opens(at: Location, seals: Seals, state: State) -> bool:
-    """Return whether the file and log at this place are the vault in this state."""
+    """Return whether file and log at this place contain the vault in this state."""
     try:
         _verify(at.vault, at.vault, seals, state)
     except VaultError:
@@ -306,9 +306,9 @@ def opens(at: Location, seals: Seals, state: State) -> bool:
 
 
 def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) -> None:
-    """Raise VaultError unless a copy is whole and, if there is a ``state``, has that.
+    """Raise VaultError unless a copy is intact and, if ``state`` is given, in that state.
 
-    It may have one transaction more: one that was written, but after which the files were others.
+    It may contain one transaction more, written just before the files were replaced.
     """
     with snapshot(file, name) as copy, closing(Database.open(copy)) as database:
         found = Store(database, seals, copy.with_name("no-witness"))
@@ -320,9 +320,9 @@ def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) ->
 def _readable(
     store: Store, remembered: Mapping[int, Record], lost: list[int]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield site and payload of every entry, from memory where it cannot be read any more.
+    """Yield site and payload of every entry, from memory if it can no longer be read.
 
-    ``lost``: takes the numbers of those.
+    ``lost``: receives the numbers of those.
     """
     for number in range(1, store.count + 1):
         try:

@@ -1,4 +1,4 @@
-"""The profile: the user's own values, by model, and the TOML file of them."""
+"""The profile: the user's own values by model, and their TOML file."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class Profile:
     """The user's values of person attributes; "unspecified" is one that may be set."""
 
     def __init__(self, records: Store) -> None:
-        """Read the values; DamagedVaultError where they cannot be read."""
+        """Read the values; DamagedVaultError if they cannot be read."""
         self._records = records
         payload = records.get(ITEM)
         values = {} if payload is None else from_json(payload, _DECODER)
@@ -68,7 +68,7 @@ class Profile:
         return tuple(sorted(self._values.get(model.id, {}).keys() - self._fitting(model).keys()))
 
     def keep(self, values: Values) -> None:
-        """Keep these values in place of all; VaultError where that fails: then nothing changed."""
+        """Replace all values; VaultError if that fails: then nothing has changed."""
         kept = {model: own for model, own in values.items() if own}
         self._records.put(ITEM, msgspec.json.encode(kept, order="deterministic"))
         self._values = kept
@@ -88,11 +88,11 @@ def planned(
     replace: bool = False,
     everywhere: bool = False,
 ) -> Values:
-    """Return all values after some are set and unset for every model that has them. Pure.
+    """Return all values after setting and unsetting some in every model that has them. Pure.
 
-    ``replace``: all others of these models go; ``everywhere``: what goes, goes from models that are
-    not given too. UsageError for what no model has, or not every model that has the attribute, or
-    what is set anew for every request.
+    ``replace``: remove all other values of these models; ``everywhere``: remove values from models
+    that are not given, too. Raises UsageError for an attribute that no model has or that is set
+    for every request, and for a value that a model with the attribute lacks.
     """
     names = {name for model in models for name in person_codes(model)}
     for name in given:

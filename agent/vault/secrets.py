@@ -24,16 +24,16 @@ _VALUES = {digit: value for value, digit in enumerate(_DIGITS)} | {"O": 0, "I": 
 _LENGTH, _GROUP, _CHECK_BITS = 36, 6, 20
 SERVICE = "reticent"
 SECRET_BYTES = 32
-SECONDS = 30.0  # for somebody to answer what the keyring asks
+SECONDS = 30.0  # for a person to answer what the keyring asks
 _HINT = "unlock with the passphrase, or start and unlock the keyring of the system"
 _REFUSED = "the keyring did not store the key"
 _SILENT = "the keyring did not return the key"
 
 
 def forbid_dumps() -> None:
-    """Let no core file be made of this process, for good; to be called before a secret is read.
+    """Disable core files of this process for good; call it before a secret is read.
 
-    On Linux no other process of the same user can read its memory either, but root's. Sources:
+    On Linux only root can then read its memory from another process. Sources:
     setrlimit(2), PR_SET_DUMPABLE(2const); core(5): a limit alone does not stop a core that is
     piped to a program.
     """
@@ -46,9 +46,9 @@ def forbid_dumps() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A passphrase or recovery code as it was typed; for the keyring there is no text.
+    """A passphrase or recovery code as typed, or the keyring, without text.
 
-    ``kept``: what the keyring has, by account; None where it was not asked yet.
+    ``kept``: the keys in the keyring, by account; None if it was not asked yet.
     """
 
     kind: Kind
@@ -62,7 +62,7 @@ class Secret:
 def normalised(passphrase: str) -> bytes:
     """Return a passphrase as bytes, the same however it was typed (RFC 8265, OpaqueString).
 
-    Raises UsageError if it is empty, too long or no text.
+    Raises UsageError if it is empty, too long or not text.
     """
     spaced = "".join(" " if unicodedata.category(c) == "Zs" else c for c in passphrase)
     try:
@@ -87,7 +87,7 @@ def code_text(code: bytes) -> str:
 
 
 def code_bytes(text: str) -> bytes:
-    """Return the bytes of a code as somebody typed it; WrongSecretError if it cannot be one."""
+    """Return the bytes of a code as typed; WrongSecretError if it is not a code."""
     digits = [digit for digit in text.upper() if digit != "-" and not digit.isspace()]
     if unknown := sorted({digit for digit in digits if digit not in _VALUES}):
         what = f"a recovery code has no {unknown[0]!r}"
@@ -106,7 +106,7 @@ def code_bytes(text: str) -> bytes:
 
 
 def _checksum(code: bytes) -> int:
-    """Return the bits that a mistake changes."""
+    """Return the bits that detect a typing mistake."""
     return int.from_bytes(sha256(b"reticent recovery code 1" + code).digest()[:3], "big") >> 4
 
 
@@ -119,7 +119,7 @@ def installed() -> bool:
 
 
 def backend() -> str | None:
-    """Return the name of the keyring that this session has; None where no key could be kept."""
+    """Return the name of the keyring of this session; None if it cannot store a key."""
 
     def named() -> str | None:
         import keyring
@@ -135,7 +135,7 @@ def backend() -> str | None:
 
 
 def keep(account: str, secret: bytes) -> None:
-    """Put the bytes of an account into the keyring. Raises VaultError, also if it has them not."""
+    """Store the key of an account in the keyring, and check it. Raises VaultError."""
 
     def kept() -> bool:
         _call("set_password", account, secret.hex())
@@ -147,9 +147,9 @@ def keep(account: str, secret: bytes) -> None:
 
 
 def fetching(accounts: Sequence[str]) -> Future[dict[str, bytes]]:
-    """Ask for the bytes of accounts; those that the keyring has. VaultError where it fails.
+    """Start to fetch the keys that the keyring has of these accounts. Raises VaultError.
 
-    Nothing is asked where there are no accounts. Who waits does so for SECONDS, then for nobody.
+    Without accounts the keyring is not asked. Wait at most SECONDS for the result.
     """
 
     def fetched() -> dict[str, bytes]:
@@ -169,12 +169,12 @@ def fetching(accounts: Sequence[str]) -> Future[dict[str, bytes]]:
 
 
 def fetched(accounts: Sequence[str]) -> dict[str, bytes]:
-    """Return the bytes of those accounts that the keyring has. Raises VaultError."""
+    """Return the keys that the keyring has of these accounts. Raises VaultError."""
     return _answered(fetching(accounts))
 
 
 def forget(account: str) -> bool:
-    """Remove an account from the keyring; return whether that could be done."""
+    """Remove an account from the keyring; return whether it worked."""
 
     def forgotten() -> bool:
         _call("delete_password", account)
@@ -193,7 +193,7 @@ def timed_out() -> VaultError:
 
 
 def _asked(call: Callable[[], _Found], what: str) -> Future[_Found]:
-    """Ask the keyring in a thread that ends with the process; ``what``: to say if it fails."""
+    """Ask the keyring in a daemon thread; ``what``: the error to raise if it fails."""
     if not installed():
         hint = "install it: pip install 'reticent[keyring]'"
         raise VaultError("the extra `keyring` is not installed", hint)

@@ -1,4 +1,4 @@
-"""Key slots: the data key, wrapped with what one secret gives (FORMAT.md, "Slots")."""
+"""Key slots: the data key, wrapped under one secret each (FORMAT.md, "Slots")."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -78,7 +78,7 @@ class _Slot(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", k
 
 
 class PassphraseSlot(_Slot, frozen=True, tag="passphrase", kw_only=True):
-    """Opens with a passphrase; whether its work is bearable is tested before it is done."""
+    """Opens with a passphrase; its work is checked to be bearable before it is done."""
 
     memory_kib: _Count
     iterations: _Count
@@ -95,7 +95,7 @@ class RecoverySlot(_Slot, frozen=True, tag="recovery", kw_only=True):
 
 
 class KeyringSlot(_Slot, frozen=True, tag="keyring", kw_only=True):
-    """Opens with what the keyring of the system keeps for an account."""
+    """Opens with the key that the keyring of the system has of an account."""
 
     account: _Hex16
 
@@ -106,7 +106,7 @@ SLOT = msgspec.json.Decoder[Slot](Slot)
 
 @dataclass(frozen=True, slots=True)
 class SlotRow:
-    """A slot as a row of the file, readable without a key; ``slot`` is None where it is damaged."""
+    """A slot as a row of the file, readable without a key; ``slot`` is None if it is damaged."""
 
     id: int
     digest: bytes
@@ -139,11 +139,11 @@ class SlotMaker:
     def make(
         self, number: int, secret: Secret, derivation: Derivation | None = None
     ) -> tuple[SlotRow, str | None]:
-        """Return a slot that a secret opens, and the text of the recovery code made for it, if any.
+        """Return a slot that a secret opens, and its new recovery code, if it has one.
 
-        ``secret``: with the text of a passphrase; ``derivation``: for that, by default about half a
-        second on this machine. What the keyring needs is put there. UsageError if it is not a
-        passphrase; VaultError for its work, or a keyring that did not take it.
+        ``secret``: with the text of a passphrase; ``derivation``: of that, by default about half a
+        second on this machine. A key for the keyring is stored there. Raises UsageError for an
+        invalid passphrase; VaultError for its work, or if the keyring refuses.
         """
         code: str | None = None
         slot: Slot
@@ -169,8 +169,8 @@ class SlotMaker:
 def slot_key(slot: Slot, material: bytes) -> Key:
     """Return the key that a slot is wrapped with.
 
-    ``material``: the normalised passphrase, the bytes of the code, or those of the keyring.
-    Raises VaultError if a passphrase slot asks for more than is bearable.
+    ``material``: the normalised passphrase, the bytes of the code, or the key in the keyring.
+    Raises VaultError if a passphrase slot demands too much work.
     """
     salt = bytes.fromhex(slot.salt)
     if slot.derivation is not None:
@@ -179,7 +179,7 @@ def slot_key(slot: Slot, material: bytes) -> Key:
 
 
 def unwrap(slot: Slot, by: Key, vault_id: bytes, number: int) -> Key | None:
-    """Return the data key, or None if it is not this key that opens the slot."""
+    """Return the data key, or None if this key does not open the slot."""
     try:
         sealed = bytes.fromhex(slot.wrapped)
         return Key(Sealer(by, bytes).open(sealed, _bound(slot, vault_id, number)))
@@ -190,8 +190,8 @@ def unwrap(slot: Slot, by: Key, vault_id: bytes, number: int) -> Key | None:
 def data_key(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> Key:
     """Return the data key from the first slot that a secret opens.
 
-    Raises WrongSecretError if none opens; DamagedVaultError if it might be a damaged one;
-    VaultError if a slot asks for too much. ``secret``: of a keyring that was asked.
+    Raises WrongSecretError if none opens; DamagedVaultError if a damaged one might have;
+    VaultError if a slot demands too much work. ``secret``: with the keys in the keyring.
     """
     for _, key in data_keys(rows, secret, vault_id):
         return key
@@ -218,12 +218,12 @@ def data_keys(
 
 
 def wrong_secret(secret: Secret, *, missing: bool = False) -> WrongSecretError:
-    """Return the error for a secret that opens nothing; ``missing``: no slot is of its kind."""
+    """Return the error for a secret that opens no slot; ``missing``: no slot is of its kind."""
     return WrongSecretError(*_WRONG[secret.kind][missing])
 
 
 def read_vault_id(database: Database) -> bytes:
-    """Return the vault's 16 bytes; DamagedVaultError if there are none."""
+    """Return the vault id; DamagedVaultError if there is none."""
     match database.rows(_ID):
         case [(bytes(vault_id),)]:
             return vault_id
@@ -253,12 +253,12 @@ def inserted(row: SlotRow) -> Statement:
 
 
 def slots_digest(rows: Iterable[SlotRow]) -> bytes:
-    """Return what the state says of slots."""
+    """Return the digest of the slots, for the state."""
     return digest_of({row.id: row.digest for row in rows})
 
 
 def free_id(rows: Sequence[SlotRow]) -> int:
-    """Return the id of a new slot; VaultError if there are as many as there may be."""
+    """Return the id of a new slot; VaultError if there are too many."""
     if len(rows) >= MAX_SLOTS:
         hint = "remove one with `reticent vault key remove`"
         raise VaultError(f"the vault has {MAX_SLOTS} key slots already", hint)
@@ -266,7 +266,7 @@ def free_id(rows: Sequence[SlotRow]) -> int:
 
 
 def key_slots(path: Path) -> list[SlotRow]:
-    """Return the key slots of a vault that nobody has open, and of which nothing changes.
+    """Return the key slots of a vault that is not open, without changing it.
 
     Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if it is missing.
     """
@@ -275,18 +275,18 @@ def key_slots(path: Path) -> list[SlotRow]:
 
 
 def accounts(rows: Iterable[SlotRow]) -> list[str]:
-    """Return whose passwords in the keyring open slots."""
+    """Return the accounts in the keyring that open slots."""
     return [row.slot.account for row in rows if isinstance(row.slot, KeyringSlot)]
 
 
 def forget(rows: Iterable[SlotRow]) -> None:
-    """Remove from the keyring what belongs to slots that are not in the file."""
+    """Remove the keys of these slots from the keyring."""
     for account in accounts(rows):
         secrets.forget(account)
 
 
 def without_slot(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
-    """Return the others; VaultError if it does not exist or is the last lasting one."""
+    """Return the other slots; VaultError if it is missing or the last one that opens everywhere."""
     if number not in {row.id for row in rows}:
         raise VaultError(f"there is no key slot {number}", "`reticent vault key list` shows them")
     rest = [row for row in rows if row.id != number]
@@ -297,12 +297,12 @@ def without_slot(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
 
 
 def _digest(vault_id: bytes, number: int, body: bytes) -> bytes:
-    """Return what tells an accident from a wrong secret."""
+    """Return the digest that tells damage from a wrong secret."""
     return sha256(context(vault_id, "slot digest", number, body)).digest()
 
 
 def _bound(slot: Slot, vault_id: bytes, number: int) -> bytes:
-    """Return all that a slot says, as its payload is bound to it."""
+    """Return the context that binds the wrapped key to its slot."""
     work = slot.derivation or Derivation(0, 0, 0)
     account = bytes.fromhex(slot.account) if isinstance(slot, KeyringSlot) else b""
     return context(

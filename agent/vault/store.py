@@ -25,7 +25,7 @@ _PREFIX = "other/"
 
 
 class Item(NamedTuple):
-    """An item as it lies in the file."""
+    """An item as stored in the file."""
 
     id: bytes
     generation: int
@@ -40,7 +40,7 @@ def sealed_item(seals: Seals, name: str, payload: bytes, generation: int) -> Ite
 
 
 def opened_item(seals: Seals, item: Item) -> tuple[str, bytes]:
-    """Return name and payload of an item; DamagedVaultError if it is not what was sealed there."""
+    """Return name and payload of an item; DamagedVaultError if it was altered or moved."""
     try:
         name, payload = split_name(seals.open(item.sealed, "item", item.id, item.generation))
     except (UnsealedError, ValueError) as error:
@@ -73,16 +73,15 @@ def read_items(database: Database, seals: Seals) -> dict[str, Item]:
 
 
 class Store:
-    """The rows of an open vault; every write is one transaction, and leaves nothing half-done.
+    """The rows of an open vault; every write is one transaction, all or nothing.
 
-    ``state``: what the vault says of itself as a whole; ``slots``, ``items``: those of the file, by
-    their names, also once the file is gone. ``uncertain``: memory and file may differ: then
-    only opening the vault again helps.
-    ``unverified``: copies of where it was to be set aside, and could not be yet.
+    ``state``: of the vault as a whole; ``slots``, ``items`` (by name): those of the file, also once
+    the file is gone. ``uncertain``: memory and file may differ, and the vault must be opened again.
+    ``unverified``: copies made to set it aside that are not verified yet.
     """
 
     def __init__(self, database: Database, seals: Seals, witness: Path) -> None:
-        """Read the state and every item, and hold them to each other and to the witness.
+        """Read the state and every item, and check them against each other and the witness.
 
         Raises DamagedVaultError or RolledBackError.
         """
@@ -110,7 +109,7 @@ class Store:
         return self.state.entries
 
     def holds(self, seen: Witness) -> bool:
-        """Return whether this is the vault that was seen, at most with more at its end."""
+        """Return whether this is the vault that was seen, possibly with more entries since."""
         link = first_link(self.seals)
         try:
             self._check_age(seen)
@@ -121,10 +120,10 @@ class Store:
         return (self.state.rotations, link.hex()) == (seen.rotations, seen.head)
 
     def verify(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Yield every entry, and hold the whole chain to what the vault says of itself.
+        """Yield every entry, and check the whole chain against the state.
 
-        ``after``: the number of the last entry that is already known to be unchanged. To be
-        exhausted once before the first write. Raises DamagedVaultError, or RolledBackError.
+        ``after``: the last entry that is already known to be unchanged. Exhaust it once before the
+        first write. Raises DamagedVaultError or RolledBackError.
         """
         rows = chain.verified(self.database, self.seals, self.state, self._witness, after)
         for row, entry in rows:
@@ -132,15 +131,15 @@ class Store:
         self._verified = True
 
     def check_entry(self, site: str, payload: bytes) -> None:
-        """Raise UsageError where an entry is larger than there may be one."""
+        """Raise UsageError if an entry is too large."""
         if not 0 < len(site.encode()) <= chain.MAX_NAME or len(payload) > chain.MAX_PAYLOAD:
             raise UsageError("the request is too large for the ledger", "ask for fewer attributes")
 
     def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
         """Append an entry to the chain and return its number, from 1.
 
-        It is in the file when this returns; ``durable``: and on the disk. Raises VaultError if it
-        cannot be written: then it is not there. UsageError if it is too large.
+        When this returns, it is in the file; ``durable``: and on the disk. Raises VaultError if it
+        was not written, UsageError if it is too large.
         """
         self.check_entry(site, payload)
         row = chain.sealed_entry(self.seals, self.state, site, payload)
@@ -157,8 +156,8 @@ class Store:
     def entries_of(self, sites: Iterable[str], after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield number and payload of the entries of sites after a number, the last one first.
 
-        They are found by the keyed hash of the site: no other entry is opened. For what is shown
-        only. Raises DamagedVaultError.
+        They are found by the keyed hash of the site, and no other entry is opened. Only for
+        display. Raises DamagedVaultError.
         """
         self._check_ready()
         wanted = [self.seals.lookup("site", site) for site in sites]
@@ -166,7 +165,7 @@ class Store:
             yield row.number, chain.opened_entry(self.seals, row).payload
 
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
-        """Keep an item under a name, in place of what was there. Raises VaultError."""
+        """Store an item under a name, replacing an earlier one. Raises VaultError."""
         if not 0 < len(name.encode()) <= MAX_NAME or len(payload) > MAX_ITEM_BYTES:
             what = "an item for the vault has no name or is too large"
             raise UsageError(what, f"keep at most {MAX_ITEM_BYTES} bytes in one item")
@@ -193,13 +192,13 @@ class Store:
         return sorted(self.items)
 
     def sync(self) -> None:
-        """See to it that everything so far is on the disk. Raises VaultError."""
+        """Bring everything so far to the disk. Raises VaultError."""
         if self._unsynced:
             self.commit(self.state.after(), [], durable=True)
         self._renew_witness()
 
     def commit(self, state: State, statements: Iterable[Statement], *, durable: bool) -> None:
-        """Run statements and put a state in place, in one transaction. Raises VaultError."""
+        """Run statements and write a state, in one transaction. Raises VaultError."""
         self.rewrite((*statements, written_state(state, self.seals)), durable=durable)
         self.state = state
         self._unsynced = not durable
@@ -207,7 +206,7 @@ class Store:
             self._renew_witness()
 
     def rewrite(self, statements: Iterable[Statement], *, durable: bool) -> None:
-        """Run statements that put their own state in place. Raises VaultError."""
+        """Run statements that write their own state. Raises VaultError."""
         self._check_ready()
         if not self._verified:
             raise damaged("its ledger was not read to the end", self.database.path)
@@ -224,7 +223,7 @@ class Store:
         self.uncertain = False
 
     def reopen(self, seals: Seals) -> None:
-        """Go on with other keys, after everything was sealed anew.
+        """Read everything with other keys, after it was sealed anew.
 
         Raises VaultError; then nothing is read or written until the vault is opened again.
         """
@@ -237,24 +236,24 @@ class Store:
         self._renew_witness()
 
     def close(self) -> None:
-        """Let go of the file and the keys. Raises VaultError."""
+        """Close the file and drop the keys. Raises VaultError."""
         self.uncertain = True
         del self.seals
         self.database.close()
 
     def change_slots(self, slots: list[SlotRow], statement: Statement) -> None:
-        """Write or remove a slot, so that these are left. Raises VaultError."""
+        """Add or remove a slot, so that these remain. Raises VaultError."""
         after = self.state.after(slots=slots_digest(slots))
         self.commit(after, [statement], durable=True)
         self.slots = slots
 
     def _change(self, items: dict[str, Item], statement: Statement, *, durable: bool) -> None:
-        """Write or remove an item, so that these are left."""
+        """Write or remove an item, so that these remain."""
         self.commit(self.state.after(items=_digest(items)), [statement], durable=durable)
         self.items = items
 
     def _renew_witness(self) -> None:
-        """Tell the witness what is on the disk; a vault is not closed because that failed."""
+        """Write the state on the disk to the witness; failing to is only noted."""
         now = self.state.witness(self.seals.vault_id)
         if now == self._witness:
             return
@@ -264,7 +263,7 @@ class Store:
             self.notes.append(UNWRITTEN)
 
     def update_witness(self, now: Witness) -> None:
-        """Tell the witness how the vault was, unless it is that of a vault restored since."""
+        """Write a state to the witness, unless a vault was restored since."""
         if read_witness(self._place) in {None, self._witness}:
             write_line(now, self._place)
 
@@ -282,33 +281,33 @@ class Store:
 
 
 def _digest(items: dict[str, Item]) -> bytes:
-    """Return what the state says of items."""
+    """Return the digest of the items, for the state."""
     return digest_of({item.id: item.generation for item in items.values()})
 
 
 class Items:
-    """Records by name, apart from what the vault itself keeps."""
+    """Items of the vault's users by name, apart from the vault's own."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def get(self, name: str) -> bytes | None:
-        """Return a record, or None. Raises DamagedVaultError."""
+        """Return an item, or None. Raises DamagedVaultError."""
         return self._store.get(_PREFIX + name)
 
     def names(self, prefix: str) -> list[str]:
-        """Return the names of all records that begin with a prefix, sorted."""
+        """Return the names of all items that begin with a prefix, sorted."""
         start = _PREFIX + prefix
         found = (name for name in self._store.names() if name.startswith(start))
         return [name.removeprefix(_PREFIX) for name in found]
 
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
-        """Keep a record of at most 1 MiB, in place of what was there; VaultError if it fails.
+        """Store an item of at most 1 MiB, replacing an earlier one; VaultError if it fails.
 
-        ``durable``: it survives a power cut; else the end of the process only.
+        ``durable``: it survives a power cut, not only the end of the process.
         """
         self._store.put(_PREFIX + name, payload, durable=durable)
 
     def delete(self, name: str) -> None:
-        """Remove a record, if there is one. Raises VaultError."""
+        """Remove an item, if there is one. Raises VaultError."""
         self._store.delete(_PREFIX + name)

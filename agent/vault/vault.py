@@ -1,4 +1,4 @@
-"""The vault: made, unlocked, kept in step with the disk, closed."""
+"""The vault: made, unlocked, used and closed."""
 
 import os
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from agent.vault.slots import SlotMaker, SlotRow, data_key, read_slots, read_vau
 from agent.vault.store import Items, Store
 from agent.vault.vault_files import Location, Notice, check_free, forget_notice, read_notice
 
-CLOCK = "clock"  # the item that says up to when a clock was wrong
+CLOCK = "clock"  # the item with the correction of a wrong clock
 
 
 class Vault:
@@ -52,7 +52,7 @@ class Vault:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should be told, each a sentence: none if all is well."""
+        """Sentences for the user: none if all is well."""
         return tuple(self._store.notes)
 
     def keys(self) -> list[SlotRow]:
@@ -62,10 +62,10 @@ class Vault:
     def add_slot(
         self, kind: Kind, passphrase: str = "", derivation: Derivation | None = None
     ) -> tuple[int, str | None]:
-        """Let one more secret open the vault; return its slot, and a recovery code, once.
+        """Add a key slot; return its number, and the recovery code if it is for one.
 
         ``derivation``: by default about half a second on this machine. Raises VaultError, also if
-        the keyring does not take the key; UsageError if it is not a passphrase.
+        the keyring refuses the key; UsageError for an invalid passphrase.
         """
         rows, secret = self.keys(), Secret(kind, passphrase)
         maker = SlotMaker(self._store.seals.vault_id, self._key, self._chance)
@@ -88,16 +88,16 @@ class Vault:
     def rotate(self, passphrase: str) -> str | None:
         """Replace the data key and seal everything again; return the new recovery code, if any.
 
-        Only the passphrase given, which must open the vault now, goes on to open it. Raises
-        WrongSecretError or VaultError: nothing is changed then.
+        The given passphrase must open the vault now, and is the only one that opens it afterwards.
+        Raises WrongSecretError or VaultError; then nothing has changed.
         """
         self._key, code = rotate(self._store, passphrase, self._chance)
         return code
 
     def reset_clock(self, at: datetime) -> None:
-        """Let no entry so far count as later than a time, which has a zone. Raises VaultError.
+        """Count no entry so far as later than a time with a zone. Raises VaultError.
 
-        The entries stay as they were written.
+        The entries themselves do not change.
         """
         reset = Reset(entries=self.ledger.count, at=at)
         self._store.put(CLOCK, msgspec.json.encode(reset))
@@ -105,35 +105,35 @@ class Vault:
         self.ledger.appended()
 
     def backup(self, to: Path) -> None:
-        """Write a whole copy, 0600, which the same secrets open; in steps, and from any thread.
+        """Write a complete copy, 0600, which the same secrets open; in steps, in any thread.
 
-        Raises VaultError if there is such a file, or the vault is closed meanwhile.
+        Raises VaultError if the file exists, or the vault is closed meanwhile.
         """
         self._store.database.copy(to)
 
     @property
     def intact(self) -> bool:
-        """Whether its file and log are those that were opened, as this left them."""
+        """Whether file and log are still those that were opened, unchanged by others."""
         return self._store.database.watch.intact
 
     def holds(self, notice: Notice) -> bool:
-        """Return whether it has all that was set aside: restoring that would lose later data."""
+        """Return whether it contains all that was set aside: restoring would lose later data."""
         return self._store.holds(notice.seen)
 
     def rescue(self) -> None:
-        """Write all of it aside where it is not intact, once, for `restore` (FORMAT.md).
+        """Set it aside for `restore` if it is not intact, once (FORMAT.md, "Set aside").
 
-        Raises ReplacedVaultError where that cannot be done.
+        Raises ReplacedVaultError if that fails.
         """
         if not self.intact and not self._rescued:
             write_aside(self._store, self.place, self.ledger.remembered)
             self._rescued = True
 
     def close(self) -> None:
-        """Put everything on the disk and forget the keys.
+        """Bring everything to the disk, drop the keys, and close the vault for good.
 
-        Nothing of the vault is usable after it. Raises VaultError, closed all the same; but where
-        its file is another now and all of it cannot be written aside, it stays open.
+        It is closed even if this raises VaultError, except if its file was replaced and it cannot
+        be set aside: then it stays open.
         """
         if self._closed:
             return
@@ -174,12 +174,12 @@ def make(
     chance: Chance = os.urandom,
     fill: Callable[[Vault], object] | None = None,
 ) -> tuple[Key, str]:
-    """Make a vault, whole or not at all; return its key and its recovery code, kept nowhere.
+    """Make a vault, whole or not at all; return its key and its recovery code, stored nowhere.
 
     ``derivation``: by default about half a second on this machine; ``chance``: random bytes;
-    ``fill``: puts something into it before it is in its place.
-    Raises VaultError if there is one already or it cannot be written; UsageError if it is not a
-    passphrase or a folder is unsafe.
+    ``fill``: fills it before it is put in its place.
+    Raises VaultError if there is one already or it cannot be written; UsageError for an invalid
+    passphrase or an unsafe folder.
     """
     normalised(passphrase)  # before even a folder is made
     check_free(at)
@@ -198,9 +198,11 @@ def unlock(at: Location, secret: Secret) -> Vault:
     """Open a vault and verify all of it; takes about half a second for a passphrase.
 
     Raises WrongSecretError, DamagedVaultError, VaultVersionError, RolledBackError, BusyVaultError;
-    VaultError if there is no vault, or disk, keyring or memory do not allow it.
+    VaultError if there is no vault, or disk, keyring or memory fail.
     """
-    if secret.kind == "keyring" and secret.kept is None:  # before others are held off: it may wait
+    if (
+        secret.kind == "keyring" and secret.kept is None
+    ):  # before the vault is locked for others: it may take long
         secret = Secret("keyring", kept=secrets.fetched(accounts_of(at.vault)))
 
     def key_in(database: Database) -> Key:
@@ -210,7 +212,7 @@ def unlock(at: Location, secret: Secret) -> Vault:
         vault = _unlocked(at, key_in)
     except (WrongSecretError, BusyVaultError):
         raise
-    except VaultError as error:  # another one may have been in use in its place
+    except VaultError as error:  # the vault may have been replaced while it was open
         notice = read_notice(at)
         if notice is None:
             raise
@@ -222,19 +224,19 @@ def unlock(at: Location, secret: Secret) -> Vault:
 
 
 def accounts_of(path: Path) -> list[str]:
-    """Return whose passwords in the keyring open a vault. Raises as `key_slots`."""
+    """Return the accounts in the keyring that open a vault. Raises as `key_slots`."""
     return slots.accounts(slots.key_slots(path))
 
 
 def unlock_with(at: Location, key: Key, chance: Chance = os.urandom) -> Vault:
-    """Open a vault by its data key itself, as `unlock`."""
+    """Open a vault with its data key, as `unlock`."""
     return _unlocked(at, lambda _: key, chance)
 
 
 def _unlocked(
     at: Location, key_in: Callable[[Database], Key], chance: Chance = os.urandom
 ) -> Vault:
-    """Open a vault, unless another user could put another in its place."""
+    """Open a vault, unless another user could replace it."""
     with suppress(OSError):  # opening it says why
         check_way(at.vault)
     database = Database.open(at.vault)
@@ -251,6 +253,6 @@ def _unlocked(
 
 
 def _forget_keys(at: Location) -> None:
-    """Remove from the keyring what belongs to a vault that is not to be."""
+    """Remove the keys of a vault that could not be made from the keyring."""
     with suppress(VaultError), closing(Database.open(at.vault)) as database:
         slots.forget(read_slots(database))

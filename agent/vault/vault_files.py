@@ -1,4 +1,4 @@
-"""The files of a vault: its place, its witness, and what vaults leave beside their names."""
+"""The files of a vault: its place, its witness, and others beside it."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ _Line = TypeVar("_Line", bound=Struct)
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """The file of a vault, and the file that says what it was last seen to be."""
+    """The file of a vault, and its witness: the file with its last known state."""
 
     vault: Path
     witness: Path
@@ -43,12 +43,12 @@ class Location:
 
     @classmethod
     def of(cls, paths: Paths) -> Self:
-        """Return where the vault of a user lies."""
+        """Return the location of the user's vault."""
         return cls(paths.vault, paths.witness)
 
 
 class Witness(Struct, frozen=True, forbid_unknown_fields=True):
-    """A vault as it surely is on the disk; ``vault`` and ``head`` in hexadecimal."""
+    """The last state of a vault known to be on disk; ``vault`` and ``head`` in hexadecimal."""
 
     format: Annotated[int, Meta(ge=FORMAT, le=FORMAT)]
     vault: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
@@ -64,9 +64,9 @@ def read_witness(path: Path) -> Witness | None:
 
 
 def check_age(seen: Witness | None, vault: str, now: Mapping[str, int]) -> None:
-    """Raise RolledBackError if this machine has seen a later vault, or another.
+    """Raise RolledBackError if this machine has seen a later state, or another vault.
 
-    ``vault``: its id; ``now``: what is known of its generation, rotations and entries.
+    ``vault``: its id; ``now``: its generation, rotations and entries, as far as known.
     """
     if seen is None:
         return
@@ -77,10 +77,10 @@ def check_age(seen: Witness | None, vault: str, now: Mapping[str, int]) -> None:
 
 
 class Notice(Struct, frozen=True, forbid_unknown_fields=True):
-    """What became of a vault while it was open.
+    """What happened to a vault while it was open.
 
-    ``file``: the vault that was set aside; ``seen``: how it was; ``lost``: how many of its entries
-    were only partly readable: they have what recipients learnt, and no more.
+    ``file``: the vault that was set aside; ``seen``: its state; ``lost``: how many of its entries
+    were unreadable in part and contain only what recipients learnt.
     """
 
     file: str
@@ -113,14 +113,15 @@ class Notice(Struct, frozen=True, forbid_unknown_fields=True):
 def read_notice(at: Location) -> Notice | None:
     """Return what happened to the vault while it was open, None once that is repaired.
 
-    It is once what was set aside is restored or removed, or a vault is opened that has all of it.
+    It is repaired when the vault that was set aside is restored or removed, or is contained in the
+    one that is opened.
     """
     found = _read(at.notice, MAX_NOTICE, Notice)
     return found if found is not None and os.path.lexists(found.file) else None
 
 
 def write_line(value: Struct, path: Path) -> bool:
-    """Put a file in place, whole and on the disk; return whether that could be done."""
+    """Write a JSON line to a file, whole and on the disk; return whether it worked."""
     try:
         replace_bytes(msgspec.json.encode(value) + b"\n", path, PRIVATE)
     except UsageError:
@@ -129,13 +130,13 @@ def write_line(value: Struct, path: Path) -> bool:
 
 
 def forget_notice(at: Location) -> None:
-    """Remove the notice, now that the vault has all that was set aside; that stays."""
+    """Remove the notice; the vault that was set aside stays."""
     with suppress(OSError):
         at.notice.unlink(missing_ok=True)
 
 
 def finish_restore(at: Location, file: Path) -> None:
-    """Remove a vault that was set aside, now that it is in its place, and the notice of it."""
+    """Remove a vault that was set aside, and its notice, after it was restored."""
     notice = read_notice(at)
     if notice is not None and os.path.realpath(file) == os.path.realpath(notice.file):
         with suppress(OSError):
@@ -144,13 +145,13 @@ def finish_restore(at: Location, file: Path) -> None:
 
 
 def vaults_set_aside(at: Location) -> list[Path]:
-    """Return the vaults that were set aside, the latest one last."""
+    """Return the vaults that were set aside, the latest last."""
     folders = dict.fromkeys((at.vault.parent, at.witness.parent))
     return [each for folder in folders for each in _numbered(folder / at.vault.name, SET_ASIDE)]
 
 
 def check_free(at: Location) -> None:
-    """Raise VaultError if there is a vault, or remains of one."""
+    """Raise VaultError if there is a vault, or traces of one."""
     check_name(at.vault)
     seen, old = read_witness(at.witness), [*replaced_vaults(at.vault), *vaults_set_aside(at)]
     if seen is None and not old:
@@ -163,7 +164,7 @@ def check_free(at: Location) -> None:
 
 
 def check_name(path: Path) -> None:
-    """Raise VaultError if there is a vault, or what one that was moved has in its log still."""
+    """Raise VaultError if there is a vault, or a log that a moved one still needs."""
     if os.path.lexists(path):
         raise already_exists(path)
     for log in (path.with_name(path.name + suffix) for suffix in (LOG, JOURNAL)):
@@ -174,24 +175,24 @@ def check_name(path: Path) -> None:
 
 
 def already_exists(path: Path) -> VaultError:
-    """Return the error where a vault is in the way of a new one."""
+    """Return the error for a new vault where there is one."""
     hint = "open it with `reticent unlock`; `reticent vault purge` removes everything, for good"
     return VaultError("a vault already exists, and nothing was changed", hint, str(path))
 
 
 def replaced_vaults(path: Path) -> list[Path]:
-    """Return the vaults that backups have replaced, the latest one last."""
+    """Return the vaults that were replaced by backups, the latest last."""
     return _numbered(path, REPLACED)
 
 
 def free_names(path: Path, kind: str = REPLACED) -> Iterator[Path]:
-    """Yield names for a vault that is about to be replaced, or set aside."""
+    """Yield free names for a vault that is replaced or set aside."""
     names = (path.with_name(f"{path.name}{kind}{number}") for number in count(1))
     return (name for name in names if not os.path.lexists(name))
 
 
 def remove_beside(path: Path) -> None:
-    """Remove what SQLite left beside a file that is gone. Raises OSError."""
+    """Remove the log and journal of a file that is gone. Raises OSError."""
     for suffix in (LOG, SHARED, JOURNAL):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
@@ -204,7 +205,7 @@ def _numbered(path: Path, kind: str) -> list[Path]:
 
 
 def _read(path: Path, limit: int, kind: type[_Line]) -> _Line | None:
-    """Return what is in a file; None if it is missing or does not fit."""
+    """Return the value in a file; None if it is missing or does not fit."""
     try:
         return from_json(read_bytes(path, limit), msgspec.json.Decoder(kind))
     except UsageError:

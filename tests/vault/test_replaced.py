@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from threading import Thread
 
@@ -18,7 +19,7 @@ from agent.daemon.agent import assemble
 from agent.daemon.events import Bus
 from agent.daemon.run import now
 from agent.errors import ReplacedVaultError, VaultError
-from agent.files import left_unfinished
+from agent.files import create_private, left_unfinished, private_folder
 from agent.paths import Paths
 from agent.vault import making
 from agent.vault.backup import restore
@@ -83,15 +84,26 @@ IN_PLACE: dict[str, Deed] = {
 }
 
 
+@cache
+def prepared() -> dict[str, bytes]:
+    """Return the files of a vault with an item and some entries, and of a backup before these."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with create(place(folder), PASSPHRASE, FAST)[0] as vault:
+            vault.items.put("mark", VALUE)
+            vault.backup(folder / "old.db")
+            for number in range(1, 40):
+                vault.ledger.append(record_at(number))
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
 def begun(folder: Path) -> tuple[Location, Path]:
-    """Make a vault with an item and some entries, and a backup of how it was before these."""
-    at = place(folder)
-    with create(at, PASSPHRASE, FAST)[0] as vault:
-        vault.items.put("mark", VALUE)
-        vault.backup(folder / "old.db")
-        for number in range(1, 40):
-            vault.ledger.append(record_at(number))
-    return at, folder / "old.db"
+    """Put that vault and its backup into a folder."""
+    for name, data in prepared().items():
+        private_folder((folder / name).parent)
+        create_private(data, folder / name)
+    return place(folder), folder / "old.db"
 
 
 def appended(vault: Vault, until: float) -> int:

@@ -32,7 +32,9 @@ from agent.vault.seal import (
 )
 
 KEY = Key(bytes(range(32)))
-FIELDS = st.lists(st.binary(max_size=6) | st.text(max_size=4) | st.integers(0, 2**64 - 1))
+FIELDS = st.lists(
+    st.binary(max_size=6) | st.text(max_size=4) | st.integers(0, 2**64 - 1), max_size=4
+)
 SALT = bytes(16)
 FASTEST = Derivation(8, 1, 1)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError, VaultError, WrongSecretError
 from agent.vault import slots
-from agent.vault.seal import FLOOR, Derivation, Key, from_json
+from agent.vault.seal import Derivation, Key, from_json
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import (
     MAX_SLOTS,
@@ -249,10 +249,11 @@ def test_rotation_keeps_the_passphrase_given_only(at: Location) -> None:
 def test_the_work_is_calibrated_where_none_is_given(
     at: Location, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In `create` and in `add_slot`; nothing below the floor is ever made then."""
-    monkeypatch.setattr(slots, "calibrate", lambda _: FLOOR)
+    """In `create` and in `add_slot`."""
+    chosen = Derivation(16, 1, 1)
+    monkeypatch.setattr(slots, "calibrate", lambda _: chosen)
     vault, _ = create(at, PASSPHRASE)
     with vault:
         vault.add_slot("passphrase", "second")
         listed = vault.keys()
-    assert [slot.derivation for slot in listed] == [FLOOR, None, FLOOR]
+    assert [slot.derivation for slot in listed] == [chosen, None, chosen]
