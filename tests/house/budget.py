@@ -55,7 +55,7 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 393),
-    "lines of tests": (42_000, 64_416),
+    "lines of tests": (42_000, 64_327),
 }
 STANDING = {
     "agent": Size(407, 4),
@@ -66,7 +66,7 @@ STANDING = {
     "agent/model": Size(870, 8),
     "agent/tradeoff": Size(1_822, 15),
     "agent/tui": Size(4_441, 28),
-    "agent/vault": Size(2_585, 15),
+    "agent/vault": Size(2_578, 15),
     "agent/wire": Size(996, 11),
     "policy": Size(2_224, 14),
     "agent/build": Size(1_066, 13),
