@@ -1,4 +1,4 @@
-"""`reticent model`: describe, sign, verify and add models."""
+"""`reticent model`: sign, verify, add and remove models."""
 
 import os
 from collections.abc import Callable
@@ -10,12 +10,10 @@ import click
 
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
-from agent.cli.model_build import model_record, model_text
-from agent.cli.options import PATH, json_option, record
+from agent.cli.options import PATH, Answer, answers
 from agent.cli.printing import Column, paragraph, printable, table
 from agent.daemon.model_registry import ModelRegistry
 from agent.files import check_ours
-from agent.model.file import read, shipped_model
 from agent.model.signature import generate_key
 from agent.model.signature import sign as sign_model
 from agent.model.signature import verify as verify_model
@@ -35,6 +33,7 @@ DEFERRED = {
     "build": Deferred("agent.cli.model_build", "Build a model from tables or a search log."),
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
+    "info": Deferred("agent.cli.model_build", "Describe a model: its facts and queries."),
 }
 
 
@@ -45,53 +44,49 @@ def model() -> None:
 
 @model.command()
 @click.argument("file", type=PATH, metavar="M")
-@json_option
-def add(*, file: Path, as_json: bool) -> None:
+@answers
+def add(file: Path) -> Answer:
     """Add the model M, with its signature, to the models in use.
 
-    Where the policy has trusted_keys, only with a signature by one of them. The policy decides
-    with it where it says model = "NAME", the name of the file without its ending.
+    If the policy has trusted_keys, it must be signed with one of them. Decisions use it where the
+    policy says model = "NAME", the name of the file without its ending.
     """
     place = file.absolute()
     added: ModelStatus = _done(
         lambda client: client.call("add_model", Place(path=str(place))),
         lambda registry: registry.add(place, _keys(), datetime.now(UTC)),
     )
-    said = f'Added {added.name}. The policy decides with it where it says model = "{added.name}".'
-    click.echo(record(added) if as_json else paragraph(printable(said)))
+    use = f'Decisions use it where the policy says model = "{added.name}".'
+    return Answer(added, paragraph(f"Added {added.name}. {use}"))
 
 
 @model.command(name="list")
-@json_option
-def list_(*, as_json: bool) -> None:
+@answers
+def list_() -> Answer:
     """List the models in use."""
     found: list[ModelStatus] = _done(
         lambda client: client.call("models"),
         lambda registry: registry.status(_keys(), datetime.now(UTC)),
     )
-    if as_json:
-        click.echo(record({"models": found}))
-        return
-    rows = []
+    rows, problems = [], []
     for each in found:
         maker = "comes with reticent" if each.shipped else each.maker or "nobody"
-        rows.append((printable(each.name), f"{each.queries:,}", f"{each.attributes:,}", maker))
-    click.echo(table(COLUMNS, rows))
-    for each in found:
+        rows.append((each.name, f"{each.queries:,}", f"{each.attributes:,}", maker))
         if each.problem is not None:
-            click.echo(paragraph(printable(f"{each.name} cannot be used: {each.problem}")))
+            problems.append(paragraph(f"{each.name} cannot be used: {each.problem}"))
+    return Answer({"models": found}, "\n".join([table(COLUMNS, rows), *problems]))
 
 
 @model.command()
 @click.argument("name", metavar="NAME")
-@json_option
-def remove(*, name: str, as_json: bool) -> None:
+@answers
+def remove(name: str) -> Answer:
     """Remove the added model NAME and its signature."""
     _done(
         lambda client: client.call("remove_model", name=name),
         lambda registry: registry.remove(name),
     )
-    click.echo(record(Done()) if as_json else paragraph(printable(f"Removed {name}.")))
+    return Answer(Done(), paragraph(f"Removed {name}."))
 
 
 def _done(asked: Callable[[Client], Any], here: Callable[[ModelRegistry], Any]) -> Any:  # noqa: ANN401  (what either returns)
@@ -112,29 +107,23 @@ def _keys() -> tuple[str, ...]:
 
 @model.command()
 @click.argument("path", type=PATH, metavar="PATH")
-@json_option
-def key(path: Path, *, as_json: bool) -> None:
+@answers
+def key(path: Path) -> Answer:
     """Create a private key for signing models, in a file that only you can read."""
     public = generate_key(path)
-    if as_json:
-        click.echo(record({"path": str(path), "key": public}))
-        return
-    said = f"Wrote {path}; keep it to yourself. Those who trust you need the public key:"
-    click.echo(printable(said))
-    click.echo(public)
+    text = f"Wrote {path}; keep it to yourself. Those who trust you need the public key:"
+    return Answer({"path": str(path), "key": public}, f"{printable(text)}\n{public}")
 
 
 @model.command()
 @click.argument("path", type=PATH, metavar="M")
 @click.option("--key", "key_path", required=True, type=PATH, metavar="K", help="The private key.")
-@json_option
-def sign(path: Path, key_path: Path, *, as_json: bool) -> None:
+@answers
+def sign(path: Path, key_path: Path) -> Answer:
     """Sign the model M; the signature is written to a file beside it."""
     signature = sign_model(path, key_path)
-    if as_json:
-        click.echo(record({"path": str(path), "signature": str(signature)}))
-        return
-    click.echo(printable(f"Wrote {signature}; hand it on together with {path}."))
+    text = printable(f"Wrote {signature}; hand it on together with {path}.")
+    return Answer({"path": str(path), "signature": str(signature)}, text)
 
 
 @model.command()
@@ -142,30 +131,14 @@ def sign(path: Path, key_path: Path, *, as_json: bool) -> None:
 @click.option(
     "--key", "expected", metavar="ed25519:HEX", help="Fail unless this public key signed it."
 )
-@json_option
-def verify(path: Path, expected: str | None, *, as_json: bool) -> None:
+@answers
+def verify(path: Path, expected: str | None) -> Answer:
     """Check the signature of the model M, and show who signed it.
 
     Anybody can sign a model with a key of their own: name the key of the maker you trust with
     --key, or compare the one that is shown.
     """
     public = verify_model(path, expected=expected)
-    if as_json:
-        click.echo(record({"path": str(path), "key": public}))
-        return
-    trust = "Trust it if you trust the owner of the key:"
-    said = f"{path} is as it was signed{'. ' + trust if expected is None else ', with:'}"
-    click.echo(printable(said))
-    click.echo(public)
-
-
-@model.command()
-@click.argument("path", required=False, type=PATH, metavar="[M]")
-@json_option
-def info(path: Path | None, *, as_json: bool) -> None:
-    """Describe the model M, by default the one that comes with reticent."""
-    found = read(path or shipped_model())
-    if as_json:
-        click.echo(record(model_record(found)))
-    else:
-        click.echo(model_text(found))
+    trust = ". Trust it if you trust the owner of the key:" if expected is None else ", with:"
+    text = printable(f"{path} has not changed since it was signed{trust}")
+    return Answer({"path": str(path), "key": public}, f"{text}\n{public}")

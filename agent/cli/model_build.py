@@ -1,33 +1,43 @@
 """`reticent model build` and `info`: tables, or a search log, to a model; and what is in one."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal
 
 import click
 
-from agent.build.options import BuildOptions, Half
+from agent.build.options import BuildOptions
 from agent.cli.interrupt import Progress, extra, uninterrupted
-from agent.cli.options import PATH, OneOf, json_option, record, shrinkage
-from agent.cli.printing import Column, facts, paragraph, printable, strong, table
+from agent.cli.options import PATH, Answer, OneOf, answers, shrinkage
+from agent.cli.printing import Column, facts, page, paragraph, table
 from agent.errors import UsageError
 from agent.lab.questions.defaults import AS_ANSWERED, with_default_sensitivities, within_outcomes
 from agent.model.attributes import Attribute
-from agent.model.file import SUFFIX, write
-from agent.model.model import Figure, Model, Query
-from agent.tradeoff.utility import Estimator
-from agent.words.figures import bits
+from agent.model.file import SUFFIX, read, shipped_model, write
+from agent.model.model import Figure, Model
+from agent.paths import paths
+from agent.words.figures import bits, counted
+from agent.words.titles import in_order, value_title
 
-QUERIES = (
-    Column("query", wraps=True),
-    Column("rows", right=True),
-    Column("users", right=True),
-    Column("intents", right=True),
-    Column("shrink", right=True),
-    Column("prior", right=True),
-    Column("predicted", right=True),
-    Column("held out", right=True),
+QUERIES: dict[str, tuple[Column, Callable[[Any], str]]] = {  # in the order of the object
+    "text": (Column("query", wraps=True), str),
+    "rows": (Column("answers", right=True), "{:,}".format),
+    "users": (Column("people", right=True), "{:,}".format),
+    "intents": (Column("results", right=True), lambda intents: f"{len(intents):,}"),
+    "shrinkage": (Column("prior", right=True), "{:g}".format),
+    "prior_entropy_bits": (Column("at most", right=True), bits),
+    "predicted_bits": (Column("predicted", right=True), bits),
+    "heldout_bits": (Column("measured", right=True), bits),
+}
+LEGEND = (
+    "Queries it knows. prior: its weight, in answers; at most: the bits of help that no fact "
+    "exceeds; predicted, measured: bits of help from the best facts, by the model and for people "
+    "left out of it."
+)
+PERSONAL = (
+    "The file holds the rows of single people, so handle it as personal data: user ids are gone, "
+    "but whoever has the file can look for somebody they know."
 )
 DROP = "dropped_"  # how the options of a model begin that say what was
 DROPPED = {
@@ -37,78 +47,22 @@ DROPPED = {
     "thin_queries": ("query of too few users", "queries of too few users"),
     "thin_rows": ("row of such a query", "rows of such queries"),
 }
-ATTRIBUTES = (
-    Column("attribute"),
-    Column("scope"),
-    Column("values, beside unspecified", wraps=True),
-)
-Sensitivities = Literal["scaled", "as-answered", "none"]
+ATTRIBUTES = (Column("name in files"), Column("fact, and its values", wraps=True))
 MAX_NAME = 240  # bytes; while it is written, a file has a longer name
 
 
 def model_record(model: Model) -> dict[str, Any]:
-    """Return what a model says of itself in JSON's own types, without its tables."""
+    """Return what a model states about itself, without its tables."""
+    names = ("id", "source", "licence", "digest", "estimator")
     return {
-        "id": model.id,
-        "source": model.source,
-        "licence": model.licence,
-        "digest": model.digest,
-        "estimator": model.estimator,
+        **{name: getattr(model, name) for name in names},
         "people": model.population.people,
         "person_level_rows": True,
-        "attributes": [_attribute_record(each) for each in model.attributes],
-        "queries": [_query_record(each) for each in model.queries],
-        "options": _figures_record(model.options),
-        "validation": _figures_record(model.validation),
+        "attributes": model.attributes,
+        "queries": [{name: getattr(each, name) for name in QUERIES} for each in model.queries],
+        "options": dict(model.options),
+        "validation": dict(model.validation),
     }
-
-
-def _attribute_record(attribute: Attribute) -> dict[str, Any]:
-    return {
-        "name": attribute.name,
-        "title": attribute.title,
-        "scope": attribute.scope,
-        "values": [*attribute.values],
-        "refines": attribute.refines,
-        "sensitivity": attribute.sensitivity,
-    }
-
-
-def _query_record(query: Query) -> dict[str, Any]:
-    return {
-        "text": query.text,
-        "rows": query.rows,
-        "users": query.users,
-        "intents": [*query.intents],
-        "shrinkage": query.shrinkage,
-        "prior_entropy_bits": query.prior_entropy_bits,
-        "predicted_bits": query.predicted_bits,
-        "heldout_bits": query.heldout_bits,
-    }
-
-
-def _figures_record(figures: Mapping[str, Figure]) -> dict[str, Any]:
-    return {
-        name: [*figure] if isinstance(figure, tuple) else figure for name, figure in figures.items()
-    }
-
-
-def model_text(model: Model) -> str:
-    """Return what a model says of itself, the plain sentence on top."""
-    return "\n\n".join(
-        (
-            strong(paragraph(summary(model))),
-            paragraph(
-                "The file holds the rows of single people, so handle it as personal data: user "
-                "ids are gone, but whoever has the file can look for somebody they know."
-            ),
-            facts(_facts(model)),
-            "Queries (shrinkage in rows; prior entropy and utility in bits)",
-            table(QUERIES, [_query(each) for each in model.queries]),
-            "Attributes",
-            table(ATTRIBUTES, [_attribute(each) for each in model.attributes]),
-        )
-    )
 
 
 def summary(model: Model) -> str:
@@ -119,77 +73,74 @@ def summary(model: Model) -> str:
 
 def dropped(model: Model) -> str:
     """Return what of the tables a model was not built from, in words; empty if it has all."""
-    shown = []
-    for name, (one, many) in DROPPED.items():
-        count = model.options.get(DROP + name, 0)
-        if isinstance(count, int) and count:
-            shown.append(f"{count:,} {one if count == 1 else many}")
-    return ", ".join(shown)
-
-
-def _facts(model: Model) -> list[tuple[str, str]]:
-    options = {name: each for name, each in model.options.items() if not name.startswith(DROP)}
-    return [
-        ("source", model.source or "not stated"),
-        ("licence", model.licence or "not stated"),
-        ("estimator", model.estimator),
-        ("options", _figures(options)),
-        ("dropped", dropped(model) or "nothing"),
-        ("validation", _figures(model.validation)),
-        ("digest", model.digest),
-    ]
-
-
-def _figures(figures: Mapping[str, Figure]) -> str:
-    shown = (f"{name} {_figure(figure)}" for name, figure in figures.items())
-    return ", ".join(shown) or "none stated"
-
-
-def _figure(figure: Figure) -> str:
-    if isinstance(figure, tuple):
-        return "/".join(f"{number:g}" for number in figure)
-    if figure is None or isinstance(figure, bool):
-        return {None: "none", False: "no", True: "yes"}[figure]
-    return f"{figure:.4g}" if isinstance(figure, float) else str(figure)
-
-
-def _query(query: Query) -> tuple[str, ...]:
-    return (
-        query.text,
-        f"{query.rows:,}",
-        f"{query.users:,}",
-        f"{len(query.intents):,}",
-        f"{query.shrinkage:g}",
-        bits(query.prior_entropy_bits),
-        bits(query.predicted_bits),
-        bits(query.heldout_bits),
+    counts = {name: model.options.get(DROP + name, 0) for name in DROPPED}
+    return ", ".join(
+        counted(count, *DROPPED[name])
+        for name, count in counts.items()
+        if isinstance(count, int) and count
     )
 
 
-def _attribute(attribute: Attribute) -> tuple[str, ...]:
-    values = ", ".join(attribute.values[1:]) or "none"
-    price = f", to bring {bits(attribute.sensitivity)} bits" if attribute.sensitivity else ""
-    return attribute.name, attribute.scope, f"{attribute.title}{price}: {values}"
+def _figures(figures: Mapping[str, Figure]) -> str:
+    shown = []
+    for name, figure in figures.items():
+        match figure:
+            case tuple():
+                text = "/".join(f"{number:g}" for number in figure)
+            case None | bool():
+                text = {None: "none", False: "no", True: "yes"}[figure]
+            case _:
+                text = f"{figure:.4g}" if isinstance(figure, float) else str(figure)
+        shown.append(f"{name} {text}")
+    return ", ".join(shown) or "none stated"
 
 
-class BuildFlags(TypedDict):
-    """The options of `reticent model build`, as click hands them over."""
+def _attribute(each: Attribute) -> tuple[str, str]:
+    values = "; ".join(value_title(value, each.title) for value in in_order(each.values[1:]))
+    price = f", must bring {bits(each.sensitivity)} bits" if each.sensitivity else ""
+    scope = ", of the request" if each.scope == "request" else ""
+    return each.name, f"{each.title}{scope}{price}: {values or 'no values'}"
 
-    users: Path | None
-    events: Path | None
-    log: Path | None
-    people: Path | None
-    sites: Path | None
-    out: Path
-    estimator: Estimator
-    shrinkage: float | None
-    min_users: int
-    half: Half | None
-    sensitivities: Sensitivities | None
-    id: str | None
-    source: str
-    licence: str
-    as_json: bool
+
+def model_path(named: str) -> Path:
+    """Return where a model lies, named by its file or as policies name it."""
+    path = Path(named)
+    if path.exists() or path.suffix or path.name != named:
+        return path
+    known = {each.stem: each for each in (shipped_model(), *paths().models.glob(f"*{SUFFIX}"))}
+    if named not in known:
+        raise UsageError.unknown("model", named, known)
+    return known[named]
+
+
+@click.command()
+@click.argument("model", required=False, metavar="[M|NAME]")
+@answers
+def info(model: str | None) -> Answer:
+    """Describe the model in the file M or in use as NAME, by default the one that is shipped."""
+    found = read(shipped_model() if model is None else model_path(model))
+    options = {name: each for name, each in found.options.items() if not name.startswith(DROP)}
+    about = [
+        ("source", found.source or "not stated"),
+        ("licence", found.licence or "not stated"),
+        ("estimator", found.estimator),
+        ("options", _figures(options)),
+        ("dropped", dropped(found) or "nothing"),
+        ("validation", _figures(found.validation)),
+        ("digest", found.digest),
+    ]
+    rows = [
+        [form(getattr(each, name)) for name, (_, form) in QUERIES.items()] for each in found.queries
+    ]
+    text = page(
+        summary(found),
+        paragraph(PERSONAL),
+        facts(about),
+        paragraph(LEGEND),
+        table([column for column, _ in QUERIES.values()], rows),
+        table(ATTRIBUTES, map(_attribute, found.attributes)),
+    )
+    return Answer(model_record(found), text)
 
 
 @click.command()
@@ -228,11 +179,18 @@ class BuildFlags(TypedDict):
     type=OneOf(["scaled", "as-answered", "none"]),
     help="Of attributes, by default: from two surveys, or none. With --log scaled, else none.",
 )
-@click.option("--id", metavar="NAME", help="Name of the model. By default that of the file.")
+@click.option(
+    "--id", "name", metavar="NAME", help="Name of the model. By default that of the file."
+)
 @click.option("--source", default="", metavar="TEXT", help="Where the data comes from.")
 @click.option("--licence", default="", metavar="TEXT", help="Licence of the data.")
-@json_option
-def build(**flags: Unpack[BuildFlags]) -> None:
+@answers
+def build(
+    out: Path,
+    name: str | None,
+    sensitivities: Literal["scaled", "as-answered", "none"] | None,
+    **options: Any,  # noqa: ANN401  (the fields of BuildOptions)
+) -> Answer:
     """Build a model from two tables, or from a raw search log: csv, csv.gz or parquet.
 
     Users: a column user, and one per attribute of the person. Events: columns user, query,
@@ -240,50 +198,26 @@ def build(**flags: Unpack[BuildFlags]) -> None:
     are described in agent/build/FORMAT_LOG.md, and where sensitivities come from in
     agent/lab/questions/SOURCES.md. Needs the extra `build`.
     """
-    out = flags["out"]
     _check_place(out)
-    options = BuildOptions(
-        users=flags["users"],
-        events=flags["events"],
-        log=flags["log"],
-        people=flags["people"],
-        sites=flags["sites"],
-        estimator=flags["estimator"],
-        shrinkage=flags["shrinkage"],
-        min_users=flags["min_users"],
-        half=flags["half"],
-        id=out.stem if flags["id"] is None else flags["id"],
-        source=flags["source"],
-        licence=flags["licence"],
-    )
+    chosen = BuildOptions(id=out.stem if name is None else name, **options)
     with extra("build", "building a model"):
         from agent.build.build import build_model
     with Progress() as progress:
-        made = build_model(options, progress)
-    made = _priced(made, flags["sensitivities"] or ("none" if options.log is None else "scaled"))
+        made = build_model(chosen, progress)
+    which = sensitivities or ("none" if chosen.log is None else "scaled")
+    if which != "none":
+        outcomes = within_outcomes() if which == "scaled" else AS_ANSWERED
+        made = with_default_sensitivities(made, outcomes)
     with uninterrupted():
         built = write(made, out)
-    if flags["as_json"]:
-        click.echo(record(model_record(built)))
-        return
-    click.echo(paragraph(f"Wrote {out}: {summary(built)}"))
-    left = dropped(built)
-    if left:
-        click.echo(paragraph(f"Dropped from the tables: {left}."))
-    priced = sum(each.sensitivity > 0 for each in built.attributes)
-    if priced:
+    lines = [f"Wrote {out}: {summary(built)}"]
+    if left := dropped(built):
+        lines.append(f"Dropped from the tables: {left}.")
+    if priced := sum(each.sensitivity > 0 for each in built.attributes):
         what = f"{priced} attributes have a default sensitivity from two surveys"
-        click.echo(paragraph(f"{what}; `--sensitivities none` leaves them without."))
-    click.echo(printable(f"Look at it with `reticent model info {out}`."))
-
-
-def _priced(model: Model, which: Sensitivities) -> Model:
-    """Return a model with the default sensitivities that are wanted."""
-    if which == "none":
-        return model
-    return with_default_sensitivities(
-        model, within_outcomes() if which == "scaled" else AS_ANSWERED
-    )
+        lines.append(f"{what}; `--sensitivities none` leaves them without.")
+    lines.append(f"Look at it with `reticent model info {out}`.")
+    return Answer(model_record(built), "\n".join(map(paragraph, lines)))
 
 
 def _check_place(out: Path) -> None:

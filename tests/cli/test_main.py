@@ -129,9 +129,9 @@ def test_a_name_that_does_not_exist(run: Run, arguments: list[str], error: str, 
 
 def test_a_path_does_not_steer_the_terminal(run: Run) -> None:
     """It is shown with a sign in place of what would."""
-    error, _ = run("model", "info", "a\x1b[2Jb\nc").refusal()
+    error, _ = run("model", "info", "a\x1b[2Jb\nc.x").refusal()
     shown = "\N{REPLACEMENT CHARACTER}"
-    assert error == f"a{shown}[2Jb{shown}c: no such file"
+    assert error == f"a{shown}[2Jb{shown}c.x: no such file"
 
 
 @pytest.fixture

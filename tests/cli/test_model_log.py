@@ -62,7 +62,7 @@ def test_its_attributes_have_the_sensitivities_of_the_surveys(
     )
     page = run("model", "info", out).out
     assert "adults_2020" in page
-    assert "gender (DGDR), to bring 0.1" in " ".join(page.split())
+    assert "gender (DGDR), must bring 0.1" in " ".join(page.split())
 
 
 @pytest.mark.parametrize("missing", NAMES)

@@ -87,7 +87,7 @@ def test_a_substitute_is_in_one_row_with_what_it_replaces(attempt: Try) -> None:
     rows = page.partition("people left")[2].splitlines()[1:4]
     assert rows[0].split()[:3] == ["2026-03-02", "a.example", "weather"]
     assert [row.split()[:2] for row in rows[1:]] == [["newly", "disclosed"], ["newly", "withheld"]]
-    assert [row.split()[2] for row in rows[1:]] == ["hobby", "region"]
+    assert [row.split()[2] for row in rows[1:]] == ["Hobby", "Region"]
 
 
 def test_rules_hold_as_on_the_day(attempt: Try) -> None:
@@ -114,7 +114,7 @@ def test_shares_are_shown_where_worlds_differ(attempt: Try) -> None:
     text = 'protect = "me"\nk = 20\nviolations = 0.9\n[attributes]\nat_work = "never"'
     (request,) = attempt(text, line(query="music")).record["requests"]
     assert request["newly_disclosed"] == [{"name": "hobby", "share": 0.9}]  # six have none
-    assert "hobby (90%)" in attempt(text, line(query="music"), json=False).out
+    assert "Hobby (90%)" in attempt(text, line(query="music"), json=False).out
 
 
 def test_a_person_like_nobody_is_said(attempt: Try) -> None:
@@ -123,7 +123,7 @@ def test_a_person_like_nobody_is_said(attempt: Try) -> None:
     text = '[attributes]\nhobby = "always"'
     assert not attempt(text, told).record["summary"]["like_the_history"]
     page = " ".join(attempt(text, told, json=False).out.split())
-    assert "The model knows nobody like the history." in page
+    assert "Nobody in the model is like the history." in page
     assert "drawn evenly from all of it" in page
 
 
