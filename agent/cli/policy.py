@@ -27,7 +27,7 @@ COLUMNS = (
     Column("name in files"),
     Column("may be sent"),
     Column("must bring", right=True),
-    Column("rule", wraps=True),
+    Column("rule", wraps=True, least=26),
 )
 BITS = "must bring: the bits of help below which it is not sent."
 DEFERRED = {

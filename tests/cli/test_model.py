@@ -1,258 +1,155 @@
-"""`reticent model`: build and describe."""
+"""`reticent model`: add, list and remove; make a key, sign and verify."""
 
-import signal
-import sys
-from contextlib import suppress
+import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from agent.build.options import BuildOptions
-from agent.cli.interrupt import Interrupted, Progress
-from agent.model.file import read, shipped_model
-from agent.model.model import Model
-from tests.cli.conftest import Run, builds
-from tests.cli.examples import ATTRIBUTES, PEOPLE, cli_model
-from tests.house.tree import ROOT
-
-TABLES = ROOT / "examples/own_tables"
-KEYS = {
-    "id": str,
-    "source": str,
-    "licence": str,
-    "digest": str,
-    "estimator": str,
-    "people": int,
-    "person_level_rows": bool,
-    "attributes": list,
-    "queries": list,
-    "options": dict,
-    "validation": dict,
-}
-QUERY_KEYS = [
-    "text",
-    "rows",
-    "users",
-    "intents",
-    "shrinkage",
-    "prior_entropy_bits",
-    "predicted_bits",
-    "heldout_bits",
-]
-
-
-def test_the_description_has_these_keys_of_these_types(run: Run, village: Path) -> None:
-    """Others read it, so that a key may be added, and none may change or go."""
-    record = run("model", "info", village, "--json").record
-    assert [*record] == [*KEYS]
-    assert {key: kind for key, kind in KEYS.items() if not isinstance(record[key], kind)} == {}
-    for each in record["queries"]:
-        assert [*each] == QUERY_KEYS
-    for each in record["attributes"]:
-        assert [*each] == ["name", "title", "scope", "values", "refines", "sensitivity"]
-
-
-def test_the_description_is_the_models(run: Run, village: Path) -> None:
-    """Nothing is lost, and a list of numbers stays one."""
-    record = run("model", "info", village, "--json").record
-    model = read(village)
-    assert record["digest"] == model.digest
-    assert record["people"] == PEOPLE
-    assert record["options"] == {"half": None, "min_users": 2, "shrinkages": [5.0, 10.0]}
-    assert [each["text"] for each in record["queries"]] == ["weather", "music"]
-    assert [each["heldout_bits"] for each in record["queries"]] == [0.5, None]
-    assert [each["values"] for each in record["attributes"]] == [[*a.values] for a in ATTRIBUTES]
-
-
-def test_the_page_says_that_the_file_is_personal(run: Run, village: Path) -> None:
-    """Below one plain sentence; then all of it in 80 columns."""
-    page = run("model", "info", village).out
-    assert page.startswith("village knows 2 queries and 4 attributes, learned from 60 people.\n")
-    assert "The file holds the rows of single people" in page
-    assert all(name in page for name in ("weather", "music", "shoe_size", "s29", "at_work"))
-    assert "half none, min_users 2, shrinkages 5/10" in page
-    assert max(map(len, page.splitlines())) <= 80
-
-
-def test_without_a_name_it_is_the_shipped_model(run: Run) -> None:
-    """Which a newcomer has no path of."""
-    assert (
-        run("model", "info", "--json").record
-        == run("model", "info", shipped_model(), "--json").record
-    )
+from agent.errors import UsageError
+from agent.paths import paths
+from agent.wire.base import Done
+from tests.cli.conftest import Run
+from tests.cli.daemon import HOSTILE, VILLAGE
+from tests.model.examples import STRANGER
+from tests.wire.fake import FakeDaemon
 
 
 @pytest.fixture
-def tables(tmp_path: Path) -> list[str | Path]:
-    """The options that name the tables of the README, and where the model goes."""
-    named = {each: TABLES / f"{each}.csv" for each in ("users", "events")}
-    out = tmp_path / "library.safetensors"
-    return ["--users", named["users"], "--events", named["events"], "--out", out]
+def answered(home: Path) -> Iterator[FakeDaemon]:
+    """A daemon that has models."""
+    assert home.is_dir()
+    handlers: dict[str, Callable[..., object]] = {
+        "models": lambda: [VILLAGE],
+        "add_model": lambda body: VILLAGE if body else None,
+        "remove_model": lambda name: Done(done=bool(name)),
+    }
+    with FakeDaemon(paths().control, handlers) as fake:
+        yield fake
 
 
-@builds
-def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) -> None:
-    """From two tables to an answer."""
-    built = run("model", "build", *tables, "--licence", "CC0-1.0")
-    assert (built.code, built.err) == (0, "")
-    assert "library knows 3 queries and 4 attributes" in " ".join(built.out.split())
-    info = run("model", "info", tables[-1], "--json").record
-    assert (info["id"], info["licence"], info["people"]) == ("library", "CC0-1.0", 300)
-    for query, helpful in (("weather", "region"), ("music", "age"), ("bus", "working_hours")):
-        record = run("model", "decide", "--model", tables[-1], "--query", query, "--json").record
-        assert record["disclose"] == [helpful]
-        assert record["identifiability"] >= 1 / 300
-        assert record["identifiability_cost"] >= 0
-
-
-@builds
-def test_a_build_describes_what_it_made(run: Run, tables: list[str | Path]) -> None:
-    """For programs, as `model info` does."""
-    built = run("model", "build", *tables, "--json").record
-    assert built == run("model", "info", tables[-1], "--json").record
-
-
-@builds
-def test_a_build_says_what_it_dropped(run: Run, tables: list[str | Path], tmp_path: Path) -> None:
-    """In words, after it is done and whenever the model is described; nothing if all was used."""
-    assert "Dropped" not in run("model", "build", *tables).out
-    assert "dropped     nothing" in run("model", "info", tables[-1]).out
-    events = tmp_path / "events.csv"
-    lines = (TABLES / "events.csv").read_text().splitlines()
-    cells = lines[1].split(",")
-    place = {name: lines[0].split(",").index(name) for name in ("user", "query", "intent")}
-    spoilt = {"user": ["nobody"], "query": [""], "intent": ["", ""]}
-    for name, values in spoilt.items():
-        for value in values:
-            lines.append(",".join((*cells[: place[name]], value, *cells[place[name] + 1 :])))
-    rare = [*cells]
-    rare[place["query"]] = "rare"
-    events.write_text("\n".join([*lines, ",".join(rare)]) + "\n")
-    expected = (
-        "1 row of an unknown user, 1 row without a query, 2 rows without an intent, "
-        "1 query of too few users, 1 row of such a query"
-    )
-    built = run("model", "build", *tables, "--events", events)
-    assert f"Dropped from the tables: {expected}." in " ".join(built.out.split())
-    page = " ".join(run("model", "info", tables[-1]).out.split())
-    assert f"dropped {expected} validation" in page
-    assert "dropped_" not in page
-
-
-def test_every_option_of_a_build_reaches_it(
-    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+def test_the_daemon_is_asked_where_one_runs(
+    run: Run, answered: FakeDaemon, village: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each is given a value that is not its default."""
-    asked: list[BuildOptions] = []
-
-    def spy(options: BuildOptions, progress: Progress) -> Model:
-        progress("nothing", 0.5)
-        asked.append(options)
-        return cli_model()
-
-    monkeypatch.setattr("agent.build.build.build_model", spy)
-    options = "--estimator plugin --shrinkage 7.5 --min-users 3 --half B --id me --source here "
-    options += "--licence mine"
-    assert run("model", "build", *tables, *options.split()).code == 0
-    assert asked == [
-        BuildOptions(
-            users=TABLES / "users.csv",
-            events=TABLES / "events.csv",
-            estimator="plugin",
-            shrinkage=7.5,
-            min_users=3,
-            half="B",
-            id="me",
-            source="here",
-            licence="mine",
-        )
-    ]
+    """With the absolute path: it is somewhere else."""
+    monkeypatch.chdir(village.parent)
+    assert run("model", "add", village.name, "--json").record["name"] == "village"
+    assert run("model", "list", "--json").record["models"][0]["digest"] == "00"
+    assert run("model", "remove", "village").out == "Removed village.\n"
+    named, bodies = zip(*answered.calls, strict=True)
+    assert named == ("add_model", "models", "remove_model")
+    assert bodies[0]["body"].path == str(village)
+    assert not paths().models.exists()
 
 
-def test_an_interruption_that_got_lost_leaves_no_model(
-    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A destructor below us may have swallowed it; nothing is written after it."""
+def test_what_the_daemon_refuses_is_said(run: Run, answered: FakeDaemon, village: Path) -> None:
+    """In its words, and nothing is done here instead."""
 
-    def deaf(*_: object) -> Model:
-        with suppress(Interrupted):
-            signal.raise_signal(signal.SIGINT)
-        return cli_model()
+    def refuse(**_given: object) -> None:
+        raise UsageError("there is a model already", "remove it")
 
-    monkeypatch.setattr("agent.build.build.build_model", deaf)
-    error, hint = run("model", "build", *tables).refusal(code=130)
-    assert (error, "completed steps were kept" in hint) == ("interrupted", True)
-    assert not Path(tables[-1]).exists()
+    answered.handlers["add_model"] = refuse
+    assert run("model", "add", village).refusal() == ("there is a model already", "remove it")
+    assert not paths().models.exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "hint"),
-    [
-        (["--estimator", "loou"], "unknown value of --estimator 'loou'", "did you mean 'louo'?"),
-        (["--half", "a"], "unknown value of --half 'a'", "did you mean 'A'?"),
-        (["--shrinkage", "car"], "'car' is not a number", "write auto, or a number of rows"),
-        (["--min-users", "0"], "at least 0 users", "from 1"),
-        (["--min-users", "9" * 23], "more than a model can hold", "from 1 to"),
-        (["--id", ""], "the id of the model is empty", "give it a name"),
-        (["--id", " "], "the id of the model is empty", "give it a name"),
-        (["--id", "x" * 201], "the id has 201 characters", "use at most 200"),
-        (["--source", "a\x1b[2Jb"], "source 'a\\x1b[2Jb' has a control character", "shown"),
-        (["--licence", "a\udcff"], "licence 'a\\udcff' has a control character", "shown"),
-        (["--out", "x" * 241 + ".safetensors"], "more than 240 bytes", "shorter"),
-        (["--out", "model.csv"], "model.csv: the name of a model ends in .safetensors", "call it"),
-        (["--out", "no/m.safetensors"], "no: no such folder", "make it first"),
-        (["--users", str(TABLES / "user.csv")], "no such file", "users.csv"),
-        (["--users", str(TABLES / "events.csv")], "'query'", "swapped"),
-    ],
-)
-def test_a_build_that_cannot_be_says_why(
-    run: Run, tables: list[str | Path], options: list[str], error: str, hint: str
-) -> None:
-    """Before any work, and without a file left behind."""
-    said = run("model", "build", *tables, *options)
-    assert said.code in (1, 2)
-    assert error in said.err
-    assert hint in said.err
-    assert not Path(tables[-1]).exists()
+@pytest.mark.usefixtures("home")
+def test_without_a_daemon_it_is_done_here(run: Run, village: Path) -> None:
+    """Added, listed, removed; the shipped one is always there."""
+    added = run("model", "add", village)
+    assert 'model = "village"' in added.out
+    assert (paths().models / village.name).read_bytes() == village.read_bytes()
+    names = [each["name"] for each in run("model", "list", "--json").record["models"]]
+    assert names == ["so2017", "village"]
+    assert "comes with reticent" in run("model", "list").out
+    assert run("model", "remove", "village", "--json").record == {"done": True}
+    assert [*paths().models.iterdir()] == []
 
 
-def test_a_place_that_cannot_be_written_is_refused_first(
-    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A folder of that name, or a folder of somebody else."""
-    monkeypatch.setattr("agent.build.build.build_model", None)  # it is not even called
-    folder = Path(tables[-1]).parent
-    monkeypatch.setattr("os.access", lambda path, _mode: Path(path) != folder)
-    assert "not writable" in run("model", "build", *tables).refusal()[0]
-    Path(tables[-1]).mkdir()
-    assert "not a file" in run("model", "build", *tables).refusal()[0]
+@pytest.mark.usefixtures("home")
+def test_what_cannot_be_is_refused_here_too(run: Run, village: Path, tmp_path: Path) -> None:
+    """Each in one sentence."""
+    run("model", "add", village)
+    assert "already" in run("model", "add", village).refusal()[0]
+    assert "no such file" in run("model", "add", tmp_path / "none.safetensors").refusal()[0]
+    assert "shipped" in run("model", "remove", "so2017").refusal()[0]
+    assert "did you mean 'village'" in run("model", "remove", "vilage").refusal()[1]
+    (paths().models / village.name).write_bytes(b"rubbish")
+    assert "village cannot be used" in run("model", "list").out
 
 
-def test_without_the_extra_a_build_says_what_to_install(
-    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The base install has no Ibis."""
-    for name in [each for each in sys.modules if each.startswith("agent.build.")]:
-        if name != "agent.build.options":
-            monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "ibis", None)
-    error, hint = run("model", "build", *tables).refusal(code=1)
-    assert error == "building a model needs ibis, which is not installed"
-    assert hint == "pip install 'reticent[build]'"
+@pytest.mark.usefixtures("home")
+def test_the_makers_that_the_policy_trusts_count_here_too(run: Run, village: Path) -> None:
+    """And a policy that cannot be read trusts nobody."""
+    paths().config.mkdir(0o700)
+    paths().policy.write_text(f'trusted_keys = ["{STRANGER}"]\n')
+    assert "not signed" in run("model", "add", village).refusal(1)[0]
+    paths().policy.write_text("trusted_keys = 1\n")
+    assert "trusted_keys" in run("model", "add", village).refusal(1)[0]
+    assert not (paths().models / village.name).exists()
 
 
-def test_progress_is_drawn_for_a_terminal_only(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """On the error stream, and wiped in the end."""
-    with Progress() as progress:
-        progress("count", 0.5)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with Progress() as progress:
-        progress("count", 0.5)
-    drawn = capsys.readouterr()
-    assert "############............]  50%" in drawn.err
-    bar, blank = drawn.err.strip("\r").split("\r")
-    assert (len(bar), blank.strip()) == (len(blank), "")
-    assert drawn.out == ""
+def test_a_name_does_not_steer_the_terminal(run: Run, answered: FakeDaemon) -> None:
+    """It is shown with a sign in place of what would."""
+    assert "\x1b" not in run("model", "remove", HOSTILE).out
+    assert answered.calls == [("remove_model", {"name": HOSTILE})]
+
+
+def test_who_signed_is_who_made_the_key(run: Run, village: Path, tmp_path: Path) -> None:
+    """From the key to the check; the key is the owner's only."""
+    key, model = tmp_path / "maker.pem", tmp_path / village.name
+    model.write_bytes(village.read_bytes())
+    public = run("model", "key", key).out.splitlines()[-1]
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    signed = run("model", "sign", model, "--key", key)
+    assert signed.code == 0
+    assert str(model.with_suffix(".sig")) in signed.out
+    checked = run("model", "verify", model)
+    assert (checked.code, checked.out.splitlines()[-1]) == (0, public)
+    assert public.startswith("ed25519:")
+    expected = run("model", "verify", model, "--key", public)
+    assert (expected.code, expected.out.splitlines()[-1]) == (0, public)
+
+
+def test_a_key_that_did_not_sign_fails(run: Run, village: Path, tmp_path: Path) -> None:
+    """One exit code for another's signature, another for what is no key."""
+    model = tmp_path / village.name
+    model.write_bytes(village.read_bytes())
+    run("model", "key", tmp_path / "maker.pem")
+    run("model", "sign", model, "--key", tmp_path / "maker.pem")
+    error, _ = run("model", "verify", model, "--key", STRANGER).refusal(code=1)
+    assert "the model is signed with another key" in error
+    assert "not a public key" in run("model", "verify", model, "--key", "ed25519").refusal()[0]
+
+
+def test_what_does_not_verify_is_an_error(run: Run, village: Path, tmp_path: Path) -> None:
+    """Not signed, or signed for another file; the exit code is that of an error."""
+    assert "the model is not signed" in run("model", "verify", village).refusal(code=1)[0]
+    model = tmp_path / village.name
+    model.write_bytes(village.read_bytes())
+    model.with_suffix(".sig").write_text("{}")
+    assert "does not fit the format" in run("model", "verify", model).refusal(code=1)[0]
+
+
+def test_a_key_is_never_written_over(run: Run, tmp_path: Path) -> None:
+    """It may be the only one."""
+    key = tmp_path / "maker.pem"
+    key.write_text("precious")
+    assert "the file already exists" in run("model", "key", key).refusal()[0]
+    assert key.read_text() == "precious"
+
+
+def test_a_model_is_no_key(run: Run, village: Path) -> None:
+    """Nor the other way round."""
+    assert "not a private key" in run("model", "sign", village, "--key", village).refusal()[0]
+
+
+def test_each_says_the_same_as_an_object(run: Run, village: Path, tmp_path: Path) -> None:
+    """For programs: the files, and whose key it is."""
+    model, key = tmp_path / village.name, tmp_path / "k.pem"
+    model.write_bytes(village.read_bytes())
+    public = run("model", "key", key, "--json").record
+    assert public["path"] == str(key)
+    signed = run("model", "sign", model, "--key", key, "--json").record
+    assert signed == {"path": str(model), "signature": str(model.with_suffix(".sig"))}
+    assert run("model", "verify", model, "--json").record == {**public, "path": str(model)}

@@ -1,13 +1,19 @@
-"""`reticent policy check`, and what all commands about policies refuse."""
+"""`reticent policy check`, `rules` and `attributes`: what is wrong, and what holds."""
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from agent.errors import UsageError
 from agent.paths import paths
+from agent.wire.policy import AttributeStatus, RulesStatus
 from policy.settings import DEFAULTS
 from tests.cli.conftest import Run
+from tests.cli.daemon import HOSTILE, changed
+from tests.cli.policing import BROKEN, HOURS, NONE, ODD, ODD_RULE, REGION, RULES, WRONG
 from tests.house.tree import ROOT
+from tests.wire.fake import FakeDaemon, says
 
 NEVER = "'nevr' is not one of always, auto, ask, never (did you mean 'never'?)"
 APART = (
@@ -95,17 +101,17 @@ def test_a_wrong_policy_is_shown_with_all_its_problems(
     assert [line.split(":")[1] for line in lines] == [" error", " hint"] * 4
 
 
-BROKEN = {
+UNREAD = {
     "none.toml": (None, "none.toml cannot be read: no such file or directory"),
     "binary.toml": (bytes(range(256)), "binary.toml is not UTF-8 text, line 2"),
     "folder": ("", "folder cannot be read: is a directory"),
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", UNREAD)
 def test_what_is_no_text_is_refused(run: Run, folder: Path, name: str) -> None:
     """A file that is not there, one of bytes, and a folder; the others are checked all the same."""
-    data, error = BROKEN[name]
+    data, error = UNREAD[name]
     if isinstance(data, bytes):
         (folder / name).write_bytes(data)
     elif data is not None:
@@ -177,3 +183,109 @@ def test_a_policy_that_others_can_write_is_as_bad_as_for_the_daemon(asked: Run) 
     Path("named.toml").write_text("lambda = 1\n")
     Path("named.toml").chmod(0o666)
     assert asked("check", "named.toml").code == 0
+
+
+@pytest.fixture
+def ruled(fake: FakeDaemon) -> FakeDaemon:
+    """A daemon that has rules, and knows two attributes."""
+    fake.handlers |= {"rules": says(RULES), "attributes": says([REGION, HOURS])}
+    return fake
+
+
+@pytest.mark.usefixtures("ruled")
+def test_each_rule_stands_with_all_that_is_to_be_said_of_it(run: Run) -> None:
+    """The file's own first, with their lines; then those of the preset."""
+    ran = run("policy", "rules")
+    assert (ran.code, ran.err) == (0, "")
+    head, own, preset = ran.out.rstrip().split("\n\n")
+    assert head == "3 rules in use."
+    lines = [line.strip() for line in own.splitlines()]
+    assert lines[:3] == [
+        "/home/u/policy.toml",
+        "books, line 5",
+        'recipient books.example; query novel*: lambda = 3.0, disclose = "auto"',
+    ]
+    assert lines[3].startswith("last decided 2026-03-02 ")
+    assert lines[4:] == [
+        "rule 2, line 9 (expired)",
+        "expires 2020-01-01: k = 4",
+        "note: rule[1].k: never decides: 'books' wins (delete it)",
+    ]
+    lines = [line.strip() for line in preset.splitlines()]
+    assert lines[:3] == ["From the preset strict", "preset strict", "every request: risk = 0.02"]
+    assert lines[3].startswith("has not decided since 2026-03-02 ")
+
+
+def test_mistakes_stand_on_top_with_their_lines(run: Run, ruled: FakeDaemon) -> None:
+    """Whether other rules are in use or none."""
+    ruled.handlers["rules"] = says(BROKEN)
+    head, mistakes, *_ = run("policy", "rules").out.split("\n\n")
+    assert " ".join(head.split()) == (
+        "3 rules in use. The file has mistakes now, and these are its last good rules."
+    )
+    assert mistakes == "Mistakes\n  line 2: lamda: unknown key 'lamda' (did you mean 'lambda'?)"
+    ruled.handlers["rules"] = says(changed(NONE, problems=[WRONG]))
+    said = " ".join(run("policy", "rules").out.split())
+    assert said.startswith("No rules are in use, so nothing is sent: /home/u/policy.toml has")
+    ruled.handlers["rules"] = says(NONE)
+    said = " ".join(run("policy", "rules").out.split())
+    made = "does not exist. Create one with `reticent init`, or write one by hand."
+    assert said.endswith(f": /home/u/policy.toml {made}")
+
+
+@pytest.mark.usefixtures("ruled")
+def test_the_object_is_the_message(run: Run) -> None:
+    """With what holds by itself, as openapi.json describes it."""
+    assert msgspec.convert(run("policy", "rules", "--json").record, RulesStatus) == RULES
+
+
+def test_nothing_in_a_policy_steers_the_terminal(run: Run, ruled: FakeDaemon) -> None:
+    """A name or words of anybody's."""
+    odd = changed(WRONG, what=HOSTILE)
+    ruled.handlers["rules"] = says(changed(RULES, rules=[ODD_RULE], problems=[odd], path=HOSTILE))
+    out = run("policy", "rules").out
+    assert "\x1b" not in out
+    assert max(map(len, out.splitlines())) <= 120
+
+
+def test_the_table_says_what_each_may_do(run: Run, ruled: FakeDaemon) -> None:
+    """For one recipient, or for whoever no rule names."""
+    ran = run("policy", "attributes", "--recipient", "@adverts")
+    assert (ran.code, ran.err) == (0, "")
+    assert ruled.calls == [("attributes", {"recipient": "@adverts"})]
+    said = " ".join(ran.out.split())
+    assert said.startswith("What your policy lets out of the 2 facts of village, to @adverts.")
+    assert "Region, finer region guarded (2) 0.250 attributes.region, line 4" in said
+    assert "hours auto 0.000 preset strict" in said
+    assert max(map(len, ran.out.splitlines())) <= 80
+    said = " ".join(run("policy", "attributes").out.split())
+    assert "of village, to recipients without rules of their own." in said
+
+
+@pytest.mark.usefixtures("ruled")
+def test_the_object_holds_the_messages(run: Run) -> None:
+    """As openapi.json describes them."""
+    found = run("policy", "attributes", "--json").record["attributes"]
+    assert msgspec.convert(found, list[AttributeStatus]) == [REGION, HOURS]
+
+
+def test_nothing_of_a_model_steers_the_terminal(run: Run, ruled: FakeDaemon) -> None:
+    """A model without attributes is no defect either."""
+    ruled.handlers["attributes"] = says([ODD])
+    out = run("policy", "attributes").out
+    assert "\x1b" not in out
+    ruled.handlers["attributes"] = says([])
+    assert run("policy", "attributes").out == "The model in use has no attributes.\n"
+
+
+def test_a_recipient_that_is_none_is_an_error(run: Run, ruled: FakeDaemon) -> None:
+    """In the daemon's words."""
+
+    def unknown(recipient: str) -> None:
+        raise UsageError(f"{recipient!r} is not a host name", "name one")
+
+    ruled.handlers["attributes"] = unknown
+    assert run("policy", "attributes", "--recipient", "?").refusal() == (
+        "'?' is not a host name",
+        "name one",
+    )

@@ -1,0 +1,187 @@
+"""`reticent lab`: the files, the sentences about them, and every way to ask wrongly."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from agent.build.options import LogFiles
+from agent.lab.attack.ways import EXACT
+from agent.lab.synth.log import Measured
+from agent.lab.synth.marginals import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
+from tests.cli.conftest import Run, builds
+from tests.house.tree import ROOT
+
+TABLES = ROOT / "examples" / "own_tables"
+SMALL = (
+    *("lab", "attack", "--users", TABLES / "users.csv", "--events", TABLES / "events.csv"),
+    *("--people", "6", "--requests", "3", "--exact", "2", "--processes", "1"),
+)
+ATTACK = ["attack-frontier", "attack-requests"]
+PAPER = [
+    *("fig-06-utility", "fig-07-cost", "fig-08a-curve", "fig-09-metrics", "fig-10-calibrated"),
+    *("fig-11-heuristics", "fig-12-running", "fig-13-shape", "fig-14-sampling"),
+]
+SHARES = tuple((each, each.share + 0.001) for each in MARGINALS)
+COUNTED = Measured(10 * PEOPLE, 10 * QUERIES, TEXTS, 10 * MIN_USERS, SHARES)
+
+
+def report(out: Path, figures: list[str]) -> str:
+    """Return a report, after checking that it shows each figure, as PNG, SVG and CSV."""
+    page = (out / "report.md").read_text()
+    for name in figures:
+        assert f"({name}.png)" in page
+        assert {each.suffix for each in out.glob(f"{name}.*")} == {".png", ".svg", ".csv"}
+    return page
+
+
+@builds
+def test_an_attack_writes_every_way_with_all_its_requests(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the table and on the page; the terminal says where it is, and how many bars are met."""
+    out = tmp_path / "new" / "folder"
+    found = run(*SMALL, "--out", out, "--json").record
+    assert found["figures"] == ATTACK
+    page = report(out, ATTACK)
+    rows = list(csv.DictReader((out / "attack.csv").read_text().splitlines()))
+    assert {row["requests"] for row in rows} == {"1", "2", "3"}
+    exact = {row["people"]: row["way"] for row in rows if "searched exactly" in row["way"]}
+    assert exact == {"2": EXACT.name}
+    assert {row["people"] for row in rows} == {"2", "6"}
+    assert all(f"| {row['way']} |" in page for row in rows)
+    assert all(bar["what"] in page for bar in found["bars"])
+    assert {bar["met"] for bar in found["bars"]} <= {True, False, None}
+    assert found["bars"][0]["met"] is True  # absence tells nothing
+    monkeypatch.chdir(tmp_path)
+    shown = run(*SMALL, "--people", "2", "--requests", "1", "--out", "here").out
+    assert shown.startswith("Wrote here/report.md and its figures. Of ")
+
+
+def test_the_papers_figures_are_the_same_in_two_processes(
+    run: Run, village: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every number but the running times; and where the page is, in 80 columns."""
+    monkeypatch.chdir(tmp_path)
+    asked = ("lab", "paper", "--model", village, "--samples", "50", "--processes")
+    found = run(*asked, "1", "--out", "new/1", "--json").record
+    assert (found["figures"], found["report"]) == (PAPER, "new/1/report.md")
+    page = report(Path("new/1"), PAPER)
+    assert page.count("| yes |") == found["same"] > 0
+    assert page.count("| no |") == found["other"]
+    assert "Fig. 8b is missing" in page
+    assert page.count("Data: invented") >= len(PAPER)
+    shown = run(*asked, "2", "--out", "2").out
+    assert "9 figures" in " ".join(shown.split())
+    assert max(map(len, shown.splitlines())) <= 80
+    for name in {*PAPER} - {"fig-12-running"}:
+        assert Path(f"new/1/{name}.csv").read_bytes() == Path(f"2/{name}.csv").read_bytes()
+
+
+ONE_SOURCE = ("the people are of one source", "give --users and --events, or --log")
+ONE_THING = ("the figures are of one thing", "give --model, --survey or --log")
+
+
+@pytest.mark.parametrize(
+    ("asked", "refusal"),
+    [
+        (("attack",), ONE_SOURCE),
+        (("attack", "--users", "u.csv"), ONE_SOURCE),
+        (("attack", "--users", "u.csv", "--events", "e.csv", "--log", "here"), ONE_SOURCE),
+        (("paper", "--model", "m.safetensors", "--survey"), ONE_THING),
+    ],
+)
+def test_one_source_is_studied(
+    run: Run, tmp_path: Path, asked: tuple[str, ...], refusal: tuple[str, str]
+) -> None:
+    """Before any work, and before a folder is made."""
+    assert run("lab", *asked, "--out", tmp_path / "out").refusal() == refusal
+    assert not (tmp_path / "out").exists()
+
+
+@builds
+@pytest.mark.parametrize("study", ["attack", "paper"])
+def test_what_cannot_be_read_or_written_is_named(run: Run, tmp_path: Path, study: str) -> None:
+    """It says what a log is called; a file in the way stays as it is."""
+    asked = ("lab", study, "--log", tmp_path, "--out")
+    what, hint = run(*asked, tmp_path / "out").refusal()
+    assert what.endswith("there is no table log")
+    assert "log.parquet" in hint
+    (tmp_path / "file").write_text("mine")
+    assert run(*asked, tmp_path / "file").refusal()[0].endswith("cannot write the figures here")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, int, int]]:
+    """What is asked to be written, and is not; all that is counted is a little more."""
+    calls: list[tuple[Path, int, int]] = []
+
+    def write(folder: Path, times: int, seed: int, _progress: object) -> LogFiles:
+        calls.append((folder, times, seed))
+        return LogFiles(*(folder / name for name in LogFiles._fields))
+
+    monkeypatch.setattr("agent.lab.synth.log.write_log", write)
+    monkeypatch.setattr("agent.lab.synth.log.measured", lambda _files: COUNTED)
+    return calls
+
+
+@builds
+def test_it_writes_a_log_that_a_model_can_be_built_of(run: Run, tmp_path: Path) -> None:
+    """Each share stands beside the paper's, and no other number is made up."""
+    out = tmp_path / "log"
+    found = run("lab", "synth", out, "--seed", "5", "--json").record
+    assert (found["synthetic"], found["seed"], found["times"]) == (True, 5, 1)
+    assert (found["people"], found["queries"], found["texts"]) == (PEOPLE, QUERIES, TEXTS)
+    assert [each["name"] for each in found["shares"]] == [each.name for each in MARGINALS]
+    assert all(abs(each["paper"] - each["here"]) < 0.01 for each in found["shares"])
+    names = sorted(path.name for path in out.iterdir())
+    assert names == ["SOURCE.md", "log.parquet", "people.parquet", "sites.parquet"]
+
+
+def test_it_shows_every_share_beside_the_papers(
+    run: Run, tmp_path: Path, written: list[tuple[Path, int, int]]
+) -> None:
+    """The sizes are those of so many times the paper's people."""
+    out = tmp_path / "log"
+    said = run("lab", "synth", out, "--times", "10", "--seed", "2")
+    assert (said.code, said.err, written) == (0, "", [(out, 10, 2)])
+    assert "synthetic" in said.out
+    rows = [" ".join(line.split()) for line in said.out.splitlines()]
+    assert "people 95,230 95,230 5" in rows
+    assert f"different queries {TEXTS} {TEXTS} 5" in rows
+    for each in MARGINALS:
+        assert f"{each.words} {each.share:.0%} {each.share + 0.001:.1%} {each.place}" in rows
+
+
+def test_it_need_not_count(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: list[tuple[Path, int, int]]
+) -> None:
+    """Counting a large log takes memory that writing it does not."""
+    monkeypatch.setattr("agent.lab.synth.log.measured", None)  # it is not even called
+    found = run("lab", "synth", tmp_path, "--times", "100", "--uncounted", "--json").record
+    assert found == {"synthetic": True, "folder": str(tmp_path), "times": 100, "seed": 0}
+    assert "paper" not in run("lab", "synth", tmp_path, "--uncounted").out
+    assert len(written) == 2
+
+
+def test_it_refuses_other_sizes_seeds_and_full_folders(run: Run, tmp_path: Path) -> None:
+    """Each in one sentence, with a way out."""
+    error, hint = run("lab", "synth", tmp_path / "log", "--times", "3").refusal()
+    assert (error, hint) == ("unknown value of --times '3'", "known: 1, 10, 100")
+    assert "--seed" in run("lab", "synth", tmp_path / "log", "--seed", "-1").refusal()[0]
+    (tmp_path / "mine").touch()
+    error, hint = run("lab", "synth", tmp_path).refusal()
+    assert error == f"{tmp_path}: this folder is not empty"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_it_says_which_extra_it_needs(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the extra `build`, and before anything is written."""
+    monkeypatch.setitem(__import__("sys").modules, "agent.lab.synth.log", None)
+    error, hint = run("lab", "synth", tmp_path / "log").refusal(code=1)
+    assert "which is not installed" in error
+    assert hint == "pip install 'reticent[build]'"
+    assert [*tmp_path.iterdir()] == []

@@ -1,0 +1,348 @@
+"""`reticent model build` and `info`: from tables or a log, and what is in a model."""
+
+import runpy
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from agent.build.options import BuildOptions
+from agent.cli.interrupt import Interrupted, Progress
+from agent.lab.questions.defaults import default_sensitivities, within_outcomes
+from agent.model.file import read, shipped_model
+from agent.model.model import Model
+from tests.cli.conftest import Run, builds
+from tests.cli.examples import ATTRIBUTES, PEOPLE, cli_model
+from tests.house.tree import ROOT
+
+TABLES = ROOT / "examples/own_tables"
+KEYS = {
+    "id": str,
+    "source": str,
+    "licence": str,
+    "digest": str,
+    "estimator": str,
+    "people": int,
+    "person_level_rows": bool,
+    "attributes": list,
+    "queries": list,
+    "options": dict,
+    "validation": dict,
+}
+QUERY_KEYS = [
+    "text",
+    "rows",
+    "users",
+    "intents",
+    "shrinkage",
+    "prior_entropy_bits",
+    "predicted_bits",
+    "heldout_bits",
+]
+
+
+def test_the_description_has_these_keys_of_these_types(run: Run, village: Path) -> None:
+    """Others read it, so that a key may be added, and none may change or go."""
+    record = run("model", "info", village, "--json").record
+    assert [*record] == [*KEYS]
+    assert {key: kind for key, kind in KEYS.items() if not isinstance(record[key], kind)} == {}
+    for each in record["queries"]:
+        assert [*each] == QUERY_KEYS
+    for each in record["attributes"]:
+        assert [*each] == ["name", "title", "scope", "values", "refines", "sensitivity"]
+
+
+def test_the_description_is_the_models(run: Run, village: Path) -> None:
+    """Nothing is lost, and a list of numbers stays one."""
+    record = run("model", "info", village, "--json").record
+    model = read(village)
+    assert record["digest"] == model.digest
+    assert record["people"] == PEOPLE
+    assert record["options"] == {"half": None, "min_users": 2, "shrinkages": [5.0, 10.0]}
+    assert [each["text"] for each in record["queries"]] == ["weather", "music"]
+    assert [each["heldout_bits"] for each in record["queries"]] == [0.5, None]
+    assert [each["values"] for each in record["attributes"]] == [[*a.values] for a in ATTRIBUTES]
+
+
+def test_the_page_says_that_the_file_is_personal(run: Run, village: Path) -> None:
+    """Below one plain sentence; then all of it in 80 columns."""
+    page = run("model", "info", village).out
+    assert page.startswith("village knows 2 queries and 4 attributes, learned from 60 people.\n")
+    assert "The file holds the rows of single people" in page
+    assert all(name in page for name in ("weather", "music", "shoe_size", "s29", "at_work"))
+    assert "half none, min_users 2, shrinkages 5/10" in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_without_a_name_it_is_the_shipped_model(run: Run) -> None:
+    """Which a newcomer has no path of."""
+    assert (
+        run("model", "info", "--json").record
+        == run("model", "info", shipped_model(), "--json").record
+    )
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> list[str | Path]:
+    """The options that name the tables of the README, and where the model goes."""
+    named = {each: TABLES / f"{each}.csv" for each in ("users", "events")}
+    out = tmp_path / "library.safetensors"
+    return ["--users", named["users"], "--events", named["events"], "--out", out]
+
+
+@builds
+def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) -> None:
+    """From two tables to an answer."""
+    built = run("model", "build", *tables, "--licence", "CC0-1.0")
+    assert (built.code, built.err) == (0, "")
+    assert "library knows 3 queries and 4 attributes" in " ".join(built.out.split())
+    info = run("model", "info", tables[-1], "--json").record
+    assert (info["id"], info["licence"], info["people"]) == ("library", "CC0-1.0", 300)
+    for query, helpful in (("weather", "region"), ("music", "age"), ("bus", "working_hours")):
+        record = run("model", "decide", "--model", tables[-1], "--query", query, "--json").record
+        assert record["disclose"] == [helpful]
+        assert record["identifiability"] >= 1 / 300
+        assert record["identifiability_cost"] >= 0
+
+
+@builds
+def test_a_build_describes_what_it_made(run: Run, tables: list[str | Path]) -> None:
+    """For programs, as `model info` does."""
+    built = run("model", "build", *tables, "--json").record
+    assert built == run("model", "info", tables[-1], "--json").record
+
+
+@builds
+def test_a_build_says_what_it_dropped(run: Run, tables: list[str | Path], tmp_path: Path) -> None:
+    """In words, after it is done and whenever the model is described; nothing if all was used."""
+    assert "Dropped" not in run("model", "build", *tables).out
+    assert "dropped     nothing" in run("model", "info", tables[-1]).out
+    events = tmp_path / "events.csv"
+    lines = (TABLES / "events.csv").read_text().splitlines()
+    cells = lines[1].split(",")
+    place = {name: lines[0].split(",").index(name) for name in ("user", "query", "intent")}
+    spoilt = {"user": ["nobody"], "query": [""], "intent": ["", ""]}
+    for name, values in spoilt.items():
+        for value in values:
+            lines.append(",".join((*cells[: place[name]], value, *cells[place[name] + 1 :])))
+    rare = [*cells]
+    rare[place["query"]] = "rare"
+    events.write_text("\n".join([*lines, ",".join(rare)]) + "\n")
+    expected = (
+        "1 row of an unknown user, 1 row without a query, 2 rows without an intent, "
+        "1 query of too few users, 1 row of such a query"
+    )
+    built = run("model", "build", *tables, "--events", events)
+    assert f"Dropped from the tables: {expected}." in " ".join(built.out.split())
+    page = " ".join(run("model", "info", tables[-1]).out.split())
+    assert f"dropped {expected} validation" in page
+    assert "dropped_" not in page
+
+
+def test_every_option_of_a_build_reaches_it(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is given a value that is not its default."""
+    asked: list[BuildOptions] = []
+
+    def spy(options: BuildOptions, progress: Progress) -> Model:
+        progress("nothing", 0.5)
+        asked.append(options)
+        return cli_model()
+
+    monkeypatch.setattr("agent.build.build.build_model", spy)
+    options = "--estimator plugin --shrinkage 7.5 --min-users 3 --half B --id me --source here "
+    options += "--licence mine"
+    assert run("model", "build", *tables, *options.split()).code == 0
+    assert asked == [
+        BuildOptions(
+            users=TABLES / "users.csv",
+            events=TABLES / "events.csv",
+            estimator="plugin",
+            shrinkage=7.5,
+            min_users=3,
+            half="B",
+            id="me",
+            source="here",
+            licence="mine",
+        )
+    ]
+
+
+def test_an_interruption_that_got_lost_leaves_no_model(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A destructor below us may have swallowed it; nothing is written after it."""
+
+    def deaf(*_: object) -> Model:
+        with suppress(Interrupted):
+            signal.raise_signal(signal.SIGINT)
+        return cli_model()
+
+    monkeypatch.setattr("agent.build.build.build_model", deaf)
+    error, hint = run("model", "build", *tables).refusal(code=130)
+    assert (error, "completed steps were kept" in hint) == ("interrupted", True)
+    assert not Path(tables[-1]).exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "hint"),
+    [
+        (["--estimator", "loou"], "unknown value of --estimator 'loou'", "did you mean 'louo'?"),
+        (["--half", "a"], "unknown value of --half 'a'", "did you mean 'A'?"),
+        (["--shrinkage", "car"], "'car' is not a number", "write auto, or a number of rows"),
+        (["--min-users", "0"], "at least 0 users", "from 1"),
+        (["--min-users", "9" * 23], "more than a model can hold", "from 1 to"),
+        (["--id", ""], "the id of the model is empty", "give it a name"),
+        (["--id", " "], "the id of the model is empty", "give it a name"),
+        (["--id", "x" * 201], "the id has 201 characters", "use at most 200"),
+        (["--source", "a\x1b[2Jb"], "source 'a\\x1b[2Jb' has a control character", "shown"),
+        (["--licence", "a\udcff"], "licence 'a\\udcff' has a control character", "shown"),
+        (["--out", "x" * 241 + ".safetensors"], "more than 240 bytes", "shorter"),
+        (["--out", "model.csv"], "model.csv: the name of a model ends in .safetensors", "call it"),
+        (["--out", "no/m.safetensors"], "no: no such folder", "make it first"),
+        (["--users", str(TABLES / "user.csv")], "no such file", "users.csv"),
+        (["--users", str(TABLES / "events.csv")], "'query'", "swapped"),
+    ],
+)
+def test_a_build_that_cannot_be_says_why(
+    run: Run, tables: list[str | Path], options: list[str], error: str, hint: str
+) -> None:
+    """Before any work, and without a file left behind."""
+    said = run("model", "build", *tables, *options)
+    assert said.code in (1, 2)
+    assert error in said.err
+    assert hint in said.err
+    assert not Path(tables[-1]).exists()
+
+
+def test_a_place_that_cannot_be_written_is_refused_first(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of that name, or a folder of somebody else."""
+    monkeypatch.setattr("agent.build.build.build_model", None)  # it is not even called
+    folder = Path(tables[-1]).parent
+    monkeypatch.setattr("os.access", lambda path, _mode: Path(path) != folder)
+    assert "not writable" in run("model", "build", *tables).refusal()[0]
+    Path(tables[-1]).mkdir()
+    assert "not a file" in run("model", "build", *tables).refusal()[0]
+
+
+def test_without_the_extra_a_build_says_what_to_install(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The base install has no Ibis."""
+    for name in [each for each in sys.modules if each.startswith("agent.build.")]:
+        if name != "agent.build.options":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    error, hint = run("model", "build", *tables).refusal(code=1)
+    assert error == "building a model needs ibis, which is not installed"
+    assert hint == "pip install 'reticent[build]'"
+
+
+def test_progress_is_drawn_for_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the error stream, and wiped in the end."""
+    with Progress() as progress:
+        progress("count", 0.5)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with Progress() as progress:
+        progress("count", 0.5)
+    drawn = capsys.readouterr()
+    assert "############............]  50%" in drawn.err
+    bar, blank = drawn.err.strip("\r").split("\r")
+    assert (len(bar), blank.strip()) == (len(blank), "")
+    assert drawn.out == ""
+
+
+LOG = ROOT / "examples/own_log"
+NAMES = ("log", "people", "sites")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str | Path]:
+    """The options that name the three tables, and where the model goes."""
+    named = [part for each in NAMES for part in (f"--{each}", LOG / f"{each}.csv")]
+    return [*named, "--out", tmp_path / "walks.safetensors", "--min-users", "10"]
+
+
+def test_its_tables_are_those_that_the_script_invents(tmp_path: Path) -> None:
+    """Byte for byte: `python examples/own_log/make_log.py`."""
+    runpy.run_path(str(LOG / "make_log.py"))["main"](tmp_path)
+    for name in NAMES:
+        assert (tmp_path / f"{name}.csv").read_bytes() == (LOG / f"{name}.csv").read_bytes()
+
+
+@builds
+def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
+    """From three tables to an answer: where they live decides the weather, age the shoes."""
+    built = run("model", "build", *files, "--sensitivities", "none", "--json").record
+    assert (built["people"], len(built["queries"]), len(built["attributes"])) == (20, 3, 33)
+    titles = {each["name"]: each["title"] for each in built["attributes"]}
+    assert titles["daily"] == "asks once a day or more (AFRQ)"
+    out = files[files.index("--out") + 1]
+    for query, helpful in (("weather", "region"), ("shoes", "age_group"), ("map", "region")):
+        record = run("model", "decide", "--model", out, "--query", query, "--json").record
+        assert record["disclose"] == [helpful]
+
+
+@builds
+def test_its_attributes_have_the_sensitivities_of_the_surveys(
+    run: Run, files: list[str | Path]
+) -> None:
+    """Scaled, as answered or none; the model says whose word they are, and `info` shows them."""
+
+    def bits(*asked: str) -> dict[str, float]:
+        built = run("model", "build", *files, *asked, "--json").record
+        return {each["name"]: each["sensitivity"] for each in built["attributes"]}
+
+    names, whole = [*bits()], bits("--sensitivities", "as-answered")
+    expected = default_sensitivities(names)
+    assert {name: each for name, each in whole.items() if each} == pytest.approx(expected)
+    assert not any(bits("--sensitivities", "none").values())
+    assert bits() == pytest.approx({n: each * within_outcomes() for n, each in whole.items()})
+    out = files[files.index("--out") + 1]
+    assert (
+        run("model", "decide", "--model", out, "--query", "shoes", "--json").record["disclose"]
+        == []
+    )
+    page = run("model", "info", out).out
+    assert "adults_2020" in page
+    assert "gender (DGDR), must bring 0.1" in " ".join(page.split())
+
+
+@pytest.mark.parametrize("missing", NAMES)
+def test_a_log_comes_with_its_people_and_sites(
+    run: Run, files: list[str | Path], missing: str
+) -> None:
+    """One sentence says what belongs together."""
+    place = files.index(f"--{missing}")
+    error, hint = run("model", "build", *files[:place], *files[place + 2 :]).refusal(code=2)
+    assert error.endswith("from users and events, or from a log, its people and its sites")
+    assert hint == "give --users and --events, or --log, --people and --sites"
+
+
+@pytest.mark.parametrize("extra", ["--users", "--events"])
+def test_tables_and_a_log_are_not_mixed(run: Run, files: list[str | Path], extra: str) -> None:
+    """Nor guessed apart, and nothing is written."""
+    error, _ = run("model", "build", *files, extra, LOG / "people.csv").refusal(code=2)
+    assert "from users and events, or from a log" in error
+    assert not Path(files[files.index("--out") + 1]).exists()
+
+
+@builds
+def test_a_damaged_log_is_refused_in_one_sentence(
+    run: Run, files: list[str | Path], tmp_path: Path
+) -> None:
+    """Which says what is wrong, with an example and a way out."""
+    lines = (LOG / "log.csv").read_text().splitlines()
+    (tmp_path / "log.csv").write_text("\n".join([*lines, lines[-1].replace(",95,", ",-95,")]))
+    error, hint = run("model", "build", *files, "--log", tmp_path / "log.csv").refusal(code=1)
+    what = "the log table has 1 rows in which 'dwell' is not a number of seconds"
+    assert error == f"{what}: '-95', for example"
+    assert hint == "write seconds as a number from 0, and nothing where they are not known"
