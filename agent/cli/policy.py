@@ -24,12 +24,12 @@ from policy.rules import Layer, Policy
 
 COLUMNS = (
     Column("fact", wraps=True),
-    Column("name in files"),
-    Column("may be sent"),
-    Column("must bring", right=True),
-    Column("rule", wraps=True, least=26),
+    Column("name"),
+    Column("sent"),
+    Column("bits", right=True),
+    Column("rule", wraps=True, least=20),
 )
-BITS = "must bring: the bits of help below which it is not sent."
+BITS = "bits: the help that it must bring, or it is not sent."
 DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
     "calibrate": Deferred("agent.cli.calibrate", "Turn your answers into prices, in bits."),

@@ -255,7 +255,7 @@ def test_the_table_says_what_each_may_do(run: Run, ruled: FakeDaemon) -> None:
     assert ruled.calls == [("attributes", {"recipient": "@adverts"})]
     said = " ".join(ran.out.split())
     assert said.startswith("What your policy lets out of the 2 facts of village, to @adverts.")
-    assert "Region, finer region guarded (2) 0.250 attributes.region, line 4" in said
+    assert "region guarded (2) 0.250 attributes.region, line 4" in said
     assert "hours auto 0.000 preset strict" in said
     assert max(map(len, ran.out.splitlines())) <= 80
     said = " ".join(run("policy", "attributes").out.split())

@@ -128,7 +128,9 @@ def test_what_is_not_set_there_cannot_be_taken_out(run: Run, file: Path) -> None
     what, _ = run("policy", "unset", "k", "--recipient", "books.example", *OWN).refusal()
     assert what == "the policy file does not set 'k' for exactly this"
     assert run("policy", "unset", "regoin", *OWN).refusal()[0] == "unknown setting 'regoin'"
-    assert run("policy", "unset", "preset", *OWN).refusal()[0].startswith("'preset' is not a setting")
+    assert (
+        run("policy", "unset", "preset", *OWN).refusal()[0].startswith("'preset' is not a setting")
+    )
     assert file.read_text() == RIGHT
 
 
