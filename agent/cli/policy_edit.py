@@ -16,8 +16,7 @@ from agent.cli.policy import attributes_of, model_option, noted, policy_option
 from agent.cli.policy_pages import Origins, written
 from agent.cli.printing import note, paragraph
 from agent.cli.reviews import Span, span_options
-from agent.daemon.policy_api import Rewritten, rewritten
-from agent.daemon.policy_file import Change
+from agent.daemon.policy_file import Change, Edit, rewrite
 from agent.errors import LockedError, PolicyError, UsageError
 from agent.wire.base import Done
 from agent.wire.client import Client
@@ -104,10 +103,10 @@ def set_(pairs: tuple[str, ...], where: Scope, file: Path, model: Path | None) -
             raise UsageError(f"{key!r} is an attribute, not a setting", hint)
     values = {key: value_of(key, text) for key, text in given.items()}
     check_day(where, today())
-    after = _rewritten(file, lambda text, policy: with_settings(text, policy, where, values))
-    noted(after.policy, [*titles])
-    winning = overriding_rules(after.policy, where, values, [*titles], today())
-    return _outcome(after, where, values, winning, titles)
+    edit = _rewritten(file, lambda text, policy: with_settings(text, policy, where, values))
+    noted(edit.after, [*titles])
+    winning = overriding_rules(edit.after, where, values, [*titles], today())
+    return _outcome(edit, where, values, winning, titles)
 
 
 @click.command("unset")
@@ -121,33 +120,35 @@ def unset(keys: tuple[str, ...], where: Scope, file: Path, model: Path | None) -
     """
     del model
     gone: Mapping[str, Value | None] = dict.fromkeys(map(checked_key, keys))
-    after = _rewritten(file, lambda text, policy: without_settings(text, policy, where, [*gone]))
-    return _outcome(after, where, gone)
+    edit = _rewritten(file, lambda text, policy: without_settings(text, policy, where, [*gone]))
+    return _outcome(edit, where, gone)
 
 
-def _rewritten(path: Path, change: Change) -> Rewritten:
+def _rewritten(path: Path, change: Change) -> Edit:
     """Change a policy file; else show all that is wrong with it, or would be."""
     load(path)
     try:
-        return rewritten(path, change)
-    except PolicyError:
-        note("this is what the policy would be, and nothing was written")
+        return rewrite(path, change)
+    except UsageError as error:
+        if isinstance(error.__cause__, PolicyError):
+            note("this is what the policy would be, and nothing was written")
+            raise error.__cause__ from None
         raise
 
 
 def _outcome(
-    after: Rewritten,
+    edit: Edit,
     where: Scope,
     values: Mapping[str, Value | None],
     winning: Sequence[OverridingRule] = (),
     titles: Titles = NONE,
 ) -> Answer:
     """Return what stands where now, null for what was removed, and what still wins over it."""
-    origins = Origins(after.policy)
-    stands = "Written" if after.changed else "Already there"
+    origins = Origins(edit.after)
+    stands = "Written" if edit.changed else "Already there"
     settings, lines = [], []
     for key, value in values.items():
-        found = [each for each in places(where, after.policy) if each.settings.get(key) == value]
+        found = [each for each in places(where, edit.after) if each.settings.get(key) == value]
         rule = None if value is None or not found else found[0]
         record = None if rule is None else origins.record(rule, key)
         settings.append({"key": key, "value": value, "in": record})
@@ -160,8 +161,8 @@ def _outcome(
         what = f"{win.key} {written(win.value)}{of}, from {origins.long(win.rule, win.key)}."
         lines.append(f"This still wins: {what}")
     message = {
-        "file": after.policy.source,
-        "changed": after.changed,
+        "file": edit.after.source,
+        "changed": edit.changed,
         "settings": settings,
         "wins": [
             {

@@ -1,13 +1,12 @@
 """The policy in use, with what is made of it once, and when each of its rules last decided."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from agent.decision.terms import Terms, terms_under
 from agent.errors import UsageError
-from agent.model.lookup import Recent
 from agent.model.model import Model
 from policy.audit import misspelt
 from policy.hosts import host_of
@@ -20,7 +19,6 @@ KEPT_RULINGS = 256  # combinations of rules that are not looked into yet
 MOST = 50_000  # rules, of the policy and of those before it
 Known = tuple[object, ...]
 KEPT = 4096  # recipients, and terms of one
-ASKED = 256  # requests
 
 
 class _Held(NamedTuple):
@@ -93,15 +91,19 @@ class ActivePolicy:
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
         self._books: dict[tuple[str, str], Rulebook] = {}
         self._terms: dict[tuple[int, str], Terms] = {}
-        self._asked: Recent[Hashable, Terms | None] = Recent(ASKED)
         self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
-        chooses = policy is not None and any("model" in rule.settings for rule in policy.rules)
-        self._choosing = Rulebook(policy, ()) if policy is not None and chooses else None
+        rules = () if policy is None else policy.rules
+        self._chooses = any("model" in rule.settings for rule in rules)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of makers whose models may be used, none for any."""
         return () if self.policy is None else self.policy.trusted_keys
+
+    @cached_property
+    def recipients(self) -> Rulebook | None:
+        """The rules, ready to be asked about recipients, of no attributes; None without rules."""
+        return None if self.policy is None else Rulebook(self.policy, ())
 
     def book(self, model: Model) -> Rulebook | None:
         """Return the rules, ready for the attributes of a model; None where there are no rules."""
@@ -117,9 +119,9 @@ class ActivePolicy:
 
         UsageError if the recipient is not a host.
         """
-        if self._choosing is None:
+        if self.recipients is None or not self._chooses:
             return None
-        verdict = self._choosing.match(recipient, query, today).settings.get("model")
+        verdict = self.recipients.match(recipient, query, today).settings.get("model")
         return None if verdict is None else str(verdict.value)
 
     def terms(self, model: Model, recipient: str, query: str, today: date) -> Terms | None:
@@ -127,27 +129,16 @@ class ActivePolicy:
 
         UsageError if the recipient is not a host.
         """
-        key = (model.id, model.digest, recipient, query, today)
-        return self._asked.get(key, lambda: self._found(model, recipient, query, today))
-
-    def _found(self, model: Model, recipient: str, query: str, today: date) -> Terms | None:
         book = self.book(model)
         if book is None:
             return None
         ruling = book.match(recipient, query, today)
-        key = (id(ruling.settings), ruling.host)  # the book gives the same for the same rules
-        terms = self._terms.get(key)
-        before = None if terms is None else terms.ruling
-        same = (  # by identity: comparing rulings costs more than making terms
-            before is not None
-            and before.settings is ruling.settings
-            and before.attributes is ruling.attributes
-        )
-        if terms is None or not same:
+        key = (id(ruling.settings), ruling.host)  # one object for the same rules; its terms keep it
+        if key not in self._terms:
             if len(self._terms) >= KEPT:
                 self._terms.clear()
-            terms = self._terms[key] = terms_under(ruling, model)
-        return terms
+            self._terms[key] = terms_under(ruling, model)
+        return self._terms[key]
 
     def pool(self, recipient: str) -> str:
         """Return the pool of a host or address, or of @ and the name of a group.

@@ -220,7 +220,7 @@ def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:
         started_at=now,
         rules=rules,
         registry=ModelRegistry(paths.models),
-        consent=Consent(paths.policy, lambda: rules.policy),
+        consent=Consent(paths.policy, lambda: rules.active),
         sources=Sources(),
         bus=bus,
     )

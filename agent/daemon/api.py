@@ -24,7 +24,7 @@ from agent.daemon.agent import (
 from agent.daemon.consent.reviews import own_search
 from agent.daemon.handle import handle
 from agent.daemon.ledger_api import change, entries, forget, holding, opened, recipients, requested
-from agent.daemon.policy_api import attributes, calibration, edited, outcome, place_of, ruled
+from agent.daemon.policy_api import attributes, calibration, edited, place_of, ruled
 from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
 from agent.decision.tradeoff_curve import advanced
@@ -328,20 +328,11 @@ class Calls:
 
     def edit_policy(self, body: PolicyEdit) -> Edited:
         """Write settings into the policy, or take them out; UsageError where that cannot be."""
-        now = self._clock()
-        done = edited(body, self.agent.rules.path, now.date())
-        if done.changed:
-            self.agent.consent.moved_on()
-        self._renew()
-        return outcome(done, now, self.agent)
+        return edited(body, self._clock(), self.agent)
 
     def calibrate(self, body: Calibrate) -> Calibrated:
         """Turn answers into prices, and write them into the policy if that is asked."""
-        found = calibration(body, self._clock(), self.agent)
-        if body.write:
-            self.agent.consent.moved_on()
-            self._renew()
-        return found
+        return calibration(body, self._clock(), self.agent)
 
     def reviews(self) -> list[Review]:
         """Return what waits for the user, and says what was asked; LockedError while locked."""
@@ -394,7 +385,7 @@ class Calls:
 
         Not done where there is no such rule; a rule that is not ours stays, and is named.
         """
-        done = self.agent.consent.allow(body.recipient)
+        done = self.agent.consent.allow(body.recipient).changed
         self.agent.consent.ruled()
         self._renew()
         rule = self.agent.consent.refused_by(body.recipient, self._clock())

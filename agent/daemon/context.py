@@ -1,6 +1,5 @@
 """One request with all that its decision depends on; nothing of it is the user's own value."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -8,11 +7,9 @@ from agent.daemon.agent import Agent
 from agent.daemon.header import fits, members
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context
-from agent.decision.request import Holdings, Knowledge, Request
-from agent.decision.terms import Terms
+from agent.decision.request import Request
 from agent.errors import ModelError, UsageError
-from agent.model.model import Model
-from agent.vault.disclosure_index import NOTHING, Disclosure, knowledge_in, site_of
+from agent.vault.disclosure_index import NOTHING, knowledge_in, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Ask, Code
 from policy.match import Ruling, in_clear
@@ -34,90 +31,68 @@ class UndecidedError(Exception):
         self.code = code
 
 
-def context_of(ask: Ask, now: datetime, agent: Agent) -> RuledContext:
-    """Return what is to be decided: the policy's terms with the user's verdicts, and knowledge.
+def context_of(
+    ask: Ask, now: datetime, agent: Agent, before: tuple[int, datetime] | None = None
+) -> RuledContext:
+    """Return what is to be decided: the policy's terms with the user's preferences, and knowledge.
 
-    ``now``: in the user's time zone. UndecidedError where nothing can be decided, UsageError where
-    the recipient is not a host.
+    ``now``: in the user's time zone; ``before``: the number and the time of an entry of the ledger,
+    whose request is decided by the rules of today: its pool, by the groups as they are now, holds
+    what it held before the entry, and what was recent then counts as recent. No value of the
+    profile is read. UndecidedError where nothing can be decided, UsageError where the recipient is
+    not a host.
     """
-    vault, model, terms, ruling = _ruled(ask.recipient, ask.query, now, agent)
-    pool_of, ledger = agent.rules.active.pool_of, vault.ledger
-    planned = terms.mode == "planned"
-    queries = ledger.disclosures.queries(ruling.pool, pool_of) if planned else NOTHING
-    held = ledger.disclosures.pool(ruling.pool, pool_of)
-    asked = agent.consent.usable(site_of(ruling.host), now) if ask.asked is None else ask.asked
-    request = _request(ask.query, ruling.host, asked, model)
-    return _context(request, terms, _knowledge(held, model, now, queries), model, vault, ruling)
-
-
-def context_before(number: int, entry: Disclosure, now: datetime, agent: Agent) -> RuledContext:
-    """Return the request of an entry of the ledger as it would be decided today.
-
-    Its pool, by the groups as they are now, holds what it held before this entry; what was recent
-    then counts as recent. UndecidedError where nothing can be decided.
-    """
-    vault, model, terms, ruling = _ruled(entry.host, entry.query, now, agent)
-    pool_of, ledger = agent.rules.active.pool_of, vault.ledger
-    planned = terms.mode == "planned"
-    queries = ledger.disclosures.queries(ruling.pool, pool_of, number) if planned else NOTHING
-    held = ledger.disclosures.pool(ruling.pool, pool_of, number)
-    request = _request(entry.query, ruling.host, entry.asked, model)
-    known = _knowledge(held, model, entry.at, queries)
-    return _context(request, terms, known, model, vault, ruling)
-
-
-def _ruled(
-    recipient: str, query: str, now: datetime, agent: Agent
-) -> tuple[Vault, Model, Terms, Ruling]:
-    """Return the open vault, the model that is chosen, and what policy and user rule."""
     agent.look(now)
-    vault, in_use = agent.vault, agent.rules.active
+    vault, in_use, today = agent.vault, agent.rules.active, now.date()
     if vault is None:
         raise UndecidedError("locked")
-    if in_clear(recipient):
+    if in_clear(ask.recipient):
         raise UndecidedError("not https")
     if in_use.policy is None:
         raise UndecidedError("no policy")
-    name = in_use.model(recipient, query, now.date())
+    name = in_use.model(ask.recipient, ask.query, today)
     try:
         model = agent.registry.of(name, in_use.keys, now)
     except (ModelError, UsageError) as error:
         raise UndecidedError("no model") from error
-    terms = in_use.terms(model, recipient, query, now.date())
+    terms = in_use.terms(model, ask.recipient, ask.query, today)
     if terms is None or terms.ruling is None:
         raise UndecidedError("no policy")
+    ruling, pool, pool_of = terms.ruling, terms.ruling.pool, in_use.pool_of
     of_requests = agent.sources.available(model.attributes[model.persons :])
     available = vault.profile.names(model) | of_requests  # by the names alone: no value is read
-    spoken = agent.consent.overlay(terms, terms.ruling.pool)
-    return vault, model, replace(spoken, available=available), terms.ruling
-
-
-def _context(
-    request: Request, terms: Terms, knowledge: Knowledge, model: Model, vault: Vault, ruling: Ruling
-) -> RuledContext:
-    own = vault.profile.codes(model) if terms.limits.protect == "me" else None
-    return RuledContext(request, terms, knowledge, model, own, vault=vault, ruling=ruling)
-
-
-def _request(query: str, host: str, asked: Iterable[str] | None, model: Model) -> Request:
-    """Return a request; ``asked``: of it counts what the model has."""
-    names = members(model).longest
-    return Request(query, host, None if asked is None else frozenset(asked).intersection(names))
-
-
-def _knowledge(
-    held: Holdings[str], model: Model, at: datetime, queries: Mapping[str, int]
-) -> Knowledge:
+    terms = replace(agent.consent.overlay(terms, pool), available=available)
+    number, at = (None, now) if before is None else before
+    facts = vault.ledger.disclosures
+    held = facts.pool(pool, pool_of, number)
+    queries = facts.queries(pool, pool_of, number) if terms.mode == "planned" else NOTHING
+    asked = None if ask.asked is None else frozenset(ask.asked)
+    if asked is None and before is None:
+        asked = agent.consent.usable(site_of(ruling.host), now)
     try:
-        return knowledge_in(held, model, at, queries)
+        knowledge = knowledge_in(held, model, at, queries)
     except UsageError as error:
         raise UndecidedError("unfit") from error
+    usable = None if asked is None else asked.intersection(members(model).longest)
+    request = Request(ask.query, ruling.host, usable)
+    return RuledContext(request, terms, knowledge, model, vault=vault, ruling=ruling)
+
+
+def with_own(context: RuledContext) -> RuledContext:
+    """Return the context with the user's own codes, where the terms protect this user alone.
+
+    To be called last: it is what opens the profile.
+    """
+    if context.terms.limits.protect == "everyone":
+        return context
+    return replace(context, own=context.vault.profile.codes(context.model))
 
 
 def decided(context: RuledContext, *, brief: bool = False) -> Decision:
     """Return the decision, whose answer fits into a header.
 
-    It depends on nothing in the profile, but where the terms protect this user (DESIGN.md 2.6).
+    It depends on nothing in the profile, but where the terms protect this user (DESIGN.md 2.6):
+    then ``context`` must be `with_own`.
     While the header is too long it is made anew without what was chosen last: the figures are those
     of what leaves, every limit holds, and the terms exclude what had no room. UndecidedError where
     the policy asks for something that the model cannot do.
@@ -133,16 +108,10 @@ def decided(context: RuledContext, *, brief: bool = False) -> Decision:
         context = replace(context, terms=replace(context.terms, excluded=excluded))
 
 
-def averaged(context: RuledContext) -> RuledContext:
-    """Return a context that is of all queries of the model, whatever the query is."""
-    terms = replace(context.terms, mode="standing", unknown_queries="standing")
-    return replace(context, terms=terms)
-
-
 def apart(context: RuledContext) -> RuledContext:
     """Return the same context with a copy of the model, for use in another thread.
 
     One thread at a time: there is one such copy. The model keeps it, and forgets it with the rest.
     """
     model = context.model
-    return replace(context, model=model.remember(apart, lambda: replace(model)))
+    return replace(with_own(context), model=model.remember(apart, lambda: replace(model)))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.context import RuledContext, UndecidedError, context_of, decided
+from agent.daemon.context import RuledContext, UndecidedError, context_of, decided, with_own
 from agent.daemon.header import joined, members
 from agent.daemon.request_log import Asker
 from agent.daemon.worded import code_of, worded
@@ -32,7 +32,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         named = (each.name for each in model.attributes[model.persons :])
         sourced = [name for name in named if name in (context.terms.available or ())]
         fresh = agent.sources.values(sourced, ask, now)  # sources: the clock, the history
-        decision = decided(context, brief=True)  # pure; sees no profile
+        decision = decided(with_own(context), brief=True)  # pure
     except UndecidedError as error:
         return Answer(code=error.code)
     persons, travel = person_codes(model), members(model)

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent.intake import ALREADY_SENT
+from agent.daemon.consent.consent import ALREADY_SENT
 from agent.decision.request import Holdings, Knowledge, inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.model import Model

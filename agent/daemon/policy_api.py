@@ -1,18 +1,17 @@
 """All that the policy in use rules, and changes of it: settings edited, answers calibrated."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Mapping
+from datetime import datetime
 from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec.structs import asdict, replace
 
 from agent.daemon.agent import Agent
-from agent.daemon.policy_file import Change, rewrite
+from agent.daemon.policy_file import rewrite
 from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
-from agent.errors import ModelError, PolicyError, Problem, UsageError
+from agent.errors import ModelError, Problem, UsageError
 from agent.model.attributes import Attribute
 from agent.wire.policy import (
     AttributeStatus,
@@ -34,7 +33,6 @@ from policy.read import preset, read
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.rules import Path as RulePath
 from policy.scope import (
-    Scope,
     check_day,
     checked_key,
     checked_value,
@@ -43,7 +41,7 @@ from policy.scope import (
     with_settings,
     without_settings,
 )
-from policy.settings import SETTINGS, Value
+from policy.settings import SETTINGS
 from policy.toml_scan import Key, line_of, lines_of
 
 NO_POLICY = "there is no policy"
@@ -156,11 +154,17 @@ def calibration(asked: Calibrate, now: datetime, agent: Agent) -> Calibrated:
     found = calibrated([answers_of(asdict(each), model) for each in asked.answers], model)
     if asked.write:
         into_policy(agent.rules.path, found)
+        agent.consent.moved_on()
+        _renew(now, agent)
     return calibrated_message(found, written=asked.write)
 
 
 def calibrated_message(found: Calibration, *, written: bool = False) -> Calibrated:
     """Return a calibration as a message: null for what is never shared, and where nothing fits."""
+
+    def finite(number: float) -> float | None:
+        return number if isfinite(number) else None
+
     fit = found.fit
     return Calibrated(
         people=found.people,
@@ -172,76 +176,52 @@ def calibrated_message(found: Calibration, *, written: bool = False) -> Calibrat
             Pair(
                 name=pair.name,
                 identifiability=pair.cost,
-                wanted_bits=_finite(pair.bits),
-                residual_bits=None if fit is None else _finite(float(fit.residuals[place])),
+                wanted_bits=finite(pair.bits),
+                residual_bits=None if fit is None else finite(float(fit.residuals[place])),
             )
             for place, pair in enumerate(found.pairs)
         ],
-        sensitivity={name: _finite(bits) for name, bits in found.sensitivity.items()},
+        sensitivity={name: finite(bits) for name, bits in found.sensitivity.items()},
         written=written,
     )
 
 
 def into_policy(path: Path, found: Calibration) -> None:
-    """Write a calibration into a policy file; UsageError, and the file as it was, as `changed`."""
-    rewrite(path, lambda text, policy: calibrated_text(text, policy, found))
-
-
-def calibrated_text(text: str, policy: Policy, found: Calibration) -> str:
-    """Return the text of a policy with a calibration in it, and all else as it was.
+    """Write a calibration into a policy file, and leave all else as it was.
 
     UsageError where the policy measures being recognised in another unit than λ was fitted to,
-    and where what it says of an attribute will expire.
+    where what it says of an attribute will expire, and as in `rewrite`.
     """
-    if found.fit is not None:
-        other = {str(rule.settings.get("cost", METRIC)) for rule in policy.rules} - {METRIC}
-        if other:
-            what = f"the policy has the cost {min(other)!r}, and λ was fitted to {METRIC!r}"
-            raise UsageError(what, "remove that line, or set λ by hand", policy.source)
-        text = with_setting(text, "lambda", _rounded(found.fit.trade_off))
-    entries = tomllib.loads(text).get("attributes", {})
-    for name, bits in found.sensitivity.items():
-        text = with_attribute(text, name, _entry(name, entries.get(name, {}), bits))
-    return text
+
+    def rounded(number: float) -> float:
+        return float(f"{number:.{DIGITS}g}")
+
+    def change(text: str, policy: Policy) -> str:
+        if found.fit is not None:
+            other = {str(rule.settings.get("cost", METRIC)) for rule in policy.rules} - {METRIC}
+            if other:
+                what = f"the policy has the cost {min(other)!r}, and λ was fitted to {METRIC!r}"
+                raise UsageError(what, "remove that line, or set λ by hand", policy.source)
+            text = with_setting(text, "lambda", rounded(found.fit.trade_off))
+        entries = tomllib.loads(text).get("attributes", {})
+        for name, bits in found.sensitivity.items():
+            entry = entries.get(name, {})
+            values = {"disclose": entry} if isinstance(entry, str) else dict(entry)
+            if "expires" in values:
+                what = f"what the policy says of {name} expires, and a sensitivity does not"
+                raise UsageError(what, "move what expires to a [[rule]] of its own")
+            if isfinite(bits):
+                values["sensitivity"] = rounded(bits)
+            else:
+                values["disclose"] = "never"
+            text = with_attribute(text, name, values)
+        return text
+
+    rewrite(path, change)
 
 
-def _entry(name: str, entry: str | Mapping[str, Value], bits: float) -> dict[str, Value]:
-    """Return what `[attributes]` shall say of one attribute; what is ruled never stays so."""
-    said: dict[str, Value] = {"disclose": entry} if isinstance(entry, str) else dict(entry)
-    if "expires" in said:
-        what = f"what the policy says of {name} expires, and a sensitivity does not"
-        raise UsageError(what, "move what expires to a [[rule]] of its own")
-    if not isfinite(bits):
-        return {**said, "disclose": "never"}
-    return {**said, "sensitivity": _rounded(bits)}
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.{DIGITS}g}")
-
-
-def _finite(number: float) -> float | None:
-    return number if isfinite(number) else None
-
-
-class Rewritten(NamedTuple):
-    """What a policy file says after a change, and whether its text is another."""
-
-    policy: Policy
-    changed: bool
-
-
-class Done(NamedTuple):
-    """An edit that is made: for what, what it set, and what the policy says since."""
-
-    where: Scope
-    values: Mapping[str, Value]
-    policy: Policy
-    changed: bool
-
-
-def edited(edit: PolicyEdit, path: Path, today: date) -> Done:
-    """Write an edit into a policy file.
+def edited(edit: PolicyEdit, now: datetime, agent: Agent) -> Edited:
+    """Write an edit into the policy file, and return what still decides otherwise.
 
     UsageError, and the file as it was, for what is no setting or no value of one, for a day that
     is over, for what is not set for exactly this, where the result would be no policy, and as in
@@ -255,25 +235,26 @@ def edited(edit: PolicyEdit, path: Path, today: date) -> Done:
         raise UsageError(f"{both!r} is both set and unset", "choose one of the two")
     where = scope(edit.recipient, edit.attribute, edit.query, edit.expires)
     if values:
-        check_day(where, today)
-    try:
-        done = rewritten(path, lambda text, policy: _edited_text(text, policy, where, values, gone))
-    except PolicyError as error:
-        what = f"this would be no policy, so nothing was written: {error}"
-        raise UsageError(what, error.hint) from None
-    return Done(where, values, *done)
+        check_day(where, now.date())
 
+    def change(text: str, policy: Policy) -> str:
+        if values:
+            text = with_settings(text, policy, where, values)
+            policy = read(text, policy.source, preset)
+        return without_settings(text, policy, where, gone) if gone else text
 
-def outcome(done: Done, now: datetime, agent: Agent) -> Edited:
-    """Return what still decides otherwise after an edit, once its policy is in use."""
-    host, query = done.where.host(done.policy), done.where.words()
+    _, policy = made = rewrite(agent.rules.path, change)
+    if made.changed:
+        agent.consent.moved_on()
+    _renew(now, agent)
     try:
-        names = tuple(each.name for each in agent.model_for(host, query, now).attributes)
+        model = agent.model_for(where.host(policy), where.words(), now)
+        names = tuple(each.name for each in model.attributes)
     except (ModelError, UsageError):
         names = ()
-    lines = lines_of(done.policy.text)
+    lines = lines_of(policy.text)
     return Edited(
-        changed=done.changed,
+        changed=made.changed,
         wins=[
             WinStatus(
                 key=win.key,
@@ -282,36 +263,12 @@ def outcome(done: Done, now: datetime, agent: Agent) -> Edited:
                 rule=win.rule.name,
                 line=place_of(lines, win.rule, (win.key,)),
             )
-            for win in overriding_rules(done.policy, done.where, done.values, names, now.date())
+            for win in overriding_rules(policy, where, values, names, now.date())
         ],
     )
 
 
-def rewritten(path: Path, change: Change) -> Rewritten:
-    """Change a policy file; PolicyError, and nothing written, where the result would be none.
-
-    UsageError as in `rewrite`.
-    """
-    before: list[str] = []
-
-    def checked(text: str, policy: Policy) -> str:
-        before[:] = [text]
-        after = change(text, policy)
-        read(after, str(path), preset)
-        return after
-
-    policy = rewrite(path, checked)
-    return Rewritten(policy, [policy.text] != before)
-
-
-def _edited_text(
-    text: str, policy: Policy, where: Scope, values: Mapping[str, Value], gone: Sequence[str]
-) -> str:
-    """Return the text with settings in it and without others.
-
-    A rule in which one takes the place of another stays.
-    """
-    if values:
-        text = with_settings(text, policy, where, values)
-        policy = read(text, policy.source, preset)
-    return without_settings(text, policy, where, gone) if gone else text
+def _renew(now: datetime, agent: Agent) -> None:
+    """Let what was written into the policy hold from the next request on."""
+    if agent.rules.renew(now):
+        agent.bus.publish("policy")

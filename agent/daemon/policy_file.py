@@ -72,49 +72,66 @@ def settling(stamp: Fingerprint | None, now: datetime) -> bool:
     return any(timedelta(0) <= each < SETTLING for each in ago)
 
 
-def rewrite(path: Path, change: Change, check: Check = lambda *_: None) -> Policy:
-    """Change a policy file, and return what it says then; not where ``check`` raises UsageError.
+class Edit(NamedTuple):
+    """A policy before and after a change of ours."""
+
+    before: Policy
+    after: Policy
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written."""
+        return self.before.text != self.after.text
+
+
+def rewrite(
+    path: Path, change: Change, check: Check = lambda *_: None, expected: str | None = None
+) -> Edit:
+    """Change a policy file; not where ``check`` raises UsageError, or it says what is not expected.
 
     The file that a link points to is replaced in one step and keeps its mode. Where another
     program changes it meanwhile, the change is made to what that one wrote. UsageError, and the
     file as it was, where there is none, where another user could have written it, where it has
-    mistakes or would have, where it says nothing or would, and where it cannot be written.
+    mistakes or would have (then the PolicyError is its cause), where it says nothing or would, and
+    where it cannot be written.
     """
-    if not _is_there(path):
-        what = f"no policy file at {path}, so no rules are in use"
-        raise UsageError(what, "create one with `reticent init`, or write one by hand")
+    with suppress(OSError):  # where that cannot be seen, reading it will say why
+        if not path.exists():
+            what = f"no policy file at {path}, so no rules are in use"
+            raise UsageError(what, "create one with `reticent init`, or write one by hand")
     target = path.resolve()
     for _ in range(TRIES):
         found = opened(path, check_ours)
-        before = _policy(found.text, path)
-        changed = change(found.text, before)
-        after = _policy(changed, path)
+        if expected is not None and found.text != expected:
+            what = f"{path} was edited since, so nothing was undone"
+            raise UsageError(what, "see `reticent policy show`, and change it by hand")
+        try:
+            before = read(found.text, str(path), preset)
+        except PolicyError as error:
+            what = f"the policy file has mistakes, so nothing was written: {error}"
+            raise UsageError(what, "`reticent policy check` lists them") from None
+        try:
+            changed = change(found.text, before)
+            after = read(changed, str(path), preset)
+        except PolicyError as error:
+            what = f"this would be no policy, so nothing was written: {error}"
+            raise UsageError(what, error.hint) from error
+        if is_empty_policy(found.text) or is_empty_policy(changed):
+            what = f"an empty policy is never used, so nothing was written to {path}"
+            raise UsageError(what, EMPTY_POLICY.hint)
         check(before, after)
         if changed == found.text or _replaced(target, found, changed):
-            return after
+            return Edit(before, after)
     what = f"another program keeps changing {path}, so nothing was written"
     raise UsageError(what, "try again when it has finished")
 
 
-def _is_there(path: Path) -> bool:
-    """Return whether there is a file; where that cannot be seen, reading it will say why."""
-    try:
-        return path.exists()
-    except OSError:
-        return True
+def restore(path: Path, made: Edit) -> None:
+    """Put back what a file said before a change of ours.
 
-
-def _policy(text: str, path: Path) -> Policy:
-    """Return what a text says; UsageError where it must not be used."""
-    try:
-        policy = read(text, str(path), preset)
-    except PolicyError as error:
-        what = f"the policy file has mistakes, so nothing was written: {error}"
-        raise UsageError(what, "`reticent policy check` lists them") from None
-    if is_empty_policy(text):
-        what = f"an empty policy is never used, so nothing was written to {path}"
-        raise UsageError(what, EMPTY_POLICY.hint)
-    return policy
+    UsageError, and nothing written, where it is not as we left it, and as `rewrite` has it.
+    """
+    rewrite(path, lambda *_: made.before.text, expected=made.after.text)
 
 
 def _replaced(target: Path, before: Opened, after: str) -> bool:
@@ -132,52 +149,6 @@ def _replaced(target: Path, before: Opened, after: str) -> bool:
         hint = "make its folder writable, or change the file by hand"
         raise UsageError(f"{target} cannot be written: {reason(error)}", hint) from None
     return True
-
-
-class Edit(NamedTuple):
-    """A policy before and after a change of ours."""
-
-    before: Policy
-    after: Policy
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything was written."""
-        return self.before.text != self.after.text
-
-
-def edit(path: Path, change: Change, check: Check = lambda *_: None) -> Edit:
-    """Change a policy file as `rewrite` does, and return the policy before and after."""
-    seen: list[Edit] = []
-
-    def note(before: Policy, after: Policy) -> None:
-        check(before, after)
-        seen.append(Edit(before, after))
-
-    rewrite(path, change, note)
-    return seen[-1]
-
-
-def restore(path: Path, made: Edit) -> None:
-    """Put back what a file said before a change of ours.
-
-    UsageError, and nothing written, where it is not as we left it, and as `rewrite` has it.
-    """
-
-    def back(text: str, _: Policy) -> str:
-        _check_unchanged(text, path, made)
-        return made.before.text
-
-    if path.exists():  # one with mistakes was edited since, too
-        _check_unchanged(text_of(path), path, made)
-    rewrite(path, back)
-
-
-def _check_unchanged(text: str, path: Path, made: Edit) -> None:
-    """Raise UsageError where a policy file does not say what it did after a change of ours."""
-    if text != made.after.text:
-        what = f"{path} was edited since, so nothing was undone"
-        raise UsageError(what, "see `reticent policy show`, and change it by hand")
 
 
 _Found = Policy | PolicyError | UsageError | None
@@ -280,7 +251,16 @@ class PolicyFile:
             in_use=self.policy is not None,
             rules=sum(rule.layer is Layer.FILE for rule in rules),
             loaded_at=self._loaded_at,
-            problems=[_problem_line(each) for each in self.problems],
+            problems=[
+                "".join(
+                    (
+                        f"line {each.line}: " if each.line else "",
+                        f"{each.key}: " if each.key else "",
+                        f"{each.what} ({each.hint})",
+                    )
+                )
+                for each in self.problems
+            ],
         )
 
     def _has(self, stamp: Fingerprint | None, now: datetime) -> bool:
@@ -308,27 +288,24 @@ class PolicyFile:
 
         Says whether that is other than before; the log says what.
         """
-        before, again = self.policy, stamp == self._seen
+        before, again, was_unsafe = self.policy, stamp == self._seen, self._unsafe
         self._seen, self._sure, self._begun = stamp, not settling(stamp, now), True
-        unsafe, self._unsafe = self._unsafe, isinstance(found, UnsafeError)
+        self._unsafe, problems = isinstance(found, UnsafeError), tuple[Problem, ...]()
         match found:
-            case None:
-                self.active, self._problems, self._loaded_at = ActivePolicy(None), (), None
             case PolicyError():
-                self._problems = found.problems
-            case UnsafeError():  # whose rules the last ones were cannot be said any more
-                problems = (Problem(0, "", str(found), found.hint),)
-                if unsafe and self._problems == problems:
-                    return False
-                self.active, self._loaded_at, self._problems = ActivePolicy(None), None, problems
+                problems = found.problems
             case UsageError():
-                self._problems = (Problem(0, "", found.what, found.hint),)
+                problems = (Problem(0, "", str(found), found.hint),)
             case Policy() if is_empty_policy(found.text):
-                self._problems = (EMPTY_POLICY,)
-            case Policy():
-                if again and before is not None and before.text == found.text:
-                    return False  # it was read before it had settled
-                self.active, self._problems, self._loaded_at = ActivePolicy(found), (), now
+                problems = (EMPTY_POLICY,)
+            case Policy() if again and before is not None and before.text == found.text:
+                return False  # it was read before it had settled
+        if self._unsafe and was_unsafe and self._problems == problems:
+            return False
+        if self._unsafe or not problems:  # who wrote the last rules of an unsafe file is unknown
+            policy = found if isinstance(found, Policy) else None
+            self.active, self._loaded_at = ActivePolicy(policy), None if policy is None else now
+        self._problems = problems
         if self._problems:
             LOG.warning("%s: not used, problems: %d", self.path.name, len(self._problems))
         else:
@@ -344,10 +321,3 @@ def _load(path: Path, stamp: Fingerprint | None) -> _Found:
         return load(path, check_ours)
     except (PolicyError, UsageError) as error:
         return error
-
-
-def _problem_line(problem: Problem) -> str:
-    """Return a problem in one line."""
-    place = f"line {problem.line}: " if problem.line else ""
-    key = f"{problem.key}: " if problem.key else ""
-    return f"{place}{key}{problem.what} ({problem.hint})"

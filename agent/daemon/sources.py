@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from agent.daemon.consent.reviews import Items
 from agent.errors import VaultError
 from agent.model.attributes import Attribute
 from agent.model.lookup import normalise
+from agent.vault.store import Items
 from agent.wire.decide import Ask, Clicked
 
 FROM, TO = 7, 18  # hours of the day

@@ -8,15 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.context import (
-    RuledContext,
-    UndecidedError,
-    apart,
-    averaged,
-    context_before,
-    context_of,
-    decided,
-)
+from agent.daemon.context import RuledContext, UndecidedError, apart, context_of, decided, with_own
 from agent.daemon.header import LARGEST, fits
 from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Candidate, Decision
@@ -37,7 +29,7 @@ NOTHING = Weight(names=[], utility_bits=0, cost_bits=0, identifiability=0, peopl
 def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
     """Return what `handle` would decide; UsageError where the recipient is not a host."""
     try:
-        context = context_of(ask, now, agent)
+        context = with_own(context_of(ask, now, agent))
         decision = decided(context)
     except UndecidedError as error:
         return Explained(
@@ -67,28 +59,30 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, 
     request or two, for the number of an entry that discloses nothing, and for a recipient that is
     not a host; in the steps, for an unknown attribute.
     """
-    entry = None
-    try:
-        if body.entry is None:
-            context = _context(body.recipient, body, now, agent)
-        elif any(each is not None for each in (body.recipient, body.query, body.asked)):
+    entry, before = None, None
+    ask = Ask(query=body.query or "", recipient=body.recipient or ANYBODY, asked=body.asked)
+    if body.entry is not None:
+        if any(each is not None for each in (body.recipient, body.query, body.asked)):
             hint = "leave out either the entry, or recipient, query and asked"
             raise UsageError("an entry already names its recipient and query", hint)
-        elif agent.vault is None:
+        if agent.vault is None:
             raise LockedError
-        else:
-            found = agent.vault.ledger.entry(body.entry)
-            if not isinstance(found, Disclosure):
-                raise UsageError(
-                    f"entry {body.entry} discloses nothing", "see `reticent requests ledger`"
-                )
-            entry = found
-            context = context_before(body.entry, entry, now, agent)
+        found = agent.vault.ledger.entry(body.entry)
+        if not isinstance(found, Disclosure):
+            hint = "see `reticent requests ledger`"
+            raise UsageError(f"entry {body.entry} discloses nothing", hint)
+        entry = found
+        asked = None if entry.asked is None else [*entry.asked]
+        ask = Ask(query=entry.query, recipient=entry.host, asked=asked)
+        before = (body.entry, entry.at)
+    elif body.recipient is None:
+        raise UsageError("no request specified", "name a recipient, or an entry of the ledger")
+    try:
+        context = _context(ask, now, agent, before)
     except UndecidedError as error:
-        if error.code == "locked":
-            raise LockedError from None
-        return _in_one_step(_nothing_weighed(error.code))
-    return _weighing_steps(body, apart(context), entry)
+        return _weighing_steps(body, error, entry)
+    average = entry is None and body.query is None
+    return _weighing_steps(body, _averaged(context) if average else context, entry)
 
 
 def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, TradeOffs]:
@@ -99,39 +93,41 @@ def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, 
     trade-off. LockedError while locked.
     """
     try:
-        context = apart(_context(ask.recipient or ANYBODY, ask, now, agent))
+        recipient = ask.recipient or ANYBODY
+        request = Ask(query=ask.query or "", recipient=recipient, asked=ask.asked)
+        context = _context(request, now, agent)
     except UndecidedError as error:
-        if error.code == "locked":
-            raise LockedError from error
         hint = "`reticent daemon doctor` says how to fix it"
         raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
     if ask.recipient is None:
         context = replace(context, knowledge=Knowledge())
-    return _curve_steps(context)
+    return _curve_steps(_averaged(context) if ask.query is None else context)
 
 
 def _context(
-    recipient: str | None, body: WhatIf | CurveAsk, now: datetime, agent: Agent
+    ask: Ask, now: datetime, agent: Agent, before: tuple[int, datetime] | None = None
 ) -> RuledContext:
-    """Return the context of a request, or of the average one of a recipient."""
-    if recipient is None:
-        hint = "name a recipient, or an entry of the ledger"
-        raise UsageError("no request specified", hint)
-    context = context_of(
-        Ask(query=body.query or "", recipient=recipient, asked=body.asked), now, agent
-    )
-    return averaged(context) if body.query is None else context
+    """Return a context for another thread; LockedError while locked, else UndecidedError."""
+    try:
+        return apart(context_of(ask, now, agent, before))
+    except UndecidedError as error:
+        if error.code == "locked":
+            raise LockedError from error
+        raise
 
 
-def _in_one_step(message: Weighed) -> Generator[None, None, Weighed]:
-    yield
-    return message
+def _averaged(context: RuledContext) -> RuledContext:
+    """Return a context that is of all queries of the model, whatever the query is."""
+    terms = replace(context.terms, mode="standing", unknown_queries="standing")
+    return replace(context, terms=terms)
 
 
 def _weighing_steps(
-    body: WhatIf, context: RuledContext, entry: Disclosure | None
+    body: WhatIf, context: RuledContext | UndecidedError, entry: Disclosure | None
 ) -> Generator[None, None, Weighed]:
     try:
+        if isinstance(context, UndecidedError):
+            raise context
         decision = decided(context)
     except UndecidedError as error:
         return _nothing_weighed(error.code)

@@ -155,7 +155,7 @@ def agent_of(rules: PolicyFile, model: Model | None, vault: Vault | None) -> Age
         started_at=MONDAY,
         rules=rules,
         registry=OneModel(model),
-        consent=Consent(rules.path, lambda: rules.policy),
+        consent=Consent(rules.path, lambda: rules.active),
         sources=Within(),
         bus=Heard(),
     )

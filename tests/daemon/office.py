@@ -5,12 +5,14 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+from agent.daemon.active_policy import ActivePolicy
 from agent.daemon.consent.consent import Consent
 from agent.daemon.sources import RECORD
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms, terms_under
 from agent.errors import VaultError
+from agent.vault.store import Items
 from agent.wire.decide import Ask
 from agent.wire.policy import Review, Verdict
 from policy.match import Rulebook, Ruling
@@ -27,7 +29,7 @@ TEXT = (
 
 
 @dataclass
-class Memory:
+class Memory(Items):
     """The records of a vault, in memory, and how often they were written."""
 
     records: dict[str, bytes] = field(default_factory=dict)
@@ -38,12 +40,12 @@ class Memory:
         """Return a record."""
         return self.records.get(name)
 
-    def put(self, name: str, content: bytes, /, *, durable: bool = True) -> None:
+    def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
         """Set a record, unless the disk is full; what is worth no wait is the history alone."""
         assert durable == (name != RECORD)
         if self.full:
             raise VaultError("the disk is full", "make room")
-        self.records[name] = content
+        self.records[name] = payload
         self.writes += 1
 
     def names(self, prefix: str) -> list[str]:
@@ -65,7 +67,7 @@ class Office:
     now: datetime = START
 
     def __post_init__(self) -> None:
-        self.consent = Consent(self.path, self.policy)
+        self.consent = Consent(self.path, lambda: ActivePolicy(self.policy()))
 
     def policy(self) -> Policy | None:
         """Return the rules in use, read anew each time."""

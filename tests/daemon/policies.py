@@ -2,12 +2,13 @@
 
 from datetime import date
 
-from agent.daemon.consent.managed_rules import Wish, changed
+from agent.daemon.consent.managed_rules import with_instruction
+from agent.daemon.consent.preferences import Instruction
 from policy.read import preset, read
 from policy.rules import Policy
 
 START = date(2026, 3, 2)
-BOOKS = Wish("books.example", "approve", ("salary",))
+BOOKS = Instruction("books.example", "approve", ("salary",))
 PLAIN = 'disclose = "ask"\n'
 
 
@@ -16,8 +17,8 @@ def policy_of(text: str) -> Policy:
     return read(text, "policy.toml", preset)
 
 
-def after(text: str, *wishes: Wish) -> str:
+def after(text: str, *wanted: Instruction) -> str:
     """Return a policy with verdicts, all of one day."""
-    for wish in wishes:
-        text = changed(text, policy_of(text), wish, START)
+    for each in wanted:
+        text = with_instruction(text, policy_of(text), each, START)
     return text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.daemon.context import context_before, context_of
+from agent.daemon.context import context_of
 from agent.daemon.handle import handle
 from agent.vault.disclosure_index import Disclosure
 from tests.daemon.doubles import MONDAY
@@ -23,5 +23,5 @@ def test_a_plan_hears_what_was_asked(mode: str, counts: bool) -> None:
     for number in range(1, TIMES + 1):
         entry = vault.ledger.entry(number)
         assert isinstance(entry, Disclosure)
-        known = context_before(number, entry, MONDAY + SECOND, agent).knowledge
+        known = context_of(SHOP, MONDAY + SECOND, agent, (number, entry.at)).knowledge
         assert known.heard == (((query, number - 1),) if counts and number > 1 else ())

@@ -7,14 +7,14 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date
 from itertools import count
 from typing import Any
 
 import pytest
 
 from agent.daemon import log
-from agent.daemon.consent.managed_rules import Wish, write
+from agent.daemon.active_policy import ActivePolicy
+from agent.daemon.consent.consent import Consent
 from agent.daemon.installed_files import installed_files, remove
 from agent.daemon.loopback import TOKEN, token_of
 from agent.daemon.model_registry import ModelRegistry
@@ -66,7 +66,7 @@ def rotate(home: Paths) -> None:
 def refuse(home: Paths) -> None:
     """Write into a policy that somebody gets nothing."""
     home.policy.write_text('preset = "balanced"\n')
-    write(home.policy, Wish("a.example", None), date(2027, 3, 1))
+    Consent(home.policy, lambda: ActivePolicy(None)).refuse("a.example", MONDAY)
 
 
 def add_model(home: Paths) -> None:

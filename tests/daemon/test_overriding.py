@@ -44,7 +44,7 @@ def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
         assert (ruled.written is None) == (told == "review")
         assert not carried(opened)
         assert opened.calls.undo() == Undone(
-            what="Said never of age for shop.example: undone. Data already sent cannot be recalled."
+            what="Set age to never for shop.example: undone. Data already sent cannot be recalled."
         )
         assert opened.bus.kinds == [told, told]
         assert carried(opened)

@@ -9,18 +9,20 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agent.daemon.policy_api import edited, outcome, rewritten
+from agent.daemon.policy_api import edited
+from agent.daemon.policy_file import PolicyFile, rewrite
 from agent.errors import PolicyError, UsageError
-from agent.wire.policy import PolicyEdit
+from agent.wire.policy import Edited, PolicyEdit
 from policy.edit import Entry, with_rule
 from policy.match import Rulebook
 from policy.read import is_empty_policy, load
 from policy.rules import Layer, Policy
 from policy.scope import Scope, places
 from policy.settings import Value
+from tests.daemon.doubles import MONDAY, agent_of
 from tests.daemon.home import POLICY, Home
+from tests.daemon.people import MODEL
 from tests.policy.changes import changes
-from tests.policy.strategies import TODAY
 
 SCOPES = st.sampled_from(
     [
@@ -37,6 +39,11 @@ def home(tmp_path: Path) -> Iterator[Home]:
     """A machine with a locked daemon: the policy is no secret."""
     with Home(tmp_path) as made:
         yield made
+
+
+def write(edit: PolicyEdit, path: Path) -> Edited:
+    """Write an edit into a file."""
+    return edited(edit, MONDAY, agent_of(PolicyFile(path), MODEL, None))
 
 
 def edit_of(where: Scope, **more: Any) -> PolicyEdit:  # noqa: ANN401  (of any field)
@@ -61,11 +68,10 @@ def test_an_edit_and_its_undoing_give_the_same_text(
     assume(not is_empty_policy(before.text))
     path = tmp_path_factory.mktemp("edit") / "policy.toml"
     path.write_text(before.text)
-    done = edited(edit_of(where, set=values), path, TODAY)
-    assert (path.read_text(), done.policy.text) == (after.text, after.text)
-    assert (done.changed, done.values) == (True, values)
-    assert not edited(edit_of(where, set=values), path, TODAY).changed
-    assert edited(edit_of(where, unset=[*values]), path, TODAY).changed
+    assert write(edit_of(where, set=values), path).changed
+    assert path.read_text() == after.text
+    assert not write(edit_of(where, set=values), path).changed
+    assert write(edit_of(where, unset=[*values]), path).changed
     assert said(load(path)) == said(before)
 
 
@@ -86,9 +92,9 @@ def test_set_and_unset_leave_every_character(
     path = tmp_path_factory.mktemp("edit") / "policy.toml"
     path.write_text(POLICY)
     same = {each: getattr(where, each) for each in ("recipient", "attribute", "query", "expires")}
-    edited(PolicyEdit(**same, set=values), path, TODAY)
+    write(PolicyEdit(**same, set=values), path)
     assert path.read_text() != POLICY
-    edited(PolicyEdit(**same, unset=[*values]), path, TODAY)
+    write(PolicyEdit(**same, unset=[*values]), path)
     assert path.read_text() == POLICY
 
 
@@ -170,13 +176,14 @@ def test_without_a_sound_policy_nothing_is_edited(home: Home) -> None:
 def test_what_would_be_no_policy_is_all_said(home: Home) -> None:
     """To whoever rewrites it: every problem, and the file stays as it was."""
     wrong: dict[str, Entry] = {"name": "x", "attribute": "age", "k": 3, "memory": "forgets"}
-    with pytest.raises(PolicyError) as caught:
-        rewritten(home.paths.policy, lambda text, _: with_rule(text, wrong))
-    assert [each.key for each in caught.value.problems] == ["rule[1].k", "rule[1].memory"]
+    with pytest.raises(UsageError) as caught:
+        rewrite(home.paths.policy, lambda text, _: with_rule(text, wrong))
+    cause = caught.value.__cause__
+    assert isinstance(cause, PolicyError)
+    assert [each.key for each in cause.problems] == ["rule[1].k", "rule[1].memory"]
     assert home.paths.policy.read_text() == POLICY
 
 
 def test_what_has_been_taken_out_wins_over_nothing(home: Home) -> None:
     """There is nothing that it could have decided."""
-    done = edited(PolicyEdit(unset=["lambda"]), home.paths.policy, home.now.date())
-    assert outcome(done, home.clock(), home.agent).wins == []
+    assert home.calls.edit_policy(PolicyEdit(unset=["lambda"])).wins == []

@@ -174,8 +174,8 @@ def test_all_but_the_change_stays(policy: Path, mode: int, mark: bytes) -> None:
     """The mode, the ends of lines, the mark of the encoding; no other file is left."""
     policy.write_bytes(mark + BEFORE.encode())
     policy.chmod(mode)
-    after = rewrite(policy, add)
-    assert after.text == BEFORE + ADDED
+    made = rewrite(policy, add)
+    assert made.after.text == BEFORE + ADDED
     assert policy.read_bytes() == mark + (BEFORE + ADDED).encode()
     assert S_IMODE(policy.stat().st_mode) == mode
     assert [*policy.parent.iterdir()] == [policy]
@@ -204,7 +204,7 @@ def test_a_reader_sees_the_old_or_the_new(policy: Path) -> None:
 def test_nothing_to_change_writes_nothing(policy: Path) -> None:
     """Not even the same again."""
     before = policy.stat()
-    assert rewrite(policy, lambda text, _: text).text == BEFORE
+    assert rewrite(policy, lambda text, _: text).after.text == BEFORE
     assert policy.stat() == before
 
 
@@ -264,7 +264,7 @@ def test_a_change_in_between_is_kept(policy: Path) -> None:
             policy.write_bytes((text + theirs).encode())
         return add(text, rules)
 
-    assert rewrite(policy, race).text == BEFORE + theirs + ADDED
+    assert rewrite(policy, race).after.text == BEFORE + theirs + ADDED
     assert policy.read_bytes() == (BEFORE + theirs + ADDED).encode()
 
 

@@ -19,6 +19,7 @@ from agent.daemon.request_log import (
     Silent,
     SilentRequests,
 )
+from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask, Summary
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import OPEN, SECOND, SHOP, living
@@ -169,6 +170,16 @@ def test_the_door_records_so_much_in_a_minute(steps: list[tuple[Asker, int]]) ->
                 assert answer.code == "answered"
                 times.setdefault(kind, []).append(now)
             assert (answer.id is not None) == (vault.ledger.count > before)
+
+
+def test_a_request_too_many_does_not_open_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caps come first, also where the terms protect this user alone."""
+    agent, _ = living(f'{OPEN}protect = "me"\npage_requests_per_minute = 0\n')
+    for name in ("codes", "values", "reveal"):
+        monkeypatch.delattr(Profile, name)
+    assert handle(SHOP, MONDAY, agent, "page").code == TOO_MANY
+    with pytest.raises(AttributeError, match="codes"):
+        handle(SHOP, MONDAY, agent, "user")
 
 
 def test_what_records_nothing_is_not_counted() -> None:

@@ -60,7 +60,7 @@ def test_a_search_that_the_network_reads_is_never_listed(opened: Home) -> None:
     approved = Approved(("gender",), None, ("http://shop.example/?q={query}", SEARCH))
     vault = opened.agent.vault
     assert vault is not None
-    Offers(vault.items).approve("shop.example", approved)
+    Offers(vault.items).keep("shop.example", approved)
     opened.calls.lock()
     opened.unlock()
     assert [each.recipient for each in opened.calls.locked().sites] == ["www.shop.example"]

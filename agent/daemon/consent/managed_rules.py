@@ -1,116 +1,99 @@
-"""Lasting decisions, written into the policy as managed rules, and recognised there.
+"""Instructions that last, as managed rules in the text of a policy. Pure.
 
-What a word is about is taken out of our older rules for the same recipients, since among
-equals the stricter would win whatever was said last. Rules that are not ours stay as they are:
-where one of them wins, that is said. An approval for everyone and for good changes the entry of the
-attribute that asks, if there is one, and an override the one that rules otherwise. Recipients that
-get nothing are listed in one rule: a rule for each would fill the file.
+What an instruction is about is taken out of our older rules for the same recipients: among equally
+specific rules the stricter would win, whatever came last. Rules that are not ours stay as they are,
+and the answer names the ones that win. An approval for everyone and for good changes the entry of
+the attribute that asks, if there is one; an override changes the entry that rules otherwise.
+Recipients that get nothing are listed in one rule: a rule for each would fill the file.
 """
 
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import reduce
-from pathlib import Path
-from typing import Any, NamedTuple, get_args
 
-from agent.daemon.policy_file import Edit, edit
+from agent.daemon.consent.preferences import RULED, Instruction
 from agent.errors import UsageError
-from agent.wire.policy import Decided, Disclose
+from agent.wire.policy import Disclose, Ruled
 from policy.audit import called
 from policy.edit import Entry, free_name, parsed, with_attribute, with_rule, without_rule
 from policy.hosts import HostPattern, site_of
 from policy.match import Rulebook
 from policy.precedence import Verdict
-from policy.rules import SIGN, Groups, Layer, Policy, Pools, Rule, is_group
+from policy.rules import SIGN, Layer, Policy, Pools, is_group
 from policy.toml_scan import comments, lines_of
 
-DISCLOSE: Mapping[Decided, Disclose] = {"approve": "auto", "deny": "never"}
-CALLED: Mapping[Disclose | None, str] = {
-    "auto": "approved",
-    "never": "denied",
-    "ask": "asked",
-    "always": "always",
-    None: "nothing",
-}
-RULED: Mapping[object, Disclose] = {each: each for each in get_args(Disclose)}
-_NUMBERED = re.compile(r" \([0-9]+\)")
+VERBS = {"auto": "approved", "never": "denied", "ask": "asked", "always": "always", None: "nothing"}
+_NUMBERED = re.compile(r"(?: \([0-9]+\))?")
 LONGEST = 120  # characters of a recipient in a name, which has at most 200
 TITLE = "refused"
 MOST_REFUSED = 1000  # listed recipients: half of what a policy may hold, with the longest names
-OPEN = frozenset({"auto", "always"})
-CLOSED = frozenset({"never"})
-
-
-def commented(before: str, after: str) -> str:
-    """Return the text with the comments at its end that stood inside what was taken out."""
-    lost = Counter(_comments(before)) - Counter(_comments(after))
-    if not lost:
-        return after
-    newline = "\r\n" if "\r\n" in after else "\n"
-    lines = [each for each in _comments(before) if lost[each] and not lost.subtract([each])]
-    return newline.join([after.rstrip("\r\n"), *lines, ""])
-
-
-def _comments(text: str) -> list[str]:
-    return [each.rstrip("\r") for each in comments(text)]
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
-    """What a rule of ours says: ``recipient`` as a policy names it, None for everyone.
+class ManagedRule:
+    """A rule of ours: ``recipient`` as a policy names it, None for everyone.
 
     ``disclose``: None where the recipient gets nothing at all, and ``names`` are empty; ``until``:
-    the last day, None for no end.
+    the last day, None for no end; ``name``: of the rule; ``place``: among the rules of the policy.
     """
 
     recipient: str | None
     names: tuple[str, ...]
     disclose: Disclose | None
     until: date | None = None
+    name: str = ""
+    place: int = -1
 
     @property
     def title(self) -> str:
-        """What the rule is called, unless another is called so."""
+        """What the rule is called, unless another has that name."""
         shown = "everyone"
         if self.recipient is not None:
             sign = SIGN if is_group(self.recipient) else ""
             shown = f"{sign}{self.recipient[-LONGEST:]}"
         end = "" if self.until is None else f" until {self.until}"
-        return f"{CALLED[self.disclose]} for {shown}{end}"
+        return f"{VERBS[self.disclose]} for {shown}{end}"
 
-    def like(self, other: "Lasting") -> bool:
+    def is_like(self, other: "ManagedRule") -> bool:
         """Return whether one rule can say both."""
-        return replace(self, names=()) == replace(other, names=())
+        own = (self.recipient, self.disclose, self.until)
+        return own == (other.recipient, other.disclose, other.until)
 
-    def rule(self, name: str) -> dict[str, Entry]:
-        """Return the rule, with a name."""
-        rule: dict[str, Entry] = {"name": name}
+    def table(self) -> dict[str, Entry]:
+        """Return the rule as TOML has it."""
+        table: dict[str, Entry] = {"name": self.name}
         if self.recipient is not None:
-            rule["recipient"] = self.recipient
+            table["recipient"] = self.recipient
         if self.disclose is None:
-            rule["nothing"] = True
+            table["nothing"] = True
         else:
-            rule |= {"attribute": list(self.names), "disclose": self.disclose}
+            table |= {"attribute": list(self.names), "disclose": self.disclose}
         if self.until is not None:
-            rule["expires"] = self.until
-        return rule
-
-
-class ManagedRule(NamedTuple):
-    """A rule of ours: its place among the rules, its name, and what it says."""
-
-    place: int
-    name: str
-    says: Lasting
+            table["expires"] = self.until
+        return table
 
 
 def managed_rules(text: str) -> list[ManagedRule]:
     """Return the rules of a policy that are ours and as we would write them."""
-    return [*_managed(parsed(text).get("rule", []))]
+    found = []
+    for place, table in enumerate(parsed(text).get("rule", [])):
+        name, recipient = table.get("name"), table.get("recipient")
+        names, until = table.get("attribute", []), table.get("expires")
+        if not isinstance(name, str) or not isinstance(recipient, str | None):
+            continue
+        if isinstance(names, list) and all(isinstance(each, str) for each in names):
+            disclose = None if table.get("nothing") is True else RULED.get(table.get("disclose"))
+            rule = ManagedRule(recipient, tuple(names), disclose, until, name, place)
+            if rule.table() == table and _is_called(name, rule.title):
+                found.append(rule)
+    return found
+
+
+def _is_called(name: str, title: str) -> bool:
+    """Return whether a rule of a title can have a name."""
+    return name.startswith(title) and bool(_NUMBERED.fullmatch(name.removeprefix(title)))
 
 
 def recipient_of(pool: str) -> str:
@@ -127,39 +110,6 @@ def recipient_of(pool: str) -> str:
     return pool
 
 
-def pool_of(recipient: str, groups: Groups) -> str:
-    """Return the pool that a rule for a recipient is about."""
-    return SIGN + recipient if is_group(recipient) else Pools(groups).of(recipient)
-
-
-def is_called(name: str, title: str) -> bool:
-    """Return whether a rule of a title can have a name."""
-    rest = name.removeprefix(title)
-    return rest != name and (not rest or _NUMBERED.fullmatch(rest) is not None)
-
-
-def _managed(rules: list[Mapping[str, Any]]) -> Iterator[ManagedRule]:
-    for place, rule in enumerate(rules):
-        name, recipient = rule.get("name"), rule.get("recipient")
-        if not isinstance(name, str) or not isinstance(recipient, str | None):
-            continue
-        names, until = rule.get("attribute", []), rule.get("expires")
-        disclose = None if rule.get("nothing") is True else RULED.get(rule.get("disclose"))
-        if isinstance(names, list) and all(isinstance(each, str) for each in names):
-            says = Lasting(recipient, tuple(names), disclose, until)
-            if says.rule(name) == rule and is_called(name, says.title):
-                yield ManagedRule(place, name, says)
-
-
-def allow(path: Path, host: str) -> Edit:
-    """Take out of a policy file what we wrote so that a host gets nothing.
-
-    UsageError, and nothing written, where there is no policy, where it has mistakes, where no rule
-    can mean this recipient alone, and where the file cannot be changed.
-    """
-    return edit(path, lambda text, policy: allowed(text, alone(policy, host)))
-
-
 def alone(policy: Policy, host: str) -> str:
     """Return how a policy names the owner of a host: the rest of its group refused nothing.
 
@@ -170,36 +120,41 @@ def alone(policy: Policy, host: str) -> str:
 
 
 def refused(text: str, recipient: str) -> str:
-    """Return the text of a policy with one more that gets nothing; UsageError for over MOST."""
-    said = (each.says for each in managed_rules(text) if each.says.recipient == recipient)
-    name, listed = _listed(text)
-    if recipient in listed or any(each.disclose is None and each.until is None for each in said):
+    """Return the text of a policy with one more recipient that gets nothing.
+
+    UsageError where MOST_REFUSED are listed.
+    """
+    name, listed = _refusals(text)
+    if recipient in listed or any(
+        rule.recipient == recipient and rule.disclose is None and rule.until is None
+        for rule in managed_rules(text)
+    ):
         return text
     if len(listed) >= MOST_REFUSED:
         what = f"{MOST_REFUSED:,} recipients are refused already, in the rule {name!r}"
         raise UsageError(what, "write a rule for several of them and remove them from that one")
-    return commented(text, with_rule(text, _refusal_rule(name, [*listed, recipient])))
+    return _commented(text, with_rule(text, _refusal_rule(name, [*listed, recipient])))
 
 
 def allowed(text: str, recipient: str) -> str:
     """Return the text of a policy without what we wrote so that a recipient gets nothing."""
     after = text
-    for _, name, says in managed_rules(text):
-        if says.disclose is None and says.recipient == recipient:
-            after = without_rule(after, name)
-    name, listed = _listed(after)
+    for rule in managed_rules(text):
+        if rule.disclose is None and rule.recipient == recipient:
+            after = without_rule(after, rule.name)
+    name, listed = _refusals(after)
     if recipient in listed:
         left = [each for each in listed if each != recipient]
         after = with_rule(after, _refusal_rule(name, left)) if left else without_rule(after, name)
-    return commented(text, after)
+    return _commented(text, after)
 
 
-def _listed(text: str) -> tuple[str, list[str]]:
-    """Return the name of our rule, or that of a new one, and whom it lists."""
-    for rule in parsed(text).get("rule", []):
-        name, listed = rule.get("name"), rule.get("recipient")
-        ours_so_far = isinstance(name, str) and isinstance(listed, list)
-        if ours_so_far and is_called(name, TITLE) and rule == _refusal_rule(name, listed):
+def _refusals(text: str) -> tuple[str, list[str]]:
+    """Return the name of our rule for all who are refused, or of a new one, and whom it lists."""
+    for table in parsed(text).get("rule", []):
+        name, listed = table.get("name"), table.get("recipient")
+        is_ours = isinstance(name, str) and isinstance(listed, list) and _is_called(name, TITLE)
+        if is_ours and table == _refusal_rule(name, listed):
             return name, listed
     return free_name(text, TITLE), []
 
@@ -208,181 +163,125 @@ def _refusal_rule(name: str, listed: list[str]) -> dict[str, Entry]:
     return {"name": name, "recipient": listed, "nothing": True}
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What shall hold from now on for a canonical host, and who it pools with, or for everyone.
+def with_instruction(text: str, policy: Policy, wanted: Instruction, today: date) -> str:
+    """Return the text of a policy that says what is wanted, all comments kept.
 
-    ``query``: of the request that the word is about; ``said``: a verdict on what waits, an override
-    of whatever is ruled, or None for nothing at all to this recipient; ``until``: the last day,
-    None for no end.
+    UsageError where no rule can mean the recipient alone.
     """
-
-    host: str
-    said: Decided | Disclose | None
-    names: tuple[str, ...] = ()
-    query: str = ""
-    everyone: bool = False
-    until: date | None = None
-
-    @property
-    def disclose(self) -> Disclose | None:
-        """What a rule for this says."""
-        match self.said:
-            case "approve" | "deny":
-                return DISCLOSE[self.said]
-        return self.said
-
-    @property
-    def wanted(self) -> frozenset[object]:
-        """What may be ruled once it holds."""
-        return {"approve": OPEN, "deny": CLOSED}.get(str(self.said), frozenset({self.said}))
-
-    @property
-    def may_be_entry(self) -> bool:
-        """Whether it is what an entry of ``[attributes]`` can say."""
-        return self.everyone and self.said not in ("deny", None) and self.until is None
-
-
-class Written(NamedTuple):
-    """The name of the rule, None where none was needed, and what still is not as was wished.
-
-    ``decided_by``: for each of those names, the rule that wins.
-    """
-
-    rule: str | None
-    without_effect: tuple[str, ...] = ()
-    decided_by: tuple[str, ...] = ()
-
-
-def write(path: Path, wish: Wish, today: date) -> tuple[Written, Edit]:
-    """Write a word into a policy file; return what it comes to, and what was changed.
-
-    UsageError, and nothing written, where there is no policy, where it has mistakes, where no
-    rule can mean this recipient alone, where it would have no effect at all, and where the file
-    cannot be changed.
-    """
-    made = edit(
-        path,
-        lambda text, policy: changed(text, policy, wish, today),
-        lambda old, new: check_effect(old, new, wish, today),
-    )
-    return outcome(made.after, wish, today), made
-
-
-def changed(text: str, policy: Policy, wish: Wish, today: date) -> str:
-    """Return the text of a policy with a word in it, all comments kept; UsageError as above."""
-    says = _says(policy, wish)
-    after = text
-    for _, name, old in managed_rules(text):
-        left = tuple(each for each in old.names if each not in wish.names)
-        if not _overrules(says, old, policy) or says.like(old):
+    rule, after = _rule_for(policy, wanted), text
+    for old in managed_rules(text):
+        left = tuple(each for each in old.names if each not in wanted.names)
+        if not _covers(rule, old, policy) or rule.is_like(old):
             continue
         if not left:
-            after = without_rule(after, name)
+            after = without_rule(after, old.name)
         elif left != old.names:
-            after = with_rule(after, replace(old, names=left).rule(name))
-    found = _without_ours(policy, wish, today)
-    new = tuple(name for name in wish.names if wish.said != "approve" or found[name].value == "ask")
-    named = [name for name in new if wish.may_be_entry and _is_entry(found[name], name)]
-    after = reduce(lambda so_far, name: _entered(so_far, name, str(wish.disclose)), named, after)
-    new = tuple(name for name in new if name not in named)
-    if new or wish.said is None:
-        after = _with(after, replace(says, names=new))
-    return commented(text, after)
+            after = with_rule(after, replace(old, names=left).table())
+    by_others = _ruled(_without_ours(policy, wanted), wanted, today)
+    names = []
+    for name, ruled in by_others.items():
+        if wanted.value == "approve" and ruled.value != "ask":
+            continue  # what somebody closed by hand since then is not opened by an answer
+        if wanted.is_entry and _is_entry(ruled, name):  # which no rule could beat
+            disclose, entry = str(wanted.disclose), tomllib.loads(after)["attributes"][name]
+            is_table = isinstance(entry, dict)
+            said = {**entry, "disclose": disclose} if is_table else disclose
+            after = with_attribute(after, name, said)
+        else:
+            names.append(name)
+    if names or wanted.value is None:
+        like = next((each for each in managed_rules(after) if rule.is_like(each)), rule)
+        name = like.name or free_name(after, rule.title)
+        merged = tuple(dict.fromkeys((*like.names, *names)))
+        after = with_rule(after, replace(rule, names=merged, name=name).table())
+    return _commented(text, after)
 
 
-def outcome(policy: Policy, wish: Wish, today: date) -> Written:
-    """Return what a policy, once changed, makes of a word."""
-    says = _says(policy, wish)
-    found = _ruled(policy, wish, today)
-    rules = [each.name for each in managed_rules(policy.text) if says.like(each.says)]
-    if wish.may_be_entry:
+def outcome(policy: Policy, wanted: Instruction, today: date) -> Ruled:
+    """Return what a policy makes of an instruction, once it says it."""
+    rule, found = _rule_for(policy, wanted), _ruled(policy, wanted, today)
+    rules = [each.name for each in managed_rules(policy.text) if rule.is_like(each)]
+    if wanted.is_entry:
         rules += [each.rule.name for name, each in found.items() if _is_entry(each, name)]
-    against = {
-        name: ruled.rule.name for name, ruled in found.items() if ruled.value not in wish.wanted
-    }
-    return Written(rules[0] if rules else None, tuple(against), tuple(against.values()))
+    without = {name: each for name, each in found.items() if not wanted.allows(each.value)}
+    return Ruled(
+        written=rules[0] if rules else None,
+        without_effect=[*without],
+        decided_by=[each.rule.name for each in without.values()],
+    )
 
 
-def check_effect(before: Policy, after: Policy, wish: Wish, today: date) -> None:
-    """Raise UsageError, naming what decides, where a word would change nothing it is about."""
-    against = outcome(after, wish, today).without_effect
-    if not wish.names or len(against) < len(wish.names):
+def check_effect(before: Policy, after: Policy, wanted: Instruction, today: date) -> None:
+    """Raise UsageError, naming what decides, where an instruction would have no effect at all."""
+    without = outcome(after, wanted, today).without_effect
+    if not wanted.names or len(without) < len(wanted.names):
         return
-    rule = _ruled(after, wish, today)[against[0]].rule
+    rule = _ruled(after, wanted, today)[without[0]].rule
     rule = next((each for each in before.rules if each.name == rule.name), rule)
     winner = called(rule, lines_of(before.text), "disclose")
-    what = f"this would have no effect: {winner} decides about {against[0]}"
-    alone = ", or decide for this recipient alone" if wish.everyone else ""
-    raise UsageError(what, f"change that by hand{alone}", before.source)
+    what = f"this would have no effect: {winner} decides about {without[0]}"
+    or_alone = ", or decide for this recipient alone" if wanted.everyone else ""
+    raise UsageError(what, f"change that by hand{or_alone}", before.source)
 
 
-def _says(policy: Policy, wish: Wish) -> Lasting:
-    """Return what the rule for a wish says, the names left out of it."""
-    if wish.everyone:
-        return Lasting(None, (), wish.disclose, wish.until)
-    if wish.said is None:
-        return Lasting(alone(policy, wish.host), (), None, wish.until)
-    return Lasting(recipient_of(Pools(policy.groups).of(wish.host)), (), wish.disclose, wish.until)
+def _rule_for(policy: Policy, wanted: Instruction) -> ManagedRule:
+    """Return the rule for an instruction, without its name and its attributes."""
+    recipient = None
+    if wanted.value is None:
+        recipient = alone(policy, wanted.host)
+    elif not wanted.everyone:
+        recipient = recipient_of(Pools(policy.groups).of(wanted.host))
+    return ManagedRule(recipient, (), wanted.disclose, wanted.until)
 
 
-def _overrules(says: Lasting, old: Lasting, policy: Policy) -> bool:
-    """Return whether a word is about all that an older rule is for, and about the same thing."""
-    if (says.disclose is None) != (old.disclose is None):
+def _covers(rule: ManagedRule, old: ManagedRule, policy: Policy) -> bool:
+    """Return whether a rule is for all that an older one is for, and about the same thing."""
+    if (rule.disclose is None) != (old.disclose is None):
         return False
-    if says.recipient is None or says.recipient == old.recipient:
+    if rule.recipient is None or rule.recipient == old.recipient:
         return True
-    if says.disclose is None or old.recipient is None:
+    if rule.disclose is None or old.recipient is None:
         return False
-    return pool_of(old.recipient, policy.groups) == pool_of(says.recipient, policy.groups)
+    pools = Pools(policy.groups)
+    own, its = (
+        SIGN + each if is_group(each) else pools.of(each)
+        for each in (rule.recipient, old.recipient)
+    )
+    return own == its
 
 
-def _with(text: str, says: Lasting) -> str:
-    """Return the text with a rule that says this, and what it said of other names before."""
-    for _, name, old in managed_rules(text):
-        if says.like(old):
-            names = (*old.names, *(each for each in says.names if each not in old.names))
-            return with_rule(text, replace(says, names=names).rule(name))
-    return with_rule(text, says.rule(free_name(text, says.title)))
-
-
-def _is_entry(ruled: Verdict | None, name: str) -> bool:
+def _is_entry(ruled: Verdict, name: str) -> bool:
     """Return whether it is the file's own entry of an attribute that decides about it."""
-    rule = None if ruled is None else ruled.rule
-    return rule is not None and (rule.layer, rule.path) == (Layer.FILE, ("attributes", name))
+    return (ruled.rule.layer, ruled.rule.path) == (Layer.FILE, ("attributes", name))
 
 
-def _entered(text: str, name: str, disclose: str) -> str:
-    """Return the text with another word in the entry of an attribute: no rule could beat it."""
-    entry = tomllib.loads(text)["attributes"][name]
-    settings = {**entry, "disclose": disclose} if isinstance(entry, dict) else disclose
-    return with_attribute(text, name, settings)
-
-
-def _without_ours(policy: Policy, wish: Wish, today: date) -> dict[str, Verdict]:
-    """Return what the rules that are not ours say of the names.
-
-    What somebody has closed by hand since the user was asked is not opened by the answer.
-    """
-    plain = replace(policy, rules=tuple(_others(policy, wish.names)))
-    return _ruled(plain, wish, today)
-
-
-def _others(policy: Policy, names: Iterable[str]) -> Iterator[Rule]:
-    """Yield the rules of a policy, ours without these names."""
-    own = {
-        ("rule", each.place)
-        for each in managed_rules(policy.text)
-        if each.says.disclose is not None
+def _without_ours(policy: Policy, wanted: Instruction) -> Policy:
+    """Return a policy whose managed rules do not name what an instruction is about."""
+    ours = {
+        ("rule", each.place) for each in managed_rules(policy.text) if each.disclose is not None
     }
+    rules = []
     for rule in policy.rules:
-        if rule.path not in own:
-            yield rule
-        elif left := tuple(each for each in rule.attributes if each.text not in names):
-            yield replace(rule, attributes=left)
+        left = tuple(each for each in rule.attributes if each.text not in wanted.names)
+        if rule.path not in ours:
+            rules.append(rule)
+        elif left:
+            rules.append(replace(rule, attributes=left))
+    return replace(policy, rules=tuple(rules))
 
 
-def _ruled(policy: Policy, wish: Wish, today: date) -> dict[str, Verdict]:
-    """Return what is ruled of each of the names, for the request that the verdict is about."""
-    ruling = Rulebook(policy, wish.names).match(wish.host, wish.query, today)
-    return {name: ruling.attributes[name]["disclose"] for name in wish.names}
+def _ruled(policy: Policy, wanted: Instruction, today: date) -> dict[str, Verdict]:
+    """Return what is ruled of each of the names, for the request that an instruction is about."""
+    ruling = Rulebook(policy, wanted.names).match(wanted.host, wanted.query, today)
+    return {name: ruling.attributes[name]["disclose"] for name in wanted.names}
+
+
+def _commented(before: str, after: str) -> str:
+    """Return the text with the comments at its end that stood inside what was taken out."""
+    old, new = ([each.rstrip("\r") for each in comments(text)] for text in (before, after))
+    lost = Counter(old) - Counter(new)
+    if not lost:
+        return after
+    newline = "\r\n" if "\r\n" in after else "\n"
+    lines = [each for each in old if lost[each] and not lost.subtract([each])]
+    return newline.join([after.rstrip("\r\n"), *lines, ""])

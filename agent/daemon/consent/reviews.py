@@ -1,18 +1,19 @@
-"""What waits for the user, and what was approved of offers: which searches browsers act on.
+"""The reviews that wait for the user, and approved offers with the searches that browsers act on.
 
 An offer closes what it does not name. What it closed stays closed when it is over, and when its
 record cannot be read: nothing opens because time passes.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import Protocol
+from functools import lru_cache
 
 import msgspec
 from msgspec.structs import replace as changed
 
 from agent.errors import UsageError
+from agent.vault.store import Items
 from agent.wire.policy import Review
 from agent.wire.state import Site
 from policy.hosts import site_of, suffixes
@@ -26,7 +27,7 @@ Key = tuple[str, str, frozenset[str]]
 NOBODY: Key = ("", "", frozenset())
 PREFIX = "offers/"
 MOST_OFFERS = 4096  # sites whose offers are at hand
-SEARCHES_PER_SITE = 8  # of one site
+SEARCHES_PER_SITE = 8
 MOST_SEARCHES = 400  # of the longest addresses, so that a browser's relay takes the answer: 1 MiB
 
 
@@ -50,6 +51,13 @@ class Waiting:
         raise UsageError(f"nothing is pending under the number {number}", hint)
 
 
+def key_of(review: Review) -> Key:
+    """Return what no two reviews have in common; a recipient's later offer replaces its own."""
+    if review.kind == "offer":
+        return review.kind, review.recipient, frozenset()
+    return review.kind, review.pool, frozenset(review.names)
+
+
 def queued(
     waiting: Waiting, review: Review, hourly: int, now: datetime
 ) -> tuple[Waiting, Review | None]:
@@ -60,27 +68,24 @@ def queued(
     new, or a prompt from now on. What was shown under a number never grows: an offer of other
     names, or with another search, has a number of its own.
     """
-    key = _key(review)
-    before = _shown_before(waiting.reviews.get(key), review)
+    key = key_of(review)
+    before = waiting.reviews.get(key)
+    if before is not None and (frozenset(before.names), before.pool, before.search) != (
+        frozenset(review.names),
+        review.pool,
+        review.search,
+    ):
+        before = None
     prompts = tuple((at, other) for at, other in waiting.prompts if now - at < HOUR)
-    had = before.prompted if before is not None else False
+    had = before is not None and before.prompted
     spent = review.kind == "offer" and any(other == key for _, other in prompts)
     granted = not had and not spent and len(prompts) < min(hourly, MOST_PROMPTS)
     last = waiting.last + (before is None)
-    review = changed(
-        review,
-        id=last if before is None else before.id,
-        prompted=granted or had,
-    )
+    review = changed(review, id=last if before is None else before.id, prompted=granted or had)
     reviews = {other: each for other, each in waiting.reviews.items() if other != key}
     reviews[key] = review
     made = Waiting(_bounded(reviews), (*prompts, (now, key)) if granted else prompts, last)
     return made, review if granted or before is None else None
-
-
-def met(waiting: Waiting, review: Review) -> Review:
-    """Return what waits in the place of a review that was queued."""
-    return waiting.reviews[_key(review)]
 
 
 def expired(waiting: Waiting, now: datetime) -> Waiting:
@@ -89,62 +94,25 @@ def expired(waiting: Waiting, now: datetime) -> Waiting:
     return waiting if len(kept) == len(waiting.reviews) else replace(waiting, reviews=kept)
 
 
-def forgotten(waiting: Waiting) -> Waiting:
-    """Return what waits, and of the prompts for what was settled no more than when they were."""
+def anonymous(waiting: Waiting) -> Waiting:
+    """Return what waits, with no more than the time of each prompt whose review is settled."""
     kept = waiting.reviews
     prompts = tuple((at, key if key in kept else NOBODY) for at, key in waiting.prompts)
     return replace(waiting, prompts=prompts)
 
 
-def removed(waiting: Waiting, number: int) -> Waiting:
-    """Return what waits without a review; UsageError if there is no such."""
-    key = _key(waiting.find(number))
-    left = {other: each for other, each in waiting.reviews.items() if other != key}
-    return replace(waiting, reviews=left)
+def settled(waiting: Waiting, number: int, names: frozenset[str] | None = None) -> Waiting:
+    """Return what waits, a review without these names, or gone if it has no others.
 
-
-def offered_names(waiting: Waiting, recipient: str, now: datetime) -> frozenset[str] | None:
-    """Return what an offer that waits says its recipient can use, None where none waits.
-
-    Asked before every decision: it looks at no other review.
+    ``names``: None for all. UsageError if there is no such review.
     """
-    review = waiting.reviews.get(("offer", recipient, frozenset()))
-    return frozenset(review.names) if review and now - review.at < EXPIRES else None
-
-
-def settled(waiting: Waiting, number: int, names: frozenset[str]) -> Waiting:
-    """Return what waits, a review without these names, or gone if it has no others."""
     review = waiting.find(number)
-    left = removed(waiting, number)
-    rest = changed(
-        review,
-        names=[name for name in review.names if name not in names],
-        more_bits=None,
-        people_left=None,
-    )
-    if not rest.names or _key(rest) in left.reviews:
-        return left
-    return replace(left, reviews={**left.reviews, _key(rest): rest})
-
-
-def followed(
-    waiting: Waiting,
-    gone: Callable[[Review], frozenset[str]],
-    is_as_before: Callable[[Review], bool],
-) -> Waiting:
-    """Return what waits by other rules: without names, and without figures that were of the old.
-
-    ``gone``: returns what of a review would not wait now; offers stay as they are.
-    """
-    for key, review in [*waiting.reviews.items()]:
-        if review.kind == "offer" or is_as_before(review):
-            continue
-        if names := gone(review):
-            waiting = settled(waiting, review.id, names)
-        else:
-            bare = changed(review, more_bits=None, people_left=None)
-            waiting = replace(waiting, reviews={**waiting.reviews, key: bare})
-    return waiting
+    reviews = {key: each for key, each in waiting.reviews.items() if each is not review}
+    rest = [name for name in review.names if names is not None and name not in names]
+    left = changed(review, names=rest, more_bits=None, people_left=None)
+    if rest:
+        reviews.setdefault(key_of(left), left)
+    return replace(waiting, reviews=reviews)
 
 
 def cleared(waiting: Waiting, names: frozenset[str], pool: str | None) -> Waiting:
@@ -170,20 +138,6 @@ def put_back(waiting: Waiting, before: Waiting, after: Waiting) -> Waiting:
     return replace(waiting, reviews=_bounded(dict(found)))
 
 
-def _key(review: Review) -> Key:
-    """Return what no two reviews have in common; a recipient's later offer replaces its own."""
-    if review.kind == "offer":
-        return review.kind, review.recipient, frozenset()
-    return review.kind, review.pool, frozenset(review.names)
-
-
-def _shown_before(before: Review | None, review: Review) -> Review | None:
-    """Return the review in whose place another comes, if it said the same."""
-    if before is None or {*before.names} != {*review.names}:
-        return None
-    return before if (before.pool, before.search) == (review.pool, review.search) else None
-
-
 def _bounded(reviews: dict[Key, Review]) -> dict[Key, Review]:
     """Return the reviews without the oldest of a kind that has too many."""
     for kind, most in MOST_REVIEWS.items():
@@ -191,22 +145,6 @@ def _bounded(reviews: dict[Key, Review]) -> dict[Key, Review]:
         for key in same[: max(0, len(same) - most)]:
             del reviews[key]
     return reviews
-
-
-class Items(Protocol):
-    """Sealed records of the vault, as `agent.vault.store.Items` has them."""
-
-    def get(self, name: str) -> bytes | None:
-        """Return a record, None if there is none."""
-
-    def put(self, name: str, content: bytes, /, *, durable: bool = True) -> None:
-        """Set a record; ``durable``: on the disk when it returns."""
-
-    def names(self, prefix: str) -> list[str]:
-        """Return the names of all records that begin so, sorted."""
-
-    def delete(self, name: str) -> None:
-        """Take a record out, if it is there."""
 
 
 class Approved(msgspec.Struct, frozen=True):
@@ -225,11 +163,10 @@ class Approved(msgspec.Struct, frozen=True):
         return frozenset() if over else frozenset(self.names)
 
     def after(self, before: "Approved | None", today: date) -> "Approved":
-        """Return this offer with the searches of the one in whose place it comes, if that holds."""
-        held = before.searches if before is not None and before.names_on(today) else ()
-        return msgspec.structs.replace(
-            self, searches=tuple(dict.fromkeys((*self.searches, *held)))[:SEARCHES_PER_SITE]
-        )
+        """Return this offer with the searches of the one that it replaces, if that one holds."""
+        older = before.searches if before is not None and before.names_on(today) else ()
+        unique = tuple(dict.fromkeys((*self.searches, *older)))
+        return changed(self, searches=unique[:SEARCHES_PER_SITE])
 
 
 class Offers:
@@ -237,56 +174,43 @@ class Offers:
 
     def __init__(self, items: Items) -> None:
         self._items = items
-        self._known: dict[str, Approved | None] = {}
+        self._read = lru_cache(MOST_OFFERS)(self._record)
         self._searched: tuple[Approved, ...] | None = None
 
     def find(self, site: str) -> Approved | None:
         """Return what a site may be offered, None where it has offered nothing."""
-        if site not in self._known:
-            if len(self._known) >= MOST_OFFERS:
-                self._known.clear()
-            self._known[site] = _read(self._items.get(PREFIX + site))
-        return self._known[site]
+        return self._read(PREFIX + site)
 
     @property
     def searched(self) -> tuple[Approved, ...]:
-        """All that say where their site is searched: the same tuple until one of them changes."""
+        """All that say where their site is searched."""
         if self._searched is None:
-            found = (_read(self._items.get(name)) for name in self._items.names(PREFIX))
+            found = map(self._record, self._items.names(PREFIX))
             self._searched = tuple(each for each in found if each is not None and each.searches)
         return self._searched
 
-    def approve(self, site: str, approved: Approved) -> None:
-        """Keep an offer from now on, instead of the one before."""
-        self._items.put(PREFIX + site, msgspec.msgpack.encode(approved))
-        self._known[site], self._searched = approved, None
+    def keep(self, site: str, approved: Approved | None) -> None:
+        """Keep an offer from now on instead of the one before, None for none."""
+        if approved is None:
+            self._items.delete(PREFIX + site)
+        else:
+            self._items.put(PREFIX + site, msgspec.msgpack.encode(approved))
+        self._read.cache_clear()
+        self._searched = None
 
-    def restore(self, site: str, before: Approved | None) -> None:
-        """Keep of a site what was kept before, None for nothing."""
-        if before is not None:
-            self.approve(site, before)
-            return
-        self._items.delete(PREFIX + site)
-        self._known[site] = self._searched = None
-
-
-def _read(content: bytes | None) -> Approved | None:
-    """Return a record as it was kept; one of another version is an offer of nothing."""
-    if content is None:
-        return None
-    try:
-        return msgspec.msgpack.decode(content, type=Approved)
-    except msgspec.DecodeError:
-        return Approved(())
-
-
-Offered = tuple[Approved, ...]
+    def _record(self, name: str) -> Approved | None:
+        """Return a record as it was kept; one of another version is an offer of nothing."""
+        content = self._items.get(name)
+        try:
+            return None if content is None else msgspec.msgpack.decode(content, type=Approved)
+        except msgspec.DecodeError:
+            return Approved(())
 
 
 def own_search(text: str, host: str) -> str:
     """Return a search as browsers write it; UsageError where it is none, or not of the host.
 
-    ``host``: canonical. Below it is its own too, but not where somebody else registered that.
+    ``host``: canonical. A host below it is its own too, unless somebody else registered that.
     """
     search = Search.parse(text)
     if host not in suffixes(search.host) or site_of(search.host) != site_of(host):
@@ -294,41 +218,17 @@ def own_search(text: str, host: str) -> str:
     return search.text
 
 
-class Sites:
-    """The searches, remembered until the policy, the approved offers or the day are others."""
+def sites(book: Rulebook, offered: Iterable[Approved], today: date) -> list[Site]:
+    """Return the searches in order, of recipients that get anything by the policy.
 
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Forget what was asked."""
-        self._of: tuple[Rulebook, Offered, date] | None = None
-        self._found: list[Site] = []
-
-    def at(self, book: Rulebook, offered: Offered, today: date) -> list[Site]:
-        """Return the searches in order, of recipients that get anything by the policy.
-
-        ``offered``: approved offers, another tuple where they are others; at most `MOST`
-        searches, the policy's first.
-        """
-        of = self._of
-        if of is None or of[0] is not book or of[1] is not offered or of[2] != today:
-            self._found = _sites(book, offered, today)
-            self._of = (book, offered, today)
-        return self._found
-
-
-def _sites(book: Rulebook, offered: Offered, today: date) -> list[Site]:
+    ``offered``: approved offers; at most MOST_SEARCHES, the policy's first.
+    """
     ruled = sorted({*searches(book, today)})
-    more = sorted({*_approved(book, offered, today)}.difference(ruled))
-    found = sorted([*ruled, *more][:MOST_SEARCHES])
+    texts = (text for each in offered if each.names_on(today) for text in each.searches)
+    more = {
+        search
+        for search in map(usable, texts)
+        if search is not None and book.refusing(search.host, today) is None
+    }
+    found = sorted([*ruled, *sorted(more.difference(ruled))][:MOST_SEARCHES])
     return [Site(recipient=each.host, search=each.text) for each in found]
-
-
-def _approved(book: Rulebook, offered: Offered, today: date) -> Iterator[Search]:
-    """Yield the searches of offers that hold, of recipients that get anything."""
-    for approved in offered:
-        for text in approved.searches if approved.names_on(today) else ():
-            search = usable(text)
-            if search is not None and book.refusing(search.host, today) is None:
-                yield search

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.daemon.active_policy import ActivePolicy
 from agent.daemon.consent.consent import Consent
 from agent.errors import RefusedError, ReticentError, UsageError
 from agent.wire.policy import Override, Verdict
@@ -94,7 +95,7 @@ def test_a_verdict_applies_from_the_next_request(office: Office, lasting: str, a
     assert bool(disclosed(office, "s1.example")) == (lasting != "once")
     office.now += timedelta(days=1)
     assert bool(disclosed(office, "s1.example")) == (lasting in ("until restart", "always"))
-    office.consent = Consent(office.path, office.policy)
+    office.consent = Consent(office.path, lambda: ActivePolicy(office.policy()))
     assert bool(disclosed(office, "s1.example")) == (lasting == "always")
 
 
@@ -242,7 +243,7 @@ def test_a_verdict_that_cannot_be_written_leaves_all_as_it_was(
     else:
         office.path.write_text(content)
     rules = read(TEXT, "before", preset)
-    office.consent._policy = lambda: rules  # noqa: SLF001  (the last good rules stay in use)
+    office.consent._active = lambda: ActivePolicy(rules)  # noqa: SLF001  (the last good rules stay in use)
     with pytest.raises(UsageError):
         office.say(review, "approve", "always")
     assert office.consent.reviews(office.now) == [review]

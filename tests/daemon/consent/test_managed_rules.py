@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.managed_rules import Wish, changed, managed_rules, outcome
+from agent.daemon.consent.managed_rules import managed_rules, outcome, with_instruction
+from agent.daemon.consent.preferences import Instruction
 from agent.errors import UsageError
-from agent.wire.policy import Decided, Disclose
+from agent.wire.policy import Decided, Disclose, Ruled
 from policy.hosts import host_of
 from policy.match import Rulebook
 from policy.rules import Pools
@@ -127,8 +128,8 @@ def test_the_last_verdict_is_what_the_policy_rules(base: str, steps: list[Step])
             text = commented(text, step.line, remarks[-1])
             continue
         until = None if step.days is None else today + step.days * DAY
-        wish = Wish(step.host, step.decided, step.names, "", step.everyone, until)
-        text = changed(text, policy_of(text), wish, today)
+        wanted = Instruction(step.host, step.decided, step.names, "", step.everyone, until)
+        text = with_instruction(text, policy_of(text), wanted, today)
         pool = None if step.everyone else pools.of(step.host)
         for name in step.names:
             asked = value_of(original, step.host, name, today) == "ask"
@@ -151,17 +152,17 @@ def assert_as_said(text: str, base: str, oracle: Oracle, pools: Pools, today: da
 
 def test_a_verdict_is_a_rule_that_reads_as_one() -> None:
     """Written once, however often it is said."""
-    text = after(PLAIN, BOOKS, BOOKS, Wish("books.example", "approve", ("gender",)))
+    text = after(PLAIN, BOOKS, BOOKS, Instruction("books.example", "approve", ("gender",)))
     assert text == (
         'disclose = "ask"\n\n[[rule]]\nname = "approved for books.example"\n'
         'recipient = "books.example"\nattribute = ["salary", "gender"]\ndisclose = "auto"\n'
     )
-    lasting = Wish("s2.test", "deny", ("salary",), until=START + DAY)
+    lasting = Instruction("s2.test", "deny", ("salary",), until=START + DAY)
     assert after(f"{PLAIN}{GROUPS}", lasting).endswith(
         '[[rule]]\nname = "denied for @shops until 2026-03-03"\nrecipient = "shops"\n'
         'attribute = ["salary"]\ndisclose = "never"\nexpires = 2026-03-03\n'
     )
-    everyone = Wish("s2.test", "deny", ("salary",), everyone=True)
+    everyone = Instruction("s2.test", "deny", ("salary",), everyone=True)
     assert 'name = "denied for everyone"\nattribute = ["salary"]' in after(PLAIN, everyone)
 
 
@@ -188,12 +189,12 @@ def test_a_rule_that_somebody_changed_is_theirs() -> None:
 )
 def test_what_another_rule_wins_is_said(rule: str, winner: str | None) -> None:
     """With its name: a query, a host below the domain, the very same scope."""
-    wish = Wish("www.books.example", "approve", ("salary",), "jobs in town")
-    text = after(rule, wish)
-    written = outcome(policy_of(text), wish, START)
-    assert written.rule == "approved for books.example"
-    assert written.without_effect == (("salary",) if winner else ())
-    assert written.decided_by == ((winner,) if winner else ())
+    wanted = Instruction("www.books.example", "approve", ("salary",), "jobs in town")
+    text = after(rule, wanted)
+    written = outcome(policy_of(text), wanted, START)
+    assert written.written == "approved for books.example"
+    assert written.without_effect == (["salary"] if winner else [])
+    assert written.decided_by == ([winner] if winner else [])
 
 
 @pytest.mark.parametrize("host", ["intranet", "github.io", "com", "co.uk"])
@@ -201,25 +202,25 @@ def test_no_rule_is_written_that_means_others(host: str) -> None:
     """A host without a dot is the name of a group; below a public suffix are many owners."""
     for decided in (*DECISIONS, None):
         with pytest.raises(UsageError, match=host):
-            after(PLAIN, Wish(host, decided, ("salary",)))
+            after(PLAIN, Instruction(host, decided, ("salary",)))
 
 
 def test_a_host_without_a_dot_is_named_by_its_group() -> None:
     """As FORMAT.md says."""
     text = 'disclose = "ask"\n[groups]\nours = ["intranet"]\n'
     for decided in (DECISIONS[0], None):
-        wish = Wish("intranet", decided, ("salary",) if decided else ())
-        assert managed_rules(after(text, wish))[0].says.recipient == "ours"
+        wanted = Instruction("intranet", decided, ("salary",) if decided else ())
+        assert managed_rules(after(text, wanted))[0].recipient == "ours"
 
 
 def test_who_is_refused_gets_nothing_and_the_rest_of_its_group_does() -> None:
     """A refusal is about the recipient alone; it is no verdict on attributes."""
-    text = after(f"{PLAIN}{GROUPS}", BOOKS, Wish("www.s1.example", None))
+    text = after(f"{PLAIN}{GROUPS}", BOOKS, Instruction("www.s1.example", None))
     found = Rulebook(policy_of(text), NAMES)
     for host, refused in (("s1.example", True), ("x.s1.example", True), ("s2.test", False)):
         assert found.match(host, "", START).settings["nothing"].value is refused
-    assert after(text, Wish("s1.example", None)) == text
-    again = Wish("s1.example", "approve", ("salary",))
+    assert after(text, Instruction("s1.example", None)) == text
+    again = Instruction("s1.example", "approve", ("salary",))
     assert [each.name for each in managed_rules(after(text, again))] == [
         "approved for books.example",
         "nothing for s1.example",
@@ -234,7 +235,7 @@ def test_no_name_of_a_recipient_writes_anything_else(text: str) -> None:
     """Whatever comes over the wire is a host, or is refused."""
     try:
         host = host_of(text)
-        result = after(PLAIN, Wish(host, "approve", ("salary",)))
+        result = after(PLAIN, Instruction(host, "approve", ("salary",)))
     except UsageError:
         return
     (rule,) = tomllib.loads(result)["rule"]
@@ -247,33 +248,34 @@ def test_long_names_of_recipients_are_cut_and_told_apart() -> None:
     """A name of a rule has at most 200 characters, that of a group any number."""
     groups = {f"{letter}{'x' * 150}": f"{letter}.example" for letter in "ab"}
     lines = "".join(f'{group} = ["{host}"]\n' for group, host in groups.items())
-    wishes = [Wish(host, "approve", ("salary",)) for host in groups.values()]
-    result = after(f"{PLAIN}[groups]\n{lines}", *wishes)
-    assert [each.says.recipient for each in managed_rules(result)] == [*groups]
-    assert after(result, *wishes) == result
+    wanted = [Instruction(host, "approve", ("salary",)) for host in groups.values()]
+    result = after(f"{PLAIN}[groups]\n{lines}", *wanted)
+    assert [each.recipient for each in managed_rules(result)] == [*groups]
+    assert after(result, *wanted) == result
 
 
 @pytest.mark.parametrize("entry", ['"ask"', '{ disclose = "ask", sensitivity = 0.2 }'])
 def test_an_entry_that_asks_is_opened_for_everyone_and_for_good(entry: str) -> None:
     """No rule for everyone is more specific than the entry, so the entry itself says it."""
     text = f"[attributes]\nsalary = {entry}  # mine\n"
-    approved = Wish("a.example", "approve", ("salary",), everyone=True)
+    approved = Instruction("a.example", "approve", ("salary",), everyone=True)
     opened = text.replace('"ask"', '"auto"')
     assert after(text, approved) == opened
-    assert outcome(policy_of(opened), approved, START) == ("attributes.salary", (), ())
-    denied = replace(approved, said="deny")
+    done = outcome(policy_of(opened), approved, START)
+    assert done == Ruled(written="attributes.salary", without_effect=[])
+    denied = replace(approved, value="deny")
     closed = after(opened, denied)
     assert closed.startswith(opened)
-    assert outcome(policy_of(closed), denied, START).without_effect == ()
+    assert outcome(policy_of(closed), denied, START).without_effect == []
     assert after(closed, approved) == opened
 
 
 def test_an_entry_that_asks_is_not_opened_for_some_days() -> None:
     """It has no end, and a rule that has one does not beat it: that is said."""
     text = '[attributes]\nsalary = "ask"\n'
-    wish = Wish("a.example", "approve", ("salary",), everyone=True, until=START)
-    written = outcome(policy_of(after(text, wish)), wish, START)
-    assert written.without_effect == ("salary",)
+    wanted = Instruction("a.example", "approve", ("salary",), everyone=True, until=START)
+    written = outcome(policy_of(after(text, wanted)), wanted, START)
+    assert written.without_effect == ["salary"]
 
 
 def test_what_was_closed_by_hand_since_is_not_opened() -> None:
@@ -281,7 +283,8 @@ def test_what_was_closed_by_hand_since_is_not_opened() -> None:
     text = '[attributes]\nsalary = "never"\n'
     assert after(text, BOOKS) == text
     written = outcome(policy_of(text), BOOKS, START)
-    assert written == (None, ("salary",), ("attributes.salary",))
+    by = ["attributes.salary"]
+    assert written == Ruled(written=None, without_effect=["salary"], decided_by=by)
 
 
 @pytest.mark.parametrize("disclose", get_args(Disclose))
@@ -291,16 +294,16 @@ def test_what_was_closed_by_hand_since_is_not_opened() -> None:
 def test_an_override_for_everyone_and_for_good_is_the_entry(disclose: Disclose, entry: str) -> None:
     """Whatever it said, and nothing beside it changes."""
     text = f"[attributes]\nsalary = {entry}  # mine\n"
-    wish = Wish("a.example", disclose, ("salary",), everyone=True)
+    wanted = Instruction("a.example", disclose, ("salary",), everyone=True)
     old = entry.split('"')[1]
-    assert after(text, wish) == text.replace(f'"{old}"', f'"{disclose}"')
+    assert after(text, wanted) == text.replace(f'"{old}"', f'"{disclose}"')
 
 
 @pytest.mark.parametrize("base", ENTRY_BASES)
 @given(
-    wishes=st.lists(
+    wanted=st.lists(
         st.builds(
-            Wish,
+            Instruction,
             st.sampled_from(("a.example", "www.a.example", "s1.example")),
             st.sampled_from([*get_args(Disclose), "approve", "deny"]),
             st.just(("salary", "gender")) | st.just(("salary",)),
@@ -311,17 +314,17 @@ def test_an_override_for_everyone_and_for_good_is_the_entry(disclose: Disclose, 
         max_size=5,
     )
 )
-def test_the_last_override_is_what_the_policy_rules(base: str, wishes: list[Wish]) -> None:
+def test_the_last_override_is_what_the_policy_rules(base: str, wanted: list[Instruction]) -> None:
     """Of all that it is about, unless a rule is named that wins; and it is ours to change again."""
     text = base
-    for wish in wishes:
-        text = after(text, wish)
-    last = wishes[-1]
-    if last.said in ("approve", "deny"):
+    for each in wanted:
+        text = after(text, each)
+    last = wanted[-1]
+    if last.value in ("approve", "deny"):
         return
     written = outcome(policy_of(text), last, START)
     found = Rulebook(policy_of(text), last.names).match(last.host, "", START).attributes
     for name in last.names:
-        assert (found[name]["disclose"].value == last.said) == (name not in written.without_effect)
+        assert (found[name]["disclose"].value == last.value) == (name not in written.without_effect)
     assert last.everyone or not written.without_effect
-    assert written.without_effect or written.rule is not None
+    assert written.without_effect or written.written is not None

@@ -9,14 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.verdicts import Said, Words, overlaid, say, taken_back, used_up, written
+from agent.daemon.consent.preferences import (
+    Preference,
+    Preferences,
+    applied,
+    remembered,
+    undone,
+    used_up,
+    written,
+)
 from agent.decision.decide import decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.wire.policy import Disclose, Override
 from policy.match import Ruling
-from tests.daemon.consent.test_verdicts import MODEL, POLICIES, ruled, value_of
+from tests.daemon.consent.test_preferences import MODEL, POLICIES, ruled, value_of
 from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
 
@@ -24,7 +32,7 @@ HOSTS = ("a.example", "b.example")
 VALUES = get_args(Disclose)
 LOOSE = 'lambda = 0.01\n[groups]\nshops = ["s1.example", "s2.example"]\n'
 SAID = st.builds(
-    Said,
+    Preference,
     st.sampled_from(NAMES),
     st.sampled_from([None, *HOSTS]),
     st.sampled_from(VALUES),
@@ -32,7 +40,7 @@ SAID = st.builds(
     firm=st.just(True),
 )
 VERDICTS = st.builds(
-    Said,
+    Preference,
     st.sampled_from(NAMES),
     st.sampled_from([None, *HOSTS]),
     st.sampled_from(["auto", "never"]),
@@ -46,19 +54,19 @@ GUARDS = "[attributes]\ngender = { guard = 0.5 }\nhours = { guard = 1.0 }\n"
 
 @dataclass(frozen=True)
 class Spoken:
-    """Words of a sequence, and what they make of a request of a host."""
+    """Preferences of a sequence, and what they make of a request of a host."""
 
-    words: Words
+    words: Preferences
     ruling: Ruling
     terms: Terms
     over: Terms
 
 
-def spoken(policy: str, new: list[Said], host: str) -> Spoken:
+def spoken(policy: str, new: list[Preference], host: str) -> Spoken:
     """Return what words make of a request."""
-    words = say((), new)
+    words = remembered((), new)
     ruling, terms = ruled(policy, host)
-    return Spoken(words, ruling, terms, overlaid(terms, words, host))
+    return Spoken(words, ruling, terms, applied(terms, words, host))
 
 
 @pytest.fixture
@@ -70,7 +78,7 @@ def office(tmp_path: Path) -> Office:
 
 
 def override(office: Office, names: list[str], disclose: str, **more: Any) -> Any:  # noqa: ANN401  (of any field)
-    """Say a word, of a.example where nothing else is said."""
+    """Set one, of a.example where nothing else is said."""
     fields: Any = {"recipient": "a.example", "names": names, "disclose": disclose, **more}
     return office.consent.override(Override(**fields), office.now)
 
@@ -83,7 +91,7 @@ def fate(office: Office, host: str, name: str) -> str:
 
 
 @given(POLICIES, WORDS, st.sampled_from(HOSTS))
-def test_the_last_firm_word_is_what_holds(policy: str, new: list[Said], host: str) -> None:
+def test_the_last_firm_word_is_what_holds(policy: str, new: list[Preference], host: str) -> None:
     """Whatever the policy rules of it; where it lets wait, the last verdict after it counts."""
     done = spoken(policy, new, host)
     for name in NAMES:
@@ -101,7 +109,7 @@ def test_the_last_firm_word_is_what_holds(policy: str, new: list[Said], host: st
 
 @given(WORDS, st.sampled_from(HOSTS), st.sampled_from(["python today", "restaurants today"]))
 def test_no_word_lets_out_what_is_guarded_or_breaks_a_limit(
-    new: list[Said], host: str, query: str
+    new: list[Preference], host: str, query: str
 ) -> None:
     """However much of it is said."""
     over = spoken(f"{LIMITS}{GUARDS}", new, host).over
@@ -115,7 +123,9 @@ def test_no_word_lets_out_what_is_guarded_or_breaks_a_limit(
 
 
 @given(POLICIES, WORDS, st.sampled_from(HOSTS))
-def test_what_is_said_once_changes_one_decision(policy: str, new: list[Said], host: str) -> None:
+def test_what_is_said_once_changes_one_decision(
+    policy: str, new: list[Preference], host: str
+) -> None:
     """The next for which it changes the terms, and then all is as if it had not been said."""
     done = spoken(f"lambda = 0.01\n{policy}", new, host)
     decision = decide(Request("python today", host), done.over, Knowledge(), MODEL)
@@ -128,7 +138,7 @@ def test_what_is_said_once_changes_one_decision(policy: str, new: list[Said], ho
             for each in done.words[done.words.index(word) + 1 :]
             if each.firm
         )
-        changed = overlaid(done.terms, rest, host) != done.over
+        changed = applied(done.terms, rest, host) != done.over
         spent = word.once and word.pool in (None, host) and changed and last
         assert (word not in left) == spent
     silent = decide(Request("no such query", host), done.over, Knowledge(), MODEL)
@@ -137,38 +147,40 @@ def test_what_is_said_once_changes_one_decision(policy: str, new: list[Said], ho
 
 @given(POLICIES, WORDS, SAID)
 def test_once_it_is_used_up_what_was_said_before_holds(
-    policy: str, old: list[Said], last: Said
+    policy: str, old: list[Preference], last: Preference
 ) -> None:
     """Of what was not itself said once."""
-    host, before = "a.example", say((), [replace(each, once=False) for each in old])
-    words = say(before, [replace(last, once=True)])
+    host, before = "a.example", remembered((), [replace(each, once=False) for each in old])
+    words = remembered(before, [replace(last, once=True)])
     _, terms = ruled(policy, host)
     rest = tuple(each for each in words if not each.once)
-    assert overlaid(terms, rest, host) == overlaid(terms, before, host)
+    assert applied(terms, rest, host) == applied(terms, before, host)
 
 
 @given(WORDS, st.lists(SAID | VERDICTS, max_size=4), st.data())
 def test_what_is_taken_back_was_never_said(
-    old: list[Said], new: list[Said], data: st.DataObject
+    old: list[Preference], new: list[Preference], data: st.DataObject
 ) -> None:
     """But what was used up meanwhile does not come back."""
-    before = say((), old)
-    after = say(before, new)
-    assert taken_back(after, before, after) == before
+    before = remembered((), old)
+    after = remembered(before, new)
+    assert undone(after, before, after) == before
     spent = data.draw(st.sets(st.sampled_from(after))) if after else set()
     left = tuple(each for each in after if each not in spent)
-    again = taken_back(left, before, after)
+    again = undone(left, before, after)
     assert [*again] == [each for each in before if each not in spent]
 
 
 @given(POLICIES, WORDS, st.sampled_from(NAMES))
-def test_what_is_written_for_a_pool_holds_there(policy: str, new: list[Said], name: str) -> None:
+def test_what_is_written_for_a_pool_holds_there(
+    policy: str, new: list[Preference], name: str
+) -> None:
     """No word for everyone from before says otherwise, and elsewhere they hold as they did."""
-    words = written(say((), new), [name], "a.example")
+    words = written(remembered((), new), [name], "a.example")
     _, terms = ruled(policy, "a.example")
-    assert value_of(overlaid(terms, words, "a.example"), name) == value_of(terms, name)
+    assert value_of(applied(terms, words, "a.example"), name) == value_of(terms, name)
     _, others = ruled(policy, "b.example")
-    assert overlaid(others, words, "b.example") == overlaid(others, say((), new), "b.example")
+    assert applied(others, words, "b.example") == applied(others, remembered((), new), "b.example")
 
 
 @pytest.mark.parametrize("lasting", ["once", "until restart", "days", "always"])
@@ -245,8 +257,8 @@ def test_what_is_guarded_must_be_taken_out_of_the_policy(
     assert office.path.read_text() == refused
     override(office, ["age"], disclose, lasting=lasting, about="everyone")
     assert office.consent.undo(office.now)
-    assert office.consent.allow("https://a.example/")
-    assert not office.consent.allow("a.example")
+    assert office.consent.allow("https://a.example/").changed
+    assert not office.consent.allow("a.example").changed
 
 
 def test_a_word_that_no_rule_can_say_is_refused(office: Office) -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.managed_rules import MOST_REFUSED, Wish, allowed, refused
+from agent.daemon.consent.managed_rules import MOST_REFUSED, allowed, refused
+from agent.daemon.consent.preferences import Instruction
 from agent.errors import UsageError
 from policy.match import Rulebook
 from policy.read import LARGEST
@@ -56,9 +57,9 @@ def test_a_refusal_reads_as_one() -> None:
     assert text.removeprefix(PLAIN) == (
         '\n[[rule]]\nname = "refused"\nrecipient = ["a.example", "b.example"]\nnothing = true\n'
     )
-    denied = after(PLAIN, Wish("a.example", None))
+    denied = after(PLAIN, Instruction("a.example", None))
     assert refused(denied, "a.example") == denied
-    lasting = after(PLAIN, Wish("a.example", None, until=START))
+    lasting = after(PLAIN, Instruction("a.example", None, until=START))
     assert allowed(refused(lasting, "a.example"), "a.example").strip() == PLAIN.strip()
 
 
@@ -73,4 +74,4 @@ def test_the_list_leaves_room_for_what_the_user_says() -> None:
     with pytest.raises(UsageError, match="1,000 recipients are refused already"):
         refused(text, "a.example")
     assert len(text) < LARGEST / 2
-    assert "approved for a.example" in after(text, Wish("a.example", "approve", ("salary",)))
+    assert "approved for a.example" in after(text, Instruction("a.example", "approve", ("salary",)))

@@ -14,7 +14,6 @@ from agent.daemon.consent.reviews import (
     Waiting,
     expired,
     queued,
-    removed,
     settled,
 )
 from agent.errors import UsageError
@@ -145,14 +144,14 @@ def test_what_is_settled_goes_and_the_rest_stays(stream: list[Review], data: st.
         frozenset(each.names) for each in others if each.kind == "ask" and each.pool == own.pool
     }
     assert rest == ([] if not kept or there else [kept])
-    assert [*removed(waiting, own.id).reviews.values()] == others
+    assert [*settled(waiting, own.id).reviews.values()] == others
 
 
 def test_a_number_that_nothing_has_is_said() -> None:
     """Numbers are not used again."""
     waiting, _ = queued(Waiting(), review("a", ["job"], START), 6, START)
-    waiting = removed(waiting, 1)
-    for call in (waiting.find, lambda number: removed(waiting, number)):
+    waiting = settled(waiting, 1)
+    for call in (waiting.find, lambda number: settled(waiting, number)):
         with pytest.raises(UsageError, match="number 1"):
             call(1)
     again, _ = queued(waiting, review("a", ["job"], START), 6, START)

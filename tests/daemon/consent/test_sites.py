@@ -10,9 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.reviews import MOST_SEARCHES, SEARCHES_PER_SITE, Approved, Offers, Sites
+from agent.daemon.active_policy import ActivePolicy
+from agent.daemon.consent.consent import Consent
+from agent.daemon.consent.reviews import MOST_SEARCHES, SEARCHES_PER_SITE, Approved, Offers, sites
 from agent.errors import UsageError
 from agent.wire.decide import BIGGEST, RelayAnswer
+from agent.wire.policy import Verdict
 from agent.wire.state import Locked
 from policy.match import LONGEST, Rulebook
 from policy.read import preset, read
@@ -149,21 +152,29 @@ def book_of(text: str) -> Rulebook:
     return Rulebook(read(text, "test", preset), ())
 
 
-def test_it_is_remembered_until_something_changes() -> None:
+def test_it_is_remembered_until_something_changes(tmp_path: Path) -> None:
     """It is asked for again and again, and by every browser."""
-    sites, book, offers = Sites(), book_of(TEXT), Offers(Memory())
-    found = sites.at(book, offers.searched, TODAY)
-    assert sites.at(book, offers.searched, TODAY) is found
-    assert sites.at(book, offers.searched, TODAY + timedelta(days=1)) is not found
-    offers.approve("a.example", Approved(("age",), None, ("https://a.example/?q={query}",)))
-    more = sites.at(book, offers.searched, TODAY)
+    path = tmp_path / "policy.toml"
+    path.write_text(TEXT)
+    office, items = Office(path), Memory()
+    active = ActivePolicy(office.policy())
+    consent = Consent(path, lambda: active)
+    consent.opened(items)
+    found = consent.sites(START)
+    assert consent.sites(START) is found
+    assert consent.sites(START + timedelta(days=1)) is not found
+    review = consent.offer("a.example", "a.example", ["age"], START, "https://a.example/?q={query}")
+    assert review is not None
+    consent.verdict(review.id, Verdict(decided="approve"), START)
+    more = consent.sites(START)
     assert [each.recipient for each in more] == ["a.example", "ruled.example"]
-    assert sites.at(book, offers.searched, TODAY) is more
-    offers.restore("a.example", None)
-    assert sites.at(book, offers.searched, TODAY) == found
-    assert sites.at(book_of("lambda = 1"), offers.searched, TODAY) == []
-    sites.forget()
-    assert sites.at(book, offers.searched, TODAY) == found
+    assert consent.sites(START) is more
+    consent.undo(START)
+    assert consent.sites(START) == found
+    consent.closed()
+    assert consent.sites(START) == found
+    active = ActivePolicy(read("lambda = 1", "test", preset))
+    assert consent.sites(START) == []
 
 
 def test_records_of_another_version_list_nothing() -> None:
@@ -173,7 +184,7 @@ def test_records_of_another_version_list_nothing() -> None:
     items = Memory({"offers/old.example": msgspec.msgpack.encode(old), "offers/bad.example": b"?"})
     items.put("offers/odd.example", msgspec.msgpack.encode(odd))
     offers = Offers(items)
-    assert Sites().at(book_of("lambda = 1"), offers.searched, TODAY) == []
+    assert sites(book_of("lambda = 1"), offers.searched, TODAY) == []
     assert offers.find("old.example") == Approved(("age",))
 
 
@@ -184,7 +195,7 @@ def test_what_is_listed_has_room_on_its_way_to_a_browser() -> None:
     texts = [start.format(f"b{number:03}") for number in range(2 * MOST_SEARCHES)]
     texts = [each + "a" * (LONGEST - len(each)) for each in texts]
     offered = tuple(Approved(("age",), None, (each,)) for each in texts)
-    found = Sites().at(book_of(f'search = "https://z.{host}/?q={{query}}"'), offered, TODAY)
+    found = sites(book_of(f'search = "https://z.{host}/?q={{query}}"'), offered, TODAY)
     assert len(found) == MOST_SEARCHES
     assert found[-1].recipient.startswith("z.")
     body = msgspec.json.encode(Locked(version="1" * 99, locked=False, sites=found))

@@ -124,7 +124,7 @@ def test_undo_leaves_what_came_meanwhile(
     assert {each.pool for each in between} <= {each.pool for each in after}
     assert {each.pool for each in first} <= {each.pool for each in after}
     assert office.path.read_text() == TEXT
-    assert office.consent._state.words == ()  # noqa: SLF001
+    assert office.consent._state.preferences == ()  # noqa: SLF001
 
 
 def test_undo_says_what_was_said(office: Office) -> None:
@@ -139,7 +139,7 @@ def test_undo_says_what_was_said(office: Office) -> None:
     word = Override(recipient="a.example", names=["age"], disclose="never", about="everyone")
     office.consent.override(word, office.now)
     assert (
-        office.consent.undo(office.now) == f"Said never of age for everyone: undone. {ALREADY_SENT}"
+        office.consent.undo(office.now) == f"Set age to never for everyone: undone. {ALREADY_SENT}"
     )
     office.say(review, "deny", "until restart")
     assert office.consent.undo(office.now).startswith("Denied ")

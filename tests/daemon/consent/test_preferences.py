@@ -1,4 +1,4 @@
-"""Words on attributes, as a value."""
+"""Preferences on attributes, as a value."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -8,17 +8,17 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.managed_rules import DISCLOSE
-from agent.daemon.consent.verdicts import (
+from agent.daemon.consent.preferences import (
+    DISCLOSE,
     OPENNESS,
-    Said,
-    Words,
+    Preference,
+    Preferences,
+    applied,
     basis_of,
     denied_once,
-    overlaid,
-    say,
+    dropped,
+    remembered,
     used_up,
-    without,
 )
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
@@ -84,9 +84,9 @@ def ruled(text: str, host: str) -> tuple[Ruling, Terms]:
     return ruling, terms_under(ruling, MODEL)
 
 
-def approved(names: Iterable[str]) -> Words:
+def approved(names: Iterable[str]) -> Preferences:
     """Return approvals for the next request of a host."""
-    return say((), [Said(name, "a.example", "auto", once=True) for name in names])
+    return remembered((), [Preference(name, "a.example", "auto", once=True) for name in names])
 
 
 def decided(terms: Terms, host: str) -> Decision:
@@ -94,21 +94,23 @@ def decided(terms: Terms, host: str) -> Decision:
     return decide(Request("python today", host), terms, Knowledge(), MODEL)
 
 
-def said(words: Words, event: Event) -> Words:
+def said(words: Preferences, event: Event) -> Preferences:
     """Return the words with those of an event."""
     assert event.decided is not None
     word = DISCLOSE[event.decided]
-    return say(words, [Said(name, event.pool, word, event.once) for name in event.names])
+    return remembered(
+        words, [Preference(name, event.pool, word, event.once) for name in event.names]
+    )
 
 
 @given(POLICIES, EVENTS)
 def test_only_what_is_ruled_ask_is_touched(policy: str, events: list[Event]) -> None:
     """And nothing of it is lost: it is approved, denied or still waits."""
-    words: Words = ()
+    words: Preferences = ()
     for event in events:
         _, terms = ruled(policy, event.host)
         words = said(words, event) if event.decided else words
-        over = overlaid(terms, words, event.host)
+        over = applied(terms, words, event.host)
         assert over.ask <= terms.ask
         assert terms.excluded <= over.excluded <= terms.excluded | (terms.ask - over.ask)
         assert replace(over, ask=terms.ask, excluded=terms.excluded) == terms
@@ -117,7 +119,7 @@ def test_only_what_is_ruled_ask_is_touched(policy: str, events: list[Event]) -> 
 @given(EVENTS, st.sampled_from(HOSTS))
 def test_the_later_word_counts(events: list[Event], host: str) -> None:
     """Where none was said for one time only."""
-    words: Words = ()
+    words: Preferences = ()
     expected: dict[str, Decided] = {}
     for event in events:
         if event.decided is not None:
@@ -125,7 +127,7 @@ def test_the_later_word_counts(events: list[Event], host: str) -> None:
             if event.everyone or event.host == host:
                 expected |= dict.fromkeys(event.names, event.decided)
     _, terms = ruled(EVERYTHING_ASKED, host)
-    over = overlaid(terms, words, host)
+    over = applied(terms, words, host)
     assert over.excluded == {name for name in NAMES if expected.get(name) == "deny"}
     assert over.ask == {name for name in NAMES if name not in expected}
 
@@ -133,14 +135,14 @@ def test_the_later_word_counts(events: list[Event], host: str) -> None:
 @given(EVENTS)
 def test_once_is_used_up_by_the_request_that_would_have_asked(events: list[Event]) -> None:
     """By no other, and what was said before holds again: a stack beside each pool and name."""
-    words: Words = ()
+    words: Preferences = ()
     for event in events:
         if event.decided is not None:
             words = said(words, event)
             continue
         ruling, terms = ruled(EVERYTHING_ASKED, event.host)
         valid = {word.name: word for word in words if word.pool in (None, event.host)}
-        decision = decided(overlaid(terms, words, event.host), event.host)
+        decision = decided(applied(terms, words, event.host), event.host)
         waiting = decision.pending.names if decision.pending else ()
         spent = {
             word
@@ -161,10 +163,10 @@ def test_an_approval_for_once_lets_one_request_carry_it() -> None:
     assert asking.pending is not None
     names = asking.pending.names
     words = approved(names)
-    first = decided(overlaid(terms, words, "a.example"), "a.example")
+    first = decided(applied(terms, words, "a.example"), "a.example")
     assert {*first.disclosed} == {*names}
     words = used_up(words, first, ruling)
-    assert decided(overlaid(terms, words, "a.example"), "a.example") == asking
+    assert decided(applied(terms, words, "a.example"), "a.example") == asking
 
 
 def test_what_was_decided_for_another_reason_uses_nothing_up() -> None:
@@ -172,12 +174,12 @@ def test_what_was_decided_for_another_reason_uses_nothing_up() -> None:
     ruling, terms = ruled(EVERYTHING_ASKED, "a.example")
     words = approved(NAMES)
     held = Knowledge(tuple((name, 1) for name in sorted(NAMES[:4])))
-    over = replace(overlaid(terms, words, "a.example"), excluded=frozenset(NAMES[4:]))
+    over = replace(applied(terms, words, "a.example"), excluded=frozenset(NAMES[4:]))
     again = decide(Request("python today", "a.example"), over, held, MODEL)
     assert again.disclosed
     assert used_up(words, again, ruling) == words
     open_ruling, open_terms = ruled("lambda = 0.01\n", "a.example")
-    free = decided(overlaid(open_terms, words, "a.example"), "a.example")
+    free = decided(applied(open_terms, words, "a.example"), "a.example")
     assert free.disclosed
     assert used_up(words, free, open_ruling) == words
 
@@ -187,10 +189,10 @@ def test_words_are_taken_back_where_another_holds_for_good(
     events: list[Event], names: list[str], pool: str | None
 ) -> None:
     """Those on the same names that are about no more."""
-    words: Words = ()
+    words: Preferences = ()
     for event in events:
         words = said(words, event) if event.decided else words
-    left = without(words, names, pool)
+    left = dropped(words, names, pool)
     assert all(word.name not in names or pool not in (None, word.pool) for word in left)
     assert [word for word in words if word not in left] == [
         word for word in words if word.name in names and pool in (None, word.pool)
@@ -205,7 +207,7 @@ def test_a_word_opens_no_more_than_what_it_was_said_against(
     before, _ = ruled(then, "a.example")
     against = basis_of(before, name)
     ruling, terms = ruled(then if again else later, "a.example")
-    word = Said(name, None, value, firm=True, against=against)
-    found, now = value_of(overlaid(terms, (word,), "a.example"), name), value_of(terms, name)
+    word = Preference(name, None, value, firm=True, against=against)
+    found, now = value_of(applied(terms, (word,), "a.example"), name), value_of(terms, name)
     same = basis_of(ruling, name) == against
     assert found == (value if same else min(value, now, key=OPENNESS.index))

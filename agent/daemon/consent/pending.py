@@ -1,0 +1,279 @@
+"""Consent as requests pass: what needs it is queued, and the user's preferences are applied."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace as changed
+
+from agent.daemon.active_policy import ActivePolicy
+from agent.daemon.consent.preferences import Preferences, applied, denied_once, unasked, used_up
+from agent.daemon.consent.reviews import (
+    EXPIRES,
+    Approved,
+    Offers,
+    Waiting,
+    anonymous,
+    cleared,
+    expired,
+    key_of,
+    queued,
+    settled,
+    sites,
+)
+from agent.daemon.policy_file import Edit
+from agent.decision.decide import Decision
+from agent.decision.terms import Terms
+from agent.vault.store import Items
+from agent.wire.decide import Ask
+from agent.wire.policy import Review
+from agent.wire.state import Site
+from policy.match import Rulebook, Ruling
+from policy.read import with_typo_guard
+from policy.rules import Policy, Rule
+
+MOST_BASES = 4096  # of reviews that there are or were
+
+
+class State(NamedTuple):
+    """The state at one time: what the user wants, and what is pending."""
+
+    preferences: Preferences = ()
+    waiting: Waiting = Waiting()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision of the user, and what ``undo`` says of it.
+
+    ``edit``: of the policy; ``offer``: a site, and what was approved of it before; ``put_back``:
+    where it changed the user's values, puts them back, and says what was sent meanwhile.
+    """
+
+    sentence: str
+    before: State
+    after: State
+    edit: Edit | None = None
+    offer: tuple[str, Approved | None] | None = None
+    put_back: Callable[[], str] | None = None
+
+
+class _Basis(NamedTuple):
+    """What the figures of a review depend on: rulings, what would wait, what its pool was sent."""
+
+    names: tuple[str, ...]
+    settings: Mapping[str, object]
+    attributes: Mapping[str, object]
+    sent: int
+
+
+class PendingConsent:
+    """Holds the reviews and the preferences; it belongs to one thread.
+
+    Nothing is written because something expires.
+    """
+
+    def __init__(self, path: Path, active: Callable[[], ActivePolicy]) -> None:
+        """Take the policy file, and what returns the rules in use."""
+        self._path = path
+        self._active = active
+        self._offers: Offers | None = None
+        self._sites = lru_cache(1)(sites)  # until the policy, the offers or the day are others
+        self._state = State()
+        self._step: Step | None = None
+        self._followed: tuple[object, ...] = ()
+        self._bases: dict[int, _Basis] = {}  # by the number of a review
+        self._last: tuple[int, Ruling | None] = (0, None)  # what was queued last
+        self._sent: Counter[str] = Counter()  # how often each pool was sent something new
+
+    def opened(self, items: Items) -> None:
+        """Take what remembers approved offers, once the vault is unlocked."""
+        self._offers = Offers(items)
+
+    def closed(self) -> None:
+        """Forget as the vault is locked what it holds, what was asked, and the last step.
+
+        What waits stays.
+        """
+        self._offers = self._step = None
+        self._state = self._state._replace(waiting=anonymous(self._state.waiting))
+        self._sent.clear()
+        self._last = (0, None)
+        self._sites.cache_clear()
+
+    def offered(self, site: str, now: datetime) -> frozenset[str] | None:
+        """Return what an approved offer says a recipient can use, None where there never was one.
+
+        One that is over says that it can use nothing.
+        """
+        approved = self._offers.find(site) if self._offers else None
+        return approved.names_on(now.date()) if approved else None
+
+    def usable(self, site: str, now: datetime) -> frozenset[str] | None:
+        """Return what a recipient is known to be able to use, None where it has not said.
+
+        As was approved; before that, what it says in an offer that still waits: the policy may
+        allow facts to a site that never offered, but none that it says it has no use for.
+        """
+        approved = self.offered(site, now)
+        return self.waiting_offer(site, now) if approved is None else approved
+
+    def waiting_offer(self, site: str, now: datetime) -> frozenset[str] | None:
+        """Return what a recipient says it can use in an offer that waits, None where none does.
+
+        Asked before every decision: it looks at no other review.
+        """
+        review = self._state.waiting.reviews.get(("offer", site, frozenset()))
+        return frozenset(review.names) if review and now - review.at < EXPIRES else None
+
+    def sites(self, now: datetime) -> list[Site]:
+        """Return the searches that browsers may act on; without a vault the policy's alone."""
+        book = self._active().recipients
+        offered = self._offers.searched if self._offers else ()
+        return [] if book is None else self._sites(book, offered, now.date())
+
+    def overlay(self, terms: Terms, pool: str) -> Terms:
+        """Return the terms with the user's preferences for a pool applied."""
+        return applied(terms, self._state.preferences, pool)
+
+    def note(self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime) -> Review | None:
+        """Queue what waits, also where the answer cannot be recorded then: it was asked for.
+
+        Returns the review if it is new, or may be shown as a prompt from now on.
+        """
+        denied = denied_once(self._state.preferences, decision, ruling.pool)
+        pending = decision.pending
+        names = [name for name in pending.names if name not in denied] if pending else []
+        if pending is None or not names:
+            return None
+        review = Review(
+            id=0,
+            kind="ask",
+            at=now,
+            recipient=ruling.host,
+            pool=ruling.pool,
+            names=names,
+            query=ask.query,
+            more_bits=None if denied else pending.figures.utility - decision.figures.utility,
+            people_left=None if denied else pending.figures.people_left,
+        )
+        new = self._queue(review, now)
+        number = self._state.waiting.reviews[key_of(review)].id
+        self._bases[number] = self._basis(ruling)
+        self._last = number, ruling
+        if len(self._bases) > MOST_BASES:
+            there = {each.id for each in self._state.waiting.reviews.values()}
+            self._bases = {each: basis for each, basis in self._bases.items() if each in there}
+        return new
+
+    def answered(self, decision: Decision, ruling: Ruling) -> None:
+        """Use up preferences for one time, now that an answer relies on them."""
+        before = self._state.preferences
+        self._state = self._state._replace(preferences=used_up(before, decision, ruling))
+        new = len(decision.again) < len(decision.disclosed)
+        self._sent[ruling.pool] += new
+        number, last = self._last
+        if last is ruling and (new or before != self._state.preferences):
+            # What was queued was weighed with what leaves.
+            self._bases[number] = self._basis(ruling)
+
+    def reviews(self, now: datetime) -> list[Review]:
+        """Return what waits, the one that was met longest ago first."""
+        return [*self._current(now).waiting.reviews.values()]
+
+    def unset(self, names: Iterable[str]) -> None:
+        """Remove these from what is pending: the user unset them, so they are never sent."""
+        waiting = cleared(self._state.waiting, frozenset(names), None)
+        self._state = self._state._replace(waiting=waiting)
+
+    def offer(
+        self,
+        site: str,
+        pool: str,
+        names: Sequence[str],
+        now: datetime,
+        search: str | None = None,
+    ) -> Review | None:
+        """Queue what a recipient says it can use; returns the review if it is new.
+
+        ``search``: where it is searched, as `policy.match` writes it. Nothing is queued that was
+        approved already, or of a recipient that gets nothing.
+        """
+        unique = [*dict.fromkeys(names)]
+        approved = self._offers.find(site) if self._offers else None
+        searched = search is None or (approved is not None and search in approved.searches)
+        same = self.offered(site, now) == frozenset(unique) and searched
+        if same or self.refused_by(site, now) is not None:
+            return None
+        review = Review(
+            id=0, kind="offer", at=now, recipient=site, pool=pool, names=unique, search=search
+        )
+        return self._queue(review, now)
+
+    def refused_by(self, recipient: str, now: datetime) -> Rule | None:
+        """Return the rule by which a recipient gets nothing, None where it may get something."""
+        book = self._active().recipients
+        return None if book is None else book.refusing(recipient, now.date())
+
+    def _queue(self, review: Review, now: datetime) -> Review | None:
+        policy = self._active().policy
+        hourly = policy.daemon.prompts_per_hour if policy else 0
+        waiting, new = queued(self._current(now).waiting, review, hourly, now)
+        self._state = self._state._replace(waiting=waiting)
+        return new
+
+    def _current(self, now: datetime) -> State:
+        """Return the state, without reviews that nothing has met for a day.
+
+        What waits follows the rules in force, and is put back with the step that made them.
+        """
+        self._state = self._state._replace(waiting=expired(self._state.waiting, now))
+        policy = self._active().policy
+        followed = (policy, self._state.preferences, now.date(), self._sent.total())
+        if policy is not None and followed != self._followed:
+            self._followed = followed
+            waiting = self._following(self._state.waiting, policy, now)
+            self._state = self._state._replace(waiting=waiting)
+            if self._step is not None:
+                after = self._step.after
+                waiting = self._following(after.waiting, policy, now)
+                self._step = replace(self._step, after=after._replace(waiting=waiting))
+        return self._state
+
+    def _following(self, waiting: Waiting, policy: Policy, now: datetime) -> Waiting:
+        """Return what waits by these rules: without names, or figures, that were of others.
+
+        Offers stay as they are.
+        """
+        books = dict[tuple[str, ...], Rulebook]()
+        for key, review in [*waiting.reviews.items()]:
+            if review.kind == "offer":
+                continue
+            before = self._bases.get(review.id)
+            names = tuple(review.names) if before is None else before.names
+            if names not in books:
+                books[names] = Rulebook(with_typo_guard(policy, names), names)
+            ruling = books[names].match(review.recipient, review.query, now.date())
+            if before == self._basis(replace(ruling, pool=review.pool)):
+                continue
+            gone = unasked(self._state.preferences, ruling).intersection(review.names)
+            if gone and ruling.pool == review.pool:  # else a verdict on it reports the change
+                waiting = settled(waiting, review.id, gone)
+            else:
+                bare = changed(review, more_bits=None, people_left=None)
+                waiting = replace(waiting, reviews={**waiting.reviews, key: bare})
+        return waiting
+
+    def _basis(self, ruling: Ruling) -> _Basis:
+        """Return what the figures of a review under a ruling depend on now."""
+        free = unasked(self._state.preferences, ruling)
+        attributes = {
+            name: ({key: each.value for key, each in verdicts.items()}, name in free)
+            for name, verdicts in ruling.attributes.items()
+        }
+        settings = {key: each.value for key, each in ruling.settings.items()}
+        return _Basis(tuple(ruling.attributes), settings, attributes, self._sent[ruling.pool])
