@@ -14,7 +14,7 @@ from agent.cli.policy import model_option, own_policy
 from agent.cli.printing import Column, paragraph, printable, strong, table, told
 from agent.cli.prompts import agree
 from agent.daemon.policy_api import calibrated_message, into_policy
-from agent.decision.calibration import QUESTIONS, Answers, Calibration, answers_of, calibrated
+from agent.decision.calibration import QUESTIONS, Answers, answers_of, calibrated
 from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.file import read, shipped_model
@@ -148,12 +148,8 @@ def calibrate(
     found = calibrated([read_answers(file, meant) for file in files], meant)
     said = calibrated_message(found)
     click.echo(record(calibration_record(said)) if as_json else calibration_text(said))
-    if write:
-        _write(found, yes=yes)
-
-
-def _write(found: Calibration, *, yes: bool) -> None:
-    """Write a calibration into the user's own policy, once they agree."""
+    if not write:
+        return
     path = own_policy()
     if not yes:
         click.echo(paragraph(f"\nThis goes into {printable(str(path))}."), err=True)

@@ -10,12 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.managed_rules import managed_rules, outcome, with_instruction
+from agent.daemon.consent.managed_rules import (
+    MOST_REFUSED,
+    allowed,
+    managed_rules,
+    outcome,
+    refused,
+    with_instruction,
+)
 from agent.daemon.consent.preferences import Instruction
 from agent.errors import UsageError
 from agent.wire.policy import Decided, Disclose, Ruled
 from policy.hosts import host_of
 from policy.match import Rulebook
+from policy.read import LARGEST
 from policy.rules import Pools
 from policy.toml_scan import comments
 from tests.daemon.policies import BOOKS, PLAIN, START, after, policy_of
@@ -39,6 +47,15 @@ ENTRY_BASES = (
     'preset = "strict"\n[attributes]\nsalary = "never"\n"g*" = "ask"\n',
     'disclose = "ask"\n[groups]\nshops = ["s1.example", "a.example"]\n',
 )
+
+REFUSED_HOSTS = ("a.example", "b.example", "c.test", "192.0.2.7", "shops")
+LOCAL = '[groups]\nshops = ["intranet"]\n'
+BLOCKED_BASES = (
+    f"{PLAIN}{LOCAL}",
+    f'{PLAIN}# of rules\nrule = [{{ name = "refused", recipient = "x.example", k = 3 }}]\n{LOCAL}',
+    f'{PLAIN}{LOCAL}[[rule]]\nname = "refused"  # mine\nrecipient = ["b.example"]\nk = 3\n',
+)
+REFUSALS = st.lists(st.tuples(st.sampled_from(REFUSED_HOSTS), st.booleans()), max_size=8)
 
 
 @dataclass(frozen=True)
@@ -217,8 +234,8 @@ def test_who_is_refused_gets_nothing_and_the_rest_of_its_group_does() -> None:
     """A refusal is about the recipient alone; it is no verdict on attributes."""
     text = after(f"{PLAIN}{GROUPS}", BOOKS, Instruction("www.s1.example", None))
     found = Rulebook(policy_of(text), NAMES)
-    for host, refused in (("s1.example", True), ("x.s1.example", True), ("s2.test", False)):
-        assert found.match(host, "", START).settings["nothing"].value is refused
+    for host, gone in (("s1.example", True), ("x.s1.example", True), ("s2.test", False)):
+        assert found.match(host, "", START).settings["nothing"].value is gone
     assert after(text, Instruction("s1.example", None)) == text
     again = Instruction("s1.example", "approve", ("salary",))
     assert [each.name for each in managed_rules(after(text, again))] == [
@@ -328,3 +345,55 @@ def test_the_last_override_is_what_the_policy_rules(base: str, wanted: list[Inst
         assert (found[name]["disclose"].value == last.value) == (name not in written.without_effect)
     assert last.everyone or not written.without_effect
     assert written.without_effect or written.written is not None
+
+
+def blocked(text: str) -> set[str]:
+    """Return who gets nothing, now and for ever."""
+    book, day = Rulebook(policy_of(text), ()), START + timedelta(days=4000)
+    hosts = {"intranet" if host == "shops" else host: host for host in REFUSED_HOSTS}
+    return {
+        name
+        for host, name in hosts.items()
+        if book.match(host, "", day).settings["nothing"].value is True
+    }
+
+
+@given(st.sampled_from(BLOCKED_BASES), REFUSALS)
+def test_who_was_refused_last_gets_nothing(base: str, steps: list[tuple[str, bool]]) -> None:
+    """In at most one rule more than there were, and none where nobody is."""
+    text, gone = base, set[str]()
+    for host, away in steps:
+        again = (refused if away else allowed)(text, host)
+        assert (again == text) == (away == (host in gone))
+        text, gone = again, gone | {host} if away else gone - {host}
+        assert blocked(text) == gone
+    rules, before = (tomllib.loads(each).get("rule", []) for each in (text, base))
+    assert rules[: len(before)] == before
+    assert len(rules) == len(before) + bool(gone)
+    assert comments(text) == comments(base)
+
+
+def test_a_refusal_reads_as_one() -> None:
+    """And one that a denied offer wrote is as good; both are taken back by an approval."""
+    text = refused(refused(PLAIN, "a.example"), "b.example")
+    assert text.removeprefix(PLAIN) == (
+        '\n[[rule]]\nname = "refused"\nrecipient = ["a.example", "b.example"]\nnothing = true\n'
+    )
+    denied = after(PLAIN, Instruction("a.example", None))
+    assert refused(denied, "a.example") == denied
+    lasting = after(PLAIN, Instruction("a.example", None, until=START))
+    assert allowed(refused(lasting, "a.example"), "a.example").strip() == PLAIN.strip()
+
+
+def test_the_list_leaves_room_for_what_the_user_says() -> None:
+    """With the longest names there are."""
+    names = [
+        f"{'x' * 60}.{'y' * 60}.{'z' * 60}.{number:060}.example" for number in range(MOST_REFUSED)
+    ]
+    listed = ", ".join(f'"{name}"' for name in names)
+    text = f'{PLAIN}[[rule]]\nname = "refused"\nrecipient = [{listed}]\nnothing = true\n'
+    assert refused(text, names[0]) == text
+    with pytest.raises(UsageError, match="1,000 recipients are refused already"):
+        refused(text, "a.example")
+    assert len(text) < LARGEST / 2
+    assert "approved for a.example" in after(text, Instruction("a.example", "approve", ("salary",)))

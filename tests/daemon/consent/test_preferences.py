@@ -18,7 +18,9 @@ from agent.daemon.consent.preferences import (
     denied_once,
     dropped,
     remembered,
+    undone,
     used_up,
+    written,
 )
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
@@ -38,6 +40,24 @@ POLICIES = st.lists(
     unique_by=lambda pair: pair[0],
 ).map(lambda pairs: "[attributes]\n" + "".join(f'{name} = "{each}"\n' for name, each in pairs))
 VALUES = st.sampled_from(get_args(Disclose))
+SAID = st.builds(
+    Preference,
+    st.sampled_from(NAMES),
+    st.sampled_from([None, *HOSTS]),
+    VALUES,
+    once=st.booleans(),
+    firm=st.just(True),
+)
+VERDICTS = st.builds(
+    Preference,
+    st.sampled_from(NAMES),
+    st.sampled_from([None, *HOSTS]),
+    st.sampled_from(["auto", "never"]),
+    once=st.booleans(),
+)
+WORDS = st.lists(SAID | SAID | VERDICTS, max_size=8)
+LIMITS = "lambda = 0.0\nk = 20\nrisk = 0.1\nattributes_per_request = 2\n"
+GUARDS = "[attributes]\ngender = { guard = 0.5 }\nhours = { guard = 1.0 }\n"
 
 
 def value_of(terms: Terms, name: str) -> str:
@@ -211,3 +231,113 @@ def test_a_word_opens_no_more_than_what_it_was_said_against(
     found, now = value_of(applied(terms, (word,), "a.example"), name), value_of(terms, name)
     same = basis_of(ruling, name) == against
     assert found == (value if same else min(value, now, key=OPENNESS.index))
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """Preferences of a sequence, and what they make of a request of a host."""
+
+    words: Preferences
+    ruling: Ruling
+    terms: Terms
+    over: Terms
+
+
+def spoken(policy: str, new: list[Preference], host: str) -> Spoken:
+    """Return what words make of a request."""
+    words = remembered((), new)
+    ruling, terms = ruled(policy, host)
+    return Spoken(words, ruling, terms, applied(terms, words, host))
+
+
+@given(POLICIES, WORDS, st.sampled_from(HOSTS))
+def test_the_last_firm_word_is_what_holds(policy: str, new: list[Preference], host: str) -> None:
+    """Whatever the policy rules of it; where it lets wait, the last verdict after it counts."""
+    done = spoken(policy, new, host)
+    for name in NAMES:
+        expected = before = value_of(done.terms, name)
+        for word in new:
+            if word.name != name or word.pool not in (None, host):
+                continue
+            if word.firm:
+                expected = before = str(word.disclose)
+            elif before == "ask":
+                quiet = word.once and word.disclose == "never"
+                expected = "ask" if quiet else str(word.disclose)
+        assert value_of(done.over, name) == expected
+
+
+@given(WORDS, st.sampled_from(HOSTS), st.sampled_from(["python today", "restaurants today"]))
+def test_no_word_lets_out_what_is_guarded_or_breaks_a_limit(
+    new: list[Preference], host: str, query: str
+) -> None:
+    """However much of it is said."""
+    over = spoken(f"{LIMITS}{GUARDS}", new, host).over
+    decision = decide(Request(query, host), over, Knowledge(), MODEL)
+    assert not {"gender", "hours"} & {*decision.disclosed}
+    assert len(decision.disclosed) <= 2
+    assert over.limits == spoken(f"{LIMITS}{GUARDS}", [], host).terms.limits
+    assert not decision.disclosed or decision.figures.identifiability <= 0.1
+    blocked = spoken("nothing = true\n", new, host).over
+    assert decide(Request(query, host), blocked, Knowledge(), MODEL).disclosed == ()
+
+
+@given(POLICIES, WORDS, st.sampled_from(HOSTS))
+def test_what_is_said_once_changes_one_decision(
+    policy: str, new: list[Preference], host: str
+) -> None:
+    """The next for which it changes the terms, and then all is as if it had not been said."""
+    done = spoken(f"lambda = 0.01\n{policy}", new, host)
+    decision = decide(Request("python today", host), done.over, Knowledge(), MODEL)
+    left = used_up(done.words, decision, done.ruling)
+    firm = {each for each in done.words if each.firm}
+    for word in firm:
+        rest = tuple(each for each in done.words if each != word)
+        last = not any(
+            each.name == word.name and each.pool in (None, host)
+            for each in done.words[done.words.index(word) + 1 :]
+            if each.firm
+        )
+        changed = applied(done.terms, rest, host) != done.over
+        spent = word.once and word.pool in (None, host) and changed and last
+        assert (word not in left) == spent
+    silent = decide(Request("no such query", host), done.over, Knowledge(), MODEL)
+    assert used_up(done.words, silent, done.ruling) == done.words
+
+
+@given(POLICIES, WORDS, SAID)
+def test_once_it_is_used_up_what_was_said_before_holds(
+    policy: str, old: list[Preference], last: Preference
+) -> None:
+    """Of what was not itself said once."""
+    host, before = "a.example", remembered((), [replace(each, once=False) for each in old])
+    words = remembered(before, [replace(last, once=True)])
+    _, terms = ruled(policy, host)
+    rest = tuple(each for each in words if not each.once)
+    assert applied(terms, rest, host) == applied(terms, before, host)
+
+
+@given(WORDS, st.lists(SAID | VERDICTS, max_size=4), st.data())
+def test_what_is_taken_back_was_never_said(
+    old: list[Preference], new: list[Preference], data: st.DataObject
+) -> None:
+    """But what was used up meanwhile does not come back."""
+    before = remembered((), old)
+    after = remembered(before, new)
+    assert undone(after, before, after) == before
+    spent = data.draw(st.sets(st.sampled_from(after))) if after else set()
+    left = tuple(each for each in after if each not in spent)
+    again = undone(left, before, after)
+    assert [*again] == [each for each in before if each not in spent]
+
+
+@given(POLICIES, WORDS, st.sampled_from(NAMES))
+def test_what_is_written_for_a_pool_holds_there(
+    policy: str, new: list[Preference], name: str
+) -> None:
+    """No word for everyone from before says otherwise, and elsewhere they hold as they did."""
+    words = written(remembered((), new), [name], "a.example")
+    _, terms = ruled(policy, "a.example")
+    assert value_of(applied(terms, words, "a.example"), name) == value_of(terms, name)
+    _, others = ruled(policy, "b.example")
+    assert applied(others, words, "b.example") == applied(others, remembered((), new), "b.example")
