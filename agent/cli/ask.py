@@ -1,17 +1,17 @@
 """`reticent ask` and `whatif`: what one request may carry, and what another set would bring."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import QUERY, explain_option, flat, host, json_option, names, record
-from agent.cli.printing import Column, facts, note, page, table
+from agent.cli.options import QUERY, Answer, answers, explain_option, flat, host, names
+from agent.cli.printing import Column, facts, note, numeric, page, table, wide
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, nearest
 from agent.paths import paths
-from agent.wire.client import Client
-from agent.wire.decide import UNDECIDED, Answer, Ask, Code, Explained
+from agent.wire.decide import UNDECIDED, Ask, Code, Explained
+from agent.wire.decide import Answer as Attached
 from agent.wire.policy import Review
 from agent.wire.state import Status
 from agent.wire.what_if import Weighed, WhatIf
@@ -21,27 +21,22 @@ from agent.words.notices import sent_to
 from agent.words.outcomes import WHY_NOTHING, why, write_policy
 from agent.words.titles import NONE, Titles, titled, value_title
 
-COLUMNS = (
-    Column("attribute", wraps=True),
-    Column("in"),
-    Column("gain", right=True),
-    Column("cost", right=True),
-    Column("why", wraps=True),
-)
+COLUMNS = (wide("attribute"), Column("in"), numeric("gain"), numeric("cost"), wide("why"))
 SETS = (
     Column("set"),
-    Column("bits", right=True),
-    Column("cost", right=True),
-    Column("people", right=True),
+    numeric("bits"),
+    numeric("cost"),
+    numeric("people"),
     Column("breaks"),
-    Column("facts", wraps=True),
+    wide("facts"),
 )
-ROWS = (*COLUMNS[:-1], Column("people", right=True), Column("rule"), COLUMNS[-1])
+ROWS = (*COLUMNS[:-1], numeric("people"), Column("rule"), COLUMNS[-1])
 READING = (
     "gain and cost: bits that a fact adds to the rest of the set, or would add; people: how many "
     "would still look like you"
 )
 TODAY = "; figures and reasons follow today's rules"
+ONLY = "The attributes that the recipient can use. By default any."
 HEADER = "Shared-Attributes"
 STALE = (
     "the policy file has mistakes, so the rules before it are in use; "
@@ -106,21 +101,19 @@ def explanation_page(explained: Explained, titles: Titles = NONE, *, explain: bo
     return page(explained.headline, table(COLUMNS, rows), facts(lines))
 
 
-def answer_text(answer: Answer, waiting: Iterable[Review], titles: Titles, *, explain: bool) -> str:
+def attached_page(
+    attached: Attached, waiting: Iterable[Review], titles: Titles, *, explain: bool
+) -> str:
     """Return what is attached, with the values; ``waiting``: the reviews of whoever is asked."""
-    summary = answer.summary
+    summary = attached.summary
     if summary is None:  # as of what was not decided, which is an error
-        return "Nothing is attached."
-    unset = listed(titled(answer.unspecified, titles))
+        return ""
+    unset = listed(titled(attached.unspecified, titles))
     known = summary.read_as
     lines = [("read as", UNCOVERED if known is None else repr(known.replace("_", " ")))]
-    values = []
-    if answer.attributes:
-        verdict = sent_to(summary.pool, [*answer.attributes], titles, summary.people_left)
-        for name, value in answer.attributes.items():
-            title = titles.get(name, name)
-            values.append((title, value_title(value, title)))
-        lines.insert(0, ("header", f"{HEADER}: {answer.header}"))
+    if attached.attributes:
+        verdict = sent_to(summary.pool, [*attached.attributes], titles, summary.people_left)
+        lines.insert(0, ("header", f"{HEADER}: {attached.header}"))
     elif unset:
         verdict = f"Sent nothing to {summary.pool}: you prefer not to say {unset}."
     else:
@@ -132,39 +125,26 @@ def answer_text(answer: Answer, waiting: Iterable[Review], titles: Titles, *, ex
         approve, deny = (f"`reticent requests {word} {each.id}`" for word in ("approve", "deny"))
         waits = listed(titled(each.names, titles))
         lines.append(("waits for you", f"{waits}, until you say {approve} or {deny}"))
-    if explain and answer.id is not None:
+    if explain and attached.id is not None:
         lines.append(("helps", f"{bits(summary.utility_bits)} bits better served"))
-        lines.append(("recorded", f"entry {answer.id} of the ledger, as sent to {summary.pool}"))
+        lines.append(("recorded", f"entry {attached.id} of the ledger, as sent to {summary.pool}"))
         left = f"{people(summary.people_left)} in the model {summary.model} fit all that it knows"
         lines.append(("people", left))
+    named = ((titles.get(name, name), value) for name, value in attached.attributes.items())
+    values = ((title, value_title(value, title)) for title, value in named)
     return page(verdict, facts(values), facts(lines))
 
 
 @click.command()
 @click.argument("recipient", type=host)
 @click.argument("query", type=QUERY)
-@click.option(
-    "--only-names",
-    "only",
-    type=names,
-    metavar="A,B",
-    help="The attributes that the recipient can use. By default any.",
-)
+@click.option("--only-names", "only", type=names, metavar="A,B", help=ONLY)
 @click.option("--dry-run", is_flag=True, help="Explain what would be decided; nothing is recorded.")
 @explain_option
-@json_option
-@click.pass_context
+@answers
 def ask(
-    context: click.Context,
-    /,
-    *,
-    recipient: str,
-    query: str,
-    only: tuple[str, ...] | None,
-    dry_run: bool,
-    explain: bool,
-    as_json: bool,
-) -> None:
+    recipient: str, query: str, *, only: tuple[str, ...] | None, dry_run: bool, explain: bool
+) -> Answer:
     """Get the facts that a request of QUERY to RECIPIENT may carry.
 
     Ask only for what you are about to send: the answer is recorded as sent to the recipient. With -
@@ -173,44 +153,23 @@ def ask(
     """
     request = Ask(recipient=recipient, query=query, asked=None if only is None else [*only])
     with door() as client:
-        found: Answer | Explained = client.call("explain" if dry_run else "decide", request)
-        unseen = [*(only or ())]
-        if isinstance(found, Answer):
-            unseen = [
-                each for each in unseen if each not in {*found.attributes, *found.unspecified}
-            ]
-        if unseen and found.code not in UNDECIDED:
-            looked = found if isinstance(found, Explained) else client.call("explain", request)
-            note_unknown(unseen, [each.name for each in looked.candidates])
+        found: Attached | Explained = client.call("explain" if dry_run else "decide", request)
         if found.stale_rules:
             note(STALE)
-
-        def text() -> str:
-            titles = titles_of(client)
-            if isinstance(found, Explained):
-                return explanation_page(found, titles, explain=explain)
-            pool = found.summary.pool if found.summary and found.summary.waiting else None
-            reviews: list[Review] = client.call("reviews") if pool else []
-            theirs = [each for each in reviews if each.pool == pool]
-            return answer_text(found, theirs, titles, explain=explain)
-
-        finish(context, client, found, text, as_json=as_json)
-
-
-def finish(
-    context: click.Context,
-    client: Client,
-    found: Answer | Explained | Weighed,
-    text: Callable[[], str],
-    *,
-    as_json: bool,
-) -> None:
-    """Print what was found; of what was not decided raise or return what is wrong."""
-    error = undecided(found.code, client.call("status")) if found.code in UNDECIDED else None
-    if error is not None and not as_json:
-        raise error
-    click.echo(record(found) if as_json else text())
-    context.exit(0 if error is None else error.exit_code)
+        if found.code in UNDECIDED:
+            return Answer(found, "", error=undecided(found.code, client.call("status")))
+        if isinstance(found, Explained):
+            note_unknown(only or (), [each.name for each in found.candidates])
+            return Answer(found, explanation_page(found, titles_of(client), explain=explain))
+        unseen = [each for each in only or () if each not in found.attributes]
+        unseen = [each for each in unseen if each not in found.unspecified]
+        if unseen:
+            candidates = client.call("explain", request).candidates
+            note_unknown(unseen, [each.name for each in candidates])
+        pool = found.summary.pool if found.summary and found.summary.waiting else None
+        reviews: list[Review] = client.call("reviews") if pool else []
+        theirs = [each for each in reviews if each.pool == pool]
+        return Answer(found, attached_page(found, theirs, titles_of(client), explain=explain))
 
 
 def note_unknown(asked: Iterable[str], known: Sequence[str]) -> None:
@@ -225,7 +184,7 @@ def note_unknown(asked: Iterable[str], known: Sequence[str]) -> None:
             note(f"the model lacks {name!r}{meant}")
 
 
-def weighed_text(weighed: Weighed, *, past: bool, explain: bool) -> str:
+def weighed_page(weighed: Weighed, *, past: bool, explain: bool) -> str:
     """Return a set beside another; ``past``: of one that has left.
 
     What is in comes first, then what would bring most for its cost.
@@ -264,12 +223,7 @@ def weighed_text(weighed: Weighed, *, past: bool, explain: bool) -> str:
 @click.command()
 @click.argument("query", type=QUERY, required=False)
 @click.option("--recipient", type=host, metavar="HOST", help="Who would receive the request.")
-@click.option(
-    "--asked",
-    type=names,
-    metavar="A,B",
-    help="The attributes that the recipient can use. By default any.",
-)
+@click.option("--asked", type=names, metavar="A,B", help=ONLY)
 @click.option(
     "--entry",
     type=click.IntRange(1),
@@ -280,17 +234,8 @@ def weighed_text(weighed: Weighed, *, past: bool, explain: bool) -> str:
 @click.option("--without", "drop", type=names, multiple=True, metavar="A,B", help="Drop these.")
 @click.option("--all", "standing", is_flag=True, help="All queries on average, not one.")
 @explain_option
-@json_option
-@click.pass_context
-def whatif(
-    context: click.Context,
-    /,
-    *,
-    standing: bool,
-    explain: bool,
-    as_json: bool,
-    **given: Any,  # noqa: ANN401  (the fields of WhatIf, as click has them)
-) -> None:
+@answers
+def whatif(*, standing: bool, explain: bool, **given: Any) -> Answer:  # noqa: ANN401  (as WhatIf has them)
     """Compare other facts with those that would be sent.
 
     With QUERY, or with an entry of the ledger. Nothing is sent, recorded or changed. With - as
@@ -309,11 +254,6 @@ def whatif(
     with door() as client:
         found: Weighed = client.call("whatif", body)
         note_unknown(body.asked or (), [each.name for each in found.rows])
-        past = body.entry is not None
-        finish(
-            context,
-            client,
-            found,
-            lambda: weighed_text(found, past=past, explain=explain),
-            as_json=as_json,
-        )
+        undone = undecided(found.code, client.call("status")) if found.code in UNDECIDED else None
+    text = weighed_page(found, past=body.entry is not None, explain=explain)
+    return Answer(found, text, error=undone)

@@ -1,7 +1,6 @@
 """`reticent policy calibrate`: a person's own prices, in bits, from their answers."""
 
 import tomllib
-from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from msgspec import to_builtins
 
 from agent.cli.options import PATH, json_option, record, yes_option
 from agent.cli.policy import model_option, own_policy
-from agent.cli.printing import Column, paragraph, printable, strong, table, told
+from agent.cli.printing import Column, numeric, paragraph, strong, table, told
 from agent.cli.prompts import agree
 from agent.daemon.policy_api import calibrated_message, into_policy
 from agent.decision.calibration import QUESTIONS, Answers, answers_of, calibrated
@@ -19,96 +18,79 @@ from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.wire.what_if import Calibrated, Pair
+from agent.wire.what_if import Calibrated
 from agent.words.figures import counted
 
 LARGEST = 1 << 20  # bytes
 TITLES = {"precision": "sharing", "one_of": "being one of"}
 NAMES = {"trade_off": "lambda", "metric": "cost"}  # as the options and the policy call them
+UNFITTED = (
+    "λ: not fitted, for no answer about being recognised has a price. Answer [one_of] for more "
+    "numbers of people, or leave λ as it is."
+)
+NEVER = (
+    "What you would never allow has no price, and λ ignores it. A limit keeps it: `k` or `risk` in "
+    "the policy."
+)
 HEADS = ("identifiability", "bits wanted", "on the line", "off by")
 
 
 def read_answers(path: Path, model: Model) -> Answers:
     """Return the answers in a file; UsageError, with the nearest, for what nobody asked."""
     try:
-        return answers_of(_tables(read_bytes(path, LARGEST)), model)
+        document = tomllib.loads(read_bytes(path, LARGEST).decode("utf-8-sig"))
+    except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
+        hint = "write lines such as region = 2"
+        raise UsageError("this is not valid TOML", hint, str(path)) from None
+    for key, value in document.items():
+        if key not in QUESTIONS:
+            error = UsageError.unknown("key", key, QUESTIONS)
+            raise UsageError(error.what, error.hint, str(path))
+        if not isinstance(value, dict):
+            raise UsageError(f"{key!r} is not a table", f"write it as [{key}]", str(path))
+    try:
+        return answers_of({key: document.get(key, {}) for key in QUESTIONS}, model)
     except UsageError as error:
         raise UsageError(error.what, error.hint, error.where or str(path)) from None
 
 
-def _tables(text: bytes) -> dict[str, dict[str, Any]]:
-    """Return each table as it stands, empty where it is left out."""
-    try:
-        document = tomllib.loads(text.decode("utf-8-sig"))
-    except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
-        raise UsageError("this is not valid TOML", "write lines such as region = 2") from None
-    for key, value in document.items():
-        if key not in QUESTIONS:
-            raise UsageError.unknown("key", key, QUESTIONS)
-        if not isinstance(value, dict):
-            raise UsageError(f"{key!r} is not a table", f"write it as [{key}]")
-    return {key: document.get(key, {}) for key in QUESTIONS}
-
-
 def calibration_text(found: Calibrated) -> str:
     """Return the page: λ with the fit behind it, and what each attribute must bring."""
-    return "\n".join(_parts(found))
+    parts = []
+    if found.people > 1:
+        parts.append(f"Medians of {counted(found.people, 'person', 'people')}.")
+    if found.trade_off is None or found.rms_residual_bits is None:
+        parts.append(paragraph(UNFITTED))
+    else:
+        fitted = f"λ = {found.trade_off:.4g} bits for being recognised with certainty"
+        off = f"{found.rms_residual_bits:.2f} bits (root mean square)"
+        parts.append(f"{strong(fitted)}\nA line through the origin; it is off by {off}.")
+    rows = []
+    for pair in found.pairs:
+        name = f"{int(pair.name):,}" if found.source == "one_of" else pair.name
+        line = off = ""
+        if found.trade_off is not None:
+            line = f"{found.trade_off * pair.identifiability:.2f}"
+            off = "" if pair.residual_bits is None else f"{pair.residual_bits:+.2f}"
+        rows.append((name, f"{pair.identifiability:.3g}", _bits(pair.wanted_bits), line, off))
+    heads = (numeric(title) for title in HEADS)
+    parts.append(table([Column(TITLES[found.source]), *heads], rows))
+    if any(pair.wanted_bits is None for pair in found.pairs):
+        parts.append(paragraph(NEVER))
+    if found.sensitivity:
+        sensitive = [(name, _bits(bits)) for name, bits in found.sensitivity.items()]
+        columns = [Column("attribute"), numeric("bits")]
+        parts.append(f"{strong('What an attribute must bring')}\n{table(columns, sensitive)}")
+    return "\n\n".join(filter(None, parts))
 
 
 def calibration_record(found: Calibrated) -> dict[str, Any]:
     """Return the same in JSON's types; null for what is never shared, and where nothing fits.
 
-    It is said before anything is written.
+    Whether it is written is not in it, since it is printed before.
     """
-    said = to_builtins(found)
-    return {NAMES.get(key, key): said[key] for key in said if key != "written"}
-
-
-def _parts(found: Calibrated) -> Iterator[str]:
-    if found.people > 1:
-        yield f"Medians of {counted(found.people, 'person', 'people')}."
-        yield ""
-    yield from _line(found)
-    if found.sensitivity:
-        yield ""
-        yield strong("What an attribute must bring")
-        columns = [Column("attribute"), Column("bits", right=True)]
-        rows = [[printable(name), _bits(bits)] for name, bits in found.sensitivity.items()]
-        yield table(columns, rows)
-
-
-def _line(found: Calibrated) -> Iterator[str]:
-    """Yield λ, and the pairs that it was fitted to."""
-    if found.trade_off is None or found.rms_residual_bits is None:
-        yield paragraph(
-            "λ: not fitted, for no answer about being recognised has a price. Answer [one_of] for "
-            "more numbers of people, or leave λ as it is."
-        )
-    else:
-        yield strong(f"λ = {found.trade_off:.4g} bits for being recognised with certainty")
-        off = f"{found.rms_residual_bits:.2f} bits (root mean square)"
-        yield f"A line through the origin; it is off by {off}."
-    if found.pairs:
-        yield ""
-        yield table(
-            [Column(TITLES[found.source]), *(Column(title, right=True) for title in HEADS)],
-            [_row(found, pair) for pair in found.pairs],
-        )
-    if any(pair.wanted_bits is None for pair in found.pairs):
-        yield ""
-        yield paragraph(
-            "What you would never allow has no price, and λ does not know of it. A limit keeps it: "
-            "`k` or `risk` in the policy."
-        )
-
-
-def _row(found: Calibrated, pair: Pair) -> list[str]:
-    name = f"{int(pair.name):,}" if found.source == "one_of" else printable(pair.name)
-    row = [name, f"{pair.identifiability:.3g}", _bits(pair.wanted_bits)]
-    if found.trade_off is None:
-        return [*row, "", ""]
-    off = "" if pair.residual_bits is None else f"{pair.residual_bits:+.2f}"
-    return [*row, f"{found.trade_off * pair.identifiability:.2f}", off]
+    fields = to_builtins(found)
+    return {NAMES.get(key, key): value for key, value in fields.items() if key != "written"}
 
 
 def _bits(bits: float | None) -> str:
@@ -146,13 +128,13 @@ def calibrate(
     """  # noqa: D301  (click's mark for lines that are kept)
     meant = read(model or shipped_model())
     found = calibrated([read_answers(file, meant) for file in files], meant)
-    said = calibrated_message(found)
-    click.echo(record(calibration_record(said)) if as_json else calibration_text(said))
+    message = calibrated_message(found)
+    click.echo(record(calibration_record(message)) if as_json else calibration_text(message))
     if not write:
         return
     path = own_policy()
     if not yes:
-        click.echo(paragraph(f"\nThis goes into {printable(str(path))}."), err=True)
+        told(f"This goes into {path}.")
     agree("Write λ and the sensitivities into the policy?", yes=yes)
     into_policy(path, found)
     told(f"Written into {path}.")

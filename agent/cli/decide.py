@@ -11,15 +11,14 @@ from click.core import ParameterSource
 from msgspec import to_builtins
 
 from agent.cli.ask import explanation_page
-from agent.cli.options import ASKED, QUERY, explain_option, json_option, record
-from agent.cli.printing import Column, facts, page, table
+from agent.cli.options import ASKED, QUERY, Answer, answers, explain_option
+from agent.cli.printing import Column, facts, numeric, page, table, wide
 from agent.cli.terms import context_asked, term_options
 from agent.daemon.worded import worded
 from agent.decision.decide import Decision, Figures
 from agent.decision.decide import decide as decide_request
 from agent.decision.tradeoff_curve import Curve, Step, curve_of
 from agent.errors import UsageError
-from agent.model.model import Model
 from agent.wire.decide import Explained
 from agent.words.decisions import headline, lines
 from agent.words.figures import bits, listed, number, people
@@ -30,13 +29,13 @@ from policy.precedence import Verdict
 ROWS = 12
 BAR = 8  # columns of the bar of the set that brings most
 COLUMNS = (
-    Column("lambda", right=True),
-    Column("bits", right=True),
+    numeric("lambda"),
+    numeric("bits"),
     Column(""),
-    Column("cost", right=True),
-    Column("people", right=True),
+    numeric("cost"),
+    numeric("people"),
     Column("mark"),
-    Column("sent", wraps=True),
+    wide("sent"),
 )
 
 
@@ -112,28 +111,14 @@ def _because(verdict: Verdict | None) -> dict[str, Any] | None:
     return {"value": verdict.value, "rule": verdict.rule.name, "lost": lost}
 
 
-def decision_text(decision: Decision, model: Model, *, explain: bool = True) -> str:
-    """Return all that there is to say about a decision, the verdict on top."""
-    said = worded(decision, model)
-    explained = Explained(
-        code=said.code,
-        headline=headline(said),
-        disclosed=[*said.disclosed],
-        pending=[*said.pending],
-        lines=lines(said),
-        candidates=[*said.outcomes],
-    )
-    return explanation_page(explained, said.titles, explain=explain)
-
-
 @click.command()
 @click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
 @click.option("--standing", is_flag=True, help="The same set for every query.")
 @term_options
 @explain_option
-@json_option
 @click.pass_context
-def decide(context: click.Context, /, *, explain: bool, as_json: bool, **_terms: object) -> None:
+@answers
+def decide(context: click.Context, /, *, explain: bool, **_terms: object) -> Answer:
     """Decide which facts a request may carry, and send nothing.
 
     The decision depends on the query, the terms and what the recipient knows, never on facts it
@@ -143,10 +128,17 @@ def decide(context: click.Context, /, *, explain: bool, as_json: bool, **_terms:
     start = perf_counter()
     decision = decide_request(asked.request, asked.terms, asked.knowledge, asked.model, asked.own)
     elapsed_ms = 1000 * (perf_counter() - start)
-    if as_json:
-        click.echo(record(decision_record(decision, elapsed_ms)))
-    else:
-        click.echo(decision_text(decision, asked.model, explain=explain))
+    said = worded(decision, asked.model)
+    explained = Explained(
+        code=said.code,
+        headline=headline(said),
+        disclosed=[*said.disclosed],
+        pending=[*said.pending],
+        lines=lines(said),
+        candidates=[*said.outcomes],
+    )
+    text = explanation_page(explained, said.titles, explain=explain)
+    return Answer(decision_record(decision, elapsed_ms), text)
 
 
 def curve_record(curve: Curve) -> dict[str, Any]:
@@ -281,18 +273,17 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
     help="All queries of the model, in place of one; takes seconds.",
 )
 @term_options
-@json_option
 @click.pass_context
+@answers
 def curve(
     context: click.Context,
     /,
-    *,
     query: str | None,
+    *,
     standing: bool,
     policy: Path | None,
-    as_json: bool,
-    **_terms: object,
-) -> None:
+    **_: object,
+) -> Answer:
     """Show what would be sent as lambda varies, and where the curve bends.
 
     Each row is a set, with the bits that it brings and how well it would tell you apart. The
@@ -304,13 +295,10 @@ def curve(
         raise UsageError(what, "give --query TEXT, or --all in its place")
     asked = context_asked(context, average=True)
     found = curve_of(asked)
-    if as_json:
-        click.echo(record(curve_record(found)))
-        return
     source = "the default (--policy FILE takes that of a policy)"
     if policy is not None:
         source = "as the policy has it now"
-    elif context.get_parameter_source("trade_off") is ParameterSource.COMMANDLINE:
+    elif context.get_parameter_source("lambda") is ParameterSource.COMMANDLINE:
         source = "as asked"
     titles = {each.name: each.title for each in asked.model.attributes}
-    click.echo(curve_text(found, source, titles))
+    return Answer(curve_record(found), curve_text(found, source, titles))

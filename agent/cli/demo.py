@@ -1,14 +1,15 @@
 """`reticent demo`: eight requests of a fictional developer."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import click
 
-from agent.cli.options import json_option, record
-from agent.cli.printing import Column, facts, paragraph, strong, table
+from agent.cli.options import Answer, answers
+from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
 from agent.decision.decide import Decision, decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.replay import bits_of
+from agent.decision.request import Knowledge, Request, people_left
 from agent.decision.terms import Terms
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
@@ -114,7 +115,7 @@ def converse(
         # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
         values = {name: profile[name] for name in decision.disclosed}
         knowledge = told(held, values, model)
-        entries.append(Entry(decision, values, knowledge, people_who_fit(knowledge, model)))
+        entries.append(Entry(decision, values, knowledge, people_left(knowledge, model)))
     return tuple(entries)
 
 
@@ -131,24 +132,6 @@ def told(knowledge: Knowledge, values: Mapping[str, str], model: Model) -> Knowl
     return knowledge.learns({each.name: each.code(values[each.name]) for each in person})
 
 
-def values_held(knowledge: Knowledge, model: Model) -> dict[str, str]:
-    """Return the values a recipient holds, by attribute."""
-    attributes = {name: model.attributes[model.index(name)] for name in knowledge.names}
-    return {name: attributes[name].values[code] for name, code in knowledge.codes}
-
-
-def people_who_fit(knowledge: Knowledge, model: Model) -> int:
-    """Return how many of the model's people have the values that are known."""
-    return model.crowd([(model.index(name), code) for name, code in knowledge.codes]).people
-
-
-def gained(query: str, names: Iterable[str], model: Model) -> float:
-    """Return the bits that disclosing these attributes gains for a query, 0 if it is unknown."""
-    meant = model.match(query)
-    mask = sum(1 << model.index(name) for name in names)
-    return 0.0 if meant is None else model.utility(meant).value(mask)
-
-
 def request_text(number: int, entry: Entry, model: Model, *, explain: bool = False) -> str:
     """Return what one request carried and how many people still look like her; then the figures."""
     decision, again = entry.decision, entry.decision.again
@@ -163,31 +146,56 @@ def request_text(number: int, entry: Entry, model: Model, *, explain: bool = Fal
         old = {name: entry.values[name] for name in again}
         lines += [("again", values_text(old, model))] if old else []
     if explain and decision.status != "unknown query":
-        matched = decision.matched_query
-        lines += [("read as", matched.replace("_", " "))] if matched else []
-        lines += [
-            ("withheld", _withheld(entry, model)),
-            ("helps", f"{bits(decision.figures.utility)} {HELPS}"),
-            ("proven", _certificate(entry)),
-        ]
+        lines += _figures(decision, model)
     title = f'{number}. {entry.recipient} is asked "{decision.request.query}"'
     return "\n".join([strong(title), paragraph(verdict, "  "), *([facts(lines)] if lines else [])])
+
+
+def _figures(decision: Decision, model: Model) -> Iterator[tuple[str, str]]:
+    """Yield what the query was read as, what came nearest to being worth it, and what is proven."""
+    if decision.matched_query:
+        yield "read as", decision.matched_query.replace("_", " ")
+    withheld = [e for e in decision.candidates if not e.disclosed and e.reason != "not set"]
+    new = (each for each in withheld if each.cost_bits)
+    misses = " and ".join(
+        f"{model.attributes[model.index(each.name)].title} "
+        f"({bits(each.gain_bits, signed=True)} bits for a price of {bits(each.cost_bits)})"
+        for each in sorted(new, key=lambda each: (-each.net_bits, each.name))[:2]
+    )
+    nearest = misses or "none"
+    yield "withheld", f"{counted(len(withheld), 'other fact')}; nearly worth it: {nearest}"
+    yield "helps", f"{bits(decision.figures.utility)} {HELPS}"
+    share = decision.evidence.certified
+    yield "proven", "nothing" if share is None else at_least(share)
 
 
 def recipients_text(recipients: Sequence[str], entries: Sequence[Entry], model: Model) -> str:
     """Return what each recipient holds in the end."""
     lines = []
     for recipient in recipients:
-        values = values_held(known_to(recipient, entries), model)
+        codes = known_to(recipient, entries).codes
+        values = {name: model.attributes[model.index(name)].values[code] for name, code in codes}
         lines.append((recipient, values_text(values, model)))
     return f"{strong('What each recipient knows in the end')}\n{facts(lines)}"
 
 
-def comparison_text(recipients: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def comparison_text(entries: Sequence[Entry], model: Model) -> str:
     """Return the same requests decided in other ways, a line each."""
+    ways = {
+        "reticent, as above": entries,
+        "deciding without memory": converse(REQUESTS, PROFILE, model, Terms(), memory=False),
+        "one standing set": converse(REQUESTS, PROFILE, model, Terms(mode="standing")),
+    }
+    rows = []
+    for name, way in ways.items():
+        gains = [bits_of(each.decision.request.query, each.values, model) for each in way]
+        left = (people(people_left(known_to(each, way), model)) for each in RECIPIENTS)
+        rows.append((name, bits(sum(gains) / len(gains)), *left))
+    least = people(people_left(told(Knowledge(), PROFILE, model), model))
+    rows.append((f"sharing all {len(PROFILE)} facts", UNKNOWN, *(least for _ in RECIPIENTS)))
     title = "The same requests otherwise: mean bits, and how many look like her in the end"
-    columns = [Column(title, right=True) for title in ("bits", *recipients)]
-    return f"{strong(title)}\n{table([Column('', wraps=True), *columns], rows)}"
+    columns = (numeric(each) for each in ("bits", *RECIPIENTS))
+    return f"{strong(title)}\n{table([wide(''), *columns], rows)}"
 
 
 def values_text(values: Mapping[str, str], model: Model) -> str:
@@ -196,110 +204,46 @@ def values_text(values: Mapping[str, str], model: Model) -> str:
     return "; ".join(facts_of(values, titles)) or "nothing"
 
 
-def _withheld(entry: Entry, model: Model) -> str:
-    """Return how many are withheld, and which new ones came nearest to being worth it."""
-    candidates = entry.decision.candidates
-    held_back = [each for each in candidates if not each.disclosed and each.reason != "not set"]
-    new = [each for each in held_back if each.cost_bits]
-    nearest = sorted(new, key=lambda each: (-each.net_bits, each.name))[:2]
-    misses = " and ".join(
-        f"{model.attributes[model.index(each.name)].title} "
-        f"({bits(each.gain_bits, signed=True)} bits for a price of {bits(each.cost_bits)})"
-        for each in nearest
-    )
-    return f"{counted(len(held_back), 'other fact')}; nearly worth it: {misses or 'none'}"
-
-
-def _certificate(entry: Entry) -> str:
-    evidence = entry.decision.evidence
-    if evidence.certified is None:
-        return "nothing"
-    return at_least(evidence.certified)
-
-
 @click.command()
 @click.option("--explain", is_flag=True, help="Show the figures behind each decision as well.")
-@json_option
-def demo(*, explain: bool, as_json: bool) -> None:
+@answers
+def demo(*, explain: bool) -> Answer:
     """Watch eight requests of a fictional developer.
 
     They are decided with the model that comes with reticent. Nothing is stored or sent.
     """
     model = read(shipped_model())
     entries = converse(REQUESTS, PROFILE, model, Terms())
-    if as_json:
-        click.echo(record({"requests": [_request(each) for each in entries]}))
-        return
-    click.echo(paragraph(_introduction(model)))
-    for number, entry in enumerate(entries, 1):
-        click.echo(f"\n{request_text(number, entry, model, explain=explain)}")
-    click.echo(f"\n{recipients_text(RECIPIENTS, entries, model)}")
-    if explain:
-        click.echo(f"\n{comparison_text(RECIPIENTS, _ways(entries, model))}")
-        click.echo(f"\n{paragraph(CERTIFIED)}")
-    click.echo(f"\n{paragraph(_ending(entries, model))}")
-
-
-def _request(entry: Entry) -> dict[str, object]:
-    """Return what one request carried, and what that brought and cost."""
-    return {
-        "recipient": entry.recipient,
-        "query": entry.decision.request.query,
-        "disclosed": dict(entry.values),
-        "utility_bits": entry.decision.figures.utility,
-        "people_left": entry.people_left,
-    }
-
-
-def _introduction(model: Model) -> str:
-    return (
+    begins = (
         f"{NAME}, a fictional developer, has told reticent {len(PROFILE)} facts about herself. "
         f"She makes {len(REQUESTS)} requests to two sites. With each, reticent sends the few facts "
         f"that help, and keeps her one of many among {people(model.population.people)} people of a "
         "survey."
     )
-
-
-def _ending(entries: Sequence[Entry], model: Model) -> str:
-    """Return how it ended, and what sharing everything would have done."""
-    left = [people(people_who_fit(known_to(each, entries), model)) for each in RECIPIENTS]
-    whole = people_who_fit(told(Knowledge(), PROFILE, model), model)
+    left = [people(people_left(known_to(each, entries), model)) for each in RECIPIENTS]
+    whole = people_left(told(Knowledge(), PROFILE, model), model)
     fits = f"only {people(whole)} would" if whole else "nobody else would"
-    return (
+    ends = (
         f"In the end {NAME} was served better, and still looks like {left[0]} people to "
         f"{RECIPIENTS[0]} and like {left[1]} to {RECIPIENTS[1]}. Had she sent all {len(PROFILE)} "
         f"facts, {fits} have looked like her: each site could have recognised her."
     )
-
-
-def _ways(entries: Sequence[Entry], model: Model) -> list[list[str]]:
-    """Return a line for each way to decide the same requests."""
-    standing = Terms(mode="standing")
-    forgetful = converse(REQUESTS, PROFILE, model, Terms(), memory=False)
-    constant = converse(REQUESTS, PROFILE, model, standing)
-    return [
-        _way("reticent, as above", entries, model),
-        _way("deciding without memory", forgetful, model),
-        _way("one standing set", constant, model),
-        _everything(model),
+    compared = [comparison_text(entries, model), paragraph(CERTIFIED)] if explain else []
+    parts = [
+        paragraph(begins),
+        *(request_text(n, each, model, explain=explain) for n, each in enumerate(entries, 1)),
+        recipients_text(RECIPIENTS, entries, model),
+        *compared,
+        paragraph(ends),
     ]
-
-
-def _way(name: str, entries: Sequence[Entry], model: Model) -> list[str]:
-    gains = [gained(each.decision.request.query, each.values, model) for each in entries]
-    held = [known_to(recipient, entries) for recipient in RECIPIENTS]
-    return [
-        name,
-        bits(sum(gains) / len(gains)),
-        *(_fitting(knowledge, model) for knowledge in held),
+    requests = [
+        {
+            "recipient": each.recipient,
+            "query": each.decision.request.query,
+            "disclosed": dict(each.values),
+            "utility_bits": each.decision.figures.utility,
+            "people_left": each.people_left,
+        }
+        for each in entries
     ]
-
-
-def _everything(model: Model) -> list[str]:
-    """Return the line for attaching every fact to every request."""
-    left = people(people_who_fit(told(Knowledge(), PROFILE, model), model))
-    return [f"sharing all {len(PROFILE)} facts", UNKNOWN, *(left for _ in RECIPIENTS)]
-
-
-def _fitting(knowledge: Knowledge, model: Model) -> str:
-    return people(people_who_fit(knowledge, model))
+    return Answer({"requests": requests}, "\n\n".join(parts))

@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import get_terminal_size
@@ -71,20 +70,7 @@ Next, have the system start the daemon (or run `reticent daemon`), then unlock:
   reticent unlock"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
-    """What to make.
-
-    ``added``: the file of a model other than the shipped one; ``preset``: None to write no
-    policy; ``values``: by attribute, each time for one model.
-    """
-
-    passphrase: str = field(repr=False)
-    preset: str | None
-    model: Model = field(repr=False)
-    added: Path | None
-    values: Sequence[tuple[Model, Mapping[str, str]]] = field(repr=False)
-    keyring: bool
+Values = Sequence[tuple[Model, Mapping[str, str]]]  # by attribute, each time for one model
 
 
 def ask_preset() -> str:
@@ -189,39 +175,39 @@ def ask_written_down(above: int) -> None:
     click.echo("  (not shown any more)\n")
 
 
-def make(setup: Setup, at: Paths, now: datetime) -> tuple[str, bool, list[str]]:
-    """Make all of it, the vault last.
+def write_policy(at: Paths, preset: str | None, model: Model, file: Path | None) -> bool:
+    """Write a policy where there is none; say whether it was written.
 
-    Return its recovery code, whether a policy was written, and notes. Raises UsageError or
-    VaultError where something cannot be made; then there is no vault.
+    ``preset``: None to write none; ``file``: of a model other than the shipped one, which is added.
     """
-    check_free(Location.of(at))
-    for folder in (at.config, at.data, at.state):
-        private_folder(folder)
-    text = STARTER.format(preset=setup.preset)
-    if setup.added is not None:
-        name, digest = setup.added.stem, setup.model.digest
-        text += MODEL.format(name=name)
-        registry = ModelRegistry(at.models)
-        there = registry.status((), now)  # an earlier `init` may have added it
-        if not any(each.name == name and each.digest == digest for each in there):
-            registry.add(setup.added, (), now)
-    written = setup.preset is not None and not os.path.lexists(at.policy)
+    text = STARTER.format(preset=preset)
+    if file is not None:
+        text += MODEL.format(name=file.stem)
+        registry, now = ModelRegistry(at.models), datetime.now(UTC)
+        added = ((each.name, each.digest) for each in registry.status((), now))
+        if (file.stem, model.digest) not in added:  # by an earlier `init`
+            registry.add(file, (), now)
+    written = preset is not None and not os.path.lexists(at.policy)
     if written:
         create_private((text + EXAMPLES).encode(), at.policy)
+    return written
+
+
+def create_vault(at: Paths, passphrase: str, values: Values, *, keyring: bool) -> tuple[str, str]:
+    """Make the vault; return its recovery code, and why the keyring was left out, if it was."""
     notes: list[str] = []
 
     def fill(vault: Vault) -> None:
-        for model, values in setup.values:
-            vault.profile.keep(planned(vault.profile.values(), values, (), [model]))
+        for model, own in values:
+            vault.profile.keep(planned(vault.profile.values(), own, (), [model]))
         try:
-            if setup.keyring:
+            if keyring:
                 vault.add_slot("keyring")
         except VaultError as error:
             notes.append(f"the keyring was left out: {error.what} ({error.hint})")
 
-    _, code = make_vault(Location.of(at), setup.passphrase, fill=fill)
-    return code, written, notes
+    _, code = make_vault(Location.of(at), passphrase, fill=fill)
+    return code, "".join(notes)
 
 
 @click.command()
@@ -259,76 +245,65 @@ def init(
         raise UsageError("--no-values does not go with --profile", "leave one of them out")
     if keyring:
         check_keyring()
-    meant = read(model or shipped_model())
-    values = [] if profile is None else _read_values(profile, meant, added=model is not None)
+    chosen_model = read(model or shipped_model())
+    values = _read_values(profile, chosen_model)
     asking = at_terminal() and not passphrase_stdin
     if asking:
         told(FIRST)
-    setup = Setup(
-        passphrase=(ask_passphrase if asking else read_passphrase)(PROMPTS["passphrase"]),
-        preset=preset if preset or asking else PRESET,
-        model=meant,
-        added=model,
-        values=values,
-        keyring=keyring,
-    )
-    if asking:
-        setup = _asked(setup, at, ask_facts=profile is None and not no_values)
+        passphrase = ask_passphrase(PROMPTS["passphrase"])
+        if not keyring and secrets.backend() is not None:
+            keyring = click.confirm(KEYRING, default=False, err=True)
+        preset = preset or (None if at.policy.exists() else ask_preset())
+        if profile is None and not no_values:
+            values = [(chosen_model, ask_first_values(chosen_model))]
+    else:
+        passphrase = read_passphrase(PROMPTS["passphrase"])
+        preset = preset or PRESET
     with uninterrupted():
-        code, written, notes = make(setup, at, datetime.now(UTC))
-        if as_json:
-            click.echo(_record(at, code, notes, written=written))
-        else:
-            policy = "Your policy is" if written else "You already had a policy, and it was kept:"
-            click.echo(printable(f"The vault is {at.vault}"))
-            click.echo(printable(f"{policy} {at.policy}"))
-        for each in notes:
-            note(each)
-        if not as_json:
-            click.echo(f"\n{paragraph(CODE)}\n\n  {code}\n")
+        check_free(Location.of(at))
+        for folder in (at.config, at.data, at.state):
+            private_folder(folder)
+        written = write_policy(at, preset, chosen_model, model)
+        code, why = create_vault(at, passphrase, values, keyring=keyring)
+        message = {
+            "vault": str(at.vault),
+            "policy": str(at.policy),
+            "policy_written": written,
+            "recovery_code": code,
+            "notes": [why] if why else [],
+        }
+        policy = "Your policy is" if written else "You already had a policy, and it was kept:"
+        places = printable(f"The vault is {at.vault}"), printable(f"{policy} {at.policy}")
+        text = "\n".join((*places, "", paragraph(CODE), "", f"  {code}", ""))
+        click.echo(record(message) if as_json else text)
+        if why:
+            note(why)
     if asking:
         ask_written_down(above=0 if as_json else ABOVE)
     if not as_json:
         click.echo(NEXT)
 
 
-def _asked(setup: Setup, at: Paths, *, ask_facts: bool) -> Setup:
-    """Return what somebody at the terminal wants, asked for what no option says."""
-    keyring = setup.keyring or (
-        secrets.backend() is not None and click.confirm(KEYRING, default=False, err=True)
+def ask_first_values(model: Model) -> dict[str, str]:
+    """Return the user's values of the attributes that matter most, without skipped ones."""
+    first = most_useful(model)[:DOZEN]
+    rest = counted(model.persons - len(first), "question")
+    told(
+        f"Now {counted(len(first), 'question')} about you, on the facts that help most. The"
+        " answers stay in the vault; only what your policy allows is ever sent. Enter skips a"
+        f" question, and that fact is never sent; {BACK} goes back one question, {REST} skips"
+        " the rest. 0 lets others learn that you prefer not to say. `reticent profile edit`"
+        f" has the other {rest}, at any time."
     )
-    preset = setup.preset or (None if at.policy.exists() else ask_preset())
-    values = setup.values
-    if ask_facts:
-        first = most_useful(setup.model)[:DOZEN]
-        rest = counted(setup.model.persons - len(first), "question")
-        told(
-            f"Now {counted(len(first), 'question')} about you, on the facts that help most. The"
-            " answers stay in the vault; only what your policy allows is ever sent. Enter skips a"
-            f" question, and that fact is never sent; {BACK} goes back one question, {REST} skips"
-            " the rest. 0 lets others learn that you prefer not to say. `reticent profile edit`"
-            f" has the other {rest}, at any time."
-        )
-        values = [(setup.model, ask_values(first))]
-    return replace(setup, keyring=keyring, preset=preset, values=values)
+    return ask_values(first)
 
 
-def _read_values(path: Path, model: Model, *, added: bool) -> list[tuple[Model, Mapping[str, str]]]:
+def _read_values(file: Path | None, model: Model) -> Values:
     """Return the values in a file, for the model to decide with and the shipped one."""
-    models = [read(shipped_model()), model] if added else [model]
+    shipped = read(shipped_model())
+    models = [model] if model.digest == shipped.digest else [shipped, model]
     try:
-        values = read_profile(read_bytes(path, LARGEST), models)
+        values = {} if file is None else read_profile(read_bytes(file, LARGEST), models)
     except UsageError as error:
-        raise UsageError(error.what, error.hint, error.where or str(path)) from None
-    return [(each, values[each.id]) for each in models]
-
-
-def _record(at: Paths, code: str, notes: list[str], *, written: bool) -> str:
-    done = {
-        "vault": str(at.vault),
-        "policy": str(at.policy),
-        "policy_written": written,
-        "recovery_code": code,
-        "notes": notes,
-    }
-    return record(done)
+        raise UsageError(error.what, error.hint, error.where or str(file)) from None
+    return [(each, values[each.id]) for each in models if each.id in values]

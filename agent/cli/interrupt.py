@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, current_thread, main_thread
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 import click
@@ -108,12 +108,7 @@ class Progress:
             line = f"{what:<{LETTERS}.{LETTERS}} [{bar}] {share:4.0%}"
             click.echo(f"\r{line}", nl=False, err=True)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Leave an empty line, whatever happened."""
         if self._shown:
             click.echo(f"\r{' ' * WIDTH}\r", nl=False, err=True)

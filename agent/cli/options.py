@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 import click
 import msgspec
 
-from agent.errors import UsageError
+from agent.errors import ReticentError, UsageError
 from agent.wire.base import LONGEST_HOST, LONGEST_QUERY
 
 PATH = click.Path(path_type=Path)
@@ -57,11 +57,15 @@ def record(message: object) -> str:
 
 
 class Answer(NamedTuple):
-    """What a command has to say: one object for programs, a page for people, and its exit code."""
+    """What a command has to say: one object for programs, a page for people, and its exit code.
+
+    ``error``: what people are told in place of the page; its exit code is the command's.
+    """
 
     message: object
     page: str
     exit_code: int = 0
+    error: ReticentError | None = None
 
 
 def answers(command: Callable[P, Answer]) -> Callable[P, None]:
@@ -71,10 +75,12 @@ def answers(command: Callable[P, Answer]) -> Callable[P, None]:
     @wraps(command)
     def printed(*given: P.args, **named: P.kwargs) -> None:
         as_json = named.pop("as_json")
-        message, page, exit_code = command(*given, **named)
+        message, page, exit_code, error = command(*given, **named)
+        if error is not None and not as_json:
+            raise error
         click.echo(record(message) if as_json else page)
-        if exit_code:
-            click.get_current_context().exit(exit_code)
+        if exit_code or error:
+            click.get_current_context().exit(exit_code if error is None else error.exit_code)
 
     return printed
 

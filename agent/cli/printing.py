@@ -40,6 +40,16 @@ class Column(NamedTuple):
     least: int = 16
 
 
+def wide(title: str, least: int = 16) -> Column:
+    """Return a column of text that wraps."""
+    return Column(title, wraps=True, least=least)
+
+
+def numeric(title: str) -> Column:
+    """Return a column of numbers."""
+    return Column(title, right=True)
+
+
 def page(headline: str, *parts: str) -> str:
     """Return a page: the headline stands out, and a blank line precedes each part that is there."""
     return "\n\n".join(filter(None, (strong(paragraph(headline)), *parts)))

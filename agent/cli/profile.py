@@ -1,7 +1,7 @@
 """`reticent profile`: the user's own values."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -10,8 +10,8 @@ import msgspec
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands, Deferred
 from agent.cli.init import ask_values, most_useful
-from agent.cli.options import PATH, at_terminal, json_option, record, yes_option
-from agent.cli.printing import Column, page, paragraph, table
+from agent.cli.options import PATH, Answer, answers, at_terminal, yes_option
+from agent.cli.printing import Column, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
 from agent.errors import UsageError
 from agent.files import create_private, read_bytes
@@ -24,23 +24,18 @@ from agent.wire.records import Changed, Profile, ProfileChange
 from agent.wire.state import ModelStatus
 from agent.words.figures import counted, listed
 from agent.words.notices import outdated
-from agent.words.titles import NONE, Titles, titled, value_title
+from agent.words.titles import Titles, titled, value_title
 
 MASK = "***"
 BACK = "`reticent profile undo` reverts this until the vault is locked."
-COLUMNS = (Column("fact", wraps=True), Column("value", wraps=True))
-PIPE = OUTPUT = Path("-")
+COLUMNS = (wide("fact"), wide("value"))
+PIPE = Path("-")
 INPUT = "the standard input"
 FORM = "write NAME=VALUE, one per line"
 WAYS = "`reticent profile set NAME...` asks for it, and --stdin reads lines of NAME=VALUE"
 VALUE_GIVEN = UsageError("every user of this machine can read a value given as an argument", WAYS)
 NOT_SET = "not set"
-PLANNED = (
-    Column("fact", wraps=True),
-    Column("now"),
-    Column("then"),
-    Column("who holds an older value", wraps=True),
-)
+PLANNED = (wide("fact"), Column("now"), Column("then"), wide("who holds an older value"))
 WARNING = (
     "This writes your values as plain text: whoever can read it, or a backup of it, knows what it "
     "says."
@@ -62,69 +57,54 @@ def profile() -> None:
 
 @profile.command()
 @click.option("--reveal", is_flag=True, help="Show the values, which are masked otherwise.")
-@json_option
-def show(*, reveal: bool, as_json: bool) -> None:
+@answers
+def show(*, reveal: bool) -> Answer:
     """Show which facts you have set, with masked values."""
     with door() as client:
-        found: Profile = client.call("profile")
-        titles = NONE if as_json else titles_of(client)
-    values = found.values
+        values = client.call("profile").values
+        titles = titles_of(client)
     if not reveal:
         values = {model: dict.fromkeys(each, MASK) for model, each in values.items()}
-    click.echo(
-        record({"values": values}) if as_json else profile_text(values, titles, masked=not reveal)
-    )
+    parts = []
+    for model, each in values.items():
+        named = ((titles.get(name, name), value) for name, value in each.items())
+        rows = [(title, value_title(value, title)) for title, value in named]
+        head = f"You have set {counted(len(each), 'fact')} for the model {model}."
+        parts += [page(head, table(COLUMNS, rows))] if rows else []
+    none = ["You have set no facts yet: `reticent profile edit` asks for them."]
+    parts += ["`--reveal` shows the values."] if parts and not reveal else []
+    return Answer({"values": values}, "\n\n".join(parts or none))
 
 
 @profile.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @model_option
-@json_option
-def unset(*, names: tuple[str, ...], model: str | None, as_json: bool) -> None:
+@answers
+def unset(*, names: tuple[str, ...], model: str | None) -> Answer:
     """Unset facts: they are never sent from then on.
 
     Recipients that were sent one still know it: `reticent requests knows HOST` shows what.
     """
     with door() as client:
-        _change(client, ProfileChange(model=model, unset=[*names]), as_json=as_json)
+        return _change(client, ProfileChange(model=model, unset=[*names]))
 
 
-def _change(client: Client, change: ProfileChange, *, as_json: bool) -> None:
+def _change(client: Client, change: ProfileChange) -> Answer:
     """Make a change; say what it was, who holds an older value of it, and how to undo it."""
     if not change.set and not change.unset:
-        click.echo(record(Changed(done=False)) if as_json else "Nothing changed.")
-        return
+        return Answer(Changed(done=False), "Nothing changed.")
     changed: Changed = client.call("change_profile", change)
-    if as_json:
-        click.echo(record(changed))
-        return
     titles = titles_of(client)
     names = listed(titled([*change.set, *change.unset], titles))
     lines = [f"{'Set' if change.set else 'Unset'}: {names}.", *outdated(changed, titles)]
     lines += [BACK] if changed.changes else []
-    click.echo("\n".join(map(paragraph, lines)))
-
-
-def profile_text(values: Mapping[str, Mapping[str, str]], titles: Titles, *, masked: bool) -> str:
-    """Return the values by model, a table for each."""
-    parts = []
-    for model, each in values.items():
-        rows = []
-        for name, value in each.items():
-            title = titles.get(name, name)
-            rows.append((title, value_title(value, title)))
-        if rows:
-            head = f"You have set {counted(len(each), 'fact')} for the model {model}."
-            parts.append(page(head, table(COLUMNS, rows)))
-    if not parts:
-        return "You have set no facts yet: `reticent profile edit` asks for them."
-    return "\n\n".join([*parts, "`--reveal` shows the values."] if masked else parts)
+    return Answer(changed, "\n".join(map(paragraph, lines)))
 
 
 @profile.command()
 @model_option
-@json_option
-def edit(*, model: str | None, as_json: bool) -> None:
+@answers
+def edit(*, model: str | None) -> Answer:
     """Go through all your facts, the most useful first.
 
     Enter keeps a fact as it is, < goes back one question, and - leaves the rest as they are.
@@ -133,15 +113,15 @@ def edit(*, model: str | None, as_json: bool) -> None:
     with door() as client:
         found = {each.name: each for own in _models(client, model) for each in most_useful(own)}
         values = ask_values([*found.values()])
-        _change(client, ProfileChange(model=model, set=values), as_json=as_json)
+        return _change(client, ProfileChange(model=model, set=values))
 
 
 @profile.command(name="set")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--stdin", "piped", is_flag=True, help="Read NAME=VALUE lines, and ask nothing.")
 @model_option
-@json_option
-def set_(*, names: tuple[str, ...], piped: bool, model: str | None, as_json: bool) -> None:
+@answers
+def set_(*, names: tuple[str, ...], piped: bool, model: str | None) -> Answer:
     """Set facts: it asks for each; Enter keeps a fact as it is.
 
     With --stdin, lines of NAME=VALUE are read instead: all are set, or none if one does not fit. A
@@ -159,7 +139,7 @@ def set_(*, names: tuple[str, ...], piped: bool, model: str | None, as_json: boo
     given = _lines() if piped else {}
     with door() as client:
         values = given if piped else _asked(names, _models(client, model))
-        _change(client, ProfileChange(model=model, set=values), as_json=as_json)
+        return _change(client, ProfileChange(model=model, set=values))
 
 
 def _check_terminal() -> None:
@@ -203,8 +183,9 @@ def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
 @click.argument("file", type=PATH, metavar="FILE")
 @click.option("--replace", is_flag=True, help="Unset every fact that is not in the file.")
 @yes_option
-@json_option
-def import_(file: Path, *, replace: bool, yes: bool, as_json: bool) -> None:
+@click.pass_context
+@answers
+def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) -> Answer:
     """Set the facts in FILE.
 
     Each line is attribute = "value", for every model that has it; below a line [NAME], for the
@@ -224,41 +205,31 @@ def import_(file: Path, *, replace: bool, yes: bool, as_json: bool) -> None:
             hint = "`reticent profile unset NAME...` takes values away"
             raise UsageError("nothing is set in it, so --replace would unset all", hint, source)
         given = {model: each for model, each in values.items() if each or replace}
-        change = ProfileChange(models=given, replace=replace)
-        before: Profile | None = client.call("profile") if replace else None
-        removed = {} if before is None else _removed(before, given)
-        titles = NONE if as_json else titles_of(client)
+        removed: dict[str, list[str]] = {}
+        for model, own in client.call("profile").values.items() if replace else ():
+            gone = [name for name in own if name not in given.get(model, own)]
+            removed |= {model: gone} if gone else {}
         changed = Changed(done=False)
+        titles = titles_of(client)
         if given:
-            dry = msgspec.structs.replace(change, dry_run=True)
-            planned: Changed = client.call("change_profile", dry)
+            change = ProfileChange(models=given, replace=replace)
+            planned = client.call("change_profile", msgspec.structs.replace(change, dry_run=True))
             if planned.changes:
-                if not (yes and as_json):
+                if not (yes and context.params["as_json"]):
                     click.echo(f"{_planned_text(planned, titles)}\n", err=True)
                 agree("Make these changes?", yes=yes)
             changed = client.call("change_profile", change)
-    if as_json:
-        names = {model: [*each] for model, each in given.items()}
-        click.echo(record({"set": names, "removed": removed, "stale": changed.stale}))
-    elif not any(given.values()) and not removed:
-        click.echo("The file sets nothing.")
-    elif not changed.changes:
-        click.echo("Your profile already has all of this: nothing changed.")
-    else:
+    done = ["Your profile already has all of this: nothing changed."]
+    if not any(given.values()) and not removed:
+        done = ["The file sets nothing."]
+    elif changed.changes:
         sets = [f"{counted(len(each), 'fact')} of {model}" for model, each in given.items() if each]
-        done = [f"Set {', '.join(sets)}."] if sets else []
-        for model, each in removed.items():
-            done.append(f"Unset {listed(titled(each, titles))} of {model}.")
-        click.echo("\n".join(map(paragraph, (" ".join(done), BACK))))
-
-
-def _removed(before: Profile, given: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
-    """Return by model which attributes are set now, and will not be."""
-    gone = {
-        model: [name for name in before.values.get(model, {}) if name not in each]
-        for model, each in given.items()
-    }
-    return {model: names for model, names in gone.items() if names}
+        parts = [f"Set {', '.join(sets)}."] if sets else []
+        parts += [f"Unset {listed(titled(e, titles))} of {model}." for model, e in removed.items()]
+        done = [" ".join(parts), BACK]
+    names = {model: [*each] for model, each in given.items()}
+    message = {"set": names, "removed": removed, "stale": changed.stale}
+    return Answer(message, "\n".join(map(paragraph, done)))
 
 
 def _planned_text(planned: Changed, titles: Titles) -> str:
@@ -307,24 +278,22 @@ def _models(client: Client, name: str | None = None) -> list[Model]:
 @profile.command()
 @click.argument("file", type=PATH, metavar="FILE")
 @yes_option
-@json_option
-def export(file: Path, *, yes: bool, as_json: bool) -> None:
+@answers
+def export(file: Path, *, yes: bool) -> Answer:
     """Write your facts into FILE, as plain text.
 
     Only you can read the file. With - they go to the output, and with --json as one JSON object.
     """
-    if file != OUTPUT and file.exists():  # before the question, and again when it is written
+    if file != PIPE and file.exists():  # before the question, and again when it is written
         raise UsageError("the file already exists", "choose another name", str(file))
     if not yes:
-        click.echo(paragraph(WARNING), err=True)
+        told(WARNING)
     agree("Write them?", yes=yes)
     with door() as client:
         found: Profile = client.call("profile")
     text = profile_toml(found.values)
-    if file == OUTPUT:
-        click.echo(record(found) if as_json else text, nl=as_json)
-        return
+    if file == PIPE:
+        return Answer(found, text.removesuffix("\n"))
     create_private(text.encode(), file)
-    written = {"file": str(file.absolute())}
     done = f"Wrote {file}, readable by you alone. Delete it once it has served its purpose."
-    click.echo(record(written) if as_json else paragraph(done))
+    return Answer({"file": str(file.absolute())}, paragraph(done))

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace as changed
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import json_option, names, record
+from agent.cli.options import Answer, answers, names
 from agent.cli.printing import facts, page, paragraph
 from agent.errors import UsageError
 from agent.wire.base import MOST_DAYS
@@ -17,7 +17,6 @@ from agent.wire.client import Client
 from agent.wire.policy import About, Decided, Lasting, Review, Ruled, Undone, Verdict
 from agent.words.figures import counted, listed, moment
 from agent.words.notices import asks, settled, took_effect
-from agent.words.titles import NONE, Titles
 
 ALL = "all"
 SHOWN = 5  # numbers in a hint
@@ -61,8 +60,8 @@ def _numbers(text: str) -> tuple[int, ...] | None:
     multiple=True,
     help=f"Take these off the list, or {ALL} of it, without deciding.",
 )
-@json_option
-def pending(*, dismiss: tuple[tuple[int, ...] | None, ...], as_json: bool) -> None:
+@answers
+def pending(*, dismiss: tuple[tuple[int, ...] | None, ...]) -> Answer:
     """List what waits for your approval.
 
     These are facts that your rules ask about, and facts that recipients ask for. The list is in
@@ -80,8 +79,13 @@ def pending(*, dismiss: tuple[tuple[int, ...] | None, ...], as_json: bool) -> No
             client.call("dismiss", id=each)
         if gone:
             found = client.call("reviews")
-        titles = NONE if as_json else titles_of(client)
-    click.echo(record({"waiting": found}) if as_json else pending_text(found, titles))
+        titles = titles_of(client)
+    verb = "waits" if len(found) == 1 else "wait"
+    lines = [(str(each.id), f"{asks(each, titles)} ({moment(each.at)})") for each in found]
+    kinds = {each.kind for each in found}
+    how = [paragraph(text) for kind, text in (("ask", HOW), ("offer", OFFERS)) if kind in kinds]
+    text = page(f"{counted(len(found), 'request')} {verb} for you.", facts(lines), *how)
+    return Answer({"waiting": found}, text if found else "Nothing waits for you.")
 
 
 def waiting(number: int, found: Sequence[Review]) -> Review:
@@ -92,17 +96,6 @@ def waiting(number: int, found: Sequence[Review]) -> Review:
     known = _ids(each.id for each in found)
     rest = f"`reticent requests pending` lists what does wait: {known}" if found else NONE_WAIT
     raise UsageError(f"nothing waits under {number}", f"{MEANWHILE}; {rest}")
-
-
-def pending_text(reviews: list[Review], titles: Titles) -> str:
-    """Return what waits as a page, each with its number."""
-    if not reviews:
-        return "Nothing waits for you."
-    verb = "waits" if len(reviews) == 1 else "wait"
-    lines = [(str(each.id), f"{asks(each, titles)} ({moment(each.at)})") for each in reviews]
-    kinds = {each.kind for each in reviews}
-    how = [paragraph(text) for kind, text in (("ask", HOW), ("offer", OFFERS)) if kind in kinds]
-    return page(f"{counted(len(reviews), 'request')} {verb} for you.", facts(lines), *how)
 
 
 class Span(NamedTuple):
@@ -147,7 +140,6 @@ def span_options(once: str, always: str) -> Callable[[F], F]:
 def _options(command: F) -> F:
     """Give a command what both take."""
     for option in (
-        json_option,
         span_options(ONCE, ALWAYS),
         click.option("--from", "sender", metavar="HOST", help=FROM),
         click.argument("names", nargs=-1, metavar="[NAME]..."),
@@ -159,36 +151,32 @@ def _options(command: F) -> F:
 
 @click.command()
 @_options
-def approve(**options: Any) -> None:  # noqa: ANN401  (those of `_rule`)
+@answers
+def approve(**options: Any) -> Answer:  # noqa: ANN401  (those of `_rule`)
     """Approve what waits under ID, or only the attributes NAME.
 
     It is sent from the next request on. A recipient that asked for the facts itself gets only
     those, within your rules: for good, or for --days and then nothing.
     `reticent requests undo` reverts it.
     """
-    _rule("approve", **options)
+    return _rule("approve", **options)
 
 
 @click.command()
 @_options
-def deny(**options: Any) -> None:  # noqa: ANN401  (those of `_rule`)
+@answers
+def deny(**options: Any) -> Answer:  # noqa: ANN401  (those of `_rule`)
     """Deny what waits under ID, or only the attributes NAME.
 
     A recipient that asked for the facts itself gets nothing from then on, for good or for --days,
     by a rule that is written into the policy. `reticent requests undo` reverts it.
     """
-    _rule("deny", **options)
+    return _rule("deny", **options)
 
 
 def _rule(
-    decided: Decided,
-    *,
-    number: int | None,
-    names: tuple[str, ...],
-    sender: str | None,
-    span: Span,
-    as_json: bool,
-) -> None:
+    decided: Decided, *, number: int | None, names: tuple[str, ...], sender: str | None, span: Span
+) -> Answer:
     """Give a verdict on one review, or on all attributes that wait for a recipient and its pool."""
     if number is not None and sender is not None:
         raise UsageError("--from does not go with an ID", "choose one of them")
@@ -212,18 +200,16 @@ def _rule(
             given.append((review, shown, client.call("verdict", shown, id=review.id)))
         written = any(ruled.written is not None for *_, ruled in given)
         place = client.call("policy").path if written else None
-        titles = NONE if as_json else titles_of(client)
-    if as_json and sender is None:
-        click.echo(record(given[0][-1]))
-    elif as_json:
-        ruled = [{"id": review.id, **msgspec.to_builtins(made)} for review, _, made in given]
-        click.echo(record({"ruled": ruled, "offers": offers}))
-    else:
-        for review, shown, made in given:
-            for line in (settled(review, shown, titles), *took_effect(made, place, titles)):
-                click.echo(paragraph(line))
-        if offers:
-            click.echo(paragraph(f"What it asks for still waits: settle it by ID: {_ids(offers)}."))
+        titles = titles_of(client)
+    texts = []
+    for review, shown, made in given:
+        texts += [settled(review, shown, titles), *took_effect(made, place, titles)]
+    texts += [f"What it asks for still waits: settle it by ID: {_ids(offers)}."] if offers else []
+    text = "\n".join(map(paragraph, texts))
+    if sender is None:
+        return Answer(given[0][-1], text)
+    ruled = [{"id": review.id, **msgspec.to_builtins(made)} for review, _, made in given]
+    return Answer({"ruled": ruled, "offers": offers}, text)
 
 
 def _meant(
@@ -267,8 +253,8 @@ def _check(review: Review, word: Verdict, span: Span) -> None:
 
 
 @click.command()
-@json_option
-def undo(*, as_json: bool) -> None:
+@answers
+def undo() -> Answer:
     """Undo your last approve, deny, let, dismissal or change of your facts, once.
 
     What waited for you waits again, and what was written into the policy is removed, unless you
@@ -277,4 +263,4 @@ def undo(*, as_json: bool) -> None:
     """
     with door() as client:
         undone: Undone = client.call("undo")
-    click.echo(record(undone) if as_json else paragraph(undone.what))
+    return Answer(undone, paragraph(undone.what))

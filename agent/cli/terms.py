@@ -33,6 +33,15 @@ BESIDE = frozenset(  # what goes with --policy
 F = TypeVar("F", bound=Callable[..., Any])
 Checked = TypeVar("Checked", Limits, Terms)
 DEFAULTS = Terms()
+LAMBDA = "Bits of utility demanded per unit of identifiability."
+K = f"At least K people must look alike. Also the k of k-anonymity, else {METRIC_K}."
+VIOLATIONS = "Share of people who may be among fewer than K; needs --k.  [default: 0]"
+KNOW = (
+    "An example of what the recipient knows: other users of this machine can read it. `reticent "
+    "ask HOST - --dry-run` uses what it really knows."
+)
+GUARD = "Is never sent, and whatever gives it away costs extra. May be repeated."
+PROFILE = 'Your facts, attribute = "value". Facts that are not in it are never sent.'
 
 
 def _once(
@@ -41,95 +50,33 @@ def _once(
     return once(option.opts[0], pairs)
 
 
+def _option(name: str, kind: Any, metavar: str | None, text: str, **more: Any) -> Callable[[F], F]:  # noqa: ANN401  (of click)
+    shown = "default" in more
+    return click.option(name, type=kind, metavar=metavar, help=text, show_default=shown, **more)
+
+
+def _pairs(name: str, kind: Any, metavar: str, text: str) -> Callable[[F], F]:  # noqa: ANN401  (of click)
+    return _option(name, kind, metavar, text, multiple=True, callback=_once)
+
+
 _OPTIONS = (
-    click.option(
-        "--model",
-        type=PATH,
-        metavar="M",
-        help="The model's file. By default the one that comes with reticent.",
+    _option("--model", PATH, "M", "The model's file. By default the one of reticent."),
+    _option("--lambda", float, "BITS", LAMBDA, default=DEFAULTS.trade_off),
+    _option(
+        "--cost", OneOf(METRICS), None, "How to measure identifiability.", default=DEFAULTS.metric
     ),
-    click.option(
-        "--lambda",
-        "trade_off",
-        type=float,
-        default=DEFAULTS.trade_off,
-        show_default=True,
-        metavar="BITS",
-        help="Bits of utility demanded per unit of identifiability.",
-    ),
-    click.option(
-        "--cost",
-        type=OneOf(METRICS),
-        default=DEFAULTS.metric,
-        show_default=True,
-        help="How identifiability is measured.",
-    ),
-    click.option(
-        "--k",
-        type=int,
-        metavar="K",
-        help=f"At least K people must look alike. Also the k of k-anonymity, else {METRIC_K}.",
-    ),
-    click.option(
-        "--max-violations",
-        type=float,
-        metavar="SHARE",
-        help="Share of people who may be among fewer than K; needs --k.  [default: 0]",
-    ),
-    click.option(
-        "--max-risk", type=float, metavar="B", help="Highest chance that one guess finds you."
-    ),
-    click.option(
-        "--know",
-        type=pair,
-        metavar="ATTR=VALUE",
-        multiple=True,
-        callback=_once,
-        help="An example of what the recipient knows: other users of this machine can read it. "
-        "`reticent ask HOST - --dry-run` uses what it really knows.",
-    ),
-    click.option(
-        "--only", type=names, metavar="A,B", multiple=True, help="Only these may be sent."
-    ),
-    click.option(
-        "--exclude", type=names, metavar="A,B", multiple=True, help="These may not be sent."
-    ),
-    click.option(
-        "--sensitivity",
-        type=weighted,
-        metavar="ATTR=BITS",
-        multiple=True,
-        callback=_once,
-        help="Bits an attribute must bring. May be repeated.",
-    ),
-    click.option(
-        "--guard",
-        type=weighted,
-        metavar="ATTR=WEIGHT",
-        multiple=True,
-        callback=_once,
-        help="Is never sent, and whatever gives it away costs extra. May be repeated.",
-    ),
-    click.option(
-        "--algorithm",
-        type=OneOf(ALGORITHMS),
-        default=DEFAULTS.algorithm,
-        show_default=True,
-        help="How to search for the best set.",
-    ),
-    click.option(
-        "--policy",
-        type=PATH,
-        metavar="FILE",
-        help="A policy file that sets the terms, in place of the options for them.",
-    ),
-    click.option("--recipient", metavar="HOST", help="Who receives it; a policy's rules need it."),
-    click.option(
-        "--profile",
-        type=PATH,
-        metavar="P.toml",
-        help='Your facts, attribute = "value". Facts that are not in it are never sent.',
-    ),
+    _option("--k", int, "K", K),
+    _option("--max-violations", float, "SHARE", VIOLATIONS),
+    _option("--max-risk", float, "B", "Highest chance that one guess finds you."),
+    _pairs("--know", pair, "ATTR=VALUE", KNOW),
+    _option("--only", names, "A,B", "Only these may be sent.", multiple=True),
+    _option("--exclude", names, "A,B", "These may not be sent.", multiple=True),
+    _pairs("--sensitivity", weighted, "ATTR=BITS", "Bits that ATTR must bring. May be repeated."),
+    _pairs("--guard", weighted, "ATTR=WEIGHT", GUARD),
+    _option("--algorithm", OneOf(ALGORITHMS), None, "How to search.", default=DEFAULTS.algorithm),
+    _option("--policy", PATH, "FILE", "A policy that sets the terms, in place of the options."),
+    _option("--recipient", str, "HOST", "Who receives it; a policy's rules need it."),
+    _option("--profile", PATH, "P.toml", PROFILE),
 )
 
 
@@ -204,7 +151,7 @@ def _terms(options: Mapping[str, Any]) -> Terms:
         mode="standing" if options["standing"] else "dynamic",
         algorithm=options["algorithm"],
     )
-    terms = _with(terms, "--lambda", trade_off=options["trade_off"])
+    terms = _with(terms, "--lambda", trade_off=options["lambda"])
     terms = _with(terms, "--sensitivity", sensitivity=tuple(options["sensitivity"].items()))
     return _with(terms, "--guard", guards=tuple(options["guard"].items()))
 
