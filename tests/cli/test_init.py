@@ -280,7 +280,7 @@ def test_the_end_of_the_answers_makes_nothing(answering: Begin, home: Path) -> N
 
 @pytest.mark.parametrize(
     "step",
-    ["agent.vault.vault.Vault.close", "agent.vault.vault.put", "agent.cli.init.make_vault"],
+    ["agent.vault.vault.Vault.close", "agent.vault.vault.install", "agent.cli.init.make_vault"],
 )
 def test_a_failure_half_way_can_be_run_again(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, step: str

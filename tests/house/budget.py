@@ -54,12 +54,12 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 351),
-    "lines of tests": (42_000, 64_152),
+    "private functions with one caller": (250, 335),
+    "lines of tests": (42_000, 64_139),
 }
 STANDING = {
     "agent": Size(407, 4),
-    "agent/cli": Size(5_051, 31),
+    "agent/cli": Size(4_804, 31),
     "agent/daemon": Size(5_155, 37),
     "agent/decision": Size(1_283, 10),
     "agent/lab": Size(3_748, 34),
