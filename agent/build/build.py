@@ -1,36 +1,27 @@
 """Tables to a model: read this file top to bottom and you have seen how one is made."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from agent.build.canonical import Observed
 from agent.build.log.read import open_log
 from agent.build.log.source import source_of
 from agent.build.observe import VALIDATION_KEY, observe
-from agent.build.options import TableFiles
+from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.read import open_tables
 from agent.build.shrinkage import fit
-from agent.build.validate import MANY_ROWS, figures, validate
+from agent.build.tables import Source
+from agent.build.validate import MANY_ROWS, Trial, figures, validate
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import pairs, singleton
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.build.canonical import Observed
-    from agent.build.options import BuildOptions, Progress
-    from agent.build.tables import Source
-    from agent.build.validate import Trial
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def build_model(options: BuildOptions, progress: Progress) -> Model:

@@ -1,21 +1,16 @@
 """People and the rows of queries as arrays, in an order that says nothing about who they were."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.tradeoff.tables import Population, QueryRows
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Codes = NDArray[np.uint8]
-    Indexes = NDArray[np.intp]
+Codes = NDArray[np.uint8]
+Indexes = NDArray[np.intp]
 
 
 # Odd constants and shifts of splitmix64 (Steele, Lea, Flood 2014, figure 16).
@@ -83,7 +78,7 @@ class Observed:
     rows: QueryRows
     people: Indexes
 
-    def part(self, chosen: NDArray[np.bool_]) -> Observed | None:
+    def part(self, chosen: NDArray[np.bool_]) -> "Observed | None":
         """Return the query as some of the people saw it, None if none of them did.
 
         ``chosen``: bool, shape (N,). Users and intents are numbered anew, those left out gone.

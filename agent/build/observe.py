@@ -1,41 +1,34 @@
 """Two tables to arrays: all that a model is made of, before anything is chosen."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import ibis
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.build import tables
 from agent.build.canonical import Events, Observed, arranged, observed
+from agent.build.options import BuildOptions, Half
 from agent.build.tables import (
     LEFT_OUT,
     USER,
     Described,
+    Source,
+    Values,
     clean,
     coded_users,
     distinct_values,
     numbered,
 )
 from agent.errors import BuildError, UsageError
-from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.build.options import BuildOptions, Half
-    from agent.build.tables import Source, Values
-    from agent.model.attributes import Scope
-    from agent.tradeoff.tables import Population
-
+from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute, Scope
+from agent.tradeoff.tables import Population
 
 # Different keys: a model of one half is validated by splitting that half once more.
 HALF_KEY = b"reticent half"

@@ -1,22 +1,17 @@
 """What a model is built from, and how."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 from unicodedata import category
 
 from agent.errors import UsageError
 from agent.model.metadata import MAX_SHRINKAGE, MIN_SHRINKAGE
+from agent.tradeoff.utility import Estimator
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from agent.tradeoff.utility import Estimator
-
-    Progress = Callable[[str, float], None]
+Progress = Callable[[str, float], None]
 
 MAX_USERS = 2**32  # of a query (FORMAT.md)
 MAX_TEXT = 200  # characters

@@ -1,23 +1,18 @@
 """Files to Ibis tables on DuckDB."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import re
 import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import ibis
 
 from agent.build.tables import Source, check_columns, tidy
 from agent.errors import BuildError, UsageError, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 _SEVERAL = "*?["  # in a name, DuckDB takes them for patterns that match several files

@@ -1,17 +1,12 @@
 """Beta, the weight of the prior, for each query (DESIGN.md 2.1)."""
 
-from __future__ import annotations
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import maximise
-from agent.tradeoff.utility import query_utility
-
-if TYPE_CHECKING:
-    from agent.tradeoff.anonymity_set import AnonymitySet
-    from agent.tradeoff.tables import QueryRows
-    from agent.tradeoff.utility import Estimator, Utility
+from agent.tradeoff.tables import QueryRows
+from agent.tradeoff.utility import Estimator, Utility, query_utility
 
 SHRINKAGES = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
 TRADE_OFF = 1.0  # lambda at which beta is chosen, and a model validated

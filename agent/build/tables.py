@@ -5,12 +5,11 @@ the numbered events: `person` and `query` (int32), `intent` (text) and `r0`, `r1
 of the request attributes; a name from outside cannot clash with these.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from unicodedata import normalize
 
 import ibis
@@ -21,10 +20,7 @@ from agent.errors import BuildError, nearest
 from agent.model.attributes import NAME
 from agent.model.lookup import normalise
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    Values = Mapping[str, Sequence[str]]
+Values = Mapping[str, Sequence[str]]
 
 
 USER, QUERY, INTENT = "user", "query", "intent"

@@ -1,30 +1,22 @@
 """Half-and-half validation: what a model of one half promises, and what the other half gets."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agent.build.observe import in_half_a
+from agent.build.canonical import Observed
+from agent.build.observe import Observations, in_half_a
 from agent.build.shrinkage import TRADE_OFF, fit
+from agent.model.model import Figure
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.search import maximise
-from agent.tradeoff.tables import Population
+from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.utility import Estimator
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.build.canonical import Observed
-    from agent.build.observe import Observations
-    from agent.model.model import Figure
-    from agent.tradeoff.tables import QueryRows
-    from agent.tradeoff.utility import Estimator
-
-    Indexes = NDArray[np.intp]
+Indexes = NDArray[np.intp]
 
 
 MANY_ROWS = 1_000_000  # from here on, the halves are so large that one direction says enough

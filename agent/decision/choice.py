@@ -6,8 +6,6 @@ what was asked, and less for what only may be: that can be sent when it is asked
 sent cannot be taken back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple

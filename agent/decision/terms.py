@@ -1,8 +1,9 @@
 """The terms on which a person discloses something to a recipient, and those a policy sets."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from agent.errors import UsageError
 from agent.model.model import Model
@@ -11,10 +12,6 @@ from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm
 from policy.match import Ruling
 from policy.precedence import Verdict
 from policy.settings import Memory, Mode, Protect, Unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 Weights = tuple[tuple[str, float], ...]
 FINITE = "a finite number from 0"

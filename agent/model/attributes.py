@@ -1,7 +1,5 @@
 """An attribute: one private fact with a small list of values."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

@@ -1,21 +1,21 @@
 """A model as a file: its digest, its tensors and what must hold for them (FORMAT.md)."""
 
-from __future__ import annotations
-
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import safetensors
+from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from agent.errors import BuildError, DamagedModelError, ModelError, VersionError
 from agent.files import PRIVATE, read_bytes, replace_bytes
-from agent.model.attributes import damaged
+from agent.model.attributes import Attribute, damaged
 from agent.model.metadata import (
     BLANK,
     FORMAT,
@@ -25,18 +25,10 @@ from agent.model.metadata import (
     from_header,
     to_text,
 )
-from agent.model.model import Model
+from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Tables, read_only
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.model.attributes import Attribute
-    from agent.model.model import Query
-
-    Tensors = Mapping[str, NDArray[Any]]
+Tensors = Mapping[str, NDArray[Any]]
 
 
 _LENGTH = 8  # bytes that hold the length of the header
@@ -45,6 +37,7 @@ _END = _START + len(BLANK)
 _OPENING = re.compile(
     rb'\{"__metadata__":\{"reticent":"\{\\"digest\\":\\"([0-9a-f]{64})\\",\\"format\\":(\d{1,9}),'
 )
+OPTIONAL = {"pairs.costs", "pairs.utilities", "population.weights"}
 _CODE, _UINT, _FLOAT = ("U8",), ("U8", "U16", "U32"), ("F64",)
 _LITTLE_ENDIAN = {"U8": "<u1", "U16": "<u2", "U32": "<u4", "F64": "<f8"}
 FIGURES = {"attributes.costs", "attributes.utilities", "pairs.costs", "pairs.utilities"}
@@ -62,8 +55,11 @@ def verified(data: bytes) -> str:
     if the format is another one.
     """
     opening = _OPENING.match(data, _LENGTH)
+    if opening is None and len(data) < _END:
+        raise damaged(f"the file is cut short: it has {len(data)} bytes, too few for a model")
     if opening is None:
-        raise _not_a_model(data)
+        what = "the file is not a model of reticent, or its first bytes are damaged"
+        raise DamagedModelError(what, "a model is built with `reticent model build`")
     if int(opening[2]) != FORMAT:
         what = f"the model has format {int(opening[2])}, and this version reads format {FORMAT}"
         raise VersionError(what, "install the reticent that matches it, or build it anew")
@@ -97,26 +93,11 @@ def _header_length(data: bytes) -> int:
     return int.from_bytes(data[:_LENGTH], "little")
 
 
-def _not_a_model(data: bytes) -> ModelError:
-    """Return the error for a file that does not open like a model."""
-    if len(data) < _END:
-        return damaged(f"the file is cut short: it has {len(data)} bytes, too few for a model")
-    return DamagedModelError(
-        "the file is not a model of reticent, or its first bytes are damaged",
-        "a model is built with `reticent model build`",
-    )
-
-
 class _Form(NamedTuple):
     """The types that a tensor may have, and its shape."""
 
     types: tuple[str, ...]
     shape: tuple[int, ...]
-
-
-def pack(tables: Tables) -> dict[str, NDArray[Any]]:
-    """Return every tensor by name: contiguous, integers in the smallest type that holds them."""
-    return {name: _narrow(tensor) for name, tensor in tables.tensors().items()}
 
 
 def unpack(
@@ -132,31 +113,30 @@ def unpack(
         raise damaged(f"the model is not a safetensors file: {error}") from error
     people = [*entries.get("population.codes", {"shape": []})["shape"], 0][0]
     forms = _forms(attributes, queries, max(people, 1))
-    optional = _optional(len(attributes), len(queries), max(people, 1))
-    forms |= {name: form for name, form in optional.items() if name in entries}
-    for name in sorted(entries.keys() ^ forms.keys()):
-        raise damaged(f"tensor {name!r} is {'missing' if name in forms else 'unknown'}")
-    return {name: _array(name, entries[name], form) for name, form in forms.items()}
-
-
-def _array(name: str, entry: dict[str, Any], form: _Form) -> NDArray[Any]:
-    """Return a tensor as an array, if it is of the right form."""
-    if entry["dtype"] not in form.types or tuple(entry["shape"]) != form.shape:
-        expected = f"{' or '.join(form.types)} of shape {list(form.shape)}"
-        found = f"{entry['dtype']} of shape {entry['shape']}"
-        raise damaged(f"tensor {name!r} is {found} instead of {expected}")
-    flat = np.frombuffer(entry["data"], dtype=_LITTLE_ENDIAN[entry["dtype"]])
-    return read_only(flat.reshape(form.shape))
+    missing, unknown = forms.keys() - entries.keys() - OPTIONAL, entries.keys() - forms.keys()
+    for name in sorted(missing | unknown):
+        raise damaged(f"tensor {name!r} is {'missing' if name in missing else 'unknown'}")
+    tensors = {}
+    for name in (each for each in forms if each in entries):
+        (types, shape), entry = forms[name], entries[name]
+        if entry["dtype"] not in types or tuple(entry["shape"]) != shape:
+            expected = f"{' or '.join(types)} of shape {list(shape)}"
+            found = f"{entry['dtype']} of shape {entry['shape']}"
+            raise damaged(f"tensor {name!r} is {found} instead of {expected}")
+        flat = np.frombuffer(entry["data"], dtype=_LITTLE_ENDIAN[entry["dtype"]])
+        tensors[name] = read_only(flat.reshape(shape))
+    return tensors
 
 
 def _forms(
     attributes: Sequence[Attribute], queries: Sequence[Query], people: int
 ) -> dict[str, _Form]:
-    """Return the form of every tensor that must be there."""
+    """Return the form of every tensor, in a model of so many people."""
     persons = sum(each.scope == "person" for each in attributes)
     requests = [len(each.values) for each in attributes[persons:]]
     rows, users = sum(query.rows for query in queries), sum(query.users for query in queries)
     count = len(attributes)
+    pairs = count * (count - 1) // 2
     return {
         "attributes.costs": _Form(_FLOAT, (len(COST_METRICS), count)),
         "attributes.utilities": _Form(_FLOAT, (len(queries), count)),
@@ -167,15 +147,8 @@ def _forms(
         "rows.request": _Form(_CODE, (rows, len(requests))),
         "rows.user": _Form(_UINT, (rows,)),
         "users.person": _Form(_CODE, (users, persons)),
-    }
-
-
-def _optional(count: int, queries: int, people: int) -> dict[str, _Form]:
-    """Return the form of every tensor that may be missing."""
-    pairs = count * (count - 1) // 2
-    return {
         "pairs.costs": _Form(_FLOAT, (len(COST_METRICS), pairs)),
-        "pairs.utilities": _Form(_FLOAT, (queries, pairs)),
+        "pairs.utilities": _Form(_FLOAT, (len(queries), pairs)),
         "population.weights": _Form(_FLOAT, (people,)),
     }
 
@@ -202,7 +175,11 @@ def check_ranges(
     _check_codes(tensors, "population.codes", persons)
     _check_codes(tensors, "users.person", persons)
     _check_codes(tensors, "rows.request", attributes[len(persons) :])
-    _check_counts(tensors, attributes[len(persons) :])
+    ends = np.cumsum([len(each.values) for each in attributes[len(persons) :]], dtype=np.intp)
+    counts = np.split(tensors["population.request_counts"], ends, axis=1)
+    for attribute, each in zip(attributes[len(persons) :], counts, strict=False):
+        if not each.any():  # it would have no distribution
+            raise damaged(f"tensor 'population.request_counts' has no row for {attribute.name!r}")
     _check_members(tensors, "rows.user", queries, [query.users for query in queries])
     _check_members(tensors, "rows.intent", queries, [len(query.intents) for query in queries])
     for name in tensors.keys() & FIGURES:
@@ -216,20 +193,18 @@ def check_ranges(
 
 
 def _check_codes(tensors: Tensors, name: str, attributes: Sequence[Attribute]) -> None:
-    """Refuse a code that is no value of its attribute."""
-    for attribute, highest in zip(attributes, _column_maxima(tensors[name]), strict=True):
+    """Refuse a code that is no value of its attribute.
+
+    Rows are taken in blocks: a maximum along many short rows takes 20 times as long.
+    """
+    rows, columns = tensors[name].shape
+    whole = rows - rows % _BLOCK
+    blocks = tensors[name][:whole].reshape(whole // _BLOCK, _BLOCK * columns)
+    rest = tensors[name][whole:].max(axis=0, initial=0)
+    maxima = blocks.max(axis=0, initial=0).reshape(_BLOCK, columns).max(axis=0)
+    for attribute, highest in zip(attributes, np.maximum(maxima, rest).tolist(), strict=True):
         if highest >= len(attribute.values):
             raise damaged(f"tensor {name!r} has code {highest} of attribute {attribute.name!r}")
-
-
-def _check_counts(tensors: Tensors, attributes: Sequence[Attribute]) -> None:
-    """Refuse a request attribute that no row of anybody had: it would have no distribution."""
-    start = 0
-    for attribute in attributes:
-        end = start + len(attribute.values)
-        if not tensors["population.request_counts"][:, start:end].any():
-            raise damaged(f"tensor 'population.request_counts' has no row for {attribute.name!r}")
-        start = end
 
 
 def _check_members(
@@ -243,26 +218,14 @@ def _check_members(
             raise damaged(f"tensor {name!r} has {highest} where query {query.text!r} has {size}")
 
 
-def _column_maxima(codes: NDArray[np.uint8]) -> list[int]:
-    """Return the largest code of each column.
-
-    Rows are taken in blocks: a maximum along many short rows takes 20 times as long.
-    """
-    rows, columns = codes.shape
-    whole = rows - rows % _BLOCK
-    blocks = codes[:whole].reshape(whole // _BLOCK, _BLOCK * columns).max(axis=0, initial=0)
-    rest = codes[whole:].max(axis=0, initial=0)
-    highest = np.maximum(blocks.reshape(_BLOCK, columns).max(axis=0), rest)
-    return [int(code) for code in highest]
-
-
 def encode(model: Model) -> bytes:
     """Return the bytes of a model's file; the same model gives the same bytes.
 
     Raises ValueError if the metadata does not fit the format. Whether the parts fit together is
     found by `decode`.
     """
-    return stamped(save(pack(model.tables), {"reticent": to_text(model)}))
+    tensors = {name: _narrow(tensor) for name, tensor in model.tables.tensors().items()}
+    return stamped(save(tensors, {"reticent": to_text(model)}))
 
 
 def decode(data: bytes) -> Model:

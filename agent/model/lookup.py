@@ -1,15 +1,10 @@
 """Which known query a text means: the one with that text, however it is written, or none."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, TypeVar
 
 K = TypeVar("K", bound="Hashable")
 V = TypeVar("V")
@@ -58,7 +53,10 @@ def normalise(text: str) -> str:
         for _ in range(2):
             visible = unicodedata.normalize("NFKC", visible).casefold()
         folded = unicodedata.normalize("NFKC", visible)
-    return " ".join(_without_controls(folded).split())
+    if not folded.isprintable():
+        controls = (" " if unicodedata.category(each) == "Cc" else each for each in folded)
+        folded = "".join(controls)
+    return " ".join(folded.split())
 
 
 def separated(text: str) -> str:
@@ -67,12 +65,13 @@ def separated(text: str) -> str:
     A dot that begins a word stays, and so do ``#%&*@``.
     """
     normal = normalise(text)
-    dots = {found.start() for found in _LEADING_DOT.finditer(normal)}
-    return " ".join(
-        "".join(
-            " " if _separates(each) and at not in dots else each for at, each in enumerate(normal)
-        ).split()
+    kept = {found.start() for found in _LEADING_DOT.finditer(normal)}
+    kept |= {at for at, each in enumerate(normal) if each in _KEPT_MARKS}
+    spaced = (
+        " " if unicodedata.category(each)[0] == "P" and at not in kept else each
+        for at, each in enumerate(normal)
     )
+    return " ".join("".join(spaced).split())
 
 
 def singular(text: str) -> str:
@@ -80,8 +79,14 @@ def singular(text: str) -> str:
 
     A word is left as it is rather than shortened to another.
     """
-    before, space, last = separated(text).rpartition(" ")
-    return f"{before}{space}{_singular(last)}"
+    words = separated(text)
+    last = words.rpartition(" ")[2]
+    short = len(last) < 4  # noqa: PLR2004  (names: aws, ios)
+    if short or not (last.isascii() and last.isalpha()) or _NO_PLURAL.fullmatch(last):
+        return words
+    if last.endswith("ies"):
+        return f"{words[:-3]}y"
+    return words[:-2] if _ES.search(last, len(last) - 4) else words.removesuffix("s")
 
 
 class QueryIndex:
@@ -92,10 +97,13 @@ class QueryIndex:
         distinct: dict[str, int] = {}
         for index, text in enumerate(texts):
             distinct.setdefault(normalise(text), index)
-        self._ways = tuple(
-            (way, _only({text: way(text) for text in distinct}, distinct))
-            for way in (normalise, separated, singular)
-        )
+        self._ways: list[tuple[Callable[[str], str], dict[str, int | None]]] = []
+        for way in (normalise, separated, singular):
+            found: dict[str, int | None] = {}
+            for text, index in distinct.items():
+                written = way(text)
+                found[written] = None if written in found else index  # two are meant alike
+            self._ways.append((way, found))
         self._found: Recent[str, int | None] = Recent(KEPT)
 
     def find(self, text: str) -> int | None:
@@ -104,39 +112,12 @@ class QueryIndex:
         The same text comes before one that differs in punctuation, and that before one that
         differs in a plural. None for empty text, and where two queries are meant alike.
         """
-        return self._found.get(text, lambda: self._find(text))
 
-    def _find(self, text: str) -> int | None:
-        for way, queries in self._ways:
-            written = way(text)
-            if written and written in queries:
-                return queries[written]
-        return None
+        def find() -> int | None:
+            for way, queries in self._ways:
+                written = way(text)
+                if written and written in queries:
+                    return queries[written]
+            return None
 
-
-def _only(written: dict[str, str], queries: dict[str, int]) -> dict[str, int | None]:
-    """Return the query that is written in each way, None where there are two."""
-    found: dict[str, int | None] = {}
-    for text, way in written.items():
-        found[way] = None if way in found else queries[text]
-    return found
-
-
-def _separates(character: str) -> bool:
-    return unicodedata.category(character)[0] == "P" and character not in _KEPT_MARKS
-
-
-def _singular(word: str) -> str:
-    """Return a word of ASCII letters in the singular, as far as its ending says so."""
-    if len(word) < 4 or not (word.isascii() and word.isalpha()) or _NO_PLURAL.fullmatch(word):  # noqa: PLR2004  (shorter ones are names: aws, ios)
-        return word
-    if word.endswith("ies"):
-        return f"{word[:-3]}y"
-    return word[:-2] if _ES.search(word, len(word) - 4) else word.removesuffix("s")
-
-
-def _without_controls(text: str) -> str:
-    """Return the text with a space for every control character."""
-    if text.isprintable():
-        return text
-    return "".join(" " if unicodedata.category(each) == "Cc" else each for each in text)
+        return self._found.get(text, find)

@@ -1,11 +1,10 @@
 """The metadata of a model file: JSON, strictly decoded, and checked as a whole (FORMAT.md)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
@@ -15,10 +14,6 @@ from agent.model.attributes import Attribute, Scope, damaged
 from agent.model.lookup import normalise
 from agent.model.model import Figure, Model, Query
 from agent.tradeoff.utility import Estimator
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 FORMAT = 1
 BLANK = "0" * 64  # stands for the digest while it is computed
@@ -84,15 +79,9 @@ def to_text(model: Model) -> str:
     Raises ValueError if it does not fit the format (msgspec.ValidationError is one), or has a
     number that is not finite.
     """
-    plain = {
-        "digest": BLANK,
-        "format": FORMAT,
-        "options": dict(model.options),
-        "validation": dict(model.validation),
-    }
-    plain |= {
-        name: getattr(model, name) for name in Metadata.__struct_fields__ if name not in plain
-    }
+    plain = {each: getattr(model, each, FORMAT) for each in Metadata.__struct_fields__}
+    plain |= {"digest": BLANK, "options": dict(model.options)}
+    plain |= {"validation": dict(model.validation)}
     metadata = msgspec.convert(plain, Metadata, from_attributes=True)
     text = msgspec.json.encode(metadata, order="deterministic")
     if msgspec.json.decode(text, type=Metadata) != metadata:
@@ -112,7 +101,14 @@ def from_header(header: bytes) -> Metadata:
 
 def check_texts(metadata: Metadata) -> None:
     """Refuse control characters: these texts will be shown on a terminal."""
-    for text in _texts(metadata):
+    texts = [metadata.id, metadata.source, metadata.licence]
+    for attribute in metadata.attributes:
+        texts += (attribute.title, *attribute.values)
+    for query in metadata.queries:
+        texts += (query.text, *query.intents)
+    for figures in (metadata.options, metadata.validation):
+        texts += (*figures, *(each for each in figures.values() if isinstance(each, str)))
+    for text in texts:
         if _CONTROL.search(text):
             raise damaged(f"the model has a control character in the text {text[:40]!r}")
 
@@ -148,18 +144,6 @@ def check_queries(queries: Sequence[Query], estimator: str) -> None:
         plain = estimator == "plugin" and query.shrinkage == 0
         if not (plain or MIN_SHRINKAGE <= query.shrinkage <= MAX_SHRINKAGE):
             raise damaged(f"query {query.text!r} has a shrinkage of {query.shrinkage:g}")
-
-
-def _texts(metadata: Metadata) -> Iterator[str]:
-    """Yield every text of a model that is not checked otherwise."""
-    yield from (metadata.id, metadata.source, metadata.licence)
-    for attribute in metadata.attributes:
-        yield from (attribute.title, *attribute.values)
-    for query in metadata.queries:
-        yield from (query.text, *query.intents)
-    for figures in (metadata.options, metadata.validation):
-        yield from figures
-        yield from (each for each in figures.values() if isinstance(each, str))
 
 
 def _repeated(texts: Sequence[str]) -> str:

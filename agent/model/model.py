@@ -1,25 +1,17 @@
 """The model as a value: attributes, queries, tensors, and what follows from them."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from agent.errors import UsageError
+from agent.model.attributes import Attribute
 from agent.model.lookup import QueryIndex, Recent
-from agent.model.tables import COST_METRICS, Singles
+from agent.model.tables import COST_METRICS, Singles, Tables
 from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
-
-    from agent.model.attributes import Attribute
-    from agent.model.tables import Tables
-    from agent.tradeoff.tables import Population, QueryRows
-
 
 T = TypeVar("T")
 UTILITIES_KEPT = 32  # a prepared query of the shipped model takes about 2 MB
@@ -129,7 +121,10 @@ class Model:
 
     def utility(self, query: int) -> Utility:
         """Return the utility of sets of attributes for a query, in bits."""
-        return self._memory.utilities.get(query, lambda: self._utility(query))
+        shrinkage, estimator = self.queries[query].shrinkage, self.estimator
+        return self._memory.utilities.get(
+            query, lambda: query_utility(self.rows(query), self.cards, estimator, shrinkage)
+        )
 
     def computed_utilities(self, query: int) -> Mapping[int, float]:
         """Return U of the sets whose utility the model holds, by mask, in bits."""
@@ -138,12 +133,24 @@ class Model:
 
     def mean_utility(self) -> Utility:
         """Return the utility averaged over the queries by weight: the a-priori case (9.5.1)."""
-        return self.remember(MeanUtility, self._mean_utility)
+
+        def mean() -> MeanUtility:
+            utilities = [self.utility(query) for query in range(len(self.queries))]
+            return MeanUtility(utilities, self.tables.query_weights)
+
+        return self.remember(MeanUtility, mean)
 
     def crowd(self, known: Iterable[tuple[int, int]] = ()) -> AnonymitySet:
         """Return the people who agree with pairs of person attribute and code, in any order."""
         pairs = tuple(sorted(known))
-        return self._memory.crowds.get(pairs, lambda: self._crowd(pairs))
+
+        def found() -> AnonymitySet:
+            crowd = AnonymitySet(self.population, self.cards, pairs)
+            for metric in () if pairs else COST_METRICS:
+                crowd.learn(metric, self.tables.singles.costs_of(metric))
+            return crowd
+
+        return self._memory.crowds.get(pairs, found)
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result for ``key``, a pure function of this model and the key.
@@ -157,25 +164,15 @@ class Model:
         """Forget all that is remembered: it says what was asked, and what recipients hold."""
         self._memory.clear()
 
-    def _crowd(self, known: tuple[tuple[int, int], ...]) -> AnonymitySet:
-        crowd = AnonymitySet(self.population, self.cards, known)
-        if not known:
-            for metric in COST_METRICS:
-                crowd.learn(metric, self.tables.singles.costs_of(metric))
-        return crowd
-
-    def _utility(self, query: int) -> Utility:
-        shrinkage = self.queries[query].shrinkage
-        return query_utility(self.rows(query), self.cards, self.estimator, shrinkage)
-
-    def _mean_utility(self) -> MeanUtility:
-        utilities = [self.utility(query) for query in range(len(self.queries))]
-        return MeanUtility(utilities, self.tables.query_weights)
-
 
 def person_codes(model: Model) -> Mapping[str, Mapping[str, int]]:
     """Return the codes by value, by the name of each person attribute."""
-    return model.remember(person_codes, lambda: _codes(model))
+
+    def codes() -> Mapping[str, Mapping[str, int]]:
+        persons = model.attributes[: model.persons]
+        return {each.name: {value: at for at, value in enumerate(each.values)} for each in persons}
+
+    return model.remember(person_codes, codes)
 
 
 def checked(name: str, value: object, model: Model) -> str:
@@ -197,10 +194,3 @@ def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
         return UsageError(f"{name} is set anew for every request", hint)
     names = {each for model in models for each in person_codes(model)}
     return UsageError.unknown("attribute", name, names)
-
-
-def _codes(model: Model) -> Mapping[str, Mapping[str, int]]:
-    return {
-        each.name: {value: code for code, value in enumerate(each.values)}
-        for each in model.attributes[: model.persons]
-    }

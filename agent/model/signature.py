@@ -1,9 +1,9 @@
 """The signature of a model: who made it (FORMAT.md, "The signature"; RFC 8032)."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated
 
 import msgspec
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -19,12 +19,7 @@ from msgspec import Meta, Struct
 from agent.errors import SignatureError, UsageError, misfit
 from agent.files import create_private, read_bytes, replace_bytes
 from agent.model.file import SUFFIX, read
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from pathlib import Path
-
-    from agent.model.model import Model
+from agent.model.model import Model
 
 MAX_KEY_BYTES = 16_384
 MAX_SIGNATURE_BYTES = 4_096
@@ -77,7 +72,13 @@ def sign(model: Path, key: Path) -> Path:
         hint = f"name it {found.id}{SUFFIX}, or build it with --id {model.stem}"
         raise UsageError(f"the file is not named after its model, {found.id!r}", hint, str(model))
     place = signature_path(model)
-    _check_place(place, model, key)
+    for what, other, ending, then in (
+        ("model", model, SUFFIX, "sign it"),
+        ("key", key, ".pem", "sign with it"),
+    ):
+        if place.exists() and place.samefile(other):
+            hint = f"name the {what} {other.with_suffix(ending).name}, then {then}"
+            raise UsageError(f"the signature would replace the {what}", hint, str(place))
     signature = private.sign(_message(found)).hex()
     parts = _Signature(_FORMAT, found.id, found.digest, _name(private), signature)
     text = msgspec.json.encode(parts)
@@ -197,33 +198,15 @@ def is_sound(point: bytes) -> bool:
         x = x * _ROOT % _P
     if x * x % _P != square or (x == 0 and odd):
         return False
-    for _ in range(3):
-        x, y = _doubled(x, y)
+    for _ in range(3):  # twice the point; no divisor is 0, since D is no square
+        product, wide, high = _D * x * x * y * y % _P, 2 * x * y, y * y + x * x
+        x, y = wide * pow(1 + product, -1, _P) % _P, high * pow(1 - product, -1, _P) % _P
     return (x, y) != (0, 1)
-
-
-def _doubled(x: int, y: int) -> tuple[int, int]:
-    """Return twice a point; no divisor is 0, since D is no square."""
-    product = _D * x * x * y * y % _P
-    wide, high = 2 * x * y, y * y + x * x
-    return wide * pow(1 + product, -1, _P) % _P, high * pow(1 - product, -1, _P) % _P
 
 
 def signature_path(model: Path) -> Path:
     """Return where the signature of a model lies."""
     return model.with_suffix(".sig")
-
-
-def _check_place(place: Path, model: Path, key: Path) -> None:
-    """Refuse to put the signature where the model or the key lies."""
-    if not place.exists():
-        return
-    if place.samefile(model):
-        hint = f"name the model {model.with_suffix(SUFFIX).name}, then sign it"
-        raise UsageError("the signature would replace the model", hint, str(place))
-    if place.samefile(key):
-        hint = f"name the key {key.with_suffix('.pem').name}, then sign with it"
-        raise UsageError("the signature would replace the key", hint, str(place))
 
 
 def _message(model: Model) -> bytes:

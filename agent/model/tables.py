@@ -1,23 +1,18 @@
 """The tensors of a model: everything that was counted."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.tradeoff.anonymity_set import Metric
 from agent.tradeoff.sets import pairs, singleton
 from agent.tradeoff.tables import Population, QueryRows
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Codes = NDArray[np.integer]
-    Floats = NDArray[np.float64]
+Codes = NDArray[np.integer]
+Floats = NDArray[np.float64]
 
 COST_METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "entropy")  # rows of Singles.costs
 
@@ -41,7 +36,7 @@ class Singles:
         """Return U of every set whose utility is stored, by mask, in bits."""
         return _by_set(self.utilities, self.pair_utilities, query)
 
-    def mean_of(self, weights: Floats) -> Singles:
+    def mean_of(self, weights: Floats) -> "Singles":
         """Return the same figures of the mean query alone; ``weights``: float64, shape (Q,)."""
         share, both = weights / weights.sum(), self.pair_utilities
         mean_pairs = None if both is None else (share @ both)[None]
@@ -121,7 +116,7 @@ class Tables:
         }
 
     @classmethod
-    def of_tensors(cls, tensors: dict[str, NDArray[Any]], request_cards: Sequence[int]) -> Tables:
+    def of_tensors(cls, tensors: dict[str, NDArray[Any]], request_cards: Sequence[int]) -> "Tables":
         """Return the tables from checked tensors by name; inverse of ``tensors``."""
         counts = tensors["population.request_counts"]
         ends = np.cumsum(request_cards, dtype=np.intp)[:-1]
@@ -153,12 +148,9 @@ def gather(
     ``queries``: the rows of each query, at least one; ``weights``: float64, shape (Q,), relative
     frequency of each. The arrays are shared where they can be; what comes back is read-only.
     """
-    rows = Rows(
-        user=np.concatenate([query.user for query in queries]),
-        intent=np.concatenate([query.intent for query in queries]),
-        request=np.concatenate([query.request for query in queries]),
-        person=np.concatenate([query.person for query in queries]),
-    )
+    names = [each.name for each in fields(Rows)]
+    whole = {name: np.concatenate([getattr(each, name) for each in queries]) for name in names}
+    rows = Rows(**whole)
     built = Tables(population, rows, weights, singles).tensors()
     tensors = {name: read_only(array) for name, array in built.items()}
     return Tables.of_tensors(tensors, [counts.shape[1] for counts in population.request_counts])

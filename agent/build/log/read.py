@@ -1,26 +1,19 @@
 """The three files of a search log to Ibis tables on DuckDB, checked against `schema`."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from weakref import finalize
 
 import ibis
 
-from agent.build.log.schema import TABLES
+from agent.build.log.schema import TABLES, Column
+from agent.build.options import LogFiles
 from agent.build.read import header_of, reading, scanned
 from agent.build.tables import check_keys, distinct_values
 from agent.errors import BuildError, nearest
 from agent.model.attributes import UNSPECIFIED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from agent.build.log.schema import Column
-    from agent.build.options import LogFiles
-
 
 # ISO 8601 without a zone; DuckDB would take more, and would turn zones into hours of another place.
 _TIME = r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"

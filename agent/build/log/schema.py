@@ -10,8 +10,6 @@ Where the paper's text and its table differ: age groups end at 55 as in section 
 table has 50; students are an occupation, for the table has no attribute of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple

@@ -1,18 +1,12 @@
 """A search log to the two tables that a model is made of (paper, section 5)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import ibis
 
+from agent.build.log.read import Log
 from agent.build.log.schema import DOMAINS, TABLE_1, TOPICS
 from agent.build.tables import INTENT, USER, Described, Source, meanings
-
-if TYPE_CHECKING:
-    from agent.build.log.read import Log
-
 
 DWELL = 30.0  # seconds
 QUERY_KEYS = ("user", "asked", "query")
