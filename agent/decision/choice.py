@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agent.decision.context import Prepared, prepare
+from agent.decision.context import Context, Prepared, prepare
 from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
 from agent.errors import UsageError
@@ -105,11 +105,11 @@ def _standing(prepared: Prepared) -> Choice:
     leaves, as far as limits allow. What is proven of it was proven for a recipient that knows
     nothing, and is not claimed for another.
     """
-    terms, crowd, asked = prepared.terms, prepared.crowd, prepared.context.request.asked
+    terms, crowd, asked = prepared.terms, prepared.crowd, prepared.request.asked
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
 
     def beforehand() -> Choice:
-        context = replace(prepared.context, terms=everyone, knowledge=Knowledge(), own=None)
+        context = Context(prepared.request, everyone, Knowledge(), prepared.model)
         nobody = prepare(context, None)
         return _best(objective_of(nobody, None), nobody)
 

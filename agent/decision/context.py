@@ -60,8 +60,8 @@ class Context:
     own: Own | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared(Context):
     """A context in indexes: the people left, the demands, and which attributes are out already.
 
     ``query``: the known query that is meant, None where there is none; ``barred``: attributes that
@@ -71,7 +71,6 @@ class Prepared:
     far as it remembers.
     """
 
-    context: Context
     query: int | None
     crowd: AnonymitySet
     settings: Settings
@@ -81,16 +80,6 @@ class Prepared:
     forced: tuple[int, ...]
     asked: int
     history: History = ()
-
-    @property
-    def terms(self) -> Terms:
-        """The terms of the context."""
-        return self.context.terms
-
-    @property
-    def model(self) -> Model:
-        """The model of the context."""
-        return self.context.model
 
     def names(self, indexes: Iterable[int]) -> tuple[str, ...]:
         """Return the names of attributes."""
@@ -114,7 +103,7 @@ def prepare(context: Context, query: int | None) -> Prepared:
     """
     terms, knowledge, model = context.terms, context.knowledge, context.model
     limits, remembers = terms.limits, terms.memory == "remembers"
-    known, history = _known(knowledge, model), _history(knowledge, model)
+    known = _known(knowledge, model)
     crowd = model.crowd(known if remembers else ())
     guards = tuple((_person(name, model), weight) for name, weight in terms.guards)
     barred = _barred(context, {index for index, _ in guards})
@@ -123,7 +112,14 @@ def prepare(context: Context, query: int | None) -> Prepared:
     always = mask_of(terms.always, model) & open_
     asked = mask_of(terms.ask, model) & open_ & ~always & ~crowd.known
     bits = {model.index(name): each for name, each in terms.sensitivity}
-    cap = limits.new_per_week
+    cap, mine = limits.new_per_week, context.own
+    own = None
+    if limits.protect == "me":
+        if mine is None:
+            hint = "give the user's own values, or protect everyone"
+            raise UsageError("the terms protect this user, whose values are not known here", hint)
+        persons = enumerate(model.attributes[: model.persons])
+        own = tuple((index, mine.get(each.name, UNSPECIFIED)) for index, each in persons)
     settings = Settings(
         candidates=open_,
         sensitivity=tuple(bits.get(i, each.sensitivity) for i, each in enumerate(model.attributes)),
@@ -136,19 +132,23 @@ def prepare(context: Context, query: int | None) -> Prepared:
         max_risk=limits.max_risk,
         most=limits.per_request,
         most_new=None if cap is None else max(0, cap - knowledge.recent),
-        own=_own(context),
+        own=own,
     )
     return Prepared(
-        context,
-        query,
-        crowd,
-        settings,
-        barred,
+        request=context.request,
+        terms=terms,
+        knowledge=knowledge,
+        model=model,
+        own=mine,
+        query=query,
+        crowd=crowd,
+        settings=settings,
+        barred=barred,
         status=_status(crowd, settings),
         free=open_ & ~always & ~asked,
         forced=tuple(index for index in indexes if always & singleton(index)),
         asked=asked,
-        history=_roughly(history) if remembers else (),
+        history=_roughly(knowledge.heard) if remembers else (),
     )
 
 
@@ -171,6 +171,11 @@ def _status(crowd: AnonymitySet, settings: Settings) -> Status:
 
 
 def _known(knowledge: Knowledge, model: Model) -> list[tuple[int, int]]:
+    """Return what is known as pairs of person attribute and code, all of it checked."""
+    for query, times in knowledge.heard:
+        if not 0 <= query < len(model.queries) or times < 1:
+            hint = f"the model has {len(model.queries)} queries, and each is heard once or more"
+            raise UsageError(f"query {query} cannot be heard {times} times", hint)
     pairs = []
     for name, code in knowledge.codes:
         index = _person(name, model)
@@ -182,14 +187,6 @@ def _known(knowledge: Knowledge, model: Model) -> list[tuple[int, int]]:
     if len({index for index, _ in pairs}) < len(pairs):
         raise UsageError("an attribute is known with two values", "give each attribute once")
     return pairs
-
-
-def _history(knowledge: Knowledge, model: Model) -> History:
-    for query, times in knowledge.heard:
-        if not 0 <= query < len(model.queries) or times < 1:
-            hint = f"the model has {len(model.queries)} queries, and each is heard once or more"
-            raise UsageError(f"query {query} cannot be heard {times} times", hint)
-    return knowledge.heard
 
 
 def _roughly(history: History) -> History:
@@ -226,18 +223,3 @@ def _barred(context: Context, guarded: set[int]) -> dict[int, Reason]:
         elif asked is not None and attribute.name not in asked:
             barred[index] = "not asked for"
     return barred
-
-
-def _own(context: Context) -> tuple[tuple[int, int], ...] | None:
-    """Return the user's own codes where the terms protect the user, and nothing otherwise."""
-    if context.terms.limits.protect == "everyone":
-        return None
-    own = context.own
-    if own is None:
-        hint = "give the user's own values, or protect everyone"
-        raise UsageError("the terms protect this user, whose values are not known here", hint)
-    return tuple(
-        (index, own.get(attribute.name, UNSPECIFIED))
-        for index, attribute in enumerate(context.model.attributes)
-        if attribute.scope == "person"
-    )

@@ -199,7 +199,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         pending = Pending(prepared.names(choice.pending), more)
     objective.forget()
     return Decision(
-        request=prepared.context.request,
+        request=prepared.request,
         terms=terms,
         status=prepared.status,
         mode=choice.mode,
@@ -224,7 +224,7 @@ def _silent(prepared: Prepared, status: Status) -> Decision:
     terms, crowd, query = prepared.terms, prepared.crowd, prepared.query
     reached, people = crowd.identifiability(0, terms.metric, terms.metric_k), crowd.people
     return Decision(
-        request=prepared.context.request,
+        request=prepared.request,
         terms=terms,
         status=status,
         mode=terms.mode,

@@ -5,6 +5,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
@@ -14,7 +15,6 @@ from agent.tradeoff.anonymity_set import FEWEST
 WEEK = timedelta(days=7)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = 200  # requests of a site that count as heard; those before say little of what comes
-Codes = tuple[tuple[str, int], ...]
 Value = TypeVar("Value")
 
 
@@ -138,11 +138,8 @@ class Holdings(Generic[Value]):
 
 def people_left(knowledge: Knowledge, model: Model) -> int:
     """Return how many of the model's people agree with what is known."""
-    return model.remember((people_left, knowledge.codes), lambda: _people_left(knowledge, model))
-
-
-def _people_left(knowledge: Knowledge, model: Model) -> int:
-    return model.crowd((model.index(name), code) for name, code in knowledge.codes).people
+    pairs = ((model.index(name), code) for name, code in knowledge.codes)
+    return model.remember((people_left, knowledge.codes), lambda: model.crowd(pairs).people)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,24 +168,20 @@ def inferred(
     Source: DESIGN.md 2.2.
     """
     codes = None if knowledge is None else knowledge.codes
-    return tuple(_remembered(name, codes, model) for name in guarded)
 
+    def inference(name: str) -> Inference:
+        index = model.index(name)
+        before = model.crowd().guard(index).uncertainty()
+        by_all = Inference(name, 0.0, before.bits, 0.0, before.best_guess)
+        if codes is None:
+            return by_all
+        people = model.crowd((model.index(each), code) for each, code in codes)
+        after = people.guard(index).uncertainty()
+        if after.people < FEWEST:
+            return by_all
+        told = before.bits - after.bits
+        return Inference(name, told, before.bits, after.best_guess, before.best_guess)
 
-def _remembered(name: str, codes: Codes | None, model: Model) -> Inference:
-    return model.remember((inferred, name, codes), lambda: _inference(name, codes, model))
-
-
-def _inference(name: str, codes: Codes | None, model: Model) -> Inference:
-    index = model.index(name)
-    before = model.crowd().guard(index).uncertainty()
-    by_all = Inference(name, 0.0, before.bits, 0.0, before.best_guess)
-    if codes is None:
-        return by_all
-    after = (
-        model.crowd((model.index(each), code) for each, code in codes).guard(index).uncertainty()
-    )
-    if after.people < FEWEST:
-        return by_all
-    return Inference(
-        name, before.bits - after.bits, before.bits, after.best_guess, before.best_guess
+    return tuple(
+        model.remember((inferred, each, codes), partial(inference, each)) for each in guarded
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf
 from typing import Any, get_args
 
 from agent.errors import UsageError
@@ -101,8 +101,8 @@ class Terms:
     ruling: Ruling | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        _require(_weighs(self.trade_off), "lambda", self.trade_off, FINITE)
-        _require(_weighs(self.epsilon), "epsilon", self.epsilon, FINITE)
+        _require(0 <= self.trade_off < inf, "lambda", self.trade_off, FINITE)
+        _require(0 <= self.epsilon < inf, "epsilon", self.epsilon, FINITE)
         _require(self.metric_k >= 1, "k", self.metric_k, WHOLE)
         _require(self.metric in METRICS, "a cost", self.metric, f"one of {', '.join(METRICS)}")
         known = ", ".join(ALGORITHMS)
@@ -110,7 +110,7 @@ class Terms:
         for what, pairs in (("sensitivity of", self.sensitivity), ("guard on", self.guards)):
             names = [name for name, _ in pairs]
             for name, weight in pairs:
-                _require(_weighs(weight), f"the {what} {name}", weight, FINITE)
+                _require(0 <= weight < inf, f"the {what} {name}", weight, FINITE)
                 _require(names.count(name) == 1, f"the {what} {name}", "two numbers", "one number")
 
     @property
@@ -126,10 +126,6 @@ class Terms:
             self.ruling.settings if attribute is None else self.ruling.attributes.get(attribute, {})
         )
         return settings.get(key)
-
-
-def _weighs(number: float) -> bool:
-    return isfinite(number) and number >= 0
 
 
 def _require(holds: bool, what: str, given: object, demand: str) -> None:  # noqa: FBT001  (the condition)

@@ -78,7 +78,7 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
     for each in tradeoff.grid(terms.trade_off):
         there = replace(
             prepared,
-            context=replace(context, terms=replace(terms, trade_off=each)),
+            terms=replace(terms, trade_off=each),
             settings=replace(prepared.settings, trade_off=each),
         )
         choice = choice_of(there)
