@@ -129,7 +129,7 @@ def told(knowledge: Knowledge, values: Mapping[str, str], model: Model) -> Knowl
     """Return what a recipient holds once it was told these values; those of a request pass."""
     attributes = [model.attributes[model.index(name)] for name in values]
     person = [each for each in attributes if each.scope == "person"]
-    return knowledge.learns({each.name: each.code(values[each.name]) for each in person})
+    return knowledge.with_facts({each.name: each.code(values[each.name]) for each in person})
 
 
 def request_text(number: int, entry: Entry, model: Model, *, explain: bool = False) -> str:

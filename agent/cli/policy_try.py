@@ -20,8 +20,8 @@ from agent.cli.terms import expect_shipped, read_values
 from agent.decision.replay import (
     Compared,
     Counts,
-    Outcome,
-    Past,
+    PastRequest,
+    ReplayedRequest,
     Shares,
     Summary,
     Worlds,
@@ -77,7 +77,7 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
 class History(NamedTuple):
     """Requests in order of time; ``sorted``: whether the lines stood in another order."""
 
-    requests: tuple[Past, ...]
+    requests: tuple[PastRequest, ...]
     sorted: bool
 
 
@@ -103,7 +103,7 @@ def read_history(path: Path, model: Model) -> History:
     return History(tuple(ordered), ordered != requests)
 
 
-def _past(line: bytes, model: Model) -> Past:
+def _past(line: bytes, model: Model) -> PastRequest:
     """Return the request on a line; UsageError, with the field, where it cannot be one."""
     try:
         read = _DECODER.decode(line)
@@ -130,10 +130,12 @@ def _past(line: bytes, model: Model) -> Past:
     except UsageError as error:
         raise UsageError(error.what, error.hint, field) from None
     asked = None if read.asked is None else frozenset(read.asked)
-    return Past(read.at, read.recipient, read.query, asked, codes)
+    return PastRequest(read.at, read.recipient, read.query, asked, codes)
 
 
-def try_record(outcomes: Sequence[Outcome], summary: Summary, worlds: Worlds) -> dict[str, Any]:
+def try_record(
+    outcomes: Sequence[ReplayedRequest], summary: Summary, worlds: Worlds
+) -> dict[str, Any]:
     """Return a replayed history in JSON's own types."""
     return {
         "requests": [
@@ -184,7 +186,7 @@ def _named(of: str, pairs: Shares | Counts) -> list[dict[str, Any]]:
 
 
 def try_text(
-    outcomes: Sequence[Outcome], summary: Summary, notes: Sequence[str], titles: Titles
+    outcomes: Sequence[ReplayedRequest], summary: Summary, notes: Sequence[str], titles: Titles
 ) -> str:
     """Return all that there is to say about a replayed history, in 80 columns."""
     was, would_be = map(bits, summary.bits or (0.0, 0.0))
@@ -224,7 +226,7 @@ def _notes(history: History, summary: Summary, worlds: Worlds) -> Iterator[str]:
     )
 
 
-def _requests(outcomes: Sequence[Outcome], titles: Titles) -> str:
+def _requests(outcomes: Sequence[ReplayedRequest], titles: Titles) -> str:
     """Return a row for each request, with what would differ below it."""
     figures = [
         (_change(*map(bits, each.bits)), _change(*map(people, each.people_left)))
@@ -258,7 +260,7 @@ def _change(was: str, would_be: str) -> str:
     return was if was == would_be else f"{was} -> {would_be}"
 
 
-def _details(outcome: Outcome, titles: Titles) -> Iterator[str]:
+def _details(outcome: ReplayedRequest, titles: Titles) -> Iterator[str]:
     """Yield lines for what the policy changes about one request."""
     for label, shares in (
         ("newly disclosed", outcome.newly_disclosed),

@@ -50,7 +50,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     values = {name: revealed[name] for name in decision.disclosed}
     codes = {name: persons[name][values[name]] for name in own}
     before = context.knowledge if context.terms.memory == "remembers" else Knowledge()
-    left = people_left(before.learns(codes), model)
+    left = people_left(before.with_facts(codes), model)
     sent = {name: value for name, value in values.items() if value != UNSPECIFIED}
     header = joined(travel.texts[pair] for pair in sent.items())
     summary = _summary(decision, context, left)

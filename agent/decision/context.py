@@ -92,7 +92,7 @@ def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
     return replace(
         knowledge,
         recent=knowledge.recent if capped else 0,
-        heard=_roughly(knowledge.heard) if planned else (),
+        queries=_roughly(knowledge.queries) if planned else (),
     )
 
 
@@ -148,7 +148,7 @@ def prepare(context: Context, query: int | None) -> Prepared:
         free=open_ & ~always & ~asked,
         forced=tuple(index for index in indexes if always & singleton(index)),
         asked=asked,
-        history=_roughly(knowledge.heard) if remembers else (),
+        history=_roughly(knowledge.queries) if remembers else (),
     )
 
 
@@ -172,10 +172,10 @@ def _status(crowd: AnonymitySet, settings: Settings) -> Status:
 
 def _known(knowledge: Knowledge, model: Model) -> list[tuple[int, int]]:
     """Return what is known as pairs of person attribute and code, all of it checked."""
-    for query, times in knowledge.heard:
+    for query, times in knowledge.queries:
         if not 0 <= query < len(model.queries) or times < 1:
-            hint = f"the model has {len(model.queries)} queries, and each is heard once or more"
-            raise UsageError(f"query {query} cannot be heard {times} times", hint)
+            hint = f"the model has {len(model.queries)} queries, and each is counted once or more"
+            raise UsageError(f"query {query} cannot have been asked {times} times", hint)
     pairs = []
     for name, code in knowledge.codes:
         index = _person(name, model)

@@ -22,15 +22,15 @@ from policy.match import Rulebook, Ruling
 from policy.read import with_typo_guard
 from policy.rules import Policy
 
-MOST_PEOPLE = 20  # who stand for a person of whom values are not known
+MOST_PEOPLE = 20  # who stand in for a person some of whose values are unknown
 Codes = Mapping[str, int]
-Said = Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]
+Disclosures = Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]
 Shares = tuple[tuple[str, float], ...]  # attribute, in which share of the worlds, above 0 to 1
 Counts = tuple[tuple[str, int], ...]  # attribute, in how many requests; the most frequent first
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastRequest:
     """One request that was made, and what it carried.
 
     ``at``: when, with a time zone; ``recipient``: a host or an address; ``asked``: the names the
@@ -48,24 +48,24 @@ class Past:
 class Worlds:
     """All that is known of a person's values, and people to take the others from.
 
-    ``said``: by name, the places in the history where it was disclosed, ascending, and the codes;
-    ``profile``: the person's own codes, where a missing name is not set, or None; ``rows``:
+    ``disclosures``: by name, the places in the history where it was disclosed, ascending, and the
+    codes; ``profile``: the person's own codes, where a missing name is not set, or None; ``rows``:
     for each world the codes of its person, by person attribute; ``alike``: whether those people
     agree with all that is known.
     """
 
-    said: Said
+    disclosures: Disclosures
     profile: Codes | None
     rows: tuple[Codes, ...]
     alike: bool
 
-    def known(self, place: int, name: str) -> int | None:
+    def code_at(self, place: int, name: str) -> int | None:
         """Return the code that an attribute had at one request, None where nothing says so.
 
         It is what this request carried; else the profile's; else what the nearest request before
         carried, or if there is none the nearest after.
         """
-        places, codes = self.said.get(name, ((), ()))
+        places, codes = self.disclosures.get(name, ((), ()))
         until = bisect_right(places, place)
         if until and places[until - 1] == place:
             return codes[until - 1]
@@ -73,7 +73,7 @@ class Worlds:
             return self.profile.get(name, UNSPECIFIED)
         return codes[max(until - 1, 0)] if codes else None
 
-    def available(self, past: Past, model: Model) -> frozenset[str] | None:
+    def available(self, past: PastRequest, model: Model) -> frozenset[str] | None:
         """Return which attributes had a value at a request: None, for all, without a profile.
 
         Those that the profile or the request itself had, and what is set for each request.
@@ -85,7 +85,7 @@ class Worlds:
         return frozenset(carried | of_requests | self.profile.keys())
 
 
-def worlds_of(history: Sequence[Past], model: Model, profile: Codes | None = None) -> Worlds:
+def worlds_of(history: Sequence[PastRequest], model: Model, profile: Codes | None = None) -> Worlds:
     """Return the worlds in which to replay a history: one, where there is a profile.
 
     Else one for each of up to MOST_PEOPLE people, evenly spaced among the model's who agree with
@@ -95,24 +95,24 @@ def worlds_of(history: Sequence[Past], model: Model, profile: Codes | None = Non
     for place, past in enumerate(history):
         for name, code in past.disclosed:
             held.setdefault(name, []).append((place, code))
-    said: Said = {
+    disclosures: Disclosures = {
         name: (tuple(place for place, _ in pairs), tuple(code for _, code in pairs))
         for name, pairs in held.items()
     }
     if profile is not None:
-        return Worlds(said, profile, ({},), alike=True)
-    rows, alike = _people(said, model)
-    return Worlds(said, None, rows, alike)
+        return Worlds(disclosures, profile, ({},), alike=True)
+    rows, alike = _people(disclosures, model)
+    return Worlds(disclosures, None, rows, alike)
 
 
-def _people(said: Said, model: Model) -> tuple[tuple[Codes, ...], bool]:
-    """Return the codes of people like the one who said this, and whether there are any."""
+def _people(disclosures: Disclosures, model: Model) -> tuple[tuple[Codes, ...], bool]:
+    """Return the codes of people who agree with the latest disclosures, and whether any do."""
     population = model.population
     names = [attribute.name for attribute in model.attributes[: model.persons]]
     agree = np.ones(population.people, dtype=bool)
     for index, name in enumerate(names):
-        if name in said:
-            agree &= population.columns[index] == said[name][1][-1]
+        if name in disclosures:
+            agree &= population.columns[index] == disclosures[name][1][-1]
     alike = bool(agree.any())
     rows = np.flatnonzero(agree) if alike else np.arange(population.people)
     count = min(len(rows), MOST_PEOPLE)
@@ -129,17 +129,17 @@ class Compared(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReplayedRequest:
     """One request of the past under the policy that is tried.
 
-    ``host``: its recipient; ``pool``: who remembers what that is told; ``matched_query``: the
+    ``host``: its recipient; ``pool``: who shares what the host receives; ``matched_query``: the
     known query that was meant, None where there is none; ``bits``: the utility of what it carried;
-    ``people_left``: who agree with all that the pool was ever told by then; ``would_ask``: what
+    ``people_left``: who agree with all that the pool had received by then; ``would_ask``: what
     would have waited for the user, and so does not count as disclosed; ``expected``: whether a
     value had to be taken from people of the model.
     """
 
-    past: Past
+    past: PastRequest
     host: str
     pool: str
     matched_query: str | None
@@ -169,7 +169,7 @@ class Summary:
     """A whole history under the policy that is tried.
 
     ``bits``: means over the requests, None without one; ``asking``: requests with something that
-    would have waited for the user; ``pools``: in the order in which they were first told.
+    would have waited for the user; ``pools``: in the order in which they first received a request.
     """
 
     requests: int
@@ -182,7 +182,7 @@ class Summary:
     expected: bool
 
 
-def summary_of(outcomes: Sequence[Outcome]) -> Summary:
+def summary_of(outcomes: Sequence[ReplayedRequest]) -> Summary:
     """Return what the outcomes, in their order, come to."""
     ends = {each.pool: each.people_left for each in outcomes}
     requests = Counter(each.pool for each in outcomes)
@@ -211,8 +211,8 @@ def _counted(shares: Iterable[Shares]) -> Counts:
 
 
 def replay(
-    history: Sequence[Past], policy: Policy, model: Model, worlds: Worlds
-) -> Iterator[Outcome]:
+    history: Sequence[PastRequest], policy: Policy, model: Model, worlds: Worlds
+) -> Iterator[ReplayedRequest]:
     """Yield for each request what a policy would have disclosed, beside what was.
 
     ``history``: in order of time; ``worlds``: of the same history and model. In each world a pool
@@ -233,7 +233,7 @@ def replay(
         left = people_left(actual[pool].knowledge(past.at), model)
         request = Request(past.query, past.recipient, past.asked)
         protects_me = terms.limits.protect == "me"  # so that values decide
-        known = {name: worlds.known(place, name) for name in persons}
+        known = {name: worlds.code_at(place, name) for name in persons}
         guesses = {name for name, code in known.items() if code is None}
         answers = []
         for holdings, row in zip(parallel, worlds.rows, strict=True):
@@ -246,7 +246,7 @@ def replay(
             if decision.disclosed and decision.query is not None:
                 holdings[pool].ask(site, decision.query)
             expected = not guesses.isdisjoint(own if protects_me else sent)
-            answers.append(_Answer(decision, people_left(held.learns(sent), model), expected))
+            answers.append(_Answer(decision, people_left(held.with_facts(sent), model), expected))
         yield _outcome(past, ruling, left, answers, model)
 
 
@@ -269,15 +269,15 @@ class _Answer(NamedTuple):
 
 
 def _outcome(
-    past: Past, ruling: Ruling, left: int, answers: Sequence[_Answer], model: Model
-) -> Outcome:
+    past: PastRequest, ruling: Ruling, left: int, answers: Sequence[_Answer], model: Model
+) -> ReplayedRequest:
     """Return one request in the actual world beside the others; ``left``: people, as it was."""
     was = frozenset(name for name, _ in past.disclosed)
     sets = [frozenset(each.decision.disclosed) for each in answers]
     waiting = [each.decision.pending for each in answers]
     bits = {names: bits_of(past.query, names, model) for names in {was, *sets}}
     match = model.match(past.query)
-    return Outcome(
+    return ReplayedRequest(
         past=past,
         host=ruling.host,
         pool=ruling.pool,

@@ -14,7 +14,7 @@ from agent.tradeoff.anonymity_set import FEWEST
 
 WEEK = timedelta(days=7)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-LATEST = 200  # requests of a site that count as heard; those before say little of what comes
+LATEST = 200  # requests of a site that count; earlier ones say little about what comes next
 Value = TypeVar("Value")
 
 
@@ -36,34 +36,33 @@ class Knowledge:
     """What a recipient holds: person attributes with the value codes disclosed to it so far.
 
     ``codes``: (name, code) pairs, each name once, in ascending order; ``recent``: how many facts
-    it learned within the last seven days; ``heard``: (query, times) pairs, ascending: which of the
-    model's queries, by index, it was sent something with, and how often.
+    it learned within the last seven days; ``queries``: (query, times) pairs, ascending: the model's
+    queries, by index, that carried something to it, and how often.
     """
 
     codes: tuple[tuple[str, int], ...] = ()
     recent: int = 0
-    heard: tuple[tuple[int, int], ...] = ()
+    queries: tuple[tuple[int, int], ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
         """The names of the attributes the recipient holds."""
         return frozenset(name for name, _ in self.codes)
 
-    def learns(self, codes: Mapping[str, int]) -> "Knowledge":
-        """Return what the recipient holds once it was told these; the latest value counts.
+    def with_facts(self, codes: Mapping[str, int]) -> "Knowledge":
+        """Return what the recipient holds after these were disclosed; the latest value counts.
 
         Only person attributes belong here: request attributes are not knowledge (DESIGN.md 2.2).
         """
-        known = sorted({**dict(self.codes), **codes}.items())
-        return replace(self, codes=tuple(known))
+        return replace(self, codes=tuple(sorted({**dict(self.codes), **codes}.items())))
 
-    def hears(self, query: int | None) -> "Knowledge":
-        """Return the same after something was sent with a query; None: one the model lacks."""
+    def with_query(self, query: int | None) -> "Knowledge":
+        """Return the same after one more query carried something; None: one the model lacks."""
         if query is None:
             return self
-        times = dict(self.heard)
+        times = dict(self.queries)
         times[query] = times.get(query, 0) + 1
-        return replace(self, heard=tuple(sorted(times.items())))
+        return replace(self, queries=tuple(sorted(times.items())))
 
 
 class Fact(NamedTuple, Generic[Value]):
@@ -77,7 +76,7 @@ class Fact(NamedTuple, Generic[Value]):
 
 
 class Holdings(Generic[Value]):
-    """What one pool of recipients holds and was asked: the fold over what its sites were told.
+    """What one pool of recipients holds and was asked: a fold over what its sites received.
 
     The latest value of an attribute counts, of what was not forgotten since. The queries that
     count are the LATEST of each site that it did not forget.
@@ -96,7 +95,7 @@ class Holdings(Generic[Value]):
         return MappingProxyType(self._held)
 
     def tell(self, at: datetime, site: str, facts: Iterable[tuple[str, Value]]) -> None:
-        """Tell one of its sites facts."""
+        """Note facts that one of its sites received."""
         for name, value in facts:
             fact, standing = Fact(value, at), self._standing.setdefault(name, [])
             if standing and (standing[-1][0], standing[-1][1].value) == (site, value):
@@ -108,11 +107,11 @@ class Holdings(Generic[Value]):
                 insort(self._learnt, at - EPOCH)
 
     def ask(self, site: str, query: int | None) -> None:
-        """Send one of its sites something with a query, None for one that the model lacks."""
+        """Note a query that carried something to a site, None for one that the model lacks."""
         self._asked.setdefault(site, deque(maxlen=LATEST)).append(query)
 
     def forget(self, sites: Collection[str]) -> None:
-        """Hold only what other sites were told, whoever pools with whom by now."""
+        """Keep only what other sites received, whoever pools with whom by now."""
         self._held.clear()
         for name, standing in self._standing.items():
             standing[:] = [each for each in standing if each[0] not in sites]
@@ -144,11 +143,11 @@ def people_left(knowledge: Knowledge, model: Model) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """How much what is held tells of one guarded attribute, over the people who specify it.
+    """How much the facts held reveal about one guarded attribute, over the people who specify it.
 
     ``bits``: H(V) - H(V|d), below 0 where it is less certain than before; ``bits_in_all``: H(V);
-    ``best_guess``: max P(v|d), ``by_chance``: max P(v). With fewer than 30 people who agree with
-    d the model cannot say: then ``bits`` and ``best_guess`` are 0, as no best guess is else.
+    ``best_guess``: max P(v|d), ``by_chance``: max P(v). Where fewer than 30 people agree with d,
+    the model cannot tell: ``bits`` and ``best_guess`` are 0, which no other best guess is.
     """
 
     name: str
@@ -161,10 +160,10 @@ class Inference:
 def inferred(
     guarded: Sequence[str], knowledge: Knowledge | None, model: Model
 ) -> tuple[Inference, ...]:
-    """Return what is told of each guarded attribute; it is the same for all who agree with d.
+    """Return what is revealed about each guarded attribute: the same for all who agree with d.
 
-    ``guarded``: names of person attributes; ``knowledge``: None where it has a value that the
-    model does not have, so that nobody agrees. UsageError for a name that the model has not.
+    ``guarded``: names of person attributes; ``knowledge``: None where it has a value that is
+    absent from the model, so that nobody agrees. UsageError for a name absent from the model.
     Source: DESIGN.md 2.2.
     """
     codes = None if knowledge is None else knowledge.codes

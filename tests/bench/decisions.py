@@ -84,7 +84,7 @@ def _planned(model: Model) -> Iterator[str]:
             names = decide_context(context, brief=True).disclosed
             told = {name: int(model.population.codes[row, model.index(name)]) for name in names}
             (again if told.keys() <= held.names else new).append(time)
-            held = held.learns(told).hears(query) if told else held
+            held = held.with_facts(told).with_query(query) if told else held
     yield f"the first plan of a new process: p50 {at(first, 50)} ms, p99 {at(first, 99)}"
     yield f"a plan by which something new leaves: p50 {at(new, 50)} ms, p99 {at(new, 99)}"
     yield f"a plan for one more request: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 5)"

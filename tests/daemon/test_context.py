@@ -19,9 +19,9 @@ def test_a_plan_hears_what_was_asked(mode: str, counts: bool) -> None:
         assert handle(SHOP, MONDAY, agent).attributes
     query = MODEL.match(SHOP.query)
     now = context_of(SHOP, MONDAY + SECOND, agent).knowledge
-    assert now.heard == (((query, TIMES),) if counts else ())
+    assert now.queries == (((query, TIMES),) if counts else ())
     for number in range(1, TIMES + 1):
         entry = vault.ledger.entry(number)
         assert isinstance(entry, Disclosure)
         known = context_of(SHOP, MONDAY + SECOND, agent, (number, entry.at)).knowledge
-        assert known.heard == (((query, number - 1),) if counts and number > 1 else ())
+        assert known.queries == (((query, number - 1),) if counts and number > 1 else ())

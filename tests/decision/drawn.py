@@ -127,11 +127,11 @@ def worlds(draw: st.DrawFn, *, forced: bool = True, exact: bool = False) -> Worl
     asked = draw(rarely(st.frozensets(st.sampled_from(NAMES))))
     request = Request(draw(st.sampled_from(QUERIES)), asked=asked)
     held = draw(st.sets(person, max_size=2))
-    heard = draw(st.dictionaries(st.integers(0, 1), st.integers(1, 9)))
+    queries = draw(st.dictionaries(st.integers(0, 1), st.integers(1, 9)))
     known = Knowledge(
         codes=tuple(sorted((name, own.get(name, 0)) for name in held)),
         recent=draw(st.integers(0, 4)),
-        heard=tuple(sorted(heard.items())),
+        queries=tuple(sorted(queries.items())),
     )
     return World(model, request, terms, known, own)
 

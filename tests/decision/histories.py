@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 
 from agent.decision.decide import decide
-from agent.decision.replay import Codes, Outcome, Past, replay, worlds_of
+from agent.decision.replay import Codes, PastRequest, ReplayedRequest, replay, worlds_of
 from agent.decision.request import Request
 from agent.decision.terms import terms_under
 from agent.model.model import Model
@@ -57,13 +57,13 @@ def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Ru
 
 
 @st.composite
-def streams(draw: st.DrawFn) -> tuple[Past, ...]:
+def streams(draw: st.DrawFn) -> tuple[PastRequest, ...]:
     """Draw requests in order of time, which carry nothing yet."""
     asked = st.none() | st.frozensets(st.sampled_from(NAMES))
     size = draw(st.integers(1, 8))
     hours = sorted(draw(st.lists(st.integers(0, 400), min_size=size, max_size=size)))
     return tuple(
-        Past(
+        PastRequest(
             START + timedelta(hours=hour),
             draw(st.sampled_from(HOSTS)),
             draw(st.sampled_from(QUERIES)),
@@ -75,7 +75,7 @@ def streams(draw: st.DrawFn) -> tuple[Past, ...]:
 
 
 @st.composite
-def told(draw: st.DrawFn, person: Codes) -> tuple[Past, ...]:
+def told(draw: st.DrawFn, person: Codes) -> tuple[PastRequest, ...]:
     """Draw a history in which a person's values left in any way."""
     names = st.lists(st.sampled_from(NAMES), unique=True)
     return tuple(
@@ -90,8 +90,8 @@ def policy(text: str) -> Policy:
 
 
 def lived(
-    stream: Sequence[Past], rules: Rules, persons: Sequence[Codes], model: Model
-) -> tuple[Past, ...]:
+    stream: Sequence[PastRequest], rules: Rules, persons: Sequence[Codes], model: Model
+) -> tuple[PastRequest, ...]:
     """Return the history of a person, given at each request, whose agent decided by a policy."""
     rulebook = Rulebook(rules.policy, NAMES)
     pools = Pools(rules.policy.groups).of
@@ -112,7 +112,7 @@ def lived(
 
 
 def tried(
-    history: Sequence[Past], rules: Rules, model: Model, profile: Codes | None = None
-) -> list[Outcome]:
+    history: Sequence[PastRequest], rules: Rules, model: Model, profile: Codes | None = None
+) -> list[ReplayedRequest]:
     """Return the outcomes of a replay."""
     return [*replay(history, rules.policy, model, worlds_of(history, model, profile))]

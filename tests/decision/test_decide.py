@@ -46,7 +46,7 @@ def knowledge(draw: st.DrawFn) -> Knowledge:
     names = draw(st.sets(st.sampled_from(NAMES[:PERSONS]), max_size=3))
     cards = dict(zip(NAMES, CARDS, strict=True))
     codes = {name: draw(st.integers(0, cards[name] - 1)) for name in names}
-    return Knowledge().learns(codes)
+    return Knowledge().with_facts(codes)
 
 
 @given(SEEDS, QUERIES, terms(), knowledge())
@@ -199,7 +199,7 @@ def test_exhaustive_search_of_many_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_a_limit_that_does_not_hold_is_said() -> None:
     """What the recipient holds already may break a limit: then nothing new leaves, and it shows."""
     model = made_model(1)
-    known = Knowledge().learns({"age": 1})
+    known = Knowledge().with_facts({"age": 1})
     people = model.crowd([(0, 1)]).people
     for limits in (Limits(k=people + 1), Limits(max_risk=0.5 / people)):
         decision = decide(Request("python today"), Terms(limits=limits), known, model)
@@ -229,7 +229,7 @@ def test_one_person_left_is_recognised_and_nobody_is_outside() -> None:
     codes = model.population.codes
     statuses = set()
     for person in codes.tolist():
-        known = Knowledge().learns(dict(zip(NAMES, person, strict=False)))
+        known = Knowledge().with_facts(dict(zip(NAMES, person, strict=False)))
         decision: Decision = decide(Request("python today"), Terms(trade_off=0), known, model)
         statuses.add((decision.figures.people, decision.status))
         if decision.status == "recognised":
@@ -239,7 +239,7 @@ def test_one_person_left_is_recognised_and_nobody_is_outside() -> None:
     assert (1, "recognised") in statuses
     combinations = set(product(*map(range, CARDS[:PERSONS])))
     nobody = min(combinations - set(map(tuple, codes.tolist())))
-    stranger = Knowledge().learns(dict(zip(NAMES, nobody, strict=False)))
+    stranger = Knowledge().with_facts(dict(zip(NAMES, nobody, strict=False)))
     decision = decide(Request("python today"), Terms(), stranger, model)
     assert (decision.figures.people, decision.status) == (0, "outside the model")
     assert set(decision.disclosed) <= stranger.names

@@ -48,7 +48,7 @@ def best(codes: list[int]) -> float:
 @given(held(), st.sampled_from(NAMES[:PERSONS]))
 def test_it_is_a_sum_over_the_people_who_agree(agree: Held, name: str) -> None:
     """And nothing is said where fewer than thirty of them specify it."""
-    [found] = inferred([name], Knowledge().learns(agree), MODEL)
+    [found] = inferred([name], Knowledge().with_facts(agree), MODEL)
     before, after = said(name, {}), said(name, agree)
     assert found.name == name
     assert found.bits_in_all == pytest.approx(bits(before))

@@ -119,11 +119,11 @@ def test_one_more_answer(events: Events, codes: dict[str, int], query: int | Non
     """It adds what it says to what was held, and to what is recent what of it is new."""
     before = known(events)
     after = known([*events, Told(NOW, "a.test", tuple(codes.items()), query)])
-    assert after.heard == before.hears(query).heard
-    assert after.codes == before.learns(codes).codes
+    assert after.queries == before.with_query(query).queries
+    assert after.codes == before.with_facts(codes).codes
     assert after.recent == before.recent + len(codes.items() - dict(before.codes).items())
     again = known([*events, *[Told(NOW, "www.b.test", tuple(codes.items()), query)] * 2])
-    assert again == after.hears(query)
+    assert again == after.with_query(query)
 
 
 @given(histories())
@@ -134,11 +134,11 @@ def test_who_forgets_has_still_been_told(events: Events) -> None:
     assert after == replace(known(rest), recent=known(events).recent)
 
 
-def test_only_the_latest_requests_of_a_site_are_heard() -> None:
+def test_only_the_latest_requests_of_a_site_count() -> None:
     """Of each site for itself."""
     many = [Told(NOW, "a.test", (), place // LATEST) for place in range(2 * LATEST - 1)]
     events = [Told(NOW, "www.b.test", (), 2), *many]
-    assert known(events).heard == ((0, 1), (1, LATEST - 1), (2, 1))
+    assert known(events).queries == ((0, 1), (1, LATEST - 1), (2, 1))
     after = known([*events, Forgotten(NOW, frozenset(SITES))])
     assert after == Knowledge(recent=known(events).recent)
 

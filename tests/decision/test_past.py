@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.replay import MOST_PEOPLE, Codes, Past, worlds_of
+from agent.decision.replay import MOST_PEOPLE, Codes, PastRequest, worlds_of
 from agent.model.model import Model
 from tests.decision.histories import MODELS, QUERIES, START, models, people, told
 from tests.decision.made import CARDS, NAMES, PERSONS
@@ -33,22 +33,22 @@ def test_a_person_like_nobody_is_replayed_with_anybody() -> None:
     seen = set(map(tuple, model.population.codes.tolist()))
     codes = min(set(product(*map(range, CARDS[:PERSONS]))) - seen)
     disclosed = tuple(zip(NAMES, codes, strict=False))
-    worlds = worlds_of([Past(START, "a.example", QUERIES[0], None, disclosed)], model)
+    worlds = worlds_of([PastRequest(START, "a.example", QUERIES[0], None, disclosed)], model)
     assert not worlds.alike
     assert len(worlds.rows) == MOST_PEOPLE
-    assert all(worlds.known(0, name) == code for name, code in disclosed)
+    assert all(worlds.code_at(0, name) == code for name, code in disclosed)
 
 
 def test_a_value_is_looked_up_near_by() -> None:
     """This request, then the profile, then the last request before, then the first after."""
     values: list[dict[str, int]] = [{}, {"age": 1}, {}, {"age": 2}, {}]
-    history = [Past(START, "a.example", "", None, tuple(each.items())) for each in values]
+    history = [PastRequest(START, "a.example", "", None, tuple(each.items())) for each in values]
     worlds = worlds_of(history, MODELS[0])
-    assert [worlds.known(place, "age") for place in range(5)] == [1, 1, 1, 2, 2]
-    assert worlds.known(0, "job") is None
+    assert [worlds.code_at(place, "age") for place in range(5)] == [1, 1, 1, 2, 2]
+    assert worlds.code_at(0, "job") is None
     worlds = worlds_of(history, MODELS[0], {"age": 0, "job": 1})
-    assert [worlds.known(place, "age") for place in range(5)] == [0, 1, 0, 2, 0]
-    assert (worlds.known(0, "job"), worlds.known(0, "region")) == (1, 0)
+    assert [worlds.code_at(place, "age") for place in range(5)] == [0, 1, 0, 2, 0]
+    assert (worlds.code_at(0, "job"), worlds.code_at(0, "region")) == (1, 0)
 
 
 def test_people_are_spaced_evenly_and_agree_with_the_latest_values() -> None:
@@ -59,6 +59,7 @@ def test_people_are_spaced_evenly_and_agree_with_the_latest_values() -> None:
     everybody = [dict(zip(names, row, strict=True)) for row in codes]
     assert [*worlds_of([], model).rows] == everybody[::2]
     moved = [
-        Past(START, "a.example", "", None, (("region", region), ("hours", 1))) for region in (1, 2)
+        PastRequest(START, "a.example", "", None, (("region", region), ("hours", 1)))
+        for region in (1, 2)
     ]
     assert {row["region"] for row in worlds_of(moved, model).rows} == {2}

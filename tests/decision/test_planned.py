@@ -37,13 +37,13 @@ def of(decision: Decision, name: str) -> Candidate:
     return next(each for each in decision.candidates if each.name == name)
 
 
-def heard(**times: int) -> Knowledge:
+def asked(**times: int) -> Knowledge:
     """Return the knowledge of who holds nothing and was asked these queries so often."""
     texts = [each.text for each in MODEL.queries]
-    return Knowledge(heard=tuple(sorted((texts.index(q), n) for q, n in times.items())))
+    return Knowledge(queries=tuple(sorted((texts.index(q), n) for q, n in times.items())))
 
 
-BOTH = heard(weather=8, music=8)
+BOTH = asked(weather=8, music=8)
 
 
 def test_each_request_carries_its_part_of_the_plan() -> None:
@@ -66,7 +66,7 @@ def test_what_was_never_asked_for_waits() -> None:
     assert (weather.disclosed, music.disclosed) == (("region",), ("hobby",))
     assert of(weather, "region").serves == ("weather",)
     assert of(weather, "hobby").reason == "not in the plan"
-    assert planned("weather", heard(music=8)).disclosed == ("region", "hobby")
+    assert planned("weather", asked(music=8)).disclosed == ("region", "hobby")
 
 
 @given(worlds(), st.integers(1, 9))
@@ -78,7 +78,7 @@ def test_a_plan_is_for_what_was_asked(world: World, times: int) -> None:
         planned_for(
             prepare(Context(world.request, terms, asked, world.model), other), other, 0
         ).shares
-        for asked in (replace(world.known, heard=((0, each),)) for each in (times, 4 * times))
+        for asked in (replace(world.known, queries=((0, each),)) for each in (times, 4 * times))
     )
     assert set(seldom) == {0, other}
     assert 0 < sum(seldom.values()) <= 1 + ROUNDING
@@ -105,7 +105,7 @@ def test_each_reason_is_true_of_the_plan(world: World) -> None:
 def test_what_was_asked_so_far_decides_what_is_worth_it() -> None:
     """At a price between the two, the fact is told that helps with what is asked often."""
     for often, other, fact in (("music", "weather", "hobby"), ("weather", "music", "region")):
-        known = heard(**{often: OFTEN})
+        known = asked(**{often: OFTEN})
         assert planned(often, known, trade_off=5.12).disclosed == (fact,)
         assert planned(other, known, trade_off=5.12).disclosed == (fact,)
 
@@ -168,17 +168,17 @@ def test_nothing_is_planned_for_who_forgets_or_for_an_unknown_query() -> None:
 
 
 @given(worlds(), st.integers(1, 9))
-def test_what_was_heard_matters_to_a_plan_alone(world: World, times: int) -> None:
+def test_what_was_asked_matters_to_a_plan_alone(world: World, times: int) -> None:
     """Any other decision is the same, whatever the recipient was asked."""
     before = world.decided()
-    after = world._replace(known=replace(world.known, heard=((0, times),))).decided()
+    after = world._replace(known=replace(world.known, queries=((0, times),))).decided()
     if before.mode != "planned":
         assert after == before
 
 
 def test_what_a_plan_weighs_is_no_part_of_another_decision() -> None:
     """So that a decision is remembered, whatever was asked since; caps alone need the week."""
-    known = Knowledge((("region", 1),), recent=2, heard=((0, 4),))
+    known = Knowledge((("region", 1),), recent=2, queries=((0, 4),))
     assert relevant(known, Terms()) == Knowledge((("region", 1),))
     assert relevant(known, PLANNED) == replace(known, recent=0)
     assert relevant(known, replace(PLANNED, limits=Limits(new_per_week=3))) == known
@@ -188,9 +188,9 @@ def test_what_a_plan_weighs_is_no_part_of_another_decision() -> None:
 def test_one_time_more_seldom_makes_another_plan(
     world: World, power: int, data: st.DataObject
 ) -> None:
-    """What was heard counts as the power of two below: what is decided once serves for long."""
+    """What was asked counts as the power of two below: what is decided once serves for long."""
     times = data.draw(st.integers(2**power, 2 ** (power + 1) - 1))
-    about, exactly = (replace(world.known, heard=((0, each),)) for each in (2**power, times))
+    about, exactly = (replace(world.known, queries=((0, each),)) for each in (2**power, times))
     assert relevant(exactly, world.terms) == relevant(about, world.terms)
     assert world._replace(known=exactly).decided() == world._replace(known=about).decided()
 
@@ -203,17 +203,17 @@ def test_a_plan_depends_on_its_state_alone(world: World) -> None:
 
 
 @pytest.mark.parametrize("wrong", [((2, 1),), ((-1, 1),), ((0, 0),)])
-def test_what_cannot_be_heard_is_refused(wrong: tuple[tuple[int, int], ...]) -> None:
-    """A query that the model lacks, and one that was heard less than once."""
-    with pytest.raises(UsageError, match="cannot be heard"):
-        planned(knowledge=Knowledge(heard=wrong))
+def test_what_cannot_have_been_asked_is_refused(wrong: tuple[tuple[int, int], ...]) -> None:
+    """A query that the model lacks, and one that was asked less than once."""
+    with pytest.raises(UsageError, match="cannot have been asked"):
+        planned(knowledge=Knowledge(queries=wrong))
 
 
 def test_the_models_shares_stand_for_what_is_still_to_come() -> None:
     """They count as much as some requests, whatever their sum is."""
     weights = MODEL.tables.query_weights
     scaled = replace(MODEL, tables=replace(MODEL.tables, query_weights=weights * 7))
-    for knowledge in (Knowledge(), heard(music=int(PRIOR))):
+    for knowledge in (Knowledge(), asked(music=int(PRIOR))):
         one, other = (
             decide(Request("music"), PLANNED, knowledge, model) for model in (MODEL, scaled)
         )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.replay import Codes, Past, mean, replay, summary_of, worlds_of
+from agent.decision.replay import Codes, PastRequest, mean, replay, summary_of, worlds_of
 from agent.model.model import Model
 from tests.decision.histories import (
     HOSTS,
@@ -29,7 +29,7 @@ from tests.decision.made import NAMES
 
 @given(models, streams(), policies(), people)
 def test_the_same_policy_changes_nothing(
-    model: Model, stream: tuple[Past, ...], rules: Rules, person: Codes
+    model: Model, stream: tuple[PastRequest, ...], rules: Rules, person: Codes
 ) -> None:
     """Whatever it rules, and whether the person's values are given or only in the history."""
     history = lived(stream, rules, [person] * len(stream), model)
@@ -48,7 +48,7 @@ def test_the_same_policy_changes_nothing(
 
 @given(models, streams(), policies(["everyone"]), people, people)
 def test_the_same_policy_changes_nothing_for_a_person_who_changed(
-    model: Model, stream: tuple[Past, ...], rules: Rules, before: Codes, after: Codes
+    model: Model, stream: tuple[PastRequest, ...], rules: Rules, before: Codes, after: Codes
 ) -> None:
     """What changed is new to whoever holds the old value, and counts as such."""
     half = len(stream) // 2
@@ -62,7 +62,7 @@ def test_the_same_policy_changes_nothing_for_a_person_who_changed(
 def test_something_was_disclosed_at_all() -> None:
     """The law above is not about silence: a generous policy discloses, and to a few people."""
     model = MODELS[0]
-    stream = [Past(START, "a.example", query, None, ()) for query in QUERIES]
+    stream = [PastRequest(START, "a.example", query, None, ()) for query in QUERIES]
     rules = Rules(policy("lambda = 0.01"), protects_me=False)
     person = dict(zip(NAMES, (*model.population.codes[0].tolist(), 1), strict=True))
     outcomes = tried(lived(stream, rules, [person] * len(stream), model), rules, model)
@@ -119,7 +119,7 @@ def test_where_all_values_are_known_nobody_has_to_stand_for_the_person(
 ) -> None:
     """The expectation over people, whoever they are, is then the plain replay."""
     everything = tuple(person.items())
-    somebody = Past(START, "z.example", "zebra crossing", None, everything)
+    somebody = PastRequest(START, "z.example", "zebra crossing", None, everything)
     history = (somebody, *data.draw(told(person)))
     plain = tried(history, rules, model, person)
     assert tried(history, rules, model) == plain
@@ -156,7 +156,7 @@ def test_a_recipient_holds_the_latest_value() -> None:
     """In the actual world as in the others."""
     model = MODELS[0]
     values: list[dict[str, int]] = [{"region": 1}, {"region": 2}, {}]
-    history = [Past(START, "a.example", "", None, tuple(each.items())) for each in values]
+    history = [PastRequest(START, "a.example", "", None, tuple(each.items())) for each in values]
     outcomes = tried(history, Rules(policy("nothing = true"), protects_me=False), model)
     left = [model.crowd([(model.index("region"), code)]).people for code in (1, 2, 2)]
     assert [each.people_left.was for each in outcomes] == left
@@ -165,7 +165,7 @@ def test_a_recipient_holds_the_latest_value() -> None:
 
 def test_limits_for_the_person_need_all_values() -> None:
     """Where they are not known, what stays is an expectation as well."""
-    history = [Past(START, "a.example", QUERIES[0], None, ())]
+    history = [PastRequest(START, "a.example", QUERIES[0], None, ())]
     rules = Rules(policy('protect = "me"\nk = 1000'), protects_me=True)
     person = dict.fromkeys(NAMES, 1)
     for profile, expected in ((None, True), (person, False)):
@@ -186,7 +186,7 @@ def test_a_summary_counts_requests(before: str, after: str, field: str) -> None:
     model = MODELS[0]
     one, other = (Rules(policy(text), protects_me=False) for text in (before, after))
     person = dict(zip(NAMES, (*model.population.codes[0].tolist(), 1), strict=True))
-    stream = [Past(START, host, query, None, ()) for host in HOSTS for query in QUERIES]
+    stream = [PastRequest(START, host, query, None, ()) for host in HOSTS for query in QUERIES]
     outcomes = tried(lived(stream, one, [person] * len(stream), model), other, model, person)
     summary = summary_of(outcomes)
     counts: dict[str, Any] = dict(getattr(summary, field))

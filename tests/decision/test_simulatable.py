@@ -56,9 +56,9 @@ def transcript(person: Person, terms: Terms, model: Model, names: Set = ALL) -> 
         decision = decide(request, replace(terms, available=available), known, model)
         codes = {name: values[name] for name in decision.disclosed}
         steps.append((decision.status, decision.disclosed, tuple(codes.values())))
-        known = known.learns({name: code for name, code in codes.items() if name != "hours"})
+        known = known.with_facts({name: code for name, code in codes.items() if name != "hours"})
         if codes:
-            known = known.hears(model.match(request.query))
+            known = known.with_query(model.match(request.query))
     return steps
 
 

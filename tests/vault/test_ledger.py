@@ -104,7 +104,7 @@ def test_whoever_learns_something_has_it_on_the_disk(
             before, after = (
                 knowledge_of(told[:end], pool, pools.of, NOW) for end in (place, place + 1)
             )
-            assert before == replace(after, heard=before.heard)
+            assert before == replace(after, queries=before.queries)
 
 
 @given(histories())

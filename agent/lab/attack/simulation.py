@@ -205,7 +205,7 @@ class Reticent:
         number, terms = self._ruled(question)
         held = relevant(question.held, terms)
         if terms.memory == "forgets":  # as if it knew nothing, each time
-            held = replace(held, codes=(), heard=())
+            held = replace(held, codes=(), queries=())
         return number, question.query, held, self.own(question, person.codes)
 
     def own(self, question: Question, codes: Sequence[int]) -> Hashable:
