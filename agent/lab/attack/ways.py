@@ -73,57 +73,28 @@ class Way:
 
 
 NOTHING = Way(name="nothing", telling="nothing")
-
-
 EVERYTHING = Way(name="everything", telling="everything")
-
-
 DEMOGRAPHICS = Way(name="all demographics", telling="demographics")
-
-
 TOPICS = Way(name="all topics", telling="topics")
-
-
 RANDOM = tuple(Way(name=f"{count} at random", telling="random", count=count) for count in (2, 4, 8))
+CONSTANT = (NOTHING, EVERYTHING, DEMOGRAPHICS, TOPICS, *RANDOM)  # the same with every request
 
 
-CONSTANT = (NOTHING, EVERYTHING, DEMOGRAPHICS, TOPICS, *RANDOM)
+def _presets(like: Way) -> tuple[Way, ...]:
+    """Return a way for each preset: one like this, whose name ends as this one's."""
+    return tuple(
+        replace(like, name=f"Reticent, {each}{like.name}", preset=each) for each in PRESETS
+    )
 
 
-"""What the user is told nothing of: the same with every request."""
-
-
-SHIPPED = tuple(Way(name=f"Reticent, {name}", preset=name) for name in PRESETS)
-
-
-ANSWERED = tuple(
-    Way(name=f"Reticent, {name}, yes to all", preset=name, answered=True) for name in PRESETS
-)
-
-
-SINGLE = Way(
-    name="Reticent, balanced, yes to all, a request at a time",
-    preset="balanced",
-    answered=True,
-    mode="dynamic",
-)
-
-
+_YES = Way(name=", yes to all", answered=True)
+SHIPPED, ANSWERED = _presets(Way(name="")), _presets(_YES)
+OWN = _presets(replace(_YES, name=f"{_YES.name}, protects me", protect="me"))
+# People differ in which attributes they have set, and absence may tell that.
+UNSET = _presets(replace(_YES, name=f"{_YES.name}, silence unset", unset=True))
+# These two are set beside each other: what lasts of a plan is not found by exact search.
+SINGLE = replace(ANSWERED[1], name=f"{ANSWERED[1].name}, a request at a time", mode="dynamic")
 EXACT = replace(SINGLE, name=f"{SINGLE.name}, searched exactly", algorithm="exact")
-
-
-"""The two are set beside each other: what lasts of a plan is not found by that search."""
-
-
-OWN = tuple(
-    Way(name=f"Reticent, {name}, yes to all, protects me", preset=name, answered=True, protect="me")
-    for name in PRESETS
-)
-UNSET = tuple(
-    Way(name=f"Reticent, {name}, yes to all, silence unset", preset=name, answered=True, unset=True)
-    for name in PRESETS
-)
-"""People differ in which attributes they have set, and absence may tell that."""
 
 
 def _family(like: Way, *trade_offs: float) -> tuple[Way, ...]:
@@ -137,34 +108,20 @@ def _family(like: Way, *trade_offs: float) -> tuple[Way, ...]:
 FORGETFUL = _family(
     Way(name="without memory", mode="dynamic", memory="forgets"), 5.12, 20.0, 100.0, 400.0
 )
-
-
 STANDING = _family(Way(name="standing set", mode="standing"), 0.5, 1.0, 2.0, 5.12, 20.0, 100.0)
-
-
 LEDGER = _family(
     Way(name="with the ledger", preset="balanced", mode="dynamic"),
     *(5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0),
 )
-
-
 PLANNED = _family(
     Way(name="planned", preset="balanced", mode="planned"), 1.0, 2.0, 3.5, 5.12, 10.0, 20.0
 )
-
-
+# The paper's choice taken alone (9.5.2), at its own lambda: what utility is kept of.
 PAPERS = FORGETFUL[0]
-
-
-"""The paper's choice taken alone (9.5.2), at its own lambda: what utility is kept of."""
-
-
+# The lines of the frontier: no limits, everything may leave, each at several lambdas.
 FAMILIES: dict[str, tuple[Way, ...]] = {
     "without memory": FORGETFUL,
     "standing set": STANDING,
     "with the ledger": LEDGER,
     "planned": PLANNED,
 }
-
-
-"""The lines of the frontier: no limits, everything may leave, each at several lambdas."""

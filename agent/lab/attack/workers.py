@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from agent import Model, load_model
 from agent.lab import Progress, spawned
@@ -27,10 +27,13 @@ from agent.lab.attack.ways import Way
 from agent.model.file import SUFFIX, write
 
 Task = tuple[Way, Sequence[Person]]
-Work = Callable[[Way, Model], Callable[[Person], Any]]
-
-
-AT_ONCE, SLOWLY = 25, 3  # people in a task
+AT_ONCE = 25  # people in a task; exact search takes long
+DOING = {
+    "send": ("sending requests", AT_ONCE),
+    "send and reason": ("sending requests, and reasoning", AT_ONCE),
+    "reason": ("reasoning about absence", AT_ONCE),
+    "search": ("searching exactly", 3),
+}
 
 
 class Compared(NamedTuple):
@@ -104,16 +107,14 @@ def traces(
 
     But for seconds they do not depend on how many processes there are.
     """
-    work = partial(_walking, scene)
-    return _by_way(model, work, dict.fromkeys(ways, people), run, "sending requests")
+    return _by_way(model, Work("send", scene), dict.fromkeys(ways, people), run)
 
 
 def watched(
     model: Model, scene: Scene, people: Mapping[Way, Sequence[Person]], listed: Codes, run: Run
 ) -> dict[Way, list[tuple[Trace, Inferred]]]:
     """Return the traces as `traces`, each with who is left as `inferences`: decided once."""
-    work = partial(_watching, scene, listed)
-    return _by_way(model, work, people, run, "sending requests, and reasoning")
+    return _by_way(model, Work("send and reason", scene, listed), people, run)
 
 
 def inferences(
@@ -124,50 +125,46 @@ def inferences(
     ``people``: who is looked for, all of them on the list, in ways that Reticent decides;
     ``listed``: unsigned, shape (N, P), their codes.
     """
-    work = partial(_reasoning, scene, listed)
-    return _by_way(model, work, people, run, "reasoning about absence")
+    return _by_way(model, Work("reason", scene, listed), people, run)
 
 
 def searches(
     model: Model, scene: Scene, way: Way, people: Sequence[Person], run: Run
 ) -> list[Searched]:
     """Return what comes of the people's requests in a way that searches exactly, in their order."""
-    work = partial(_searching, scene)
-    return _by_way(model, work, {way: people}, run, "searching exactly", SLOWLY)[way]
+    return _by_way(model, Work("search", scene), {way: people}, run)[way]
 
 
-def _walking(scene: Scene, way: Way, model: Model) -> Callable[[Person], Trace]:
-    return partial(walk, strategy(way, model, scene, perf_counter), model, scene)
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """What is done with each person; ``listed``: who is on the list of whoever reasons."""
 
+    kind: Literal["send", "send and reason", "reason", "search"]
+    scene: Scene
+    listed: Codes | None = None
 
-def _watching(
-    scene: Scene, listed: Codes, way: Way, model: Model
-) -> Callable[[Person], tuple[Trace, Inferred]]:
-    agent = Reticent(way, model, scene, perf_counter)
-    reasoner = Reasoner(agent, model, scene, listed)
-    return lambda person: (walk(agent, model, scene, person), reasoner.inferred(person))
-
-
-def _reasoning(scene: Scene, listed: Codes, way: Way, model: Model) -> Callable[[Person], Inferred]:
-    return Reasoner(Reticent(way, model, scene, perf_counter), model, scene, listed).inferred
-
-
-def _searching(scene: Scene, way: Way, model: Model) -> Callable[[Person], Searched]:
-    return Searcher(way, model, scene, perf_counter).searched
+    def of(self, way: Way, model: Model) -> Callable[[Person], Any]:
+        """Return what is done with a person in a way; what was decided is kept in it."""
+        scene, listed = self.scene, self.listed
+        if self.kind == "search":
+            return Searcher(way, model, scene, perf_counter).searched
+        if listed is None:
+            return partial(walk, strategy(way, model, scene, perf_counter), model, scene)
+        agent = Reticent(way, model, scene, perf_counter)
+        reason = Reasoner(agent, model, scene, listed).inferred
+        if self.kind == "reason":
+            return reason
+        return lambda person: (walk(agent, model, scene, person), reason(person))
 
 
 def _by_way(
-    model: Model,
-    work: Work,
-    people: Mapping[Way, Sequence[Person]],
-    run: Run,
-    what: str,
-    at_once: int = AT_ONCE,
+    model: Model, work: Work, people: Mapping[Way, Sequence[Person]], run: Run
 ) -> dict[Way, list[Any]]:
     """Return what work makes of each person, by way, and report progress.
 
     A model's own memory cannot be sent, so each of several processes reads the model.
     """
+    what, at_once = DOING[work.kind]
     tasks = [
         (way, these[start : start + at_once])
         for way, these in people.items()
@@ -198,7 +195,7 @@ class _Crew:
         """Return what comes of a task's people."""
         way, people = task
         if self._working is None or self._working[0] != way:
-            self._working = way, self._work(way, self._model)
+            self._working = way, self._work.of(way, self._model)
         return [self._working[1](person) for person in people]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent.decision.calibration import Calibration
+from agent.decision.calibration import Calibration, aligned
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Subject
@@ -90,8 +90,7 @@ def _claims(name: str, shown: Curve) -> list[Claim]:
 
 def calibrated(costs: Mapping[str, float], seed: int) -> Calibration:
     """Return the least-squares fit of made-up answers to costs by precision, coarsest first."""
-    replies = survey.made_replies(costs, survey.RESPONSES, seed)
-    return survey.calibrated_by(replies, survey.LOCATION, costs)
+    return aligned(survey.made_answers(costs, survey.RESPONSES, seed), costs)
 
 
 def calibration_finding(calibration: Calibration, note: str) -> Finding:

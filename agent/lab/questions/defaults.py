@@ -3,17 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from math import isfinite, log2, sqrt
+from math import isfinite, log2
 from typing import NamedTuple
-
-import numpy as np
 
 from agent import Model
 from agent.build.log.schema import BY_LABEL
 from agent.errors import UsageError
 from agent.lab.questions import survey
 from agent.lab.questions.ratings import MAPPED, SOURCE, adults
-from agent.lab.questions.survey import ATTRIBUTES, OUTCOMES, Order, Outcome, Question
+from agent.lab.questions.survey import OUTCOMES
 from agent.model.model import Figure
 
 # What each level of the second survey wants, which did not ask: the paper's four improvements
@@ -22,16 +20,6 @@ from agent.model.model import Figure
 PRICES = tuple(log2(factor) for factor in (1.25, 1.5, 2.0, 4.0))
 AS_ANSWERED = 1.0
 HALF = 0.5  # of the people
-DOUBLED_LEVEL = (
-    PRICES.index(survey.DOUBLED_BITS) + 1
-)  # who rates so or below shares for twice the speed
-_Z = 1.96  # of a 95 % interval
-# What the paper asked beside attributes, and the item nearest to it.
-_NEAREST = {
-    (survey.LOCATION, "city"): ("location",),
-    (survey.AGE, "1 year"): ("birthdate",),
-    (survey.STORAGE, "topics"): ("website",),
-}
 
 
 class Price(NamedTuple):
@@ -57,7 +45,7 @@ def median_bits(known: Sequence[tuple[float, float]]) -> float | None:
 
 def stated_prices() -> Mapping[str, Price]:
     """Return the prices by label that the paper's shares come to."""
-    source = f"paper {survey.WILLING.place.split(',')[0]}"
+    source = f"paper {survey.WILLING}"
     bits = {
         each: median_bits([(survey.DOUBLED_BITS, share)])
         for each, share in survey.WOULD_SHARE.items()
@@ -127,75 +115,3 @@ def with_default_sensitivities(model: Model, scale: float = AS_ANSWERED) -> Mode
         "sensitivity_scale": scale,
     }
     return replace(model, attributes=attributes, options=options, digest="")
-
-
-class Ranking(NamedTuple):
-    """An order that the paper states, and how the same people rate the nearest items.
-
-    ``difference``: mean level of what the paper has as more sensitive, less that of the other, with
-    the ``half_width`` of its 95 % interval; ``higher`` and ``lower``: shares of people who rate it
-    above, and below, the other.
-    """
-
-    order: Order
-    difference: float
-    half_width: float
-    higher: float
-    lower: float
-
-    @property
-    def agrees(self) -> bool | None:
-        """Whether the second survey has the same order; None where the interval holds 0."""
-        return None if abs(self.difference) <= self.half_width else self.difference > 0
-
-
-class Total(NamedTuple):
-    """A set of Fig. 11: the most that its sensitivity can be, and what our prices come to."""
-
-    outcome: Outcome
-    priced: int
-    bits: float
-
-
-def rates() -> dict[str, tuple[float, float]]:
-    """Return by label who would share for twice the performance: as stated, and as rated."""
-    shared = {label: share for label, share in survey.WOULD_SHARE.items() if label in MAPPED}
-    return {
-        label: (share, adults().share(MAPPED[label], DOUBLED_LEVEL))
-        for label, share in shared.items()
-    }
-
-
-def unwilling() -> dict[str, float]:
-    """Return by label the shares who would share, where they are no majority as in 6.1."""
-    shares = {label: adults().share(items, DOUBLED_LEVEL) for label, items in MAPPED.items()}
-    return {label: share for label, share in shares.items() if share <= survey.MAJORITY}
-
-
-def rankings() -> tuple[Ranking, ...]:
-    """Return the stated orders of which both sides have an item of their own."""
-    found = []
-    for order in survey.ORDERS:
-        less, more = (_items(*each) for each in order)
-        if less and more and less != more:
-            steps = adults().of(more).astype(float) - adults().of(less)
-            half = _Z * float(steps.std(ddof=1)) / sqrt(len(steps))
-            higher, lower = float(np.mean(steps > 0)), float(np.mean(steps < 0))
-            found.append(Ranking(order, float(steps.mean()), half, higher, lower))
-    return tuple(found)
-
-
-def totals() -> tuple[Total, ...]:
-    """Return the sets of Fig. 11 beside our prices."""
-    found = []
-    for each in OUTCOMES:
-        bits = [prices()[label].bits for label in each.labels if label in prices()]
-        found.append(Total(each, len(bits), sum(bits)))
-    return tuple(found)
-
-
-def _items(question: Question, thing: str) -> tuple[str, ...]:
-    """Return the items of the second survey that are nearest to what the paper asked."""
-    if question is ATTRIBUTES:
-        return MAPPED.get(thing, ())
-    return _NEAREST.get((question, thing), ())
