@@ -12,7 +12,7 @@ from tests.decision.drawn import World, worlds
 from tests.decision.made import NAMES
 
 ROUNDING = 1e-9
-MANY = settings(max_examples=300)
+MANY = settings(max_examples=2 * settings().max_examples)
 ANY_NAME = st.sampled_from(NAMES)
 
 

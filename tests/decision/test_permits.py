@@ -12,7 +12,7 @@ from agent.decision.terms import Limits, Terms
 from tests.decision.drawn import World, codes, worlds
 from tests.decision.made import NAMES, PERSONS, made_model
 
-MANY = settings(max_examples=200)
+MANY = settings(max_examples=2 * settings().max_examples)
 ROUNDING = 1e-9
 UNKNOWN = "zebra crossing"
 

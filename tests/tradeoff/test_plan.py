@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import Demand, Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.sets import members, pairs, singleton, subsets, union
-from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Utility
+from agent.tradeoff.utility import HELPS_NOTHING, Utility
 from tests.tradeoff.doubles import Table, Tabulated, submodular, tabulate
-from tests.tradeoff.worlds import World, rich_worlds, settings_for, worlds
+from tests.tradeoff.worlds import World, rich_worlds, settings_for
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9
@@ -68,24 +68,6 @@ def test_of_a_submodular_utility_it_is_an_upper_bound(function: Tabulated) -> No
     utility = told(function)
     for mask in range(len(function.utilities)):
         assert function.value(mask) <= utility.value(mask) + ROUNDING
-
-
-@given(worlds(), st.floats(0, 1))
-def test_two_utilities_are_mixed_set_by_set(world: World, share: float) -> None:
-    """Values, gains and bounds alike; all of one is that one."""
-    own, usual = world.utility(), world.utility("plugin", 20.0)
-    mean = MeanUtility((own, usual), np.array([1 - share, share]))
-    assert mean.limit == pytest.approx((1 - share) * own.limit + share * usual.limit)
-    for mask in range(world.everything + 1):
-        mixed = (1 - share) * own.value(mask) + share * usual.value(mask)
-        assert mean.value(mask) == pytest.approx(mixed, abs=ROUNDING)
-        most = max(mean.value(each) for each in subsets(mask))
-        assert most <= mean.ceiling(mask) + ROUNDING
-        mean.focus(mask)
-        rest = [*members(world.everything & ~mask)]
-        one_more = [mean.value(mask | singleton(each)) for each in rest]
-        assert mean.extensions(mask, rest) == pytest.approx(one_more, abs=ROUNDING)
-        mean.forget()
 
 
 class Given:
