@@ -85,9 +85,9 @@ def _check_path(path: Path) -> None:
         hint = "check the path" if near is None else f"did you mean {str(path.parent / near)!r}?"
         raise UsageError("no such file", hint, str(path))
     if not path.is_file():
-        raise UsageError("this is not a file", "name a file", str(path))
+        raise UsageError("not a file", "name a file", str(path))
     if not path.name.endswith(FORMATS):
-        what = "the name of the file does not end like that of a table"
+        what = "the file name does not end like a table's"
         raise BuildError(what, f"name it {', '.join(FORMATS[:-1])} or {FORMATS[-1]}", str(path))
     if any(each in str(path) for each in _SEVERAL):
         what = f"the path contains one of {' '.join(_SEVERAL)}"

@@ -194,7 +194,7 @@ def build(
     """Build a model from two tables, or from a raw search log: csv, csv.gz or parquet.
 
     Users: a column user, and one per attribute of the person. Events: columns user, query,
-    intent, and one per attribute that is set anew for every request. The three tables of a log
+    intent, and one per attribute that changes with every request. The three tables of a log
     are described in agent/build/FORMAT_LOG.md, and where sensitivities come from in
     agent/lab/questions/SOURCES.md. Needs the extra `build`.
     """

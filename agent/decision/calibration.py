@@ -48,10 +48,10 @@ def answers_of(said: Mapping[str, Mapping[str, object]], model: Model) -> Answer
     )
     levels = {*answers.sensitivity.values(), *answers.one_of.values()}
     if not levels:
-        raise UsageError("nothing is answered here", "answer sensitivity, one_of, or both")
+        raise UsageError("no question is answered", "answer sensitivity, one_of, or both")
     for level in sorted(levels - answers.improvement.keys()):
-        what = f"improvement does not say what you want for sensitivity {level}"
-        raise UsageError(what, f'answer that too, as in {level} = "100%"')
+        what = f"improvement has no answer for sensitivity {level}"
+        raise UsageError(what, f'add one, as in {level} = "100%"')
     return answers
 
 
@@ -63,7 +63,7 @@ def _level_key(key: str) -> int:
 
 def _factor(key: str, said: object) -> float:
     if not isinstance(said, str):
-        what = f"the improvement for {key} is not a text"
+        what = f"the improvement for {key} is not text"
         raise UsageError(what, 'write it in quotes, as in "100%"')
     if said not in IMPROVEMENTS:
         raise UsageError.unknown("improvement", said, IMPROVEMENTS)
@@ -74,7 +74,7 @@ def _level(key: str, said: object) -> int:
     # A bool is an int to Python, and none to whoever writes one.
     if type(said) is not int or not 1 <= said <= LEVELS:
         what = f"the sensitivity of {key} is not a whole number from 1 to {LEVELS}"
-        raise UsageError(what, f"write {key} = 3, say")
+        raise UsageError(what, f"write {key} = 3, for example")
     return said
 
 

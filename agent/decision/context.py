@@ -117,7 +117,7 @@ def prepare(context: Context, query: int | None) -> Prepared:
     if limits.protect == "me":
         if mine is None:
             hint = "give the user's own values, or protect everyone"
-            raise UsageError("the terms protect this user, whose values are not known here", hint)
+            raise UsageError("the terms protect this user, but the user's values are missing", hint)
         persons = enumerate(model.attributes[: model.persons])
         own = tuple((index, mine.get(each.name, UNSPECIFIED)) for index, each in persons)
     settings = Settings(
@@ -201,7 +201,7 @@ def _person(name: str, model: Model) -> int:
     index = model.index(name)
     if model.attributes[index].scope != "person":
         hint = "only attributes of the person can be known or guarded"
-        raise UsageError(f"attribute {name!r} is set anew for every request", hint)
+        raise UsageError(f"attribute {name!r} changes with every request", hint)
     return index
 
 

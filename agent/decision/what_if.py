@@ -72,7 +72,7 @@ def weigh_steps(
     crowd = prepared.crowd
     for each in (base, mask):
         if crowd.combinations(each) > COMBINATIONS:
-            what = "the set has too many attributes that are set anew for every request"
+            what = "the set has too many attributes that change with every request"
             raise UsageError(what, "add fewer of them, or drop some")
     informed = query is not None or terms.unknown_queries == "standing"
     objective = (

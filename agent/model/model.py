@@ -191,6 +191,6 @@ def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
     """Return the error for a name that is no attribute of the person in any of these models."""
     if any(name == each.name for model in models for each in model.attributes):
         hint = "leave it out: a profile has only what stays the same"
-        return UsageError(f"{name} is set anew for every request", hint)
+        return UsageError(f"{name} changes with every request", hint)
     names = {each for model in models for each in person_codes(model)}
     return UsageError.unknown("attribute", name, names)

@@ -145,10 +145,10 @@ def check_key(text: str) -> str:
     """
     if not _KEY.fullmatch(text):
         hint = f"write {_ALGORITHM} and 64 of 0-9 and a-f, as `reticent model key` prints it"
-        raise UsageError("this is not a public key", hint, text[:80])
+        raise UsageError("not a public key", hint, text[:80])
     if not is_sound(_point(text)):
         hint = "ask its owner for the key that `reticent model key` printed"
-        raise UsageError("this is not a public key: anybody could sign for it", hint, text)
+        raise UsageError("not a public key: anybody could sign for it", hint, text)
     return text
 
 
@@ -232,7 +232,7 @@ def _private_key(path: Path) -> Ed25519PrivateKey:
     except TypeError as error:
         raise UsageError("the key is encrypted", hint, str(path)) from error
     except (ValueError, UnsupportedAlgorithm) as error:
-        raise UsageError("this is not a private key", hint, str(path)) from error
+        raise UsageError("not a private key", hint, str(path)) from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise UsageError("this is a key of another kind", hint, str(path))
+        raise UsageError("not an Ed25519 key", hint, str(path))
     return key

@@ -161,7 +161,7 @@ def test_every_truncation_is_refused_or_harmless(tmp_path: Path, suffix: str) ->
     [
         ("user.csv", UsageError, "no such file", "users.csv"),
         ("nowhere/at/all.csv", UsageError, "no such file", "check the path"),
-        ("folder.csv", UsageError, "this is not a file", "name a file"),
+        ("folder.csv", UsageError, "not a file", "name a file"),
         (
             "users.xlsx",
             BuildError,

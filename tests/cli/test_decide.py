@@ -255,7 +255,7 @@ def test_the_page_says_what_the_query_was_read_as(run: Run, village: Path) -> No
         (["--guard", "hobby=inf"], "'inf' is not a finite number", "as in hobby=0.5"),
         (["--sensitivity", "hobby=-1"], "--sensitivity: the sensitivity of hobby", "from 0"),
         (["--guard", "hobby=-1"], "--guard: the guard on hobby", "from 0"),
-        (["--know", "at_work=yes"], "'at_work' is set anew for every request", "only attributes"),
+        (["--know", "at_work=yes"], "'at_work' changes with every request", "only attributes"),
         (["--query", " "], "the query is empty", "write what is asked"),
         (["extra"], "unexpected extra argument", "see `reticent model decide --help`"),
     ],

@@ -100,7 +100,7 @@ def test_answers_are_checked_to_be_what_they_are(said: list[Answers]) -> None:
         if each.sensitivity or each.one_of:
             assert answers_of(texts, MODEL) == each
         else:
-            with pytest.raises(UsageError, match="nothing is answered"):
+            with pytest.raises(UsageError, match="no question is answered"):
                 answers_of(texts, MODEL)
 
 
@@ -115,7 +115,7 @@ def test_answers_are_checked_to_be_what_they_are(said: list[Answers]) -> None:
         ("one_of", {"12345678901": 1}, "is not a number of people"),
         ("improvement", {"6": "25%"}, "unknown sensitivity '6'"),
         ("improvement", {"1": "25"}, "unknown improvement '25'"),
-        ("improvement", {"1": 2.0}, "the improvement for 1 is not a text"),
+        ("improvement", {"1": 2.0}, "the improvement for 1 is not text"),
     ],
 )
 def test_what_is_no_answer(question: str, said: dict[str, object], error: str) -> None:

@@ -180,7 +180,7 @@ def test_the_largest_statement_has_room() -> None:
 
 
 def test_only_attributes_of_the_person_are_facts() -> None:
-    """What is set anew for every request is no knowledge."""
+    """What changes with every request is no knowledge."""
     fields = {name: getattr(ENTRY, name) for name in ENTRY.__struct_fields__}
     assert ENTRY.facts == (("region", "uk"), ("age", "old"))
     assert Disclosure(**fields | {"persons": ("age",)}).facts == (("age", "old"),)

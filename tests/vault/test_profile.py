@@ -27,8 +27,8 @@ FAULTS: tuple[tuple[dict[str, str], tuple[str, ...], str], ...] = (
     ({"region": "spain"}, (), "unknown value of region 'spain'"),  # it fits only one of them
     ({"region": "UK"}, (), "did you mean 'uk'?"),
     ({"regoin": "uk"}, (), "did you mean 'region'?"),
-    ({"hours": "yes"}, (), "hours is set anew for every request"),
-    ({}, ("hours",), "hours is set anew for every request"),
+    ({"hours": "yes"}, (), "hours changes with every request"),
+    ({}, ("hours",), "hours changes with every request"),
     ({}, ("ag",), "did you mean 'age'?"),
     ({"age": "old"}, ("age",), "age is both set and unset"),
 )
@@ -251,8 +251,8 @@ def test_what_stands_above_is_for_all_models_and_a_table_for_its_own() -> None:
         (b'region = "spain"', "unknown value of region 'spain'", "known: "),
         (b"region = true", "the value of region is not text", 'region = "france"'),
         (b'[region]\nx = "uk"', "the value of region is not text", "quotes"),
-        (b'hours = "yes"', "hours is set anew for every request", "leave it out"),
-        (b'[one]\nhours = "yes"', "hours is set anew for every request", "leave it out"),
+        (b'hours = "yes"', "hours changes with every request", "leave it out"),
+        (b'[one]\nhours = "yes"', "hours changes with every request", "leave it out"),
         (b'[one]\nregoin = "uk"', "unknown attribute 'regoin'", "'region'?"),
         (b"[one]\nage = {}", "the value of age is not text", "quotes"),
         (b'[On]\nage = "old"', "unknown model 'On'", "'one'?"),
