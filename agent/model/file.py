@@ -285,8 +285,6 @@ def write(model: Model, path: Path) -> Model:
         written = decode(data)
     except (ModelError, ValueError) as error:
         what = error.what if isinstance(error, ModelError) else str(error)
-        raise BuildError(
-            what, "correct the tables or options that it was built from"
-        ) from error
+        raise BuildError(what, "correct the tables or options that it was built from") from error
     replace_bytes(data, path, PRIVATE)
     return written
