@@ -258,7 +258,7 @@ def pem(private: ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey, *, password: byt
     [
         (b"", "not a private key"),
         (b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "not a private key"),
-        (pem(rsa.generate_private_key(65537, 2048)), "key of not an Ed25519 key"),
+        (pem(rsa.generate_private_key(65537, 2048)), "not an Ed25519 key"),
         (pem(ed25519.Ed25519PrivateKey.generate(), password=b"x"), "encrypted"),
         (b"x" * 20_000, "the limit is 16384"),
     ],
