@@ -21,7 +21,7 @@ from agent.decision.replay import (
     Compared,
     Counts,
     PastRequest,
-    ReplayedRequest,
+    Replayed,
     Shares,
     Summary,
     Worlds,
@@ -133,9 +133,7 @@ def _past(line: bytes, model: Model) -> PastRequest:
     return PastRequest(read.at, read.recipient, read.query, asked, codes)
 
 
-def try_record(
-    outcomes: Sequence[ReplayedRequest], summary: Summary, worlds: Worlds
-) -> dict[str, Any]:
+def try_record(outcomes: Sequence[Replayed], summary: Summary, worlds: Worlds) -> dict[str, Any]:
     """Return a replayed history in JSON's own types."""
     return {
         "requests": [
@@ -186,7 +184,7 @@ def _named(of: str, pairs: Shares | Counts) -> list[dict[str, Any]]:
 
 
 def try_text(
-    outcomes: Sequence[ReplayedRequest], summary: Summary, notes: Sequence[str], titles: Titles
+    outcomes: Sequence[Replayed], summary: Summary, notes: Sequence[str], titles: Titles
 ) -> str:
     """Return all that there is to say about a replayed history, in 80 columns."""
     was, would_be = map(bits, summary.bits or (0.0, 0.0))
@@ -226,7 +224,7 @@ def _notes(history: History, summary: Summary, worlds: Worlds) -> Iterator[str]:
     )
 
 
-def _requests(outcomes: Sequence[ReplayedRequest], titles: Titles) -> str:
+def _requests(outcomes: Sequence[Replayed], titles: Titles) -> str:
     """Return a row for each request, with what would differ below it."""
     figures = [
         (_change(*map(bits, each.bits)), _change(*map(people, each.people_left)))
@@ -260,7 +258,7 @@ def _change(was: str, would_be: str) -> str:
     return was if was == would_be else f"{was} -> {would_be}"
 
 
-def _details(outcome: ReplayedRequest, titles: Titles) -> Iterator[str]:
+def _details(outcome: Replayed, titles: Titles) -> Iterator[str]:
     """Yield lines for what the policy changes about one request."""
     for label, shares in (
         ("newly disclosed", outcome.newly_disclosed),

@@ -129,7 +129,7 @@ class Compared(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayedRequest:
+class Replayed:
     """One request of the past under the policy that is tried.
 
     ``host``: its recipient; ``pool``: who shares what the host receives; ``matched_query``: the
@@ -182,7 +182,7 @@ class Summary:
     expected: bool
 
 
-def summary_of(outcomes: Sequence[ReplayedRequest]) -> Summary:
+def summary_of(outcomes: Sequence[Replayed]) -> Summary:
     """Return what the outcomes, in their order, come to."""
     ends = {each.pool: each.people_left for each in outcomes}
     requests = Counter(each.pool for each in outcomes)
@@ -212,7 +212,7 @@ def _counted(shares: Iterable[Shares]) -> Counts:
 
 def replay(
     history: Sequence[PastRequest], policy: Policy, model: Model, worlds: Worlds
-) -> Iterator[ReplayedRequest]:
+) -> Iterator[Replayed]:
     """Yield for each request what a policy would have disclosed, beside what was.
 
     ``history``: in order of time; ``worlds``: of the same history and model. In each world a pool
@@ -270,14 +270,14 @@ class _Answer(NamedTuple):
 
 def _outcome(
     past: PastRequest, ruling: Ruling, left: int, answers: Sequence[_Answer], model: Model
-) -> ReplayedRequest:
+) -> Replayed:
     """Return one request in the actual world beside the others; ``left``: people, as it was."""
     was = frozenset(name for name, _ in past.disclosed)
     sets = [frozenset(each.decision.disclosed) for each in answers]
     waiting = [each.decision.pending for each in answers]
     bits = {names: bits_of(past.query, names, model) for names in {was, *sets}}
     match = model.match(past.query)
-    return ReplayedRequest(
+    return Replayed(
         past=past,
         host=ruling.host,
         pool=ruling.pool,

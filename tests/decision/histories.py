@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 
 from agent.decision.decide import decide
-from agent.decision.replay import Codes, PastRequest, ReplayedRequest, replay, worlds_of
+from agent.decision.replay import Codes, PastRequest, Replayed, replay, worlds_of
 from agent.decision.request import Request
 from agent.decision.terms import terms_under
 from agent.model.model import Model
@@ -113,6 +113,6 @@ def lived(
 
 def tried(
     history: Sequence[PastRequest], rules: Rules, model: Model, profile: Codes | None = None
-) -> list[ReplayedRequest]:
+) -> list[Replayed]:
     """Return the outcomes of a replay."""
     return [*replay(history, rules.policy, model, worlds_of(history, model, profile))]
