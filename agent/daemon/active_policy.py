@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from operator import itemgetter
 
 from agent.decision.terms import Terms, terms_under
 from agent.errors import UsageError
@@ -17,16 +17,9 @@ from policy.rules import SIGN, Policy, Pools, Rule
 
 KEPT_RULINGS = 256  # combinations of rules that are not looked into yet
 MOST = 50_000  # rules, of the policy and of those before it
+_Answered = tuple[datetime, Verdicts, Mapping[str, Verdicts]]
 Known = tuple[object, ...]
 KEPT = 4096  # recipients, and terms of one
-
-
-class _Held(NamedTuple):
-    """What was ruled, by the rules that held together, and when it last was."""
-
-    settings: Verdicts
-    attributes: Mapping[str, Verdicts]
-    at: datetime
 
 
 class RuleUsage:
@@ -39,7 +32,7 @@ class RuleUsage:
     def __init__(self) -> None:
         """Begin with none."""
         self.since: datetime | None = None
-        self._held: dict[int, _Held] = {}  # by what a rulebook shares: what is held stays itself
+        self._answered: dict[int, _Answered] = {}  # by the id of its settings, which it keeps
         self._times: dict[Known, datetime] = {}
 
     def begin(self, now: datetime) -> None:
@@ -49,13 +42,13 @@ class RuleUsage:
 
     def clear(self) -> None:
         """Forget all that decided."""
-        self._held.clear()
+        self._answered.clear()
         self._times.clear()
 
     def note(self, ruling: Ruling, at: datetime) -> None:
         """Note that a request was answered under a ruling; nothing else of it is kept."""
-        self._held[id(ruling.settings)] = _Held(ruling.settings, ruling.attributes, at)
-        if len(self._held) > KEPT_RULINGS:
+        self._answered[id(ruling.settings)] = (at, ruling.settings, ruling.attributes)
+        if len(self._answered) > KEPT_RULINGS:
             self._sort_in()
 
     def at(self, rule: Rule) -> datetime | None:
@@ -65,13 +58,13 @@ class RuleUsage:
 
     def _sort_in(self) -> None:
         """Take down the time of each rule that decided something, the latest as the last."""
-        for held in sorted(self._held.values(), key=lambda each: each.at):
-            verdicts = [held.settings, *held.attributes.values()]
+        for at, settings, attributes in sorted(self._answered.values(), key=itemgetter(0)):
+            verdicts = [settings, *attributes.values()]
             for rule in {verdict.rule for each in verdicts for verdict in each.values()}:
                 known = _known(rule)
                 self._times.pop(known, None)
-                self._times[known] = held.at
-        self._held.clear()
+                self._times[known] = at
+        self._answered.clear()
         for known in [*self._times][: max(len(self._times) - MOST, 0)]:
             del self._times[known]
 

@@ -74,14 +74,8 @@ def bad(name: str, what: str, fix: str) -> Finding:
 
 def check_folders(here: Machine) -> Iterator[Finding]:
     """Yield what there is to say of each of our folders."""
-    named = {
-        "config": here.paths.config,
-        "data": here.paths.data,
-        "state": here.paths.state,
-        "runtime": here.paths.runtime,
-    }
-    for name, path in named.items():
-        yield _folder(f"folder {name}", path)
+    for name in ("config", "data", "state", "runtime"):
+        yield _folder(f"folder {name}", getattr(here.paths, name))
 
 
 def check_files(here: Machine) -> Iterator[Finding]:
@@ -132,10 +126,7 @@ def _folder(name: str, path: Path) -> Finding:
     open_to_all = f"other users can write to {path}"
     wrong = (
         (not stat.S_ISDIR(status.st_mode), bad(name, f"{path} is not a folder", "move it away")),
-        (
-            owner != os.geteuid(),
-            bad(name, foreign, "move it away, or run this command as that user"),
-        ),
+        (owner != os.geteuid(), bad(name, foreign, "move it away, or run this as that user")),
         (mode & OTHERS_WRITE, bad(name, open_to_all, f"check its contents, then: {close}")),
         (mode & OTHERS, warn(name, f"other users can look into {path}", close)),
         (mode != PRIVATE_FOLDER, bad(name, f"you lack full access to {path}", close)),
@@ -165,10 +156,7 @@ def _socket(name: str, path: Path) -> Finding:
         return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
     if not stat.S_ISSOCK(status.st_mode):
         return bad(name, f"{path} is in the way, and is not a socket", "move it away")
-    foreign, stale = (
-        f"{path} belongs to another user",
-        f"{path} was left by a daemon that has ended",
-    )
+    foreign, stale = f"{path} belongs to another user", f"{path} is left from an ended daemon"
     seen, close = f"other users can connect to {path}", f"chmod 600 '{path}'"
     wrong = (
         (status.st_uid != os.geteuid(), bad(name, foreign, "move it away")),
@@ -198,9 +186,7 @@ def check_clock(here: Machine) -> Iterator[Finding]:
     installed = Path(agent.__file__).stat().st_mtime
     if here.now.timestamp() < installed:
         since = datetime.fromtimestamp(installed, here.now.tzinfo)
-        what = (
-            f"the clock says {here.now:%Y-%m-%d}, before Reticent was installed ({since:%Y-%m-%d})"
-        )
+        what = f"the clock says {here.now:%Y-%m-%d}, but Reticent was installed on {since:%Y-%m-%d}"
         yield bad("clock", what, "set the clock: rules expire by its time")
     else:
         yield ok("clock", f"{here.now:%Y-%m-%d %H:%M %Z}".rstrip())
@@ -248,9 +234,7 @@ def check_screen(here: Machine) -> Iterator[Finding]:
     """Yield whether the vault locks with the screen; with a sleep it does anyway."""
     del here
     if watcher() is None:
-        what = (
-            "its lock is not watched (no `gdbus`, or no system bus): the vault locks after a time"
-        )
+        what = "its lock is not seen (no `gdbus`, or no system bus): the vault locks after a time"
         yield ok("screen", f"{what}, and when the machine sleeps")
     else:
         yield ok("screen", "the vault locks with it, if the desktop reports that, and before sleep")

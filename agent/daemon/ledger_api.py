@@ -1,18 +1,17 @@
 """What the vault keeps, for the user's own eyes: ledger, requests, recipients, profile."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from datetime import datetime
-from functools import partial
-from heapq import merge
 from itertools import groupby
-from typing import NamedTuple
+from operator import itemgetter
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent.consent import ALREADY_SENT
+from agent.daemon.consent import ALREADY_SENT
 from agent.decision.request import Holdings, Knowledge, inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.model import Model
-from agent.vault.disclosure_index import Forgetting, Numbered, Step, knowledge_in
+from agent.vault.disclosure_index import Forgetting, Step, knowledge_in
 from agent.vault.profile import Values, differing, planned
 from agent.vault.vault import Vault
 from agent.wire.base import LATEST_ENTRIES
@@ -32,6 +31,7 @@ from agent.words.figures import listed
 from policy.hosts import host_of
 from policy.rules import SIGN
 
+SHARED = {*Entry.__struct_fields__} & {*Handled.__struct_fields__} - {"disclosed"}
 MOST_NAMED = 6  # attributes, in a sentence
 MOST = 48  # moments of one recipient
 
@@ -55,7 +55,23 @@ def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) 
     """
     wanted = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
     most = LATEST_ENTRIES if limit is None else limit
-    return [_entry(each) for each in opened(agent).ledger.read(after, most, wanted)]
+    return [
+        Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
+        if isinstance(record, Forgetting)
+        else Entry(
+            number=number,
+            kind="disclosed",
+            at=record.at,
+            recipient=record.host,
+            query=record.query,
+            asked=None if record.asked is None else [*record.asked],
+            disclosed=dict(record.disclosed),
+            model=record.model,
+            utility_bits=record.utility_bits,
+            people_left=record.people_left,
+        )
+        for number, record in opened(agent).ledger.read(after, most, wanted)
+    ]
 
 
 def holding(agent: Agent, recipient: str, now: datetime) -> Held:
@@ -68,6 +84,7 @@ def holding(agent: Agent, recipient: str, now: datetime) -> Held:
     terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
+    known = _known(found, model, now)
     return Held(
         pool=pool,
         values={name: fact.value for name, fact in facts},
@@ -75,17 +92,10 @@ def holding(agent: Agent, recipient: str, now: datetime) -> Held:
         recent=found.recent(now),
         model=model.id,
         people=len(model.population.codes),
-        people_left=_agreeing(found, model, now),
+        people_left=0 if known is None else people_left(known, model),
         inferred=[
-            Inferred(
-                name=each.name,
-                title=model.attributes[model.index(each.name)].title,
-                bits=each.bits,
-                bits_in_all=each.bits_in_all,
-                best_guess=each.best_guess,
-                by_chance=each.by_chance,
-            )
-            for each in inferred(guarded, _known(found, model, now), model)
+            Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
+            for each in inferred(guarded, known, model)
         ],
     )
 
@@ -133,16 +143,9 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     before = vault.profile.values()
     after, usable = before, agent.usable_models(now)
     if wanted.set or wanted.unset or not wanted.models:
-        everywhere = wanted.model is None
+        every, set_, unset = wanted.model is None, wanted.set, wanted.unset
         models = usable if wanted.model is None else [_named(agent, wanted.model, usable, now)]
-        after = planned(
-            after,
-            wanted.set,
-            wanted.unset,
-            models,
-            replace=wanted.replace,
-            everywhere=everywhere,
-        )
+        after = planned(after, set_, unset, models, replace=wanted.replace, everywhere=every)
     for name, own in wanted.models.items():
         model = _named(agent, name, usable, now)
         after = planned(after, own, (), [model], replace=wanted.replace)
@@ -150,10 +153,25 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     if differs and not wanted.dry_run:
         vault.profile.keep(after)
         agent.consent.unset(_unset(before, after))
-        names = [*dict.fromkeys(name for _, name in differs)]
-        back = partial(_put_back, agent, vault, before, frozenset(names), vault.ledger.count)
+        names, count = [*dict.fromkeys(name for _, name in differs)], vault.ledger.count
+
+        def put_back() -> str:
+            """Restore the values, and say who was sent others since then."""
+            own = vault.profile.values()
+            vault.profile.keep(before)
+            agent.consent.unset(_unset(own, before))
+            agent.bus.publish("profile")
+            sent = dict[str, dict[str, None]]()
+            for _, site, facts in vault.ledger.disclosures.new_facts_after(count):
+                if new := dict.fromkeys(name for name, _ in facts if name in names):
+                    sent.setdefault(agent.rules.active.pool_of(site), {}).update(new)
+            if not sent:
+                return "None of it was sent in the meantime."
+            each = "; ".join(f"{pool} was told {listed(new)}" for pool, new in sorted(sent.items()))
+            return f"{ALREADY_SENT[:-1]}: {each}."
+
         shown = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} values"
-        agent.consent.changed(f"Changed {shown} in your profile", back)
+        agent.consent.changed(f"Changed {shown} in your profile", put_back)
     now_set = {name: after.get(model, {}).get(name) for model, name in differs}
     stale = vault.ledger.disclosures.holders(now_set, pool_of)
     return Changed(
@@ -177,41 +195,6 @@ def _unset(before: Values, after: Values) -> set[str]:
     return old - new
 
 
-def _put_back(agent: Agent, vault: Vault, before: Values, names: frozenset[str], count: int) -> str:
-    """Give the profile the values that it had, and say who was told others since an entry."""
-    after = vault.profile.values()
-    vault.profile.keep(before)
-    agent.consent.unset(_unset(after, before))
-    agent.bus.publish("profile")
-    told: dict[str, dict[str, None]] = {}
-    for _, site, facts in vault.ledger.disclosures.new_facts_after(count):
-        new = dict.fromkeys(name for name, _ in facts if name in names)
-        if new:
-            told.setdefault(agent.rules.active.pool_of(site), {}).update(new)
-    if not told:
-        return "None of it was sent in the meantime."
-    each = "; ".join(f"{pool} was told {listed([*new])}" for pool, new in sorted(told.items()))
-    return f"{ALREADY_SENT[:-1]}: {each}."
-
-
-def _entry(numbered: Numbered) -> Entry:
-    number, record = numbered
-    if isinstance(record, Forgetting):
-        return Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
-    return Entry(
-        number=number,
-        kind="disclosed",
-        at=record.at,
-        recipient=record.host,
-        query=record.query,
-        asked=None if record.asked is None else [*record.asked],
-        disclosed=dict(record.disclosed),
-        model=record.model,
-        utility_bits=record.utility_bits,
-        people_left=record.people_left,
-    )
-
-
 def _named(agent: Agent, name: str, usable: Sequence[Model], now: datetime) -> Model:
     """Return a model by its name, or by its id, which the profile has it by."""
     by_id = {model.id: model for model in usable}
@@ -220,67 +203,47 @@ def _named(agent: Agent, name: str, usable: Sequence[Model], now: datetime) -> M
     return agent.registry.of(name, agent.rules.active.keys, now)
 
 
-class _Placed(NamedTuple):
-    """A request by its place: after which entry of the ledger, and which request after that."""
-
-    after: int
-    beside: int
-    handled: Handled
-
-
 def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[Handled]:
     """Return the latest requests in the order in which they came.
 
     ``recipient``: those of it and its pool, None for all. UsageError where it is neither a host
     nor a group, LockedError.
     """
+    pool_of = agent.rules.active.pool_of
+    found = [  # each by its place: after which entry of the ledger, and which request after that
+        (
+            (each.number, 0),
+            Handled(
+                pool=pool_of(each.recipient),
+                disclosed=[*each.disclosed],
+                waiting=agent.silent_requests.waiting(each.number),
+                **{name: getattr(each, name) for name in SHARED},
+            ),
+        )
+        for each in entries(agent, recipient, 0, limit)
+    ]
     pool = None if recipient is None else agent.rules.active.pool(recipient)
-    most = LATEST_ENTRIES if limit is None else limit
-    wanted = None if pool is None else sites_in(agent, pool)
-    recorded = opened(agent).ledger.read(0, most, wanted)
-    placed = merge((_recorded(each, agent) for each in recorded), _silent(agent, pool))
-    return [each.handled for each in placed][-most:]
-
-
-def _recorded(numbered: Numbered, agent: Agent) -> _Placed:
-    entry = _entry(numbered)
-    handled = Handled(
-        number=entry.number,
-        kind=entry.kind,
-        at=entry.at,
-        recipient=entry.recipient,
-        pool=agent.rules.active.pool_of(entry.recipient),
-        query=entry.query,
-        asked=entry.asked,
-        disclosed=[*entry.disclosed],
-        utility_bits=entry.utility_bits,
-        people_left=entry.people_left,
-        waiting=agent.silent_requests.waiting(entry.number),
-    )
-    return _Placed(entry.number, 0, handled)
-
-
-def _silent(agent: Agent, pool: str | None) -> Iterator[_Placed]:
-    """Yield the requests that carried nothing; what named no host went nowhere."""
-    for each in agent.silent_requests:
+    for silent in agent.silent_requests:
         try:
-            host = host_of(each.ask.recipient)
-        except UsageError:  # without a policy nobody looks at it
+            host = host_of(silent.ask.recipient)
+        except UsageError:  # it went nowhere; without a policy nobody looks at it
             continue
-        found = agent.rules.active.pool_of(host)
-        if pool in (None, found):
+        if pool in (None, pool_of(host)):
             handled = Handled(
-                number=each.number,
+                number=silent.number,
                 kind="nothing",
-                at=each.at,
+                at=silent.at,
                 recipient=host,
-                pool=found,
-                query=each.ask.query,
-                asked=each.ask.asked,
-                code=each.code,
-                waiting=each.waiting,
+                pool=pool_of(host),
+                query=silent.ask.query,
+                asked=silent.ask.asked,
+                code=silent.code,
+                waiting=silent.waiting,
             )
-            yield _Placed(each.after, -each.number, handled)
+            found.append(((silent.after, -silent.number), handled))
+    found.sort(key=itemgetter(0))
+    most = LATEST_ENTRIES if limit is None else limit
+    return [handled for _, handled in found][-most:]
 
 
 def recipients(agent: Agent, now: datetime) -> list[Recipient]:

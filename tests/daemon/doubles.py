@@ -7,7 +7,7 @@ from typing import cast
 
 from agent.daemon.active_policy import ActivePolicy
 from agent.daemon.agent import Agent
-from agent.daemon.consent.consent import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.events import Bus
 from agent.daemon.model_registry import Keys, ModelRegistry
 from agent.daemon.policy_file import PolicyFile

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.daemon.active_policy import ActivePolicy
-from agent.daemon.consent.consent import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.sources import RECORD
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request

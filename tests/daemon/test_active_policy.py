@@ -99,7 +99,7 @@ def test_neither_recipients_nor_queries_are_kept(monkeypatch: pytest.MonkeyPatch
     found, book = RuleUsage(), Rulebook(policy_of(USAGE_TEXT), ())
     for host in ("secret.example", "books.example"):
         found.note(book.match(host, "secret", MONDAY.date()), MONDAY)
-    held = [*found._held.values()]  # noqa: SLF001  (all that is kept)
+    held = [*found._answered.values()]  # noqa: SLF001  (all that is kept)
     assert all("secret" not in str(each) for each in held)
     assert len(held) == 2
     monkeypatch.setattr(active_policy, "MOST", 1)

@@ -67,7 +67,7 @@ WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
     (lambda c: c.paths.state.chmod(0o755), "folder state", "warn", "other users can look into"),
     (lambda c: c.paths.vault.chmod(0o644), "files", "bad", "other users can read"),
     (lambda c: c.paths.policy.chmod(0o666), "policy", "bad", "other users can write"),
-    (lambda c: left(c, c.paths.query), "socket query", "warn", "a daemon that has ended"),
+    (lambda c: left(c, c.paths.query), "socket query", "warn", "left from an ended daemon"),
     (lambda c: c.paths.control.touch(), "socket control", "bad", "is not a socket"),
     (lambda c: c.paths.policy.unlink(), "policy", "warn", "no policy"),
     (lambda c: c.paths.policy.write_text("lambda = x"), "policy", "bad", "policy.toml:1"),

@@ -146,7 +146,7 @@ def test_a_service_whose_python_is_gone_is_found(here: Machine, tmp_path: Path) 
 def test_the_machine_itself(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock, the disk, Python, sudo, and variables that are missing or relative."""
     assert (
-        "before Reticent was installed"
+        "but Reticent was installed on"
         in only(replace(here, now=datetime(1999, 1, 1, tzinfo=UTC)), "clock", "bad").what
     )
     sudo = replace(here, environment={**here.environment, "SUDO_USER": "somebody"})

@@ -8,7 +8,7 @@ import pytest
 import agent.daemon.context
 import agent.daemon.handle
 from agent.daemon.agent import Agent
-from agent.daemon.consent.consent import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.handle import handle
 from agent.daemon.sources import Sources
 from agent.daemon.what_if import explained

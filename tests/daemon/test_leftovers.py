@@ -14,7 +14,7 @@ import pytest
 
 from agent.daemon import log
 from agent.daemon.active_policy import ActivePolicy
-from agent.daemon.consent.consent import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.installed_files import installed_files, remove
 from agent.daemon.loopback import TOKEN, token_of
 from agent.daemon.model_registry import ModelRegistry

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agent.daemon import agent
 from agent.daemon.agent import Agent
-from agent.daemon.consent.consent import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.model_registry import ModelRegistry
 from agent.errors import LockedError, VaultError, WrongSecretError
 from agent.vault import secrets

@@ -54,13 +54,13 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 307),
-    "lines of tests": (42_000, 64_100),
+    "private functions with one caller": (250, 304),
+    "lines of tests": (42_000, 64_011),
 }
 STANDING = {
     "agent": Size(407, 4),
     "agent/cli": Size(4_804, 31),
-    "agent/daemon": Size(5_155, 37),
+    "agent/daemon": Size(5_110, 36),
     "agent/decision": Size(1_265, 10),
     "agent/lab": Size(3_604, 34),
     "agent/model": Size(818, 8),

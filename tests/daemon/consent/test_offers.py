@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.consent import MOST_REFUSALS
+from agent.daemon.consent import MOST_REFUSALS
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError
 from tests.daemon.office import TEXT, Memory, Office, open_office
 from tests.decision.made import NAMES
@@ -151,7 +151,7 @@ def test_a_refusal_stays_where_an_approval_cannot_be_kept(
     office.path.write_text(refused := f"{TEXT}{REFUSED}")
     records.full = full
     if not full:
-        monkeypatch.setattr("agent.daemon.consent.consent.rewrite", unwritable)
+        monkeypatch.setattr("agent.daemon.consent.rewrite", unwritable)
     with pytest.raises(ReticentError):
         office.say(new, "approve")
     assert office.path.read_text() == refused
