@@ -9,6 +9,7 @@ from struct import Struct
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.files import NO_LINKS, settle
+from agent.vault import vault_files
 from agent.vault.chain import state_row
 from agent.vault.connection import copy_files, damaged, snapshot, translated
 from agent.vault.database import Database
@@ -16,15 +17,7 @@ from agent.vault.making import install, staging
 from agent.vault.secrets import Secret
 from agent.vault.slots import SlotRow, read_slots, read_vault_id
 from agent.vault.vault import unlock
-from agent.vault.vault_files import (
-    LOG,
-    Location,
-    check_age,
-    check_name,
-    finish_restore,
-    free_names,
-    read_witness,
-)
+from agent.vault.vault_files import Location
 
 _NUMBERS = "SELECT count(*), ifnull(min(number), 1), ifnull(max(number), 0) FROM entry"
 _LATEST = (
@@ -54,8 +47,9 @@ def check_closed(at: Location) -> list[SlotRow]:
             [(latest,)] = database.rows(_LATEST)
             if latest is not None and not (isinstance(latest, int) and latest <= generation):
                 raise damaged("its rows come from different states", copy)
-            seen = {"generation": generation, "entries": int(many)}
-            check_age(read_witness(at.witness), read_vault_id(database).hex(), seen)
+            seen, vault_id = vault_files.read_witness(at.witness), read_vault_id(database).hex()
+            now = {"generation": generation, "entries": int(many)}
+            vault_files.check_age(seen, vault_id, now)
     return slots
 
 
@@ -65,7 +59,7 @@ def _check_log(path: Path) -> None:
     Every transaction increments the generation: the first one in the log must follow the last one
     of the file, or an earlier one where the file already contains some of the log.
     """
-    log = path.with_name(path.name + LOG)
+    log = path.with_name(path.name + vault_files.LOG)
     written = log.read_bytes() if log.exists() else b""
     first = b""
     if len(written) > _HEADER:
@@ -113,7 +107,7 @@ def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
             stack.callback(old.close)
         there = os.path.lexists(at.vault)
         if not there:
-            check_name(at.vault)
+            vault_files.check_name(at.vault)
         with translated(backup):
             if not backup.is_file():
                 what = "not a file" if backup.exists() else "no such file"
@@ -127,7 +121,7 @@ def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
             unlock(trial, secret).close()
         kept = _keep(at.vault, old) if there else None
         install(trial, at, over=there)
-        finish_restore(at, backup)
+        vault_files.finish_restore(at, backup)
     return kept
 
 
@@ -194,8 +188,8 @@ def _keep(path: Path, old: Database | None) -> Path:
     """Give the old vault a second name, move its log along, and return that name."""
     if old is not None:
         old.retire()
-    kept = next(free_names(path))
-    log = path.with_name(path.name + LOG)
+    kept = next(vault_files.free_names(path))
+    log = path.with_name(path.name + vault_files.LOG)
     with translated(path):
         try:
             os.link(path, kept)
@@ -204,6 +198,6 @@ def _keep(path: Path, old: Database | None) -> Path:
                 raise
             path.replace(kept)  # a file has one name here
         if log.exists():  # left only where the old vault could not be opened
-            log.replace(kept.with_name(kept.name + LOG))
+            log.replace(kept.with_name(kept.name + vault_files.LOG))
         settle(path.parent)
     return kept

@@ -10,18 +10,9 @@ from struct import Struct
 from typing import Any, NamedTuple, Self, TypeVar
 
 from agent.errors import RolledBackError
+from agent.vault import seal
 from agent.vault.connection import damaged
 from agent.vault.database import MAX_INTEGER, Database, Statement
-from agent.vault.seal import (
-    FORMAT,
-    LOOKUP_BYTES,
-    OVERHEAD,
-    Seals,
-    UnsealedError,
-    frame,
-    prefix_name,
-    split_name,
-)
 from agent.vault.vault_files import OLD_COPY, Witness
 
 _STATE = Struct(">QQ32s32s32s")
@@ -31,9 +22,9 @@ LINK_BYTES = 32
 SITES_AT_ONCE = 10_000  # in one query: SQLite takes no text without a bound
 _FIXED = Struct(">QQII")
 _BATCH = 64  # rows in memory at a time
-_MAX_SEALED = OVERHEAD + LINK_BYTES + 2 + MAX_NAME + MAX_PAYLOAD
+_MAX_SEALED = seal.OVERHEAD + LINK_BYTES + 2 + MAX_NAME + MAX_PAYLOAD
 _COLUMNS = (
-    f"SELECT number, iif(length(site) = {LOOKUP_BYTES}, site, NULL), generation,"  # noqa: S608  (constants)
+    f"SELECT number, iif(length(site) = {seal.LOOKUP_BYTES}, site, NULL), generation,"  # noqa: S608  (constants)
     f" iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL) FROM entry"
 )
 _OF_SITES = (
@@ -62,22 +53,21 @@ class State:
 
     def witness(self, vault_id: bytes) -> Witness:
         """Return the witness of this state, which is kept outside the vault."""
-        return Witness(
-            FORMAT, vault_id.hex(), self.generation, self.rotations, self.entries, self.head.hex()
-        )
+        counts = self.generation, self.rotations, self.entries
+        return Witness(seal.FORMAT, vault_id.hex(), *counts, self.head.hex())
 
 
-def first_link(seals: Seals) -> bytes:
+def first_link(seals: seal.Seals) -> bytes:
     """Return the link that precedes the first entry."""
     return seals.digest("chain")
 
 
 def digest_of(rows: Mapping[_Id, _Digest]) -> bytes:
     """Return the digest of items (id: generation) or slots (id: digest)."""
-    return sha256(b"".join(frame(*row) for row in sorted(rows.items()))).digest()
+    return sha256(b"".join(seal.frame(*row) for row in sorted(rows.items()))).digest()
 
 
-def written_state(state: State, seals: Seals) -> Statement:
+def written_state(state: State, seals: seal.Seals) -> Statement:
     """Return the statement that puts a state in place."""
     fields = (state.rotations, state.entries, state.head, state.items, state.slots)
     sealed = seals.seal(_STATE.pack(*fields), "state", state.generation)
@@ -94,13 +84,13 @@ def state_row(database: Database) -> tuple[int, bytes]:
             raise damaged("the row with its state is missing", database.path)
 
 
-def read_state(database: Database, seals: Seals) -> State:
+def read_state(database: Database, seals: seal.Seals) -> State:
     """Return the state of a vault; DamagedVaultError if it was altered."""
     generation, sealed = state_row(database)
     try:
         payload = seals.open(sealed, "state", generation)
         return State(generation, *_STATE.unpack(payload))
-    except (UnsealedError, struct.error) as error:
+    except (seal.UnsealedError, struct.error) as error:
         raise damaged("its state was altered", database.path) from error
 
 
@@ -124,27 +114,27 @@ class Entry(NamedTuple):
         return "Entry(…)"
 
 
-def sealed_entry(seals: Seals, before: State, site: str, payload: bytes) -> Row:
+def sealed_entry(seals: seal.Seals, before: State, site: str, payload: bytes) -> Row:
     """Return the row of the next entry, as the next transaction writes it."""
     number, generation = before.entries + 1, before.generation + 1
     found_by = seals.lookup("site", site)
-    plain = before.head + prefix_name(site, payload)
+    plain = before.head + seal.prefix_name(site, payload)
     return Row(
         number, found_by, generation, seals.seal(plain, "entry", number, found_by, generation)
     )
 
 
-def link(seals: Seals, row: Row) -> bytes:
+def link(seals: seal.Seals, row: Row) -> bytes:
     """Return the link to a row, which the next entry contains."""
     return seals.digest("link", *row)
 
 
-def opened_entry(seals: Seals, row: Row) -> Entry:
+def opened_entry(seals: seal.Seals, row: Row) -> Entry:
     """Return the content of a row; DamagedVaultError if it was altered or moved."""
     try:
         plain = seals.open(row.sealed, "entry", row.number, row.site, row.generation)
-        site, payload = split_name(plain[LINK_BYTES:])
-    except (UnsealedError, ValueError) as error:
+        site, payload = seal.split_name(plain[LINK_BYTES:])
+    except (seal.UnsealedError, ValueError) as error:
         raise damaged(f"entry {row.number} of the ledger was altered") from error
     if row.site != seals.lookup("site", site):
         raise damaged(f"entry {row.number} of the ledger belongs to another site")
@@ -193,7 +183,7 @@ def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) ->
 
 
 def verified(
-    database: Database, seals: Seals, state: State, witness: Witness | None, after: int = 0
+    database: Database, seals: seal.Seals, state: State, witness: Witness | None, after: int = 0
 ) -> Iterator[tuple[Row, Entry]]:
     """Yield every entry, from the first, checked against its neighbours and the state.
 

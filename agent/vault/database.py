@@ -29,6 +29,7 @@ APPLICATION_ID = 0x52544356
 MAX_INTEGER = 2**63 - 1  # of SQLite
 _SEALED = "generation INTEGER NOT NULL, sealed BLOB NOT NULL"
 STEP, PAUSE = 256, 0.01  # pages that are copied at a time; seconds, where somebody writes
+PAGE_BYTES = 4096  # of a new file; any size is read
 LARGEST_LOG = 4 << 20  # bytes: then it is moved into the file
 TABLES = (
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -253,9 +254,7 @@ class Database:
             raise damaged("its pages are inconsistent", self.path)
 
 
-def make_database(
-    path: Path, vault_id: bytes, statements: Iterable[Statement], page_bytes: int = 4096
-) -> None:
+def make_database(path: Path, vault_id: bytes, statements: Iterable[Statement]) -> None:
     """Make the file of a new vault with its first rows, 0600 from the moment it exists.
 
     Raises VaultError if the file exists or cannot be written, and leaves none then.
@@ -264,7 +263,7 @@ def make_database(
         make_private(path)
         on_failure.callback(path.unlink)
         with translated(path), closing(connect(path)) as connection:
-            connection.execute(f"PRAGMA page_size={page_bytes}")
+            connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")

@@ -11,69 +11,45 @@ from typing import NamedTuple
 
 from agent.errors import BusyVaultError, ReplacedVaultError, UsageError, VaultError
 from agent.files import clear_unfinished, name_new, private_folder, settle, unfinished
-from agent.vault import chain, slots
-from agent.vault.chain import State, digest_of, first_link, written_state
+from agent.vault import chain, slots, vault_files
 from agent.vault.connection import damaged, snapshot, translated
 from agent.vault.database import Database, Statement, make_database
 from agent.vault.disclosure_index import Record, encode, site_of
 from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
 from agent.vault.secrets import Secret
-from agent.vault.slots import (
-    VAULT_ID_BYTES,
-    SlotMaker,
-    SlotRow,
-    data_keys,
-    read_slots,
-    slots_digest,
-    wrong_secret,
-)
 from agent.vault.store import Item, Store, opened_item, put_item, sealed_item
-from agent.vault.vault_files import (
-    SET_ASIDE,
-    Location,
-    Notice,
-    already_exists,
-    check_name,
-    free_names,
-    read_witness,
-    remove_beside,
-    write_line,
-)
+from agent.vault.vault_files import Location, Notice
 
-PAGE_BYTES = 4096
 Remembered = Callable[[], Mapping[int, Record]]
 
 
 def make_vault(
-    at: Location,
-    passphrase: str,
-    derivation: Derivation | None,
-    chance: Chance,
-    page_bytes: int = PAGE_BYTES,
+    at: Location, passphrase: str, derivation: Derivation | None, chance: Chance
 ) -> tuple[Key, str]:
     """Make an empty vault in place, which a passphrase and a recovery code open.
 
     Returns its data key and the code. Raises VaultError if the file exists or cannot be written;
     UsageError for an invalid passphrase or an unsafe folder.
     """
-    key, vault_id = Key(chance(KEY_BYTES)), chance(VAULT_ID_BYTES)
-    maker = SlotMaker(vault_id, key, chance)
+    key, vault_id = Key(chance(KEY_BYTES)), chance(slots.VAULT_ID_BYTES)
+    maker = slots.SlotMaker(vault_id, key, chance)
     first, _ = maker.make(1, Secret("passphrase", passphrase), derivation)
     second, code = maker.make(2, Secret("recovery"))
     seals = Seals(key, vault_id, chance)
     rows = [first, second]
-    before = State(0, 0, 0, first_link(seals), digest_of({}), slots_digest(rows))
+    digests = chain.digest_of({}), slots.slots_digest(rows)
+    before = chain.State(0, 0, 0, chain.first_link(seals), *digests)
     private_folder(at.vault.parent)
     private_folder(at.witness.parent)
-    make_database(at.vault, vault_id, contents(seals, before, rows), page_bytes)
-    write_line(before.after().witness(vault_id), at.witness)
+    make_database(at.vault, vault_id, contents(seals, before, rows))
+    vault_files.write_line(before.after().witness(vault_id), at.witness)
     return key, code or ""
 
 
 def contents(
     seals: Seals,
-    before: State,
-    rows: Iterable[SlotRow],
+    before: chain.State,
+    rows: Iterable[slots.SlotRow],
     items: Iterable[Item] = (),
     entries: Iterable[tuple[str, bytes]] = (),
 ) -> Iterator[Statement]:
@@ -83,12 +59,12 @@ def contents(
     """
     yield from map(slots.inserted, rows)
     yield from map(put_item, items)
-    state = replace(before, entries=0, head=first_link(seals))
+    state = replace(before, entries=0, head=chain.first_link(seals))
     for site, payload in entries:
         row = chain.sealed_entry(seals, state, site, payload)
         state = replace(state, entries=row.number, head=chain.link(seals, row))
         yield "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?)", row
-    yield written_state(state.after(), seals)
+    yield chain.written_state(state.after(), seals)
 
 
 @contextmanager
@@ -114,10 +90,10 @@ def install(finished: Location, at: Location, *, over: bool = False) -> None:
     there is one without ``over``, or if it fails.
     """
     if not over:
-        check_name(at.vault)
+        vault_files.check_name(at.vault)
     with translated(at.vault):
         # Now, while nobody can have the name: what SQLite left would be read into the new file.
-        remove_beside(at.vault)
+        vault_files.remove_beside(at.vault)
         at.witness.unlink(missing_ok=True)
         if over:
             finished.vault.replace(at.vault)
@@ -125,11 +101,11 @@ def install(finished: Location, at: Location, *, over: bool = False) -> None:
             try:
                 name_new(finished.vault, at.vault)
             except FileExistsError as error:
-                raise already_exists(at.vault) from error
+                raise vault_files.already_exists(at.vault) from error
         settle(at.vault.parent)
-    witness = read_witness(finished.witness)
+    witness = vault_files.read_witness(finished.witness)
     if witness is not None:
-        write_line(witness, at.witness)
+        vault_files.write_line(witness, at.witness)
 
 
 def sweep(at: Location) -> None:
@@ -176,13 +152,13 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     """
     key = Key(chance(KEY_BYTES))
     vault_id = store.seals.vault_id
-    old = read_slots(store.database)
+    old = slots.read_slots(store.database)
     secret = Secret("passphrase", passphrase)
-    mine = [row for row, _ in data_keys(old, secret, vault_id)]
+    mine = [row for row, _ in slots.data_keys(old, secret, vault_id)]
     if not mine:
-        raise wrong_secret(secret)
-    maker, seals = SlotMaker(vault_id, key, chance), Seals(key, vault_id, chance)
-    new: list[SlotRow] = []
+        raise slots.wrong_secret(secret)
+    maker, seals = slots.SlotMaker(vault_id, key, chance), Seals(key, vault_id, chance)
+    new: list[slots.SlotRow] = []
     code: str | None = None
     with ExitStack() as on_failure:
         on_failure.callback(slots.forget, new)
@@ -208,7 +184,7 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     return Rotated(key, code)
 
 
-def _statements(store: Store, seals: Seals, new: Sequence[SlotRow]) -> Iterator[Statement]:
+def _statements(store: Store, seals: Seals, new: Sequence[slots.SlotRow]) -> Iterator[Statement]:
     """Yield the statements that seal everything anew, with one entry in memory at a time."""
     yield "DELETE FROM slot", ()
     yield "DELETE FROM item", ()
@@ -220,8 +196,8 @@ def _statements(store: Store, seals: Seals, new: Sequence[SlotRow]) -> Iterator[
     before = replace(
         store.state,
         rotations=store.state.rotations + 1,
-        items=digest_of({item.id: generation for item in items}),
-        slots=slots_digest(new),
+        items=chain.digest_of({item.id: generation for item in items}),
+        slots=slots.slots_digest(new),
     )
     rows = (chain.opened_entry(store.seals, row) for row in chain.entry_rows(store.database))
     yield from contents(seals, before, new, items, ((row.site, row.payload) for row in rows))
@@ -246,7 +222,7 @@ def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
     seen = store.state.witness(store.seals.vault_id)
     store.update_witness(seen)
     notice = Notice(str(file), what, seen, lost)
-    write_line(notice, at.notice)
+    vault_files.write_line(notice, at.notice)
     return notice
 
 
@@ -271,7 +247,7 @@ def _written_into(
     folder: Path, store: Store, at: Location, remembered: Remembered
 ) -> tuple[Path, int]:
     name = private_folder(folder) / at.vault.name
-    file = next(free_names(name, SET_ASIDE))
+    file = next(vault_files.free_names(name, vault_files.SET_ASIDE))
     try:
         store.database.copy(file)
         _verify(file, name, store.seals, store.state)
@@ -296,7 +272,7 @@ def _written_into(
     return file, 0
 
 
-def opens(at: Location, seals: Seals, state: State) -> bool:
+def opens(at: Location, seals: Seals, state: chain.State) -> bool:
     """Return whether file and log at this place contain the vault in this state."""
     try:
         _verify(at.vault, at.vault, seals, state)
@@ -305,7 +281,7 @@ def opens(at: Location, seals: Seals, state: State) -> bool:
     return True
 
 
-def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) -> None:
+def _verify(file: Path, name: Path, seals: Seals, state: chain.State | None = None) -> None:
     """Raise VaultError unless a copy is intact and, if ``state`` is given, in that state.
 
     It may contain one transaction more, written just before the files were replaced.

@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
 
 import msgspec
 
@@ -168,7 +167,10 @@ def read_profile(
     others = others and bool(pairs or tables.keys() & codes.keys())
     for name, table in tables.items():
         if name not in codes and (name in names or not others):
-            _refuse(name, table, models)
+            for model in models:  # it may have been meant as a value
+                if name in codes[model.id]:
+                    checked(name, table, model)
+            raise UsageError.unknown("model", name, codes)
     for name in pairs:
         if name not in names:
             raise unknown_person(name, models)
@@ -178,11 +180,3 @@ def read_profile(
         own |= tables.get(model.id, {})
         values[model.id] = {name: checked(name, value, model) for name, value in own.items()}
     return values
-
-
-def _refuse(name: str, table: object, models: Sequence[Model]) -> NoReturn:
-    """Refuse a table of no model, which may have been meant as a value."""
-    for model in models:
-        if name in person_codes(model):
-            checked(name, table, model)
-    raise UsageError.unknown("model", name, [model.id for model in models])

@@ -12,30 +12,16 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.errors import VaultError, WrongSecretError
-from agent.vault import secrets
+from agent.vault import seal, secrets
 from agent.vault.chain import digest_of
 from agent.vault.connection import damaged, snapshot
 from agent.vault.database import Database, Statement
-from agent.vault.seal import (
-    KEY_BYTES,
-    OVERHEAD,
-    Chance,
-    Derivation,
-    Key,
-    Sealer,
-    UnsealedError,
-    calibrate,
-    context,
-    derive,
-    expanded,
-    from_json,
-)
 from agent.vault.secrets import CODE_BYTES, Kind, Secret, code_bytes, code_text, normalised
 
 SALT_BYTES = 16
 ACCOUNT_BYTES = 16
 _Hex16 = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
-_Wrapped = Annotated[str, Meta(pattern=rf"^[0-9a-f]{{{2 * (OVERHEAD + KEY_BYTES)}}}\Z")]
+_Wrapped = Annotated[str, Meta(pattern=rf"^[0-9a-f]{{{2 * (seal.OVERHEAD + seal.KEY_BYTES)}}}\Z")]
 _Count = Annotated[int, Meta(ge=0, lt=2**32)]
 MAX_SLOTS = 8
 MAX_BODY = 1024
@@ -71,11 +57,6 @@ class _Slot(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", k
         """What opens it."""
         return cast("Kind", self.__struct_config__.tag)
 
-    @property
-    def derivation(self) -> Derivation | None:
-        """How much work a guess costs, None where nothing is derived slowly."""
-        return None
-
 
 class PassphraseSlot(_Slot, frozen=True, tag="passphrase", kw_only=True):
     """Opens with a passphrase; its work is checked to be bearable before it is done."""
@@ -85,9 +66,9 @@ class PassphraseSlot(_Slot, frozen=True, tag="passphrase", kw_only=True):
     lanes: _Count
 
     @property
-    def derivation(self) -> Derivation:
+    def derivation(self) -> seal.Derivation:
         """How much work a guess costs."""
-        return Derivation(self.memory_kib, self.iterations, self.lanes)
+        return seal.Derivation(self.memory_kib, self.iterations, self.lanes)
 
 
 class RecoverySlot(_Slot, frozen=True, tag="recovery", kw_only=True):
@@ -118,14 +99,9 @@ class SlotRow:
         return None if self.slot is None else self.slot.kind
 
     @property
-    def derivation(self) -> Derivation | None:
+    def derivation(self) -> seal.Derivation | None:
         """How much work a guess of its passphrase costs."""
-        return None if self.slot is None else self.slot.derivation
-
-    @property
-    def lasting(self) -> bool:
-        """Whether it opens the vault on any machine."""
-        return self.kind in ("passphrase", "recovery")
+        return self.slot.derivation if isinstance(self.slot, PassphraseSlot) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +109,11 @@ class SlotMaker:
     """Makes slots of one vault for one data key; nothing is in the file yet."""
 
     vault_id: bytes
-    key: Key
-    chance: Chance
+    key: seal.Key
+    chance: seal.Chance
 
     def make(
-        self, number: int, secret: Secret, derivation: Derivation | None = None
+        self, number: int, secret: Secret, derivation: seal.Derivation | None = None
     ) -> tuple[SlotRow, str | None]:
         """Return a slot that a secret opens, and its new recovery code, if it has one.
 
@@ -148,7 +124,7 @@ class SlotMaker:
         code: str | None = None
         slot: Slot
         if secret.kind == "passphrase":
-            work = derivation or calibrate(time.perf_counter)
+            work = derivation or seal.calibrate(time.perf_counter)
             slot = PassphraseSlot(salt=self.chance(SALT_BYTES).hex(), **asdict(work))
             material = normalised(secret.text or "")
         elif secret.kind == "recovery":
@@ -159,35 +135,35 @@ class SlotMaker:
             slot = KeyringSlot(salt=salt, account=account)
             material = self.chance(secrets.SECRET_BYTES)
             secrets.keep(account, material)
-        sealer = Sealer(slot_key(slot, material), self.chance)
+        sealer = seal.Sealer(slot_key(slot, material), self.chance)
         wrapped = sealer.seal(self.key.data, _bound(slot, self.vault_id, number)).hex()
         slot = msgspec.structs.replace(slot, wrapped=wrapped)
         digest = _digest(self.vault_id, number, msgspec.json.encode(slot))
         return SlotRow(number, digest, slot), code
 
 
-def slot_key(slot: Slot, material: bytes) -> Key:
+def slot_key(slot: Slot, material: bytes) -> seal.Key:
     """Return the key that a slot is wrapped with.
 
     ``material``: the normalised passphrase, the bytes of the code, or the key in the keyring.
     Raises VaultError if a passphrase slot demands too much work.
     """
     salt = bytes.fromhex(slot.salt)
-    if slot.derivation is not None:
-        return Key(derive(material, salt, slot.derivation))
-    return Key(expanded(material, salt, f"reticent vault 1 {slot.kind}"))
+    if isinstance(slot, PassphraseSlot):
+        return seal.Key(seal.derive(material, salt, slot.derivation))
+    return seal.Key(seal.expanded(material, salt, f"reticent vault 1 {slot.kind}"))
 
 
-def unwrap(slot: Slot, by: Key, vault_id: bytes, number: int) -> Key | None:
+def unwrap(slot: Slot, by: seal.Key, vault_id: bytes, number: int) -> seal.Key | None:
     """Return the data key, or None if this key does not open the slot."""
     try:
         sealed = bytes.fromhex(slot.wrapped)
-        return Key(Sealer(by, bytes).open(sealed, _bound(slot, vault_id, number)))
-    except UnsealedError:
+        return seal.Key(seal.Sealer(by, bytes).open(sealed, _bound(slot, vault_id, number)))
+    except seal.UnsealedError:
         return None
 
 
-def data_key(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> Key:
+def data_key(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> seal.Key:
     """Return the data key from the first slot that a secret opens.
 
     Raises WrongSecretError if none opens; DamagedVaultError if a damaged one might have;
@@ -202,7 +178,7 @@ def data_key(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> Key:
 
 def data_keys(
     rows: Sequence[SlotRow], secret: Secret, vault_id: bytes
-) -> Iterator[tuple[SlotRow, Key]]:
+) -> Iterator[tuple[SlotRow, seal.Key]]:
     """Yield every slot that a secret opens, with the data key in it. Raises as `data_key`."""
     text, kept = secret.text or "", secret.kept or {}
     typed = {"passphrase": normalised, "recovery": code_bytes}
@@ -241,7 +217,7 @@ def read_slots(database: Database) -> list[SlotRow]:
     found = []
     for number, body, digest in rows:
         sound = isinstance(body, bytes) and digest == _digest(vault_id, number, body)
-        slot = from_json(body, SLOT) if sound else None
+        slot = seal.from_json(body, SLOT) if sound else None
         found.append(SlotRow(number, digest if isinstance(digest, bytes) else b"", slot))
     return found
 
@@ -290,7 +266,7 @@ def without_slot(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
     if number not in {row.id for row in rows}:
         raise VaultError(f"there is no key slot {number}", "`reticent vault key list` shows them")
     rest = [row for row in rows if row.id != number]
-    if not any(row.lasting for row in rest):
+    if not any(row.kind in ("passphrase", "recovery") for row in rest):
         hint = "add another passphrase or recovery code first: a keyring alone can be lost"
         raise VaultError(f"key slot {number} is the last one that opens on every machine", hint)
     return rest
@@ -298,14 +274,14 @@ def without_slot(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
 
 def _digest(vault_id: bytes, number: int, body: bytes) -> bytes:
     """Return the digest that tells damage from a wrong secret."""
-    return sha256(context(vault_id, "slot digest", number, body)).digest()
+    return sha256(seal.context(vault_id, "slot digest", number, body)).digest()
 
 
 def _bound(slot: Slot, vault_id: bytes, number: int) -> bytes:
     """Return the context that binds the wrapped key to its slot."""
-    work = slot.derivation or Derivation(0, 0, 0)
+    work = slot.derivation if isinstance(slot, PassphraseSlot) else seal.Derivation(0, 0, 0)
     account = bytes.fromhex(slot.account) if isinstance(slot, KeyringSlot) else b""
-    return context(
+    return seal.context(
         vault_id,
         "slot",
         number,

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.errors import UsageError, VaultError
-from agent.vault import chain
+from agent.vault import chain, vault_files
 from agent.vault.chain import MAX_NAME, State, digest_of, first_link, read_state, written_state
 from agent.vault.connection import damaged, refuses
 from agent.vault.database import Database, Statement
 from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, prefix_name, split_name
 from agent.vault.slots import ALTERED, SlotRow, read_slots, slots_digest
-from agent.vault.vault_files import MISSING, UNWRITTEN, Witness, check_age, read_witness, write_line
+from agent.vault.vault_files import Witness
 
 MAX_ITEM_BYTES = 2**20
 MAX_ITEMS = 2**16
@@ -89,14 +89,14 @@ class Store:
         self.seals = seals
         self.state = read_state(database, seals)
         self._place = witness
-        self._witness = read_witness(witness)
+        self._witness = vault_files.read_witness(witness)
         self._check_age(self._witness)
         self.items = read_items(database, seals)
         if _digest(self.items) != self.state.items:
             raise damaged("its items come from different states", database.path)
         self._verified = self.uncertain = False
         self._unsynced = self._witness != self.state.witness(seals.vault_id)
-        self.notes = [] if self._witness else [MISSING]
+        self.notes = [] if self._witness else [vault_files.MISSING]
         self.unverified: list[Path] = []
         self.slots = read_slots(database)
         damaged_slots = any(row.slot is None for row in self.slots)
@@ -257,15 +257,15 @@ class Store:
         now = self.state.witness(self.seals.vault_id)
         if now == self._witness:
             return
-        if write_line(now, self._place):
+        if vault_files.write_line(now, self._place):
             self._witness = now
-        elif UNWRITTEN not in self.notes:
-            self.notes.append(UNWRITTEN)
+        elif vault_files.UNWRITTEN not in self.notes:
+            self.notes.append(vault_files.UNWRITTEN)
 
     def update_witness(self, now: Witness) -> None:
         """Write a state to the witness, unless a vault was restored since."""
-        if read_witness(self._place) in {None, self._witness}:
-            write_line(now, self._place)
+        if vault_files.read_witness(self._place) in {None, self._witness}:
+            vault_files.write_line(now, self._place)
 
     def _check_ready(self) -> None:
         """Raise VaultError if memory and file may differ."""
@@ -277,7 +277,7 @@ class Store:
         """Raise RolledBackError if a later vault was seen, or another."""
         now = self.state
         counts = {name: getattr(now, name) for name in ("generation", "rotations", "entries")}
-        check_age(seen, self.seals.vault_id.hex(), counts)
+        vault_files.check_age(seen, self.seals.vault_id.hex(), counts)
 
 
 def _digest(items: dict[str, Item]) -> bytes:

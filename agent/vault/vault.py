@@ -159,14 +159,6 @@ class Vault:
         self.close()
 
 
-def create(
-    at: Location, passphrase: str, derivation: Derivation | None = None, chance: Chance = os.urandom
-) -> tuple[Vault, str]:
-    """Make a vault and open it; return it with its recovery code. Raises as `make`."""
-    key, code = make(at, passphrase, derivation, chance)
-    return unlock_with(at, key, chance), code
-
-
 def make(
     at: Location,
     passphrase: str,

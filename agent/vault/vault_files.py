@@ -88,14 +88,9 @@ class Notice(Struct, frozen=True, forbid_unknown_fields=True):
     seen: Witness
     lost: int
 
-    @property
-    def entries(self) -> int:
-        """How many entries there were."""
-        return self.seen.entries
-
     def __str__(self) -> str:
         """Return what happened, and what is lost."""
-        kept = f"your profile and the ledger ({_counted(self.entries)}) were set aside"
+        kept = f"your profile and the ledger ({_counted(self.seen.entries)}) were set aside"
         if self.lost:
             kept += (
                 f", but {self.lost:,} of these could no longer be read: they have only the site,"

@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 
 from agent.vault.disclosure_index import Disclosure
 from agent.vault.ledger import Ledger
-from agent.vault.vault import create, unlock
+from agent.vault.vault import unlock
 from tests.bench.timing import at, timed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create, place
 
 DURABLE, LAZY = 300, 100_000
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)

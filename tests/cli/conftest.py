@@ -86,7 +86,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A keyring in place of the desktop's; key slots are made fast, however slow that should be."""
-    monkeypatch.setattr("agent.vault.slots.calibrate", lambda _clock: FAST)
+    monkeypatch.setattr("agent.vault.seal.calibrate", lambda _clock: FAST)
     before, made = keyring.get_keyring(), Memory()
     keyring.set_keyring(made)
     yield made

@@ -8,8 +8,9 @@ from keyring.errors import PasswordDeleteError
 from agent.paths import paths
 from agent.vault.seal import Derivation
 from agent.vault.secrets import Secret
-from agent.vault.vault import Vault, create, unlock
+from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
+from tests.vault.worlds import create
 
 PASSPHRASE = "four random words here"  # noqa: S105  (that of an empty vault)
 FAST = Derivation(memory_kib=64, iterations=1, lanes=1)  # far below what the command line makes

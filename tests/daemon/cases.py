@@ -9,8 +9,8 @@ from agent.daemon.checks import Finding, Machine, State
 from agent.daemon.doctor import examine
 from agent.paths import paths
 from agent.vault.seal import Derivation
-from agent.vault.vault import create
 from agent.vault.vault_files import Location
+from tests.vault.worlds import create
 from tests.wire.fake import short_folder
 
 NOW = datetime(2100, 1, 1, 12, tzinfo=UTC)  # after any installation

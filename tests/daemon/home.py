@@ -10,13 +10,12 @@ from agent.daemon.api import Calls
 from agent.model.attributes import UNSPECIFIED
 from agent.model.file import write
 from agent.paths import HOME, Paths, paths
-from agent.vault.vault import create
 from agent.vault.vault_files import Location
 from agent.wire.records import ProfileChange
 from agent.wire.state import Status, Unlock
 from tests.daemon.doubles import MONDAY, Heard
 from tests.daemon.people import MODEL
-from tests.vault.worlds import FAST, PASSPHRASE
+from tests.vault.worlds import FAST, PASSPHRASE, create
 
 POLICY = """
 lambda = 0.0

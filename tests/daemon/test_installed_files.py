@@ -15,9 +15,9 @@ from agent.files import private_folder
 from agent.paths import Paths, paths
 from agent.vault import secrets
 from agent.vault.seal import Derivation
-from agent.vault.vault import create
 from agent.vault.vault_files import Location
 from tests.cli.vaults import Memory
+from tests.vault.worlds import create
 from tests.wire.fake import short_folder
 
 FAST = Derivation(memory_kib=64, iterations=1, lanes=1)

@@ -24,12 +24,12 @@ from agent.model.file import write as write_model
 from agent.model.signature import generate_key, sign
 from agent.paths import Paths
 from agent.vault.backup import restore
-from agent.vault.vault import create, unlock
+from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
 from tests.daemon.doubles import MONDAY
 from tests.daemon.fakes import short_home
 from tests.daemon.people import MODEL
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create
 
 RENAMING = ("link", "rename", "replace", "unlink", "rmdir")  # of os: what tells a crash's instants
 MOST = 60  # instants of one maker

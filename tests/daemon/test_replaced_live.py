@@ -123,7 +123,7 @@ def test_where_nothing_can_be_written_it_is_kept_in_memory(tmp_path: Path) -> No
         assert live.status().locked
         notice = read_notice(at)
         assert notice is not None
-        assert (notice.entries, notice.lost) == (len(told), 0)
+        assert (notice.seen.entries, notice.lost) == (len(told), 0)
 
 
 def test_it_does_not_end_before_all_of_it_is_set_aside(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_it_does_not_end_before_all_of_it_is_set_aside(tmp_path: Path) -> None:
         live.process.wait(PATIENCE)
         notice = read_notice(at)
         assert notice is not None
-        assert (notice.entries, notice.lost) == (len(told), 0)
+        assert (notice.seen.entries, notice.lost) == (len(told), 0)
 
 
 def seen(places: Paths) -> dict[str, tuple[str, int, int]]:

@@ -18,7 +18,6 @@ from agent.cli.demo import PROFILE
 from agent.errors import DaemonError
 from agent.model.file import read, shipped_model
 from agent.paths import HOME, Paths
-from agent.vault.vault import create
 from agent.vault.vault_files import Location
 from agent.wire.client import Client
 from agent.wire.routes import CONTROL, QUERY, Door
@@ -26,7 +25,7 @@ from agent.wire.state import Status, Unlock
 from tests.daemon.fakes import short_home
 from tests.house.tree import ROOT
 from tests.vault.values import change
-from tests.vault.worlds import FAST, PASSPHRASE
+from tests.vault.worlds import FAST, PASSPHRASE, create
 
 BALANCED = 'preset = "balanced"\n[daemon]\nlock_after_minutes = 0\n'
 START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]

@@ -1,9 +1,9 @@
 """A vault with one entry, and what can be said of it from outside."""
 
-from agent.vault.vault import Vault, create, unlock
+from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
 from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create, stream
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
 AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")

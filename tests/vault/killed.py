@@ -21,10 +21,11 @@ from typing import NamedTuple
 from agent.errors import VaultError
 from agent.vault.disclosure_index import DisclosureIndex, Record
 from agent.vault.seal import Derivation, Key
-from agent.vault.vault import Vault, create, unlock_with
+from agent.vault.vault import Vault, unlock_with
 from agent.vault.vault_files import Location
 from tests.vault.doubles import ledger_of
 from tests.vault.histories import HOSTS, NOW, SITES, VALUES, Grouping, disclosed, forgotten
+from tests.vault.worlds import create
 
 WEAK = Derivation(memory_kib=32, iterations=1, lanes=4)
 KILLS_PER_VAULT = 10  # each opening reads all of it

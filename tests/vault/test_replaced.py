@@ -25,12 +25,12 @@ from agent.vault import making
 from agent.vault.backup import restore
 from agent.vault.connection import damaged, snapshot
 from agent.vault.disclosure_index import Record
-from agent.vault.vault import Vault, create, unlock
+from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, read_notice, vaults_set_aside
 from tests.vault.doubles import ledger_of
 from tests.vault.histories import histories
 from tests.vault.killed import holdings, record_at
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create, place
 
 Deed = Callable[[Location, Path], object]
 LATEST_SECONDS = 0.03
@@ -174,7 +174,7 @@ def test_a_log_that_is_cut_off_past_what_is_at_hand_costs_parts_of_entries(tmp_p
     vault.close()
     notice = read_notice(at)
     assert notice is not None
-    assert (notice.entries, notice.lost > 0) == (last, True)
+    assert (notice.seen.entries, notice.lost > 0) == (last, True)
     restore(at, Path(notice.file), TYPED)
     with unlock(at, TYPED) as vault:
         assert (vault.ledger.count, vault.items.get("mark")) == (last, VALUE)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError, VaultError, WrongSecretError
-from agent.vault import slots
+from agent.vault import seal
 from agent.vault.seal import Derivation, Key, from_json
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import (
@@ -27,10 +27,10 @@ from agent.vault.slots import (
     unwrap,
     without_slot,
 )
-from agent.vault.vault import create, unlock
+from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
 from tests.vault.begun import AGAIN, TOLD, new
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, create, stream
 
 ID = b"v" * 16
 KEY = Key(bytes(range(32)))
@@ -251,7 +251,7 @@ def test_the_work_is_calibrated_where_none_is_given(
 ) -> None:
     """In `create` and in `add_slot`."""
     chosen = Derivation(16, 1, 1)
-    monkeypatch.setattr(slots, "calibrate", lambda _: chosen)
+    monkeypatch.setattr(seal, "calibrate", lambda _: chosen)
     vault, _ = create(at, PASSPHRASE)
     with vault:
         vault.add_slot("passphrase", "second")

@@ -11,13 +11,13 @@ from agent.errors import BusyVaultError, DamagedVaultError, UsageError, VaultErr
 from agent.paths import HOME, paths
 from agent.vault.secrets import Secret
 from agent.vault.slots import key_slots
-from agent.vault.vault import create, unlock, unlock_with
+from agent.vault.vault import unlock, unlock_with
 from agent.vault.vault_files import Location
 from tests.vault.begun import TOLD, new
 from tests.vault.histories import NOW, disclosed
 from tests.vault.killed import new_vault
 from tests.vault.values import change, model_of
-from tests.vault.worlds import FAST, TYPED, store_of
+from tests.vault.worlds import FAST, TYPED, create, store_of
 
 MODEL = model_of({"region": ("unspecified", "uk", "france")}, name="one")
 

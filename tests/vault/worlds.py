@@ -1,5 +1,6 @@
 """Small vaults, made fast and always the same, and ways to reach below their lid."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -10,14 +11,17 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
+from agent.vault import database as databases
 from agent.vault.database import Database
 from agent.vault.making import make_vault
 from agent.vault.seal import Chance, Derivation, Key, Seals
 from agent.vault.secrets import Secret
 from agent.vault.slots import data_key, read_slots, read_vault_id
 from agent.vault.store import Store
+from agent.vault.vault import Vault, make, unlock_with
 from agent.vault.vault_files import Location
 
 FAST = Derivation(8, 1, 1)  # read, but never made outside tests
@@ -64,8 +68,21 @@ def place(folder: Path) -> Location:
 def made(folder: Path, seed: str = "", page_bytes: int = 512) -> tuple[Location, Key, str]:
     """Return the place of a new vault, its data key and its recovery code."""
     at = place(folder)
-    key, code = make_vault(at, PASSPHRASE, FAST, stream(seed), page_bytes)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(databases, "PAGE_BYTES", page_bytes)
+        key, code = make_vault(at, PASSPHRASE, FAST, stream(seed))
     return at, key, code
+
+
+def create(
+    at: Location,
+    passphrase: str,
+    derivation: Derivation | None = None,
+    chance: Chance = os.urandom,
+) -> tuple[Vault, str]:
+    """Make a vault and open it; return it with its recovery code."""
+    key, code = make(at, passphrase, derivation, chance)
+    return unlock_with(at, key, chance), code
 
 
 def key_of(database: Database, secret: Secret) -> Key:
