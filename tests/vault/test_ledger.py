@@ -201,14 +201,6 @@ def test_the_store_is_told_whose_an_entry_is() -> None:
     assert [number for number, _ in store.entries_of(["a.example"])] == [2, 1]
 
 
-def test_an_entry_that_cannot_be_read_is_damage() -> None:
-    """At once, when the ledger is opened."""
-    store = MemoryStore()
-    store.append_entry("a.example", b"{}", durable=True)
-    with pytest.raises(DamagedVaultError):
-        Ledger(store)
-
-
 def test_a_fact_is_masked() -> None:
     """The value stays out of a log."""
     ledger, _ = written([disclosed(NOW, "a.example", region="uk")])

@@ -52,16 +52,9 @@ def told(field: bytes | str | int) -> bytes:
 
 @given(FIELDS, FIELDS)
 def test_different_fields_are_different_frames(one: list[bytes], other: list[bytes]) -> None:
-    """Wherever one field ends and the next begins."""
+    """Wherever one field ends and the next begins, also where the bytes are the same in all."""
     same = [told(field) for field in one] == [told(field) for field in other]
     assert (frame(*one) == frame(*other)) == same
-
-
-@given(st.binary(max_size=8))
-def test_moving_a_border_is_another_frame(data: bytes) -> None:
-    """The same bytes in all, cut at another place."""
-    cuts = {frame(data[:at], data[at:]) for at in range(len(data) + 1)}
-    assert len(cuts) == len(data) + 1
 
 
 @given(st.text(min_size=1, max_size=20), st.binary(max_size=20))

@@ -4,7 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from hashlib import sha256
 from itertools import count
@@ -119,8 +119,3 @@ def rows_of(at: Location, query: str) -> list[tuple[Any, ...]]:
     """Return rows of the file of a closed vault."""
     with closing(sqlite3.connect(at.vault)) as connection:
         return connection.execute(query).fetchall()
-
-
-def ticking(steps: Iterator[float]) -> Callable[[], float]:
-    """Return a clock that shows one time after the other."""
-    return lambda: next(steps)
