@@ -58,6 +58,11 @@ def keys(actions: Iterable[Action]) -> list[Binding]:
 WHY = "Show why each fact was sent or not; in the detail, choose how long a trial is to hold."
 TRY = "Try the attribute the other way, and see at once what changes; on the last line, unfold."
 ALWAYS = "Always send what waits to this recipient; of a request: make what you tried hold."
+ONCE = "The same for the next request only."
+DENY = "Never send what waits to this recipient."
+DENY_ONCE = "Withhold it from the next request only."
+CHOOSE = "Choose for how long, and for whom."
+RESET = "Undo what you tried."
 UNLIST = "Take what waits off the list without deciding anything."
 APPROVE_ALL = "Send everything that waits for this recipient; of a request: choose for how long."
 SOME = "Show only what waits, then only what sent facts, then only what sent nothing, then all."
@@ -66,37 +71,14 @@ FIND = "Show only what contains these words: a recipient, a query or an attribut
 REQUESTS = (
     Action("open", "enter", "Open", WHY, "requests whatif --entry N"),
     Action("switch", "space", "Try", TRY, "requests whatif --entry N --with ATTR"),
-    Action("always", "a", "Always", ALWAYS, "requests approve ID --always"),
-    Action("once", "o", "Once", "The same for the next request only.", "requests approve ID"),
-    Action(
-        "deny",
-        "d",
-        "Deny",
-        "Never send what waits to this recipient.",
-        "requests deny ID --always",
-        "wide",
-    ),
+    Action("always", "a", "Allow", ALWAYS, "requests approve ID --always"),
+    Action("once", "o", "Allow once", ONCE, "requests approve ID", "wide"),
+    Action("deny", "d", "Deny", DENY, "requests deny ID --always"),
     Action("only_figures", "v", "Figures", FIGURES),
-    Action(
-        "deny_once",
-        "n",
-        "Deny once",
-        "Withhold it from the next request only.",
-        "requests deny ID",
-        "never",
-    ),
+    Action("deny_once", "n", "Deny once", DENY_ONCE, "requests deny ID", "never"),
     Action("approve_all", "A", "Approve all", APPROVE_ALL, "requests approve --from HOST", "never"),
-    Action(
-        "choose",
-        "c",
-        "Choose",
-        "Choose for how long, and for whom.",
-        "policy let HOST ATTR always --days N",
-        "never",
-    ),
-    Action(
-        "reset", "r", "Undo trial", "Undo what you tried.", "requests whatif --entry N", "never"
-    ),
+    Action("choose", "c", "Choose", CHOOSE, "policy let HOST ATTR always --days N", "never"),
+    Action("reset", "r", "Undo trial", RESET, "requests whatif --entry N", "never"),
     Action("put_aside", "x", "Dismiss", UNLIST, "requests pending --dismiss ID", "never"),
     Action("only_find", "slash", "Find", FIND, footer="wide"),
     Action("only_some", "w", "Filter", SOME, footer="never"),
@@ -107,23 +89,16 @@ KNOWS = "Show what this recipient knows, and what it could infer."
 WHATIF = "Show what one more attribute would help, and cost, there."
 FORGET = "State that it can no longer link what it knows to you; you are asked first."
 BLOCK = "Send it nothing any more; if it is blocked, unblock it."
+UNBLOCK = "Treat it like any other again."
+ITS = "List the requests sent to it."
 SOUGHT = "Show only recipients with these words: a name, a fact that it has, or blocked."
 RECIPIENTS = (
     Action("knows", "enter", "Open", KNOWS, "requests knows HOST"),
     Action("whatif", "w", "One more", WHATIF, "requests whatif --recipient HOST --all"),
     Action("forget", "f", "Forget", FORGET, "requests forget HOST"),
     Action("block", "b", "Block", BLOCK, "policy block HOST"),
-    Action(
-        "unblock", "", "Unblock", "Treat it like any other again.", "policy unblock HOST", "never"
-    ),
-    Action(
-        "requests",
-        "l",
-        "Its requests",
-        "List the requests sent to it.",
-        "requests list --recipient HOST",
-        "never",
-    ),
+    Action("unblock", "", "Unblock", UNBLOCK, "policy unblock HOST", "never"),
+    Action("requests", "l", "Its requests", ITS, "requests list --recipient HOST", "never"),
     Action("only_find", "slash", "Find", SOUGHT),
     Action("only_back", "escape", "Back", "Back to the list; there, show all again.", "", "never"),
 )
@@ -133,7 +108,7 @@ FROM = "Type which recipient; its rules and what it knows count then. Leave empt
 APPLY = "Write the selected λ into the policy, for this recipient or for everyone."
 TRADEOFF = (
     Action("query", "e", "Query", "Type the query to look at.", CURVE),
-    Action("all", "o", "All queries", "Show the average of all queries.", "model curve --all"),
+    Action("all", "o", "Average", "Show the average of all queries.", "model curve --all", "wide"),
     Action("recipient", "r", "Recipient", FROM, f"{CURVE} --recipient HOST"),
     Action("apply", "a", "Apply", APPLY, "policy set lambda=L"),
     Action("only_figures", "v", "Figures", FIGURES),
@@ -147,24 +122,17 @@ SET = "Choose your value of the attribute, or remove it; u reverts that."
 DISCLOSE = "Choose whether it may be sent: never, asks first, when worth it, or always."
 GUARD = "Guard it, so that whatever gives it away costs; or stop guarding it."
 SLIDE = "policy set sensitivity=BITS --attribute NAME"
+CHEAPER = "Demand fewer bits; Enter writes that."
+COPY = "Copy your value to the clipboard, after asking."
 BACK = "Put the slider back where it was, or show all attributes again."
 PROFILE = (
     Action("set_value", "s", "Set", SET, "profile set NAME"),
     Action("disclose", "d", "May be sent", DISCLOSE, "policy set disclose=never --attribute NAME"),
     Action("guard", "g", "Guard", GUARD, "policy set guard=1 --attribute NAME"),
     Action("more", "right,plus", "Dearer", "Demand more bits for it; Enter writes that.", SLIDE),
-    Action(
-        "less", "left,minus", "Cheaper", "Demand fewer bits; Enter writes that.", SLIDE, "never"
-    ),
+    Action("less", "left,minus", "Cheaper", CHEAPER, SLIDE, "never"),
     Action("only_back", "escape", "Put back", BACK, footer="never"),
-    Action(
-        "copy",
-        "c",
-        "Copy",
-        "Copy your value to the clipboard, after asking.",
-        "profile show --reveal",
-        "never",
-    ),
+    Action("copy", "c", "Copy", COPY, "profile show --reveal", "never"),
     Action("only_filter", "slash", "Filter", "Show only attributes that contain a text."),
 )
 
@@ -189,30 +157,24 @@ HEALTH = (Action("examine", "r", "Look again", "Check this machine again.", "dae
 
 UNDO = "Revert your last decision about requests or values."
 START = "Start the daemon if it is not running; it keeps running when you leave."
-_SCREENS: tuple[tuple[Where, str, str], ...] = (
-    ("requests", "What was sent, why, and what waits for approval.", "requests list"),
-    ("recipients", "Who knows what, and how many look like you.", "requests recipients"),
-    ("tradeoff", "What more or less privacy would change.", "model curve"),
-    ("profile", "Your values, and which of them may be sent.", "profile show"),
-    ("calibrate", "Find your prices by questions.", "policy calibrate --answers FILE"),
-    ("policy", "The rules, and which of them decided last.", "policy rules"),
-    ("health", "What is wrong, and how to fix it.", "daemon doctor"),
+SCREENS: tuple[tuple[str, str], ...] = (  # what each is for, in the order of TITLES
+    ("What was sent, why, and what waits for approval.", "requests list"),
+    ("Who knows what, and how many look like you.", "requests recipients"),
+    ("What more or less privacy would change.", "model curve"),
+    ("Your values, and which of them may be sent.", "profile show"),
+    ("Find your prices by questions.", "policy calibrate --answers FILE"),
+    ("The rules, and which of them decided last.", "policy rules"),
+    ("What is wrong, and how to fix it.", "daemon doctor"),
 )
+PREVIOUS, NEXT = "Show the previous screen.", "Show the next screen."
 THEME = "Choose other colours until you leave; TEXTUAL_THEME sets those at the start."
 EVERYWHERE = (
     *(
         Action(f"show('{where}')", str(number), TITLES[where], what, command, "never")
-        for number, (where, what, command) in enumerate(_SCREENS, 1)
+        for number, (where, (what, command)) in enumerate(zip(TITLES, SCREENS, strict=True), 1)
     ),
-    Action(
-        "turn(-1)",
-        "left_square_bracket",
-        "Previous screen",
-        "Show the previous screen.",
-        "",
-        "never",
-    ),
-    Action("turn(1)", "right_square_bracket", "Next screen", "Show that.", "", "never"),
+    Action("turn(-1)", "left_square_bracket", "Previous screen", PREVIOUS, footer="never"),
+    Action("turn(1)", "right_square_bracket", "Next screen", NEXT, footer="never"),
     Action("help", "question_mark,f1", "Help", "Show what can be done here."),
     Action("lock", "ctrl+l", "Lock", "Lock the vault, and hide everything.", "lock"),
     Action("undo", "u", "Undo", UNDO, "requests undo", "wide"),

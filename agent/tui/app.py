@@ -6,6 +6,7 @@ from importlib import import_module
 from os import environ
 from typing import Any, ClassVar
 
+from textual import work
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.command import DiscoveryHit, Hit, Hits, Provider
@@ -16,15 +17,16 @@ from agent.errors import ReticentError
 from agent.tui import actions
 from agent.tui.actions import TITLES, Action, Where, actions_of, keys
 from agent.tui.dialogs import Help
-from agent.tui.link import Link
+from agent.tui.link import Happened, Heard, Link, Lost
 from agent.tui.page import Environment, Page
 from agent.tui.privacy_lock import PrivacyLock
-from agent.tui.status_bar import TopBar
+from agent.tui.status_bar import State, TopBar, lost
 from agent.wire.policy import Undone
 
 NAMED = 1000.0  # more than any match: whoever types the whole name means that
 FIRST: Where = "requests"  # of the screens
 IDLE = 120.0  # seconds without a key, after which nothing private is on the screen
+STARTED = "The daemon was started, and goes on when you leave; `reticent daemon stop` ends it."
 
 
 class Actions(Provider):
@@ -55,26 +57,14 @@ class Actions(Provider):
         return partial(self.app.run_action, action.name, where)
 
 
-_CLASSES: Mapping[Where, str] = {
-    "requests": "Requests",
-    "recipients": "Recipients",
-    "tradeoff": "TradeOff",
-    "profile": "ProfilePage",
-    "calibrate": "CalibratePage",
-    "policy": "PolicyScreen",
-    "health": "Health",
-}
-
-
-def _page(where: Where, name: str) -> Page:
+def _page(where: Where) -> Page:
     """Return a screen; its modules are loaded once it is shown."""
-    page: Page = getattr(import_module(f"agent.tui.screens.{where}"), name)()
+    module = import_module(f"agent.tui.screens.{where}")
+    page: Page = getattr(module, f"{where.capitalize()}Screen")()
     return page
 
 
-PAGES: Mapping[str, Callable[[], Page]] = {
-    where: partial(_page, where, name) for where, name in _CLASSES.items()
-}
+PAGES: Mapping[str, Callable[[], Page]] = {where: partial(_page, where) for where in TITLES}
 
 
 class Review(PrivacyLock):
@@ -91,7 +81,7 @@ class Review(PrivacyLock):
     NOTIFICATION_TIMEOUT = 4.0
     BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.EVERYWHERE)]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = dict(PAGES)
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {**PAGES}
 
     def __init__(self, link: Link, environment: Environment, idle: float = IDLE) -> None:
         no_color = "NO_COLOR" in environ or None  # else it is grey
@@ -111,17 +101,53 @@ class Review(PrivacyLock):
     def on_mount(self) -> None:
         """Show the first screen, and reach the daemon."""
         self.call_after_refresh(self._show_first)
-        self.beside(self.begin)
+        self.begin()
 
     def on_unmount(self) -> None:
         """Leave the daemon alone."""
         self.link.close()
 
+    # what the daemon reports, unless the screens are being removed, their parts first
+
+    def on_heard(self, message: Heard) -> None:
+        """Show that the daemon answers."""
+        if self.is_running:
+            self.take(message.status)
+
+    def on_lost(self, message: Lost) -> None:
+        """Show that the screen may be out of date; nor may the vault be open."""
+        if self.is_running:
+            self.mask()
+            self.state = State(self.state.status, stale=True, trouble=lost(str(message.error)))
+            self.show_state()
+
+    def on_happened(self, message: Happened) -> None:
+        """Renew what the event is about."""
+        if self.is_running:
+            self.look_at_daemon()
+            page = self.page()
+            if page is not None:
+                page.happened(message.event.kind)
+
+    @work
+    async def begin(self) -> None:
+        """Reach the daemon, start it if none runs, and wait for what it reports."""
+        await self._start()
+        self.link.follow(self.post_message)
+
+    async def _start(self) -> None:
+        try:
+            if await self.link.begin():
+                self.tell(STARTED)
+        except ReticentError as error:
+            self.say(error)
+
+    # what works on every screen
+
     def action_show(self, where: Where) -> None:
         """Show another screen."""
-        if not isinstance(self.screen, Page):
-            return
-        self.switch_mode(where)
+        if isinstance(self.screen, Page):
+            self.switch_mode(where)
 
     def action_turn(self, by: int) -> None:
         """Show the screen after this one, or before it; after the last comes the first."""
@@ -130,9 +156,10 @@ class Review(PrivacyLock):
             names = [*TITLES]
             self.action_show(names[(names.index(page.where) + by) % len(names)])
 
-    def action_start(self) -> None:
+    @work(group="start", exclusive=True)
+    async def action_start(self) -> None:
         """Start the daemon, if none runs."""
-        self.beside(self.start, group="start", exclusive=True)
+        await self._start()
 
     def action_command_palette(self) -> None:
         """Find an action of the screen, unless something stands in front of it."""
@@ -140,7 +167,7 @@ class Review(PrivacyLock):
             super().action_command_palette()
 
     async def action_undo(self) -> None:
-        """Take back the last word, on requests or values."""
+        """Undo the last decision, on requests or values."""
         try:
             undone: Undone = await self.link.call("undo", attended=True)
         except ReticentError as error:
@@ -150,7 +177,7 @@ class Review(PrivacyLock):
 
     def action_renew(self) -> None:
         """Ask the daemon again."""
-        self.beside(self.look_at_daemon)
+        self.look_at_daemon()
         page = self.page()
         if page is not None:
             page.look()
@@ -162,7 +189,7 @@ class Review(PrivacyLock):
             self.push_screen(Help(page.where, self.focused))
 
     async def _show_first(self) -> None:
-        """Show the first screen, and on it what was heard meanwhile."""
+        """Show the first screen, with what the daemon said meanwhile."""
         await self.switch_mode(FIRST)
         if self.state.status is not None:
             self.take(self.state.status)

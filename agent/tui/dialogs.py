@@ -1,5 +1,6 @@
 """What stands in front of a screen until it is left: questions, and the help."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
@@ -26,102 +27,73 @@ RETICENT = "reticent"
 WAY_OUT = "Escape goes back"
 
 
-class Choice(ModalScreen[T | None], Generic[T]):
-    """A question with answers to choose from; None where it is left without one."""
+class Question(ModalScreen[T | None], Generic[T]):
+    """A question in front of a screen; None where it is left without an answer."""
 
     AUTO_FOCUS = "*"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  (no class variable to Textual)
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back"), QUIT]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back"), QUIT]
 
-    def __init__(
-        self, question: str, answers: Sequence[tuple[str, T]], begins: int | None = 0
-    ) -> None:
-        """Take the question, and the answers, each with what stands for it.
-
-        ``begins``: the answer that the cursor is on at first, one that changes nothing; None for
-        none.
-        """
+    def __init__(self, question: str) -> None:
         super().__init__()
         self._question = question
-        self._answers = answers
-        self._begins = begins
 
     def compose(self) -> ComposeResult:
-        """Ask."""
+        """Ask, with what takes the answer below."""
         with Vertical(classes="dialog"):
             yield Static(Content(plain_lines(self._question)))
-            yield OptionList(*(Content(plain(text)) for text, _ in self._answers))
+            yield from self.answers()
 
-    def on_mount(self) -> None:
-        """Begin at an answer."""
-        self.query_one(OptionList).highlighted = self._begins
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Answer."""
-        event.stop()
-        self.dismiss(self._answers[event.option_index][1])
-
-    def action_leave(self) -> None:
-        """Answer nothing."""
-        self.dismiss(None)
+    @abstractmethod
+    def answers(self) -> ComposeResult:
+        """Lay out what takes the answer."""
 
 
-class Confirm(Choice[bool]):
-    """A question that is answered with yes or no; no is the usual answer."""
-
-    def __init__(self, question: str, yes: str) -> None:
-        """Take the question, and what yes would do."""
-        super().__init__(question, [("No, leave it as it is", False), (f"Yes: {yes}", True)])
-
-
-class Asked(ModalScreen[str | None]):
-    """A question that is answered by typing; None where it is left."""
-
-    AUTO_FOCUS = "*"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back"), QUIT]
+class Asked(Question[str]):
+    """A question that is answered by typing; ``given``: what stands there already."""
 
     def __init__(self, question: str, given: str = "") -> None:
-        """Take the question, and what stands there already."""
-        super().__init__()
-        self._question = question
+        super().__init__(question)
         self._given = given
 
-    def compose(self) -> ComposeResult:
-        """Ask."""
-        with Vertical(classes="dialog"):
-            yield Static(Content(plain_lines(self._question)))
-            yield Input(self._given)
+    def answers(self) -> ComposeResult:
+        """Lay out a field."""
+        yield Input(self._given)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer."""
         event.stop()
         self.dismiss(event.value)
 
-    def action_leave(self) -> None:
-        """Answer nothing."""
-        self.dismiss(None)
 
+class Choice(Question[T]):
+    """A question with answers to choose from; a field filters them where they are many.
 
-class Filtered(Choice[str]):
-    """A question with answers to choose from, and a field that filters them."""
+    ``answers``: each with what stands for it; ``begins``: the answer that the cursor is on at
+    first, one that changes nothing; None for none.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "app.focus_next", "List", show=False)]
 
     def __init__(
-        self, question: str, answers: Sequence[tuple[str, str]], begins: int | None = 0
+        self, question: str, answers: Sequence[tuple[str, T]], begins: int | None = 0
     ) -> None:
-        super().__init__(question, answers, begins)
-        self._left = [*answers]
+        super().__init__(question)
+        self._answers = self._left = [(plain(text), answer) for text, answer in answers]
+        self._begins = begins
 
-    def compose(self) -> ComposeResult:
-        """Ask."""
-        with Vertical(classes="dialog"):
-            yield Static(Content(self._question))
+    def answers(self) -> ComposeResult:
+        """Lay out the list, below its field if it has one."""
+        if len(self._answers) > MANY:
             yield Input(placeholder="type a part of it")
-            yield OptionList(*(Content(text) for text, _ in self._left))
+        yield OptionList(*(Content(text) for text, _ in self._left))
+
+    def on_mount(self) -> None:
+        """Begin at an answer."""
+        self.query_one(OptionList).highlighted = self._begins
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Leave only the answers that have what is typed."""
+        """Leave only the answers that contain what is typed."""
         wanted = event.value.strip().casefold()
         self._left = [each for each in self._answers if wanted in each[0].casefold()]
         below = self.query_one(OptionList)
@@ -139,15 +111,15 @@ class Filtered(Choice[str]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Answer."""
         event.stop()
-        event.prevent_default()  # the answers of `Choice` are not those that are left
         self.dismiss(self._left[event.option_index][1])
 
 
-def picking(
-    question: str, answers: Sequence[tuple[str, str]], begins: int | None = 0
-) -> Choice[str]:
-    """Return the question as it is best asked of so many answers, the cursor on one or on none."""
-    return (Filtered if len(answers) > MANY else Choice)(question, answers, begins)
+class Confirm(Choice[bool]):
+    """A question that is answered with yes or no; no is the usual answer."""
+
+    def __init__(self, question: str, yes: str) -> None:
+        """Take the question, and what yes would do."""
+        super().__init__(question, [("No, leave it as it is", False), (f"Yes: {yes}", True)])
 
 
 class Help(ModalScreen[None]):

@@ -4,32 +4,38 @@ from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Protocol, cast
+from functools import partial, wraps
+from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from textual.app import App, ComposeResult
+from textual.containers import Container
+from textual.content import Content
 from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.timer import Timer
+from textual.widgets import Static
 from textual.worker import Worker
 
 from agent.errors import ReticentError
-from agent.tui.actions import Where
+from agent.tui.actions import ACTIONS, Where, keys
 from agent.tui.link import Link
 from agent.tui.plain import plain, plain_lines
-from agent.tui.status_bar import Bars, Foot, State
+from agent.tui.status_bar import Foot, State, TopBar
 from agent.wire.state import EventKind
 
-Doing = Callable[[], Coroutine[Any, Any, None]]
+P = ParamSpec("P")
+Self = TypeVar("Self", bound="Page")
+Work = Callable[[], Coroutine[Any, Any, None]]
 WIDE = 110  # columns, from which on a list and a detail stand side by side
-SOON = 0.15  # seconds in which several events lead to one look
+SOON = 0.15  # seconds in which several events lead to one renewal
 
 
 class Finding(Protocol):
-    """One thing that was looked at; ``state``: ok, warn or bad; ``fix``: unless it is ok."""
+    """One thing that was checked; ``state``: ok, warn or bad; ``fix``: empty where it is ok."""
 
     @property
     def name(self) -> str:
-        """What was looked at."""
+        """What was checked."""
 
     @property
     def state(self) -> str:
@@ -41,7 +47,7 @@ class Finding(Protocol):
 
     @property
     def fix(self) -> str:
-        """What mends it."""
+        """How to fix it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,10 @@ class Program(App[None]):
         status = self.state.status
         return status is not None and not status.locked and not self.state.stale
 
+    def page(self) -> "Page | None":
+        """Return the screen that is shown, below whatever asks something in front of it."""
+        return next((each for each in reversed(self.screen_stack) if isinstance(each, Page)), None)
+
     def tell(self, text: str) -> None:
         """Say what was done."""
         self.notify(plain_lines(text), markup=False)
@@ -86,16 +96,12 @@ class Program(App[None]):
     def say(self, error: ReticentError) -> None:
         """Say what went wrong, and the way out; where the vault is locked, ask for its key."""
 
-    @abstractmethod
-    def action_show(self, where: Where) -> None:
-        """Show another screen."""
-
 
 class Page(Screen[None]):
     """A screen; ``where``: its name among the actions; ``concerns``: the events it is about.
 
-    ``needs_vault``: there is something to show only where the daemon was heard and its vault is
-    open.
+    ``needs_vault``: there is something to show only where the daemon answers and its vault is
+    open. A subclass names itself, and has its keys from the registry.
     """
 
     where: ClassVar[Where]
@@ -103,11 +109,17 @@ class Page(Screen[None]):
     needs_vault: ClassVar[bool] = True
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012  (no class variable to Textual)
 
+    def __init_subclass__(cls, where: Where | None = None, **options: Any) -> None:  # noqa: ANN401  (Textual's own)
+        if where is not None:
+            cls.where = where
+            cls.BINDINGS = [*keys(ACTIONS[where])]
+        super().__init_subclass__(**options)
+
     def __init__(self) -> None:
         super().__init__()
-        self._looks: Timer | None = None
-        self._known = False  # whether the daemon's answer stands there
-        self._missing = ""  # why it does not
+        self._due: Timer | None = None
+        self._answered = False  # whether the daemon's answer is shown
+        self._missing = ""  # why it is not
 
     @property
     def review(self) -> Program:
@@ -116,7 +128,10 @@ class Page(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay the bars on top, the footer below, and what the screen is about between."""
-        yield Bars(self.where)
+        with Container(id="bars"):
+            yield TopBar(self.where)
+            yield Static(id="banner")
+            yield Static(id="missing")
         yield from self.body()
         yield Foot(show_command_palette=False)
 
@@ -132,69 +147,60 @@ class Page(Screen[None]):
     def clear(self) -> None:
         """Take everything private off the screen: the vault is locked."""
 
-    def masked(self) -> None:
+    def mask(self) -> None:
         """Show the user's values, or hide them, as `review.masked` says."""
 
-    def tell(self, state: State) -> None:
+    def put_text(self, part: str, text: str) -> None:
+        """Show a text in a part of the screen, which is not there where the text is empty."""
+        for each in self.query(part).results(Static):  # none before or after it is laid out
+            each.display = bool(text)
+            each.update(Content(text))
+
+    def show_state(self, state: State) -> None:
         """Show how the daemon is."""
-        for bars in self.query(Bars):  # none before it is laid out, nor once it is taken away
-            bars.tell(state)
-        self._say_missing()
+        for bar in self.query(TopBar):
+            bar.show_state(state)
+        self.put_text("#banner", state.trouble)
+        self._show_missing()
 
     def forget(self) -> None:
         """Take everything private off the screen, and let nothing come that was asked for."""
         self.workers.cancel_group(self, "look")
-        self._known, self._missing = False, ""
+        self._answered, self._missing = False, ""
         self.clear()
-        self._say_missing()
+        self._show_missing()
 
     def on_screen_resume(self) -> None:
         """Show what there is now, since the screen is looked at again."""
-        self.tell(self.review.state)
+        self.show_state(self.review.state)
         self.look()
 
     def happened(self, kind: EventKind) -> None:
-        """Look again if it is about what this screen shows."""
+        """Renew it if the event is about what this screen shows."""
         if kind in self.concerns:
             self.soon()
 
     def soon(self) -> None:
-        """Look again in a moment, once for all that happens until then."""
-        if self._looks is None:
-            self._looks = self.set_timer(SOON, self.look)
+        """Renew it in a moment, once for all that happens until then."""
+        if self._due is None:
+            self._due = self.set_timer(SOON, self.look)
 
     def look(self) -> None:
         """Ask the daemon again."""
-        self._looks = None
+        self._due = None
         if self.review.reachable or not self.needs_vault:
-            self._work(self._renewed, "look", exclusive=True)
+            self.do(self._renewed, "look", exclusive=True)
 
-    def do(self, doing: Doing) -> None:
-        """Do what a person asked for; what goes wrong is said in a sentence, with the way out."""
-        self._work(doing, "do", exclusive=False)
+    async def ask(self, name: str, body: Any = None, **given: Any) -> Any:  # noqa: ANN401  (of the route's types)
+        """Return what a call answers that a person asked for: the vault stays open for a while."""
+        return await self.review.link.call(name, body, attended=True, **given)
 
-    async def _renewed(self) -> None:
-        try:
-            await self.renew()
-        except ReticentError as error:
-            self._missing = f"Not known: {plain(str(error))}."
-            raise
-        else:
-            self._known = True
-        finally:
-            self._say_missing()
+    def do(self, work: Work, group: str = "do", *, exclusive: bool = False) -> None:
+        """Do something beside the drawing; what goes wrong is said, with the way out."""
 
-    def _say_missing(self) -> None:
-        """Say why nothing stands there yet, where nothing would mean that there is nothing."""
-        missing = "" if self._known else self._missing or self.review.state.unknown()
-        self.set_class(bool(missing), "-unknown")
-        for bars in self.query(Bars):
-            bars.missing(missing)
-
-    def _work(self, doing: Doing, group: str, *, exclusive: bool) -> None:
         async def safely() -> None:
             try:
-                await doing()
+                await work()
             except ReticentError as error:
                 self.review.say(error)
             except NoMatches:
@@ -203,8 +209,37 @@ class Page(Screen[None]):
 
         _: Worker[None] = self.run_worker(safely, group=group, exclusive=exclusive)
 
+    async def _renewed(self) -> None:
+        try:
+            await self.renew()
+        except ReticentError as error:
+            self._missing = f"Not known: {plain(str(error))}."
+            raise
+        else:
+            self._answered = True
+        finally:
+            self._show_missing()
 
-def standing(stacks: Iterable[Iterable[Screen[Any]]]) -> list[Page]:
+    def _show_missing(self) -> None:
+        """Say why nothing stands there yet, where nothing would mean that there is nothing."""
+        missing = "" if self._answered else self._missing or self.review.state.missing()
+        self.set_class(bool(missing), "-unknown")
+        self.put_text("#missing", missing)
+
+
+def background(
+    method: Callable[Concatenate[Self, P], Coroutine[Any, Any, None]],
+) -> Callable[Concatenate[Self, P], None]:
+    """Make a screen's method run beside the drawing; what goes wrong is said, with the way out."""
+
+    @wraps(method)
+    def started(page: Self, /, *args: P.args, **options: P.kwargs) -> None:
+        page.do(partial(method, page, *args, **options))
+
+    return started
+
+
+def mounted_pages(stacks: Iterable[Iterable[Screen[Any]]]) -> list[Page]:
     """Return those screens that are laid out, whether they are shown or not."""
     every = (each for stack in stacks for each in stack)
     return [each for each in every if isinstance(each, Page) and each.is_mounted]

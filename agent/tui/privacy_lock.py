@@ -1,10 +1,9 @@
 """Hides everything private while the vault is locked or nobody is there."""
 
-from functools import partial
 from time import monotonic
-from typing import ClassVar, cast
+from typing import ClassVar
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
@@ -12,14 +11,13 @@ from textual.content import Content
 from textual.notifications import Notify
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
-from textual.worker import Worker
 
-from agent.errors import ReticentError
-from agent.tui.daemon_events import DaemonEvents
+from agent.errors import DaemonError, LockedError, ReticentError
 from agent.tui.dialogs import QUIT
 from agent.tui.link import Link
-from agent.tui.page import Environment, Page, standing
+from agent.tui.page import Environment, Page, Program, mounted_pages
 from agent.tui.plain import plain, plain_lines
+from agent.tui.status_bar import State, trouble_of
 from agent.wire.state import Method, Status, Unlock
 
 ASKED: dict[Method, str] = {
@@ -28,17 +26,18 @@ ASKED: dict[Method, str] = {
 }
 OTHER: dict[Method, Method] = {"passphrase": "recovery", "recovery": "passphrase"}
 LOCKING = Content.from_markup(
-    "[bold]All is hidden.[/bold] The vault is locked once the daemon answers."
+    "[bold]Everything is hidden.[/bold] The vault locks as soon as the daemon answers."
 )
 LOCKED = Content.from_markup(
     "[bold]The vault is locked.[/bold] Nothing is attached to any request."
 )
 USUAL, TALL = 80, 16  # columns and lines, from which on nothing is left out
 LOOKS = 5.0  # seconds between two looks at the clock
-TOUCHES = 30.0  # seconds between two words to the daemon that a person is there
-DEAF = 1.0  # seconds without a key, after which keys that were meant for the passphrase have ended
-HEARD = ("ctrl+l", "ctrl+q")  # keys that mean the same in the field as outside
-MOST = 2  # sentences at once that say in passing what was done
+TOUCHES = 30.0  # seconds between two calls that tell the daemon that a person is there
+QUIET = 1.0  # seconds without a key, after which nobody is typing the passphrase any more
+GLOBAL = ("ctrl+l", "ctrl+q")  # keys that mean the same in the field as outside
+MOST = 2  # notifications at once
+WAY_OUT = 8.0  # seconds, in which what went wrong and the way out can be read
 
 
 class Cover(ModalScreen[None]):
@@ -74,10 +73,12 @@ class Unlocking(ModalScreen[Status | None]):
         Binding("ctrl+k", "keyring", "Keyring", priority=True),
     ]
 
-    def __init__(self) -> None:
+    def __init__(self, link: Link) -> None:
+        """Take the way to the daemon."""
         super().__init__()
+        self._link = link
         self._method: Method = "passphrase"
-        self._locked, self._said = LOCKED, ""
+        self._reason, self._outcome = LOCKED, ""
         self.trying = False  # whether it is about to open the vault itself
 
     def compose(self) -> ComposeResult:
@@ -85,62 +86,44 @@ class Unlocking(ModalScreen[Status | None]):
         self.set_class(self.app.size.width < USUAL, "-narrow")
         self.set_class(self.app.size.height < TALL, "-low")
         with VerticalScroll(id="unlock", classes="dialog", can_focus=False):
-            yield Static(self._locked, id="locked")
+            yield Static(self._reason, id="locked")
             yield Input(password=True, placeholder=ASKED["passphrase"], id="secret")
-            yield Static(Content(self._said), id="wrong")
+            yield Static(Content(self._outcome), id="wrong")
+            other = f"{ASKED[OTHER[self._method]]} (^r)"
             with Container():
-                yield Button("Unlock", id="open", variant="primary")
-                yield Button(f"{ASKED[OTHER[self._method]]} (^r)", id="other")
-                yield Button("Keyring (^k)", id="keyring")
-                yield Button("Leave (esc)", id="leave")
+                yield Button("Unlock", id="open", variant="primary", action="screen.open")
+                yield Button(other, id="other", action="screen.other")
+                yield Button("Keyring (^k)", action="screen.keyring")
+                yield Button("Leave (esc)", action="app.quit")
 
     def on_mount(self) -> None:
         """Let what is typed go into the field."""
         self.query_one(Input).focus()
 
-    def locking(self) -> None:
-        """Say that the vault is being locked, and may be open yet."""
-        self._now(LOCKING)
-
-    def locked(self, notice: str | None) -> None:
-        """Say that the vault is locked, if that was not known; ``notice``: what became of it."""
-        said = LOCKED
-        if notice is not None:
-            text = plain(notice)
-            said = Content.from_markup("[bold]The vault is locked:[/bold] $notice.", notice=text)
-        if self._locked != said:
-            self._now(said)
-
-    def _now(self, locked: Content) -> None:
-        self._locked = locked
-        for each in self.query("#locked").results(Static):
-            each.update(locked)
-        self.say("")
+    def explain(self, reason: Content) -> None:
+        """Say why the key is asked for, unless it says so already."""
+        if self._reason != reason:
+            self._reason = reason
+            for each in self.query("#locked").results(Static):
+                each.update(reason)
+            self.say("")
 
     def say(self, text: str) -> None:
         """Say what went wrong, or what is done; also before anything is laid out."""
-        self._said = text
+        self._outcome = plain_lines(text)
         for each in self.query("#wrong").results(Static):
-            each.update(Content(text))
+            each.update(Content(self._outcome))
 
     def on_input_submitted(self) -> None:
         """Try it."""
         self.action_open()
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Do what the button says."""
-        event.stop()
-        if event.button.id == "leave":
-            self.app.exit()
-        else:
-            getattr(self, f"action_{event.button.id}")()
 
     def action_open(self) -> None:
         """Try what was typed, and keep it nowhere."""
         field = self.query_one(Input)
         secret, field.value = field.value, ""
         if secret:
-            self._try(Unlock(method=self._method, secret=secret))
+            self._unlock(Unlock(method=self._method, secret=secret))
 
     def action_other(self) -> None:
         """Ask for the recovery code in place of the passphrase, or the other way round."""
@@ -153,27 +136,24 @@ class Unlocking(ModalScreen[Status | None]):
 
     def action_keyring(self) -> None:
         """Take the key from the keyring of the desktop."""
-        self._try(Unlock(method="keyring"))
+        self._unlock(Unlock(method="keyring"))
 
-    def _try(self, how: Unlock) -> None:
+    @work(exclusive=True)
+    async def _unlock(self, how: Unlock) -> None:
         self.trying = True
         self.say("Opening …")
-        _: Worker[None] = self.run_worker(partial(self._unlock, how), exclusive=True)
-
-    async def _unlock(self, how: Unlock) -> None:
-        link = cast("Link", self.app.link)  # type: ignore[attr-defined]
         try:
-            status: Status = await link.call("unlock", how, attended=True)
+            status: Status = await self._link.call("unlock", how, attended=True)
         except ReticentError as error:
             self.trying = False
-            self.say(plain_lines(f"✗ {error}\n{error.hint}"))
+            self.say(f"✗ {error}\n{error.hint}")
             self.query_one(Input).focus()
         else:
             if self.is_current:
                 self.dismiss(status)
 
 
-class PrivacyLock(DaemonEvents):
+class PrivacyLock(Program):
     """Hides what is private; ``idle``: seconds without a key until all is covered."""
 
     def __init__(
@@ -181,13 +161,13 @@ class PrivacyLock(DaemonEvents):
     ) -> None:
         super().__init__(link, environment, ansi_color=ansi_color)
         self._idle = idle
-        self._touched = self._told = monotonic()
-        self._deaf_until = 0.0
-        self._to_lock = False  # asked for, and not heard yet
+        self._touched = self._reported = monotonic()
+        self._quiet_at = 0.0  # until when keys are dropped
+        self._to_lock = False  # asked for, and not done yet
 
     @property
     def reachable(self) -> bool:
-        """Whether the daemon was heard, and its vault is open and to stay so."""
+        """Whether the daemon answers, and its vault is open and to stay so."""
         return super().reachable and not self._to_lock
 
     @property
@@ -197,29 +177,41 @@ class PrivacyLock(DaemonEvents):
 
     def on_mount(self) -> None:
         """Look at the clock from time to time; who comes back from elsewhere is there."""
-        self.set_interval(min(LOOKS, self._idle / 4), self._look_at_clock)
+        self.set_interval(min(LOOKS, self._idle / 4), self.look_at_clock)
         self.app_resume_signal.subscribe(self, self._touch)
 
     async def on_event(self, event: events.Event) -> None:
-        """Note that somebody is there, and drop what was typed for the passphrase."""
-        if isinstance(event, events.Key | events.MouseDown | events.Paste):
+        """Note that somebody is there, and drop what was typed for the passphrase.
+
+        Another terminal may have opened the vault while somebody typed here: what they go on
+        typing, up to Enter or a pause, is no command.
+        """
+        now = monotonic()
+        typed = isinstance(event, events.Key | events.Paste)
+        if typed or isinstance(event, events.MouseDown):
             self._touch()
-        if not self._drops(event):
+        key = event.key if isinstance(event, events.Key) else ""
+        if typed and now < self._quiet_at and key not in GLOBAL:
+            self._quiet_at = 0.0 if key == "enter" else now + QUIET
+        else:
             await super().on_event(event)
 
-    def mask(self) -> None:
-        """Hide the user's own values."""
-        self.masked = True
-        self._show_mask()
-
     def on_notify(self, event: Notify) -> None:
-        """Let one older sentence stand beside a new one; none comes while all is hidden."""
+        """Let one older notification stand beside a new one; none comes while all is hidden."""
         if self.hidden:
             event.prevent_default()
         new, older = event.notification, [*self._notifications]
         for old in older:
             if old.message == new.message or old in older[: 1 - MOST]:
                 self._unnotify(old)
+
+    def say(self, error: ReticentError) -> None:
+        """Say what went wrong, and the way out; where the vault is locked, ask for its key."""
+        if not isinstance(error, LockedError):
+            text = f"✗ {plain(str(error))}: {plain(error.hint)}"
+            self.notify(text, severity="error", markup=False, timeout=WAY_OUT)
+        elif self.is_running:
+            self.look_at_daemon()
 
     def cover(self) -> None:
         """Hide all that is private, until a key is pressed; values stay hidden then."""
@@ -234,16 +226,16 @@ class PrivacyLock(DaemonEvents):
         self.clear_notifications()
         while not isinstance(self.screen, Page | Unlocking):
             self.screen.dismiss()
-        for each in standing(self._screen_stacks.values()):
+        for each in mounted_pages(self._screen_stacks.values()):
             each.forget()
         if not isinstance(self.screen, Unlocking):
-            self.push_screen(Unlocking(), self._unlocked)
+            self.push_screen(Unlocking(self.link), self._unlocked)
+        notice, reason = self.state.status and self.state.status.notice, LOCKED
+        if notice:
+            text = "[bold]The vault is locked:[/bold] $notice."
+            reason = Content.from_markup(text, notice=plain(notice))
         if isinstance(self.screen, Unlocking):
-            if self._to_lock:
-                self.screen.locking()
-            else:
-                status = self.state.status
-                self.screen.locked(None if status is None else status.notice)
+            self.screen.explain(LOCKING if self._to_lock else reason)
 
     def uncover(self, status: Status) -> None:
         """Show the screens again, since the vault was opened, or is there no more."""
@@ -252,16 +244,45 @@ class PrivacyLock(DaemonEvents):
         elsewhere = not status.locked and not self.screen.trying
         self.screen.dismiss(status)
         if elsewhere:
-            self._deaf_until = monotonic() + DEAF
+            self._quiet_at = monotonic() + QUIET
             self.tell("Unlocked elsewhere.")
 
+    @work(group="status", exclusive=True)
+    async def look_at_daemon(self, *, attended: bool = False) -> None:
+        """Ask how the daemon is; ``attended``: and tell it that a person is there."""
+        try:
+            self.take(await self.link.call("status", attended=attended))
+        except DaemonError:
+            return  # the thread that follows it will say so
+        except ReticentError as error:
+            self.say(error)
+
     def take(self, status: Status) -> None:
-        """Show how the daemon is; where it should be locked and is not, lock it."""
+        """Show how the daemon is; ask for the key where the vault is locked.
+
+        Where it should be locked and is not, lock it. Before the first screen is there, the state
+        waits for it.
+        """
         self._to_lock &= status.vault and not status.locked
         if self._to_lock:
-            self.beside(self._lock, group="lock", exclusive=True)
+            self._lock()
+            return
+        page, was_reachable = self.page(), self.reachable
+        self.state = State(status, trouble=trouble_of(status))
+        self.show_state()
+        there_was_one = status.vault or status.notice is not None
+        if page is not None and status.locked and there_was_one:
+            self.hide()
         else:
-            super().take(status)
+            self.uncover(status)
+        if self.reachable and not was_reachable and page is not None:
+            page.look()
+
+    def show_state(self) -> None:
+        """Show how the daemon is on the screens of this stack."""
+        for each in self.screen_stack:
+            if isinstance(each, Page):
+                each.show_state(self.state)
 
     def action_lock(self) -> None:
         """Hide all at once, whatever the daemon does; then have it close the vault."""
@@ -269,7 +290,7 @@ class PrivacyLock(DaemonEvents):
         if self.page() is not None and (status is None or status.vault):
             self._to_lock = True
             self.hide()
-        self.beside(self._lock, group="lock", exclusive=True)
+        self._lock()
 
     def action_mask(self) -> None:
         """Show the user's values, or hide them; none are shown while all is covered.
@@ -280,11 +301,17 @@ class PrivacyLock(DaemonEvents):
             return
         if self.masked and self.state.stale:
             self.tell("Your values stay hidden while the daemon is away.")
-            return
-        self.masked = not self.masked
-        self._show_mask()
+        else:
+            self.mask(hidden=not self.masked)
 
-    def _look_at_clock(self) -> None:
+    def mask(self, *, hidden: bool = True) -> None:
+        """Hide the user's own values on all screens, or show them on this one."""
+        self.masked = hidden
+        for each in mounted_pages(self._screen_stacks.values()):
+            if hidden or each is self.page():
+                each.mask()
+
+    def look_at_clock(self) -> None:
         """Cover all once nobody is there; tell the daemon if somebody is; else ask how it is.
 
         It looks at its policy when it is asked something, and somebody may have edited that.
@@ -292,47 +319,31 @@ class PrivacyLock(DaemonEvents):
         now = monotonic()
         if now - self._touched >= self._idle:
             self.cover()
-        elif self.reachable and self._touched > self._told and now - self._told >= TOUCHES:
-            self._told = now
-            self.beside(partial(self.call_and_take, "status"))
+        elif self.reachable and self._touched > self._reported and now - self._reported >= TOUCHES:
+            self._reported = now
+            self.look_at_daemon(attended=True)
         elif not self.state.stale:
-            self.beside(self.look_at_daemon, group="status", exclusive=True)
+            self.look_at_daemon()
 
     def _unlocked(self, status: Status | None) -> None:
         if status is not None:
             self._to_lock = False
             self.take(status)
 
+    @work(group="lock", exclusive=True)
     async def _lock(self) -> None:
         try:
             self.take(await self.link.call("lock", attended=True))
         except ReticentError as error:
             if isinstance(self.screen, Unlocking):
                 start = "; F9 starts it here" if self.state.stale else ""
-                self.screen.say(plain_lines(f"✗ {error}\n{error.hint}{start}"))
+                self.screen.say(f"✗ {error}\n{error.hint}{start}")
             else:
                 self.say(error)
 
     def _touch(self, _app: object = None) -> None:
         """Note that somebody is there."""
         self._touched = monotonic()
-
-    def _drops(self, event: events.Event) -> bool:
-        """Say whether something was typed for the passphrase, which another terminal knew."""
-        now = monotonic()
-        if now >= self._deaf_until or not isinstance(event, events.Key | events.Paste):
-            return False
-        if isinstance(event, events.Key) and event.key in HEARD:
-            return False
-        ends = isinstance(event, events.Key) and event.key == "enter"
-        self._deaf_until = 0.0 if ends else now + DEAF
-        return True
-
-    def _show_mask(self) -> None:
-        """Hide the values on all screens, or show them on this one."""
-        for each in standing(self._screen_stacks.values()):
-            if self.masked or each is self.page():
-                each.masked()
 
     async def _close_all(self) -> None:
         """End what runs beside the drawing before the screens go that it would draw on."""

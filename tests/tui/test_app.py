@@ -16,7 +16,7 @@ from agent.tui.dialogs import Help
 from agent.tui.link import Happened, Heard, Lost
 from agent.tui.page import Page
 from agent.tui.privacy_lock import Cover, Unlocking
-from agent.tui.screens.requests import Requests
+from agent.tui.screens.requests import RequestsScreen
 from agent.wire.state import Event
 from tests.tui.double import OPEN, POLICY, Double, double
 from tests.tui.running import LARGE, running
@@ -29,7 +29,7 @@ def test_the_state_is_said_in_words_and_signs() -> None:
 
     async def test(path: Path) -> None:
         async with running(path) as shown:
-            assert "● 2 wait · √ open" in shown.text()
+            assert "● 2 √ open" in shown.text()
             assert "Requests" in shown.text()
             await shown.pilot.resize_terminal(*LARGE)
             await shown.until(lambda: "● 2 waiting · √ open" in shown.text())
@@ -48,7 +48,7 @@ def test_a_locked_vault_asks_for_its_key_and_opens() -> None:
             await shown.until(lambda: "that is not the passphrase" in shown.text())
             assert shown.app.screen.query_one(Input).value == ""
             await shown.pilot.press(*"right", "enter")
-            await shown.until(lambda: isinstance(shown.app.screen, Requests))
+            await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
 
     with double() as (found, path):
         found.set(locked=True)
@@ -76,7 +76,7 @@ def test_no_vault_says_what_makes_one() -> None:
     async def test(path: Path) -> None:
         async with running(path) as shown:
             await shown.until(lambda: "reticent init" in shown.text())
-            assert isinstance(shown.app.screen, Requests)
+            assert isinstance(shown.app.screen, RequestsScreen)
 
     with double() as (found, path):
         found.set(locked=True, vault=False)
@@ -108,7 +108,7 @@ def test_the_key_that_uncovers_does_nothing_else() -> None:
             shown.app.cover()
             await shown.until(lambda: isinstance(shown.app.screen, Cover))
             await shown.pilot.press("q")
-            await shown.until(lambda: isinstance(shown.app.screen, Requests))
+            await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
             assert shown.app.is_running
 
     with double() as (_, path):

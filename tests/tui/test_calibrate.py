@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from agent.tui.dialogs import Confirm
 from agent.tui.privacy_lock import Cover, Unlocking
-from agent.tui.screens.calibrate import CalibratePage, Scale
+from agent.tui.screens.calibrate import CalibrateScreen, Scale
 from agent.tui.screens.calibrate_questions import CROWDS, FIRST
 from tests.daemon.whole_daemon import OPEN, Live, living
 from tests.tui.double import Double
@@ -31,10 +31,10 @@ def live() -> Iterator[Live]:
         yield found
 
 
-def page(shown: Running) -> CalibratePage:
+def page(shown: Running) -> CalibrateScreen:
     """Return the screen."""
     found = shown.app.page()
-    assert isinstance(found, CalibratePage)
+    assert isinstance(found, CalibrateScreen)
     return found
 
 
@@ -51,7 +51,7 @@ def asked(shown: Running) -> int:
 async def come(shown: Running) -> None:
     """Go to the first question."""
     await shown.pilot.press("5")
-    await shown.until(lambda: isinstance(shown.app.page(), CalibratePage))
+    await shown.until(lambda: isinstance(shown.app.page(), CalibrateScreen))
     await shown.until(lambda: "question 1 " in told(shown, "#calibrate-progress"))
     await shown.until(lambda: page(shown).query_one(Scale).has_focus)
 
@@ -109,7 +109,7 @@ def test_it_is_written_once_that_is_agreed_to(live: Live) -> None:
             assert len(prices) == FIRST
             await shown.pilot.press("w")  # there is nothing left to write
             await shown.settled()
-            assert isinstance(shown.app.screen, CalibratePage)
+            assert isinstance(shown.app.screen, CalibrateScreen)
 
     going(test())
 
@@ -149,7 +149,7 @@ def test_a_question_is_skipped_but_not_what_a_price_needs(live: Live) -> None:
             await shown.until(lambda: nothing in told(shown, "#calibrate-outcome Static"))
             await shown.pilot.press("w")
             await shown.settled()
-            assert isinstance(shown.app.screen, CalibratePage)
+            assert isinstance(shown.app.screen, CalibrateScreen)
             await shown.pilot.press("b", "3")
             await shown.until(lambda: "How much better" in told(shown, "#calibrate-question"))
             await shown.pilot.press("s")
@@ -181,15 +181,15 @@ def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
             await shown.pilot.press("4")
             await shown.until(lambda: asked(shown) == 2)
             await shown.pilot.press("6")
-            await shown.until(lambda: not isinstance(shown.app.page(), CalibratePage))
+            await shown.until(lambda: not isinstance(shown.app.page(), CalibrateScreen))
             await shown.pilot.press("5")
-            await shown.until(lambda: isinstance(shown.app.page(), CalibratePage))
+            await shown.until(lambda: isinstance(shown.app.page(), CalibrateScreen))
             assert asked(shown) == 2
             for key in ("q", "escape", "ctrl+q"):
                 await shown.pilot.press(key)
                 await shown.until(lambda: isinstance(shown.app.screen, Confirm))
                 await shown.pilot.press("enter")
-                await shown.until(lambda: isinstance(shown.app.screen, CalibratePage))
+                await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
             assert asked(shown) == 2
             await shown.pilot.press("q")
             await shown.until(lambda: isinstance(shown.app.screen, Confirm))
@@ -217,7 +217,7 @@ def test_who_types_on_after_the_last_question_stays(live: Live) -> None:
             await answer(shown)
             await shown.pilot.press("2")
             await shown.until(lambda: "There is no question left" in shown.notes())
-            assert isinstance(shown.app.screen, CalibratePage)
+            assert isinstance(shown.app.screen, CalibrateScreen)
 
     going(test())
 
@@ -234,7 +234,7 @@ def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(live: L
             await shown.until(lambda: isinstance(shown.app.screen, Cover))
             assert "sensitive" not in shown.text()
             await shown.pilot.press("1")
-            await shown.until(lambda: isinstance(shown.app.screen, CalibratePage))
+            await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
             assert asked(shown) == 2
             await shown.pilot.press("ctrl+l")
             await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
@@ -242,7 +242,7 @@ def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(live: L
             assert page(shown).query_one(Scale).option_count == 0
             with live.client() as client:
                 client.call("unlock", OPEN)
-            await shown.until(lambda: isinstance(shown.app.screen, CalibratePage))
+            await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
             await shown.until(lambda: asked(shown) == 1)
             assert page(shown).query_one(Scale).highlighted is None
 

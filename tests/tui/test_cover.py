@@ -14,7 +14,7 @@ from agent.tui.app import Review
 from agent.tui.dialogs import Help
 from agent.tui.page import Page
 from agent.tui.privacy_lock import Cover, Unlocking
-from agent.tui.screens.health import Health
+from agent.tui.screens.health import HealthScreen
 from agent.tui.virtual_list import Listing
 from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
@@ -89,7 +89,7 @@ def _plain(content: object) -> str:
 
 def whole(app: Review) -> dict[str, str]:
     """Return what each screen holds, but for what no vault hides."""
-    return {each.where: held(each) for each in pages(app) if not isinstance(each, Health)}
+    return {each.where: held(each) for each in pages(app) if not isinstance(each, HealthScreen)}
 
 
 def words(app: Review) -> set[str]:
@@ -104,8 +104,11 @@ async def visited(shown: Running) -> None:
         await shown.settled()
 
 
-def test_a_lock_clears_all_screens_shown_or_not(live: Live) -> None:
+def test_a_lock_clears_all_screens_shown_or_not(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No recipient, no query, no value stays anywhere in the program; and they come back."""
+    monkeypatch.setattr("agent.tui.privacy_lock.QUIET", 60.0)  # however slow the machine
 
     async def test() -> None:
         async with running(live.paths.control) as shown:

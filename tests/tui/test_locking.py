@@ -11,7 +11,7 @@ from agent.errors import DaemonError
 from agent.paths import Paths
 from agent.tui.dialogs import Confirm
 from agent.tui.privacy_lock import LOCKED, Cover, Unlocking
-from agent.tui.screens.requests import Requests
+from agent.tui.screens.requests import RequestsScreen
 from agent.wire.state import Status
 from tests.daemon.whole_daemon import home, started
 from tests.tui.double import OPEN, Double, double
@@ -92,7 +92,7 @@ def test_a_daemon_that_cannot_lock_is_said_and_asked_again_once_it_is_heard() ->
                 await shown.until(lambda: said(shown, "#locked") == LOCKED)
                 assert len(tries) == 2
                 await shown.pilot.press(*"right", "enter")
-                await shown.until(lambda: isinstance(shown.app.screen, Requests))
+                await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
 
     going(run())
 
@@ -114,7 +114,7 @@ def test_a_lock_takes_open_questions_and_sentences_along() -> None:
                 assert shown.notes() == ""
                 assert ".example" not in shown.text()
                 await shown.pilot.press(*"right", "enter")
-                await shown.until(lambda: isinstance(shown.app.screen, Requests))
+                await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
                 assert not found.status.locked
 
     going(run())
@@ -162,8 +162,9 @@ def test_a_lost_daemon_hides_the_values_and_a_key_starts_another() -> None:
         going(test(places, ends))
 
 
-def test_what_was_typed_for_the_passphrase_is_no_key() -> None:
+def test_what_was_typed_for_the_passphrase_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another terminal was faster; what comes after Enter counts again."""
+    monkeypatch.setattr("agent.tui.privacy_lock.QUIET", 60.0)  # however slow the machine
 
     async def run() -> None:
         with double() as (found, path):
@@ -172,7 +173,7 @@ def test_what_was_typed_for_the_passphrase_is_no_key() -> None:
                 await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
                 await shown.pilot.press("a", "b")
                 shown.app.take(found.set(locked=False))
-                await shown.until(lambda: isinstance(shown.app.screen, Requests))
+                await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
                 await shown.pilot.press(*(each if each != " " else "space" for each in TYPED))
                 assert "Unlocked elsewhere." in shown.notes()
                 assert shown.app.masked

@@ -12,7 +12,7 @@ from agent.tui.actions import EVERYWHERE, TITLES, Action, Where, actions_of
 from agent.tui.app import Actions
 from agent.tui.page import Page
 from agent.tui.privacy_lock import Unlocking
-from agent.tui.screens.health import Health
+from agent.tui.screens.health import HealthScreen
 from tests.tui.double import double
 from tests.tui.running import Running, running
 from tests.tui.running import run as going
@@ -114,7 +114,7 @@ def test_keys_lead_through_it() -> None:
     async def test(path: Path) -> None:
         async with at(path, "requests") as (shown, _):
             await _typed(shown, "health")
-            await shown.until(lambda: isinstance(shown.app.screen, Health))
+            await shown.until(lambda: isinstance(shown.app.screen, HealthScreen))
             await _typed(shown, "lock")
             await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
 

@@ -31,7 +31,7 @@ def statuses(draw: st.DrawFn) -> Status:
 def test_it_is_open_only_where_something_may_be_attached(status: Status) -> None:
     """And where it may not, though the vault is open, the banner says why."""
     usable = status.policy.in_use and any(each.problem is None for each in status.models)
-    opened = "√ open" in State(status).said()
+    opened = "√ open" in State(status).summary()
     if status.vault:
         assert opened == (usable and not status.locked)
         assert usable or "Nothing is attached" in trouble_of(status)
@@ -84,6 +84,6 @@ def test_a_vault_that_was_replaced_comes_first() -> None:
 
 def test_what_is_not_known_is_not_said_to_be_nothing() -> None:
     """Before the first word, without a daemon, without a vault."""
-    assert State().unknown() == "Loading …"
-    assert "away" in State(OPEN, stale=True).unknown()
-    assert "vault" in State(changed(OPEN, vault=False)).unknown()
+    assert State().missing() == "Loading …"
+    assert "away" in State(OPEN, stale=True).missing()
+    assert "vault" in State(changed(OPEN, vault=False)).missing()

@@ -11,8 +11,6 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
-from agent.tui import actions
-from agent.tui.actions import Where, keys
 from agent.tui.dialogs import Confirm
 from agent.tui.page import Page
 from agent.tui.plain import fitted as cut
@@ -206,12 +204,10 @@ class Outcome(VerticalScroll):
         self.query_one(Static).update(Content("\n\n").join(parts))
 
 
-class CalibratePage(Page):
+class CalibrateScreen(Page, where="calibrate"):
     """One question at a time, then the line through the answers; it is written only if asked."""
 
-    where: ClassVar[Where] = "calibrate"
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"models", "policy"})
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.CALIBRATE)]
 
     def __init__(self) -> None:
         super().__init__()
@@ -340,7 +336,7 @@ class CalibratePage(Page):
 
     def _end(self) -> None:
         self._go(Answering.about([*self._at.attributes]))
-        self.review.action_show("requests")
+        self.app.switch_mode("requests")
 
     def _go(self, at: Answering) -> None:
         self._at, self._came_to = at, None

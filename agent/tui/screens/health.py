@@ -7,13 +7,10 @@ from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from agent.tui import actions
-from agent.tui.actions import Where, keys
 from agent.tui.page import Finding, Page
 from agent.tui.plain import fitted, plain
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part, Said
@@ -81,13 +78,11 @@ LOOK: Look[Seen] = Look(
 )
 
 
-class Health(Page):
+class HealthScreen(Page, where="health"):
     """All that `reticent daemon doctor` looks at; it needs no open vault, and no daemon."""
 
-    where: ClassVar[Where] = "health"
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "models", "lock"})
     needs_vault: ClassVar[bool] = False
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.HEALTH)]
 
     def body(self) -> ComposeResult:
         """Lay what it comes to on top, then the list, and the fix for one finding."""

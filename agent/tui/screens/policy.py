@@ -7,14 +7,11 @@ from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual.app import ComposeResult, SuspendNotSupported
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
 from agent.errors import UsageError
-from agent.tui import actions
-from agent.tui.actions import Where, keys
 from agent.tui.page import Page
 from agent.tui.plain import fitted, plain
 from agent.tui.screens.requests_list import when
@@ -191,12 +188,10 @@ LOOK: Look[Item] = Look(
 )
 
 
-class PolicyScreen(Page):
+class PolicyScreen(Page, where="policy"):
     """What is wrong with the file, its rules, and what holds for all else."""
 
-    where: ClassVar[Where] = "policy"
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "answer", "nothing"})
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.POLICY)]
 
     def __init__(self) -> None:
         super().__init__()

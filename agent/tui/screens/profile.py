@@ -6,14 +6,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from agent.tui import actions
-from agent.tui.actions import Where, keys
-from agent.tui.dialogs import Choice, Confirm, picking
+from agent.tui.dialogs import Choice, Confirm
 from agent.tui.page import Page, Program
 from agent.tui.screens.profile_view import (
     STEPS,
@@ -63,7 +60,7 @@ class Doing:
         answers = [(value_title(each, said.title), each) for each in values]
         answers += [(UNSPECIFIED_SAID, UNSPECIFIED), (UNSET_SAID, UNSET)]
         asked = f"Your value of: {said.title}"
-        picked = await self.review.push_screen_wait(picking(asked, answers, self._present()))
+        picked = await self.review.push_screen_wait(Choice(asked, answers, self._present()))
         if picked is None:
             return
         own: Profile = await self.review.link.call("profile", attended=True)
@@ -140,14 +137,12 @@ async def _changed(review: Program, said: AttributeStatus, value: str | None) ->
     return outdated(changed, {said.name: said.title})
 
 
-class ProfilePage(Page):
+class ProfileScreen(Page, where="profile"):
     """A row for each attribute of the model in use; what is said of one stands beside it."""
 
-    where: ClassVar[Where] = "profile"
     concerns: ClassVar[frozenset[EventKind]] = frozenset(
         {"profile", "policy", "models", "answer", "forget"}
     )
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.PROFILE)]
 
     def __init__(self) -> None:
         super().__init__()
@@ -177,7 +172,7 @@ class ProfilePage(Page):
         self.query_one(Input).value = ""
         self._draw()
 
-    def masked(self) -> None:
+    def mask(self) -> None:
         """Drop the values, or ask for them."""
         if self.review.masked:
             self._all = [replace(each, value=None) for each in self._all]

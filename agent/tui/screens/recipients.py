@@ -6,15 +6,12 @@ from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from agent.errors import DaemonError, ReticentError
-from agent.tui import actions
-from agent.tui.actions import Where, keys
 from agent.tui.dialogs import Confirm
 from agent.tui.page import Page
 from agent.tui.screens.recipients_view import (
@@ -59,15 +56,12 @@ class Heads(Static):
         return Content(heads(self.found, self.content_size.width))
 
 
-class Recipients(Page):
+class RecipientsScreen(Page, where="recipients"):
     """Who knows what: a list, and one in detail."""
 
-    where: ClassVar[Where] = "recipients"
     concerns: ClassVar[frozenset[EventKind]] = frozenset(
         {"answer", "forget", "policy", "models", "offer"}
     )
-
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.RECIPIENTS)]
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,7 +104,7 @@ class Recipients(Page):
         if self.detail.pool is None:
             self.call_after_refresh(self._look_into, attended=False)
 
-    def masked(self) -> None:
+    def mask(self) -> None:
         """Show the values that a recipient holds, or hide them."""
         if self.review.masked:
             self.detail.mask(self.review.environment.clock().tzinfo)
@@ -147,7 +141,7 @@ class Recipients(Page):
         """Ask all about the one under the cursor; the answer about another is late."""
         under, seen = self.listing.under, self.has_class("-wide") or self.has_class("opened")
         if under is not None and seen:
-            self._work(partial(self._looked_into, under, attended=attended), "into", exclusive=True)
+            self.do(partial(self._looked_into, under, attended=attended), "into", exclusive=True)
 
     async def _looked_into(self, one: Recipient, *, attended: bool) -> None:
         call = self.review.link.call

@@ -2,13 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar, TypeVar
-
-from textual.binding import BindingType
+from typing import TypeVar
 
 from agent.errors import UsageError
-from agent.tui import actions
-from agent.tui.actions import keys
 from agent.tui.dialogs import Choice
 from agent.tui.screens.requests_list import (
     key_of,
@@ -41,10 +37,8 @@ OFFER = ("an offer cannot be settled for one request", "press a, d or c")
 T = TypeVar("T")
 
 
-class Requests(RequestsView):
+class RequestsScreen(RequestsView, where="requests"):
     """What waits and what was sent, and the user's decisions about it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.REQUESTS)]
 
     def on_listing_chosen(self, event: Listing.Chosen) -> None:
         """Open what is clicked, or try it the other way."""

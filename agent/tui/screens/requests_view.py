@@ -13,7 +13,6 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from agent.errors import UsageError
-from agent.tui.actions import Where
 from agent.tui.page import Page
 from agent.tui.screens.requests_detail import Detail
 from agent.tui.screens.requests_list import (
@@ -58,7 +57,6 @@ GONE = ("the request under the cursor has left the list", "move to another one f
 class RequestsView(Page):
     """What waits and what left on one side, one of it in detail on the other."""
 
-    where: ClassVar[Where] = "requests"
     concerns: ClassVar[frozenset[EventKind]] = frozenset(
         {"answer", "nothing", "review", "offer", "forget", "policy", "models"}
     )
@@ -110,7 +108,7 @@ class RequestsView(Page):
         self.close()
         self._draw()
 
-    def masked(self) -> None:
+    def mask(self) -> None:
         """Show the values of the request in detail, or hide them."""
         if self.review.masked:
             self.detail.reveal({})
@@ -169,7 +167,7 @@ class RequestsView(Page):
 
     def weigh(self, trial: Trial, *, attended: bool = True) -> None:
         """Ask what a change would do, and show it; the answer to what was asked before is late."""
-        self._work(partial(self._weighed, trial, attended=attended), "weigh", exclusive=True)
+        self.do(partial(self._weighed, trial, attended=attended), "weigh", exclusive=True)
 
     async def _weighed(self, trial: Trial, *, attended: bool) -> None:
         """Show a request with what is tried out on it."""

@@ -14,8 +14,6 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agent.errors import LockedError, ReticentError
-from agent.tui import actions
-from agent.tui.actions import Where, keys
 from agent.tui.dialogs import Asked, Choice
 from agent.tui.page import Page
 from agent.tui.plain import plain
@@ -63,13 +61,10 @@ def _basis(status: Status, ask: CurveAsk | None) -> Basis:
     return Basis(status.policy.loaded_at, models, status.entries if known else None)
 
 
-class TradeOff(Page):
+class TradeoffScreen(Page, where="tradeoff"):
     """The curve of a query or of all, asked of a recipient or of anybody."""
 
-    where: ClassVar[Where] = "tradeoff"
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "models", "answer", "forget"})
-
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.TRADEOFF)]
 
     def __init__(self) -> None:
         super().__init__()

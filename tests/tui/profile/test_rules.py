@@ -1,7 +1,7 @@
 """What may leave, and for how much, over a real daemon and its policy."""
 
 from agent.tui.dialogs import Choice
-from agent.tui.screens.profile import ProfilePage
+from agent.tui.screens.profile import ProfileScreen
 from tests.daemon.whole_daemon import Live
 from tests.tui.profile.world import come, notes, row, ruled, told
 from tests.tui.running import LARGE, running
@@ -48,7 +48,7 @@ def test_it_is_guarded_and_guarded_no_more(live: Live) -> None:
             assert ruled(live, "student")["guard"] == 1
             await shown.pilot.press("d")
             await shown.until(lambda: "g stops guarding it" in notes(shown))
-            assert isinstance(shown.app.screen, ProfilePage)
+            assert isinstance(shown.app.screen, ProfileScreen)
             await shown.pilot.press("g")
             await shown.until(lambda: row(shown, "student")[2] == was)
 
@@ -90,9 +90,9 @@ def test_a_slider_is_put_back_and_never_written_by_leaving(live: Live) -> None:
             await shown.pilot.press("right", "escape")
             await shown.until(lambda: row(shown, "remote")[3].endswith(" 0"))
             await shown.pilot.press("right", "6")
-            await shown.until(lambda: not isinstance(shown.app.page(), ProfilePage))
+            await shown.until(lambda: not isinstance(shown.app.page(), ProfileScreen))
             await shown.pilot.press("4")
-            await shown.until(lambda: isinstance(shown.app.page(), ProfilePage))
+            await shown.until(lambda: isinstance(shown.app.page(), ProfileScreen))
             shown.app.cover()
             await shown.settled()
             await shown.pilot.press("space")

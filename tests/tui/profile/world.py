@@ -6,7 +6,7 @@ from typing import Any
 from textual.widgets import DataTable, Static
 
 from agent.tui.dialogs import Choice
-from agent.tui.screens.profile import ProfilePage
+from agent.tui.screens.profile import ProfileScreen
 from agent.wire.policy import AttributeStatus
 from agent.wire.records import Profile
 from agent.words.titles import value_title
@@ -41,10 +41,10 @@ def attribute(name: str, refines: str | None = None, **other: object) -> Attribu
     return AttributeStatus(name=name, refines=refines, **(usual | other))  # type: ignore[arg-type]
 
 
-def page(shown: Running) -> ProfilePage:
+def page(shown: Running) -> ProfileScreen:
     """Return the screen."""
     found = shown.app.page()
-    assert isinstance(found, ProfilePage)
+    assert isinstance(found, ProfileScreen)
     return found
 
 
@@ -66,7 +66,7 @@ def notes(shown: Running) -> str:
 async def come(shown: Running, name: str = FIRST) -> None:
     """Go to the screen, and to an attribute."""
     await shown.pilot.press("4")
-    await shown.until(lambda: isinstance(shown.app.page(), ProfilePage))
+    await shown.until(lambda: isinstance(shown.app.page(), ProfileScreen))
     table = page(shown).query_one(DataTable)
     await shown.until(lambda: table.row_count > 1)
     await shown.settled()

@@ -3,9 +3,9 @@
 import pytest
 from textual.widgets import Input
 
-from agent.tui.screens.recipients import Recipients
+from agent.tui.screens.recipients import RecipientsScreen
 from agent.tui.screens.recipients_view import Detail
-from agent.tui.screens.requests import Requests
+from agent.tui.screens.requests import RequestsScreen
 from tests.daemon.whole_daemon import Live
 from tests.tui.recipients.world import NEWS, SEARCH, flat, opened
 from tests.tui.running import LARGE, SMALL, USUAL, running
@@ -113,7 +113,7 @@ def test_forgetting_is_asked_and_stated(live: Live) -> None:
             await shown.pilot.press("home", "f")
             await shown.until(lambda: "Has" in shown.text() and "you state that" in shown.text())
             await shown.pilot.press("enter")
-            await shown.until(lambda: isinstance(shown.app.screen, Recipients))
+            await shown.until(lambda: isinstance(shown.app.screen, RecipientsScreen))
             await shown.pilot.press("f", "escape")
             assert "nothing about you" not in shown.text()
             await shown.pilot.press("f", "down", "enter")
@@ -147,7 +147,7 @@ def test_its_requests_are_a_key_away(live: Live) -> None:
         async with running(live.paths.control, LARGE) as shown:
             await opened(shown, NEWS)
             await shown.pilot.press("home", "l")
-            await shown.until(lambda: isinstance(shown.app.screen, Requests))
+            await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
             await shown.until(lambda: shown.app.screen.query_one("#find", Input).value)
             first = shown.app.screen.query_one("#find", Input).value
             other = NEWS if first == SEARCH else SEARCH

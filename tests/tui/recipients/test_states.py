@@ -7,7 +7,7 @@ from textual.widgets import Input
 
 from agent.errors import UsageError
 from agent.tui.privacy_lock import Unlocking
-from agent.tui.screens.recipients import Recipients
+from agent.tui.screens.recipients import RecipientsScreen
 from agent.tui.screens.recipients_view import Detail
 from agent.wire.decide import Allowed
 from tests.tui.recipients.values import SHOP, weighed
@@ -26,7 +26,7 @@ def test_nobody_yet_says_how_the_list_fills() -> None:
             await shown.pilot.press("2")
             await shown.until(lambda: "Nobody knows anything about you yet" in shown.text())
             await shown.pilot.press("enter", "w", "f", "b", "l")
-            assert isinstance(shown.app.screen, Recipients)
+            assert isinstance(shown.app.screen, RecipientsScreen)
 
     with told() as (found, _, path):
         going(test(found, path))
@@ -126,7 +126,7 @@ def test_locking_takes_everybody_off_the_screen() -> None:
             await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
             assert page.query_one(Input).value == ""
             assert page.query_one(Detail).pool is None
-            assert isinstance(page, Recipients)
+            assert isinstance(page, RecipientsScreen)
             assert not page.listing.items
 
     with told() as (_, _, path):

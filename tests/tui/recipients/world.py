@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from agent.tui.screens.recipients import Recipients
+from agent.tui.screens.recipients import RecipientsScreen
 from agent.wire.base import Done
 from agent.wire.decide import Allowed
 from tests.daemon.whole_daemon import BALANCED
@@ -65,7 +65,9 @@ def told() -> Iterator[tuple[Told, FakeDaemon, Path]]:
 async def opened(shown: Running, name: str) -> None:
     """Go to the screen, and wait for a recipient."""
     await shown.pilot.press("2")
-    await shown.until(lambda: isinstance(shown.app.screen, Recipients) and name in shown.text())
+    await shown.until(
+        lambda: isinstance(shown.app.screen, RecipientsScreen) and name in shown.text()
+    )
 
 
 def flat(shown: Running) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
-from agent.tui.screens.requests import Requests
+from agent.tui.screens.requests import RequestsScreen
 from agent.tui.screens.requests_list import key_of
 from agent.wire.decide import Answer, Ask, Offer
 from agent.wire.policy import Review
@@ -64,10 +64,10 @@ def on(world: World, size: tuple[int, int] = USUAL) -> AbstractAsyncContextManag
     return running(world.live.paths.control, size)
 
 
-def page(shown: Running) -> Requests:
+def page(shown: Running) -> RequestsScreen:
     """Return the screen."""
     found = shown.app.page()
-    assert isinstance(found, Requests)
+    assert isinstance(found, RequestsScreen)
     return found
 
 

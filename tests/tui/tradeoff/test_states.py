@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from agent.errors import LockedError, UsageError
 from agent.tui.dialogs import Help
 from agent.tui.privacy_lock import Unlocking
-from agent.tui.screens.tradeoff import TradeOff
+from agent.tui.screens.tradeoff import TradeoffScreen
 from agent.wire.policy import Edited, Win
 from tests.tui.running import run as going
 from tests.tui.running import running
@@ -53,7 +53,7 @@ def test_a_curve_that_comes_after_the_lock_is_not_shown() -> None:
             found.curve = LockedError()
             found.free.set()
             await shown.pilot.press(*"right", "enter")
-            await shown.until(lambda: isinstance(shown.app.screen, TradeOff))
+            await shown.until(lambda: isinstance(shown.app.screen, TradeoffScreen))
             assert "secret" not in shown.text()
 
     with curves() as (found, path):
@@ -67,7 +67,7 @@ def test_nothing_is_computed_again_that_is_not_old() -> None:
         async with running(path) as shown:
             await opened(shown)
             await shown.pilot.press("1", "3", "f5")
-            await shown.until(lambda: isinstance(shown.app.screen, TradeOff))
+            await shown.until(lambda: isinstance(shown.app.screen, TradeoffScreen))
             assert len(found.asked) == 1
             loaded = found.status.started_at
             found.status = replace(
@@ -123,7 +123,7 @@ def test_an_error_leaves_the_keys_alone() -> None:
             await shown.pilot.press("3")
             await shown.until(lambda: "reticent daemon doctor" in shown.text())
             await shown.pilot.press("left", "right", "k", "n", "a")
-            assert isinstance(shown.app.screen, TradeOff)
+            assert isinstance(shown.app.screen, TradeoffScreen)
             assert found.edits == []
 
     with curves() as (found, path):
