@@ -118,12 +118,14 @@ TRADEOFF = (
     Action("now", "n", "Now", "Select what your policy says now.", CURVE, "never"),
 )
 
+SOUGHT_TITLE = "Show only attributes whose title contains a text."
 SET = "Choose your value of the attribute, or remove it; u reverts that."
 DISCLOSE = "Choose whether it may be sent: never, asks first, when worth it, or always."
 GUARD = "Guard it, so that whatever gives it away costs; or stop guarding it."
 SLIDE = "policy set sensitivity=BITS --attribute NAME"
 CHEAPER = "Demand fewer bits; Enter writes that."
 COPY = "Copy your value to the clipboard, after asking."
+SAVE = "Write the slider that you moved into the policy."
 BACK = "Put the slider back where it was, or show all attributes again."
 PROFILE = (
     Action("set_value", "s", "Set", SET, "profile set NAME"),
@@ -131,9 +133,10 @@ PROFILE = (
     Action("guard", "g", "Guard", GUARD, "policy set guard=1 --attribute NAME"),
     Action("more", "right,plus", "Dearer", "Demand more bits for it; Enter writes that.", SLIDE),
     Action("less", "left,minus", "Cheaper", CHEAPER, SLIDE, "never"),
+    Action("save", "enter", "Save", SAVE, SLIDE, "never"),
     Action("only_back", "escape", "Put back", BACK, footer="never"),
     Action("copy", "c", "Copy", COPY, "profile show --reveal", "never"),
-    Action("only_filter", "slash", "Filter", "Show only attributes that contain a text."),
+    Action("only_find", "slash", "Find", SOUGHT_TITLE, footer="wide"),
 )
 
 WRITE = "Write λ and the prices into the policy, after asking."

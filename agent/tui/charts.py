@@ -32,19 +32,6 @@ def bars(numbers: Sequence[int], most: int, width: int) -> str:
     return "".join(BARS[round(share(numbers[place], most) * (len(BARS) - 1))] for place in places)
 
 
-def columns(numbers: Sequence[int], most: int, height: int) -> list[str]:
-    """Return so many lines of bars that stand on the last of them; 1 is the lowest bar."""
-    eighths = [max(1, round(share(each, most) * height * len(BARS))) for each in numbers]
-    return ["".join(_cell(each - line * len(BARS)) for each in eighths) for line in range(height)][
-        ::-1
-    ]
-
-
-def _cell(eighths: int) -> str:
-    """Return what stands in one character, of a bar that is so much higher than its bottom."""
-    return " " if eighths <= 0 else BARS[min(eighths, len(BARS)) - 1]
-
-
 class Spot(NamedTuple):
     """A sign at a place of the curve, in the units of the axes, and letters beside it.
 
@@ -101,12 +88,21 @@ def curve(
     cells = [[" "] * area.width for _ in range(area.height)]
     for column, line, sign in (*_line(spots, area), *_signs(spots, area)):
         cells[line][column] = sign
-    numbers = _numbers(area)
-    lines = [
-        f"{numbers.get(at, ''):>6} {'┤' if at in numbers else '│'}" for at in range(len(cells))
+    values = (area.below, (area.below + area.top) / 2, area.top, 0.0)
+    digits = 2 if area.top - area.below >= FINE else 3
+    numbers = {area.line(value): f"{value:.{digits}f}" for value in values}
+    picture = [
+        f"{numbers.get(at, ''):>6} {'┤' if at in numbers else '│'}{''.join(row)}"
+        for at, row in enumerate(cells)
     ]
-    picture = [start + "".join(row) for start, row in zip(lines, cells, strict=True)]
-    return [*picture, *_axis(area, across)]
+    centre = (area.width - 1) // 2
+    axis = ["─"] * area.width
+    axis[0] = axis[centre] = axis[-1] = "┬"
+    left, middle, right = (across(area.right * part / 2) for part in range(3))
+    below = f"{'':{MARGIN}}{left}"
+    below = below.ljust(MARGIN + centre + len(middle) // 2 - len(middle)) + middle
+    below = below.ljust(MARGIN + area.width - len(right)) + right
+    return [*picture, f"{'':{MARGIN - 1}}└{''.join(axis)}", below]
 
 
 def _place(value: float, least: float, most: float, count: int) -> int:
@@ -133,40 +129,13 @@ def _line(spots: Iterable[Spot], area: Area) -> Iterator[tuple[int, int, str]]:
     """Yield the characters of the line through the spots that it joins, by the lower axis."""
     found: dict[tuple[int, int], int] = {}
     joined = sorted((each.x, each.y) for each in spots if each.joined)
-    for (x, y), (x2, y2) in pairwise(joined):
-        ends = (area.column(x, ACROSS), area.line(y, DOWN))
-        for column, line in _between(*ends, area.column(x2, ACROSS), area.line(y2, DOWN)):
+    dots_of = [(area.column(x, ACROSS), area.line(y, DOWN)) for x, y in joined]
+    for (x, y), (x2, y2) in pairwise(dots_of):
+        steps = max(abs(x2 - x), abs(y2 - y), 1)
+        for step in range(0, steps + 1, 2):  # every other dot of a straight line
+            column = round(x + (x2 - x) * step / steps)
+            line = round(y + (y2 - y) * step / steps)
             place = (column // ACROSS, line // DOWN)
             found[place] = found.get(place, 0) | DOTS[column % ACROSS][line % DOWN]
     for (column, line), dots in found.items():
         yield column, line, chr(BRAILLE + dots)
-
-
-def _between(x: int, y: int, x2: int, y2: int) -> Iterator[tuple[int, int]]:
-    """Yield every other place of a straight line."""
-    steps = max(abs(x2 - x), abs(y2 - y), 1)
-    for step in range(0, steps + 1, 2):
-        yield round(x + (x2 - x) * step / steps), round(y + (y2 - y) * step / steps)
-
-
-def _numbers(area: Area) -> dict[int, str]:
-    """Return the numbers of the left axis, by their lines."""
-    values = (area.below, (area.below + area.top) / 2, area.top, 0.0)
-    digits = 2 if area.top - area.below >= FINE else 3
-    return {area.line(value): f"{value:.{digits}f}" for value in values}
-
-
-def _axis(area: Area, across: Callable[[float], str]) -> list[str]:
-    """Return the lower axis, with a number at either end and in the middle."""
-    left, middle, right = (across(area.right * part / 2) for part in range(3))
-    numbers = list(" " * (MARGIN - 1 + area.width + 1))
-    rows = ["─"] * area.width
-    centre = (area.width - 1) // 2
-    rows[0] = rows[centre] = rows[-1] = "┬"
-    for text, end in (
-        (left, MARGIN + len(left)),
-        (middle, MARGIN + centre + len(middle) // 2),
-        (right, len(numbers)),
-    ):
-        numbers[end - len(text) : end] = text
-    return [" " * (MARGIN - 1) + "└" + "".join(rows), "".join(numbers)]

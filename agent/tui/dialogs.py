@@ -67,24 +67,30 @@ class Asked(Question[str]):
 
 
 class Choice(Question[T]):
-    """A question with answers to choose from; a field filters them where they are many.
+    """A question with answers to choose from.
 
     ``answers``: each with what stands for it; ``begins``: the answer that the cursor is on at
-    first, one that changes nothing; None for none.
+    first, one that changes nothing; None for none; ``find``: whether a field filters many answers.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "app.focus_next", "List", show=False)]
 
     def __init__(
-        self, question: str, answers: Sequence[tuple[str, T]], begins: int | None = 0
+        self,
+        question: str,
+        answers: Sequence[tuple[str, T]],
+        begins: int | None = 0,
+        *,
+        find: bool = False,
     ) -> None:
         super().__init__(question)
+        self._find = find and len(answers) > MANY
         self._answers = self._left = [(plain(text), answer) for text, answer in answers]
         self._begins = begins
 
     def answers(self) -> ComposeResult:
         """Lay out the list, below its field if it has one."""
-        if len(self._answers) > MANY:
+        if self._find:
             yield Input(placeholder="type a part of it")
         yield OptionList(*(Content(text) for text, _ in self._left))
 

@@ -21,7 +21,9 @@ from agent.tui.actions import ACTIONS, Where, keys
 from agent.tui.link import Link
 from agent.tui.plain import plain, plain_lines
 from agent.tui.status_bar import Foot, State, TopBar
+from agent.wire.policy import AttributeStatus
 from agent.wire.state import EventKind
+from agent.words.titles import Titles
 
 P = ParamSpec("P")
 Self = TypeVar("Self", bound="Page")
@@ -77,6 +79,8 @@ class Program(App[None]):
         self.environment = environment
         self.state = State(trouble="Connecting to the daemon …")
         self.masked = True
+        self._titles: Titles = {}
+        self._titles_of: tuple[str, ...] | None = None  # digests of models
 
     @property
     def reachable(self) -> bool:
@@ -87,6 +91,15 @@ class Program(App[None]):
     def page(self) -> "Page | None":
         """Return the screen that is shown, below whatever asks something in front of it."""
         return next((each for each in reversed(self.screen_stack) if isinstance(each, Page)), None)
+
+    async def titles(self) -> Titles:
+        """Return the titles of the attributes, asked for again only where the models changed."""
+        status = self.state.status
+        models = () if status is None else tuple(each.digest for each in status.models)
+        if self._titles_of != models:
+            found: list[AttributeStatus] = await self.link.call("attributes")
+            self._titles, self._titles_of = {each.name: each.title for each in found}, models
+        return self._titles
 
     def tell(self, text: str) -> None:
         """Say what was done."""
@@ -133,7 +146,7 @@ class Page(Screen[None]):
             yield Static(id="banner")
             yield Static(id="missing")
         yield from self.body()
-        yield Foot(show_command_palette=False)
+        yield Foot(self.where)
 
     @abstractmethod
     def body(self) -> ComposeResult:

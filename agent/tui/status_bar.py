@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Footer, Static
 from textual.widgets._footer import FooterKey
 
-from agent.tui.actions import ACTIONS, TITLES, Where
+from agent.tui.actions import TITLES, Where, actions_of
 from agent.tui.plain import plain
 from agent.wire.state import Status
 from agent.words.outcomes import write_policy
@@ -16,7 +16,6 @@ from agent.words.outcomes import write_policy
 MOST = 3  # lines that say what is wrong; `reticent status` has all
 NO_VAULT = "There is no vault yet: leave, and run `reticent init`."
 NOTHING = "Nothing is attached: "
-ROOMY = frozenset(each.name for own in ACTIONS.values() for each in own if each.footer == "wide")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +132,13 @@ def _tabs(where: Where, named: Collection[Where] = (), gap: str = "") -> Content
 class Foot(Footer):
     """The keys; a class sets apart those that stand there on a wide screen only."""
 
+    def __init__(self, where: Where) -> None:
+        super().__init__(show_command_palette=False)
+        self._roomy = {each.name for each in actions_of(where) if each.footer == "wide"}
+
     def compose(self) -> ComposeResult:
         """Lay them side by side."""
         for each in super().compose():
-            if isinstance(each, FooterKey) and each.action in ROOMY:
+            if isinstance(each, FooterKey) and each.action in self._roomy:
                 each.add_class("roomy")
             yield each

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
 from itertools import accumulate
-from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from rich.segment import Segment
 from rich.style import Style
@@ -18,7 +18,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Static
 
-from agent.tui.plain import plain, plain_lines
+from agent.tui.plain import plain
 
 T = TypeVar("T")
 Kind = Literal["plain", "strong", "muted", "good", "bad", "accent"]
@@ -26,10 +26,11 @@ MARK = "›"  # before what is under the cursor, which nobody then needs a colou
 
 
 class Part(NamedTuple):
-    """Some text of a line, and how it looks."""
+    """Some text of a line, how it looks, and the action that a click on it does, if any."""
 
     text: str
     kind: Kind = "plain"
+    click: str = ""
 
 
 Line = tuple[Part, ...]
@@ -44,8 +45,8 @@ class Look(NamedTuple, Generic[T]):
 
     key: Callable[[T], Hashable]
     lines: Callable[[T, int], tuple[Line, ...]]
-    height: Callable[[T, int], int]
-    rests: Callable[[T], bool]
+    height: Callable[[T, int], int] = lambda _item, _width: 1
+    rests: Callable[[T], bool] = lambda _item: True
 
 
 class Listing(ScrollView, Generic[T], can_focus=True):
@@ -56,40 +57,21 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         Binding("down,j", "move(1)", "Down", show=False),
         Binding("pageup", "leap(-1)", "Page up", show=False),
         Binding("pagedown", "leap(1)", "Page down", show=False),
-        Binding("home,g", "edge(1)", "First", show=False),
-        Binding("end,G", "edge(-1)", "Last", show=False),
+        Binding("home", "edge(1)", "First", show=False),
+        Binding("end", "edge(-1)", "Last", show=False),
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "listing--plain",
-        "listing--strong",
-        "listing--muted",
-        "listing--good",
-        "listing--bad",
-        "listing--accent",
-        "listing--cursor",
-        "listing--resting",
+        f"listing--{each}" for each in (*get_args(Kind), "cursor", "resting")
     }
 
     class Moved(Message):
         """Another item is under the cursor, or none."""
 
-        def __init__(self, listing: "Listing[T]") -> None:
-            super().__init__()
-            self.listing = listing
-
     class Chosen(Message):
         """The item under the cursor was clicked."""
 
-        def __init__(self, listing: "Listing[T]") -> None:
-            super().__init__()
-            self.listing = listing
-
     class Resized(Message):
         """There are more columns, or fewer."""
-
-        def __init__(self, listing: "Listing[T]") -> None:
-            super().__init__()
-            self.listing = listing
 
     def __init__(self, look: Look[T], *, id: str, tooltip: str) -> None:  # noqa: A002  (Textual's word)
         super().__init__(id=id)
@@ -123,14 +105,6 @@ class Listing(ScrollView, Generic[T], can_focus=True):
             return False
         return 0 <= self._starts[self._at] - self.scroll_offset.y < max(1, self.size.height)
 
-    def bring(self) -> None:
-        """Bring what is under the cursor into view."""
-        self._keep_in_view()
-
-    def first(self) -> None:
-        """Put the cursor on the first item, from where a person goes on."""
-        self.action_edge(1)
-
     def show(self, items: Sequence[T]) -> None:
         """Show items; the cursor stays on the one that it is on, and that on its line.
 
@@ -149,32 +123,21 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         if self.scroll_offset.y and self._at is not None and not fresh:
             self.scroll_to(y=self._starts[self._at] - above, animate=False, immediate=True)
         elif fresh:
-            self._keep_in_view()
+            self.bring_into_view()
         self.refresh()
-        if self._known(held) != self._known(self.under):
-            self.post_message(self.Moved(self))
+        key, under = self._draws.key, self.under
+        if (held is None) != (under is None) or (held and under and key(held) != key(under)):
+            self.post_message(self.Moved())
 
     def put(self, key: Hashable) -> None:
         """Put the cursor on an item, if it is there."""
-        at = self._find(key)
-        if at is not None:
-            self._go(at)
-
-    def beside(self) -> T | None:
-        """Return the item to go on with once the one under the cursor is done with."""
-        if self._at is None:
-            return None
-        found = self._next(self._at, 1)
-        found = self._next(self._at, -1) if found in (None, self._at) else found
-        return None if found is None else self._items[found]
+        self._go(self._find(key))
 
     # keys and the mouse
 
     def action_move(self, by: int) -> None:
         """Go to the next item, or the one before; where none is under it, to the nearest."""
-        at = self._next(self._near - (by if self._at is None else 0), by)
-        if at is not None:
-            self._go(at)
+        self._go(self._next(self._near - (by if self._at is None else 0), by))
 
     def action_leap(self, by: int) -> None:
         """Go a screenful on or back."""
@@ -182,29 +145,25 @@ class Listing(ScrollView, Generic[T], can_focus=True):
             line = self._starts[self._near] + by * max(1, self.size.height - 1)
             at = max(0, min(len(self._items) - 1, bisect_right(self._starts, line) - 1))
             found = self._next(at - by, by)
-            found = self._next(at, -by) if found is None else found
-            if found is not None:
-                self._go(found)
+            self._go(self._next(at, -by) if found is None else found)
 
     def action_edge(self, by: int) -> None:
         """Go to the first item, or to the last."""
-        at = self._next(-1 if by > 0 else len(self._items), by)
-        if at is not None:
-            self._go(at)
+        self._go(self._next(-1 if by > 0 else len(self._items), by))
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor there; what was under it already is chosen."""
         at = bisect_right(self._starts, event.y + self.scroll_offset.y) - 1
         if at < len(self._items) and self._draws.rests(self._items[at]):
             if at == self._at:
-                self.post_message(self.Chosen(self))
+                self.post_message(self.Chosen())
             self._go(at)
 
     def on_resize(self) -> None:
         """Draw it for the room there is."""
         self._measure()
-        self._keep_in_view()
-        self.post_message(self.Resized(self))
+        self.bring_into_view()
+        self.post_message(self.Resized())
 
     def on_focus(self) -> None:
         """Show that the keys go here."""
@@ -225,7 +184,14 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         here = at == self._at
         mark = Part(MARK if here and inner == 0 else " ")
         shown = (mark, *(parts[inner] if inner < len(parts) else ()))
-        segments = [Segment(plain(each.text), self._style(each.kind, here=here)) for each in shown]
+        segments = [
+            Segment(
+                plain(each.text),
+                self._style(each.kind, here=here)
+                + (Style(meta={"@click": each.click}) if each.click else Style.null()),
+            )
+            for each in shown
+        ]
         return Strip(segments).adjust_cell_length(width, self._style("plain", here=here))
 
     def _style(self, kind: Kind, *, here: bool) -> Style:
@@ -238,12 +204,17 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         resting = self.get_component_rich_style("listing--resting")
         return style + Style(bgcolor=resting.bgcolor)
 
-    def _known(self, item: T | None) -> Hashable:
-        return None if item is None else self._draws.key(item)
-
     def _find(self, key: Hashable) -> int | None:
         known = self._draws.key
         return next((at for at, each in enumerate(self._items) if known(each) == key), None)
+
+    def following(self) -> T | None:
+        """Return the item to go on with once the one under the cursor is done with."""
+        if self._at is None:
+            return None
+        found = self._next(self._at, 1)
+        found = self._next(self._at, -1) if found in (None, self._at) else found
+        return None if found is None else self._items[found]
 
     def _next(self, at: int, by: int) -> int | None:
         """Return the nearest place from one on where the cursor may stand, else that itself."""
@@ -254,12 +225,15 @@ class Listing(ScrollView, Generic[T], can_focus=True):
             found += by
         return at if 0 <= at < len(self._items) and self._draws.rests(self._items[at]) else None
 
-    def _go(self, at: int) -> None:
+    def _go(self, at: int | None) -> None:
+        """Put the cursor on a place, if there is one."""
+        if at is None:
+            return
         moved, self._at, self._near = at != self._at, at, at
-        self._keep_in_view()
+        self.bring_into_view()
         self.refresh()
         if moved:
-            self.post_message(self.Moved(self))
+            self.post_message(self.Moved())
 
     def _measure(self) -> None:
         """Lay the items out for the width there is."""
@@ -268,7 +242,8 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         self._starts = [*accumulate(heights, initial=0)]
         self.virtual_size = Size(width, self._starts[-1])
 
-    def _keep_in_view(self) -> None:
+    def bring_into_view(self) -> None:
+        """Scroll to what is under the cursor, if anything is."""
         if self._at is None:
             return
         top, end = self._starts[self._at], self._starts[self._at + 1]
@@ -277,21 +252,21 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         self.scroll_to_region(Region(0, top, 1, end - top), animate=False, immediate=True)
 
 
-class Said(VerticalScroll):
+class Sentences(VerticalScroll):
     """Sentences, in as many lines as they need; longer ones are scrolled."""
 
     def __init__(self, *, tooltip: str) -> None:
-        super().__init__(id="said")
+        super().__init__(id="detail")
         self.tooltip = tooltip
-        self._text = ""
+        self._text = Content("")
 
     def compose(self) -> ComposeResult:
         """Lay out the text."""
         yield Static()
 
-    def say(self, text: str) -> None:
-        """Say something else, from its beginning; the same is left as it was scrolled."""
-        if text != self._text:
+    def show(self, text: Content) -> None:
+        """Show other sentences, from their beginning; the same are left as they were scrolled."""
+        if text.plain != self._text.plain:
             self._text = text
-            self.query_one(Static).update(Content(plain_lines(text)))
+            self.query_one(Static).update(text)
             self.scroll_home(animate=False)

@@ -26,10 +26,9 @@ def brought(gain: float | None, left: float | None, *, signed: bool = False) -> 
     return ", ".join(parts)
 
 
-def whom(subject: Review | Handled | Override) -> str:
+def whom(subject: Review | Handled) -> str:
     """Return a recipient, and the group with which it shares what it learns."""
-    pool = subject.recipient if isinstance(subject, Override) else subject.pool
-    return f"{subject.recipient} (and {pool})" if pool.startswith("@") else subject.recipient
+    return subject.recipient + (f" (and {subject.pool})" if subject.pool.startswith("@") else "")
 
 
 def why_nothing(handled: Handled) -> str:
@@ -113,10 +112,14 @@ def settled(review: Review, verdict: Verdict, titles: Titles = NONE) -> str:
     return f"{names} {'may be' if approved else 'will not be'} sent to {to} {long}."
 
 
-def overridden(word: Override, titles: Titles = NONE) -> str:
-    """Return what the user decided about attributes that did not wait, and for how long."""
+def overridden(word: Override, titles: Titles = NONE, to: str = "") -> str:
+    """Return what the user decided about attributes that did not wait, and for how long.
+
+    ``to``: the recipient, with its group if it has one, where the caller knows that.
+    """
     names, long = listed(titled(word.names, titles)), how_long(word.lasting, word.days)
-    to = "everyone" if word.about == "everyone" else f"{word.recipient} and its group"
+    alone = to or f"{word.recipient} (and its group, if any)"
+    to = "everyone" if word.about == "everyone" else alone
     match word.disclose:
         case "never":
             return f"{names} will not be sent to {to} {long}."

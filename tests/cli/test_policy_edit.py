@@ -165,7 +165,7 @@ def test_every_word_reaches_the_daemon(
         plain = {"recipient": HOST, "names": ["region"], "disclose": disclose, "about": about}
         word = msgspec.convert({**plain, **fields}, Override)
         assert fake.calls[0] == ("override", {"body": word})
-        to = "everyone" if whom else f"{HOST} and its group"
+        to = "everyone" if whom else f"{HOST} (and its group, if any)"
         assert " ".join(ran.out.split()) == SAID[disclose].format(to, lasting)
 
 

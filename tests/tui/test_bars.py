@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.charts import BARS, bars, columns, share
+from agent.tui.charts import bars, share
 
 PEOPLE = st.integers(0, 10**6)
 COUNTS = st.lists(PEOPLE, min_size=1, max_size=60)
@@ -26,20 +26,3 @@ def test_a_line_has_its_first_and_last_whatever_is_left_out(counts: list[int], w
     assert len(found) == min(len(counts), width)
     assert found[0] == bars(counts[:1], most, width)
     assert found[-1] == bars(counts[-1:], most, width)
-
-
-@given(COUNTS, st.integers(1, 10))
-def test_columns_are_as_high_as_the_numbers(counts: list[int], height: int) -> None:
-    """Full from the bottom up, and no bar is invisible."""
-    rows = columns(counts, max(counts), height)
-    assert [len(row) for row in rows] == [len(counts)] * height
-    heights = []
-    for cells in zip(*rows, strict=True):
-        filled = "".join(cells).lstrip()
-        assert filled
-        assert set(filled[1:]) <= {BARS[-1]}
-        heights.append((len(filled), BARS.index(filled[0])))
-    for (number, one), (less, other) in zip(
-        zip(counts, heights, strict=True), zip(counts[1:], heights[1:], strict=False), strict=False
-    ):
-        assert (number < less and one <= other) or (number >= less and one >= other)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from agent.tui.dialogs import Confirm
 from agent.tui.privacy_lock import Cover, Unlocking
-from agent.tui.screens.calibrate import CalibrateScreen, Scale
+from agent.tui.screens.calibrate import CalibrateScreen
 from agent.tui.screens.calibrate_questions import CROWDS, FIRST
 from tests.daemon.whole_daemon import OPEN, Live, living
 from tests.tui.double import Double
@@ -53,7 +53,7 @@ async def come(shown: Running) -> None:
     await shown.pilot.press("5")
     await shown.until(lambda: isinstance(shown.app.page(), CalibrateScreen))
     await shown.until(lambda: "question 1 " in told(shown, "#calibrate-progress"))
-    await shown.until(lambda: page(shown).query_one(Scale).has_focus)
+    await shown.until(lambda: page(shown).query_one(OptionList).has_focus)
 
 
 async def answer(shown: Running) -> None:
@@ -122,17 +122,17 @@ def test_the_way_back_changes_an_answer(live: Live) -> None:
             await come(shown)
             await shown.pilot.press("4")
             await shown.until(lambda: asked(shown) == 2)
-            assert "very sensitive" in told(shown, "#calibrate-said Static")
+            assert "very sensitive" in told(shown, "#calibrate-answers Static")
             await shown.pilot.press("backspace")
             await shown.until(lambda: asked(shown) == 1)
-            assert page(shown).query_one(Scale).highlighted == 3
+            assert page(shown).query_one(OptionList).highlighted == 3
             await shown.pilot.press("up", "enter")
             await shown.until(lambda: asked(shown) == 2)
-            assert "fairly sensitive" in told(shown, "#calibrate-said Static")
+            assert "fairly sensitive" in told(shown, "#calibrate-answers Static")
             await shown.pilot.press(*PRICES[1:], *KNOWN, *RETURN)
             await shown.until(lambda: "λ = " in told(shown, "#calibrate-outcome Static"))
             await shown.pilot.press("b")
-            await shown.until(lambda: page(shown).query_one(Scale).has_focus)
+            await shown.until(lambda: page(shown).query_one(OptionList).has_focus)
             assert "highly sensitive" in told(shown, "#calibrate-question")
 
     going(test())
@@ -154,7 +154,7 @@ def test_a_question_is_skipped_but_not_what_a_price_needs(live: Live) -> None:
             await shown.until(lambda: "How much better" in told(shown, "#calibrate-question"))
             await shown.pilot.press("s")
             await shown.until(lambda: "This one is needed" in shown.text())
-            assert page(shown).query_one(Scale).has_focus
+            assert page(shown).query_one(OptionList).has_focus
 
     going(test())
 
@@ -239,12 +239,12 @@ def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(live: L
             await shown.pilot.press("ctrl+l")
             await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
             assert told(shown, "#calibrate-question") == ""
-            assert page(shown).query_one(Scale).option_count == 0
+            assert page(shown).query_one(OptionList).option_count == 0
             with live.client() as client:
                 client.call("unlock", OPEN)
             await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
             await shown.until(lambda: asked(shown) == 1)
-            assert page(shown).query_one(Scale).highlighted is None
+            assert page(shown).query_one(OptionList).highlighted is None
 
     going(test())
 

@@ -151,9 +151,9 @@ def test_every_attribute_is_asked_about_once(attributes: list[object]) -> None:
 def test_trade_off_is_said_in_words() -> None:
     """As what a search must become."""
     said = headline(FIT)
-    assert said.startswith("λ = 2. You want 2.00 bits for being recognised with certainty, that is")
+    assert said.startswith("λ = 2. To be recognised with certainty you want 2.00 bits, that is")
     assert "a search 4 times as good" in said
-    assert "0.20 bits for being known to be one of 10 people" in said
+    assert "to be known to be one of 10 people, 0.20 bits" in said
     far = headline(msgspec.structs.replace(FIT, trade_off=5000.0))
     assert "more than 100 times as good" in far
     assert headline(msgspec.structs.replace(FIT, trade_off=None)) == NO_PRICE
@@ -196,7 +196,7 @@ def test_prices_and_remarks_say_what_is_never_shared() -> None:
     """It has no price, and a limit keeps it."""
     assert [" ".join(line.split()) for line in prices(FIT, TITLES, 80)] == [
         "the a1 0.500 bits",
-        "the a2 never leaves",
+        "the a2 never sent",
     ]
     assert NEVER in [*remarks(FIT)]
     priced = msgspec.structs.replace(FIT, pairs=FIT.pairs[1:], sensitivity={"a1": 0.5})

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 from textual.content import Content
-from textual.widgets import DataTable, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 
 from agent.cli.demo import PROFILE
 from agent.tui.app import Review
@@ -68,9 +68,7 @@ def held(page: Page) -> str:
         if isinstance(each, Static):
             texts.append(_plain(each.content))
         elif isinstance(each, Listing):
-            texts.append(repr(each.items))
-        elif isinstance(each, DataTable):
-            texts += [repr(each.get_row(key)) for key in each.rows]
+            texts += [str(getattr(item, "value", item)) for item in each.items]
         elif isinstance(each, Input):
             texts.append(each.value)
         elif isinstance(each, OptionList):

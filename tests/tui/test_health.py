@@ -15,7 +15,7 @@ from agent.cli.daemon import usual
 from agent.daemon.checks import Finding, Machine, bad, ok, warn
 from agent.daemon.doctor import examine
 from agent.tui.page import Environment
-from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, said, seen
+from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, headline, seen
 from agent.tui.virtual_list import Listing
 from tests.daemon.whole_daemon import Live, living
 from tests.tui.double import double
@@ -37,11 +37,15 @@ FOUND = [
 def test_the_worst_stands_first_and_all_of_it_is_there(found: list[Finding]) -> None:
     """In the order of the doctor else; and each is known again by what was looked at."""
     items = seen(found)
-    places = [ORDER.index(each.state) for each in items]
+    places = [ORDER.index(each.found.state) for each in items]
     assert places == sorted(places)
     assert len({LOOK.key(each) for each in items}) == len(items)
     for state in ORDER:
-        own = [(each.name, each.what, each.fix) for each in items if each.state == state]
+        own = [
+            (each.found.name, each.found.what, each.found.fix)
+            for each in items
+            if each.found.state == state
+        ]
         wanted = [(each.name, each.what, each.fix) for each in found if each.state == state]
         assert own == wanted
 
@@ -50,7 +54,7 @@ def test_the_worst_stands_first_and_all_of_it_is_there(found: list[Finding]) -> 
 def test_the_sentence_on_top_counts(found: list[Finding]) -> None:
     """Problems, and notes."""
     counts = {state: sum(each.state == state for each in found) for state in ORDER}
-    text = said(seen(found))
+    text = headline(seen(found))
     wanted = f"{counts['bad']} problem" if counts["bad"] else "Nothing is wrong"
     assert text.startswith(wanted)
     assert (f", {counts['warn']} note" in text) == bool(counts["warn"])
@@ -60,9 +64,9 @@ def test_why_nothing_is_attached_stands_first() -> None:
     """A daemon that does not run is no fault of the machine, and nothing is right without it."""
     stopped = warn("daemon", "it does not run", "start it")
     found = seen([warn("keyring", "none", "no"), ok("disk", "fine"), stopped])
-    assert found[0].fix == "start it"
-    assert said(found).startswith("! daemon: it does not run")
-    assert "Nothing is wrong" not in said(found)
+    assert found[0].found.fix == "start it"
+    assert headline(found).startswith("! daemon: it does not run")
+    assert "Nothing is wrong" not in headline(found)
 
 
 @given(FINDINGS, st.integers(12, 130))
@@ -72,7 +76,7 @@ def test_a_line_is_as_wide_as_there_is_room(found: list[Finding], width: int) ->
         text = "".join(part.text for part in drawn(each, width))
         assert cell_len(text) == width
         assert text.isprintable()
-        assert {"bad": "BAD", "warn": "note", "ok": "ok"}[each.state] in text
+        assert {"bad": "BAD", "warn": "note", "ok": "ok"}[each.found.state] in text
 
 
 class Doctor:
@@ -135,7 +139,7 @@ def test_looking_again_shows_what_there_is_now() -> None:
             assert doctor.looks == before + 1
             under = listing.under
             assert under is not None
-            assert (under.name, under.what) == ("disk", "8 MiB free")
+            assert (under.found.name, under.found.what) == ("disk", "8 MiB free")
 
     with double() as (_, path):
         going(test(path))
@@ -172,7 +176,7 @@ def test_it_is_the_doctor_of_the_command_line() -> None:
     async def test(live: Live) -> None:
         async with running(live.paths.control, LARGE, environment=outside(live)) as shown:
             listing = await shows(shown)
-            found = {each.name: each for each in listing.items}
+            found = {each.found.name: each.found for each in listing.items}
             assert found["daemon"].what == f"process {live.process.pid}, version 0.1.0"
             assert found["vault"].state == "ok"
             assert f"process {live.process.pid}" in shown.text()

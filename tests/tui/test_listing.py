@@ -108,7 +108,7 @@ def test_what_comes_leaves_the_top_in_view() -> None:
             assert f"{MARK}item 1" in lines(listing) or " item 1" in lines(listing)
             assert listing.under == 100
             assert not listing.seen
-            listing.bring()
+            listing.bring_into_view()
             await pilot.pause()
             assert f"{MARK}item 100" in lines(listing)
 
@@ -195,9 +195,9 @@ def test_it_stays_on_an_item_after_being_put_there() -> None:
     async def test() -> None:
         async with alone() as (listing, _):
             listing.show([TITLE, 2, 4])
-            assert listing.beside() == 4
+            assert listing.following() == 4
             listing.put(4)
-            assert (listing.under, listing.beside()) == (4, 2)
+            assert (listing.under, listing.following()) == (4, 2)
             listing.put(77)
             assert listing.under == 4
 

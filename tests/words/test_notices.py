@@ -97,7 +97,8 @@ def test_a_decision_on_attributes_is_repeated(disclose: str) -> None:
     said = notices.overridden(word)
     assert said.startswith("region ")
     assert "with the next request" in said
-    assert "a.example and its group" in said
+    assert "a.example (and its group, if any)" in said
+    assert "b.example with the" in notices.overridden(word, to="b.example")
 
 
 def test_what_still_wins_is_named() -> None:

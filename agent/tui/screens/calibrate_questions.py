@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from agent.tui.screens.profile_view import families
 from agent.wire.policy import AttributeStatus
 from agent.wire.what_if import Answers, Improvement
+from agent.words.figures import counted, listed
 
 Kind = Literal["sensitivity", "one_of", "improvement"]
 FIRST = 10  # attributes that are asked about unless more are wanted
@@ -27,7 +28,7 @@ WANTED: dict[Improvement, str] = {
     "4x": "four times: nearly always the right page at once",
     "never": "never: no improvement is enough",
 }
-Said = Mapping[tuple[Kind, str], int]
+Given = Mapping[tuple[Kind, str], int]
 USUAL_LEVELS = 3  # that are used, as far as nobody knows yet
 SECONDS = 6.3  # for a question
 
@@ -53,7 +54,7 @@ def ordered(attributes: Sequence[AttributeStatus]) -> list[AttributeStatus]:
     that what has most values, which tells most.
     """
     refined = {each.refines for each in attributes}
-    rank = {name: place for place, name in enumerate(_names(attributes))}
+    rank = {each.name: place for place, (each, _) in enumerate(families(attributes))}
 
     def place(each: AttributeStatus) -> tuple[bool, bool, int, int]:
         ladder = each.refines is not None or each.name in refined
@@ -77,28 +78,20 @@ def of_crowd(people: int) -> Question:
 
 def of_level(level: int, things: Sequence[str]) -> Question:
     """Return the question about the improvement wanted for a level, which these things have."""
-    which = ", ".join(things[:4]) + (" and more" if len(things) > 4 else "")  # noqa: PLR2004
-    asked = (
-        f"How much better must a search become before you share something {LEVELS[level]}? "
-        f"(You said so of: {which}.)"
-    )
-    return Question("improvement", str(level), asked)
-
-
-def _names(attributes: Sequence[AttributeStatus]) -> list[str]:
-    return [each.name for each, _ in families(attributes)]
+    better = f"How much better must a search become before you share something {LEVELS[level]}?"
+    return Question("improvement", str(level), f"{better} (For example: {listed(things, most=4)}.)")
 
 
 @dataclass(frozen=True, slots=True)
 class Answering:
     """The attributes, of which the first ``asked`` are asked about; what was said; the question.
 
-    ``said``: the number of the answer, from 1, by question; ``place``: of the question, from 0.
+    ``given``: the number of the answer, from 1, by question; ``place``: of the question, from 0.
     """
 
     attributes: tuple[AttributeStatus, ...] = ()
     asked: int = FIRST
-    said: Said = field(default_factory=dict, repr=False)
+    given: Given = field(default_factory=dict, repr=False)
     place: int = 0
 
     @classmethod
@@ -128,7 +121,7 @@ class Answering:
     def chosen(self) -> int | None:
         """The number of the answer that was given to it already."""
         question = self.question
-        return None if question is None else self.said.get((question.kind, question.key))
+        return None if question is None else self.given.get((question.kind, question.key))
 
     @property
     def more(self) -> int:
@@ -145,18 +138,18 @@ class Answering:
         question = self.question
         if question is None:
             return self
-        said = {**self.said, (question.kind, question.key): number}
-        return replace(self, said=said, place=self.place + 1)
+        given = {**self.given, (question.kind, question.key): number}
+        return replace(self, given=given, place=self.place + 1)
 
     def skipped(self) -> "Answering":
         """Return the next question, with this one open."""
         question = self.question
         if question is None or not self.skippable:
             return self
-        said = {
-            key: each for key, each in self.said.items() if key != (question.kind, question.key)
+        given = {
+            key: each for key, each in self.given.items() if key != (question.kind, question.key)
         }
-        return replace(self, said=said, place=self.place + 1)
+        return replace(self, given=given, place=self.place + 1)
 
     def back(self) -> "Answering":
         """Return the question before."""
@@ -174,7 +167,8 @@ class Answering:
         if self.question is not None and self.question.kind != "improvement":
             sure = len(self._first()) + max(USUAL_LEVELS, len(self._things()))
         minutes = (sure - self.place) * SECONDS / 60
-        left = "less than a minute" if minutes < 1 else f"about {_counted(ceil(minutes - 0.5))}"
+        left = f"about {counted(max(1, ceil(minutes - 0.5)), 'minute')}"
+        left = "less than a minute" if minutes < 1 else left
         return f"question {self.place + 1} of {sure}, {left} left"
 
     def message(self) -> Answers | None:
@@ -194,9 +188,9 @@ class Answering:
     def so_far(self) -> list[tuple[str, str]]:
         """Return what was said, as pairs of a question and its answer."""
         return [
-            (each.asked, each.answers[self.said[each.kind, each.key] - 1])
+            (each.asked, each.answers[self.given[each.kind, each.key] - 1])
             for each in self.questions
-            if (each.kind, each.key) in self.said
+            if (each.kind, each.key) in self.given
         ]
 
     def _first(self) -> tuple[Question, ...]:
@@ -204,19 +198,15 @@ class Answering:
         return (*attributes, *map(of_crowd, CROWDS))
 
     def _of(self, kind: Kind) -> dict[str, int]:
-        return {key: number for (each, key), number in self.said.items() if each == kind}
+        return {key: number for (each, key), number in self.given.items() if each == kind}
 
     def _things(self) -> dict[int, list[str]]:
         """Return the things that were said to be so sensitive, by level."""
         titles = {each.name: each.title for each in self.attributes}
         found: dict[int, list[str]] = {}
-        for (kind, key), level in self.said.items():
+        for (kind, key), level in self.given.items():
             if kind == "sensitivity":
                 found.setdefault(level, []).append(titles[key])
             elif kind == "one_of":
                 found.setdefault(level, []).append(f"being one of {int(key):,}")
         return found
-
-
-def _counted(minutes: int) -> str:
-    return "1 minute" if minutes <= 1 else f"{minutes} minutes"

@@ -1,62 +1,61 @@
 """The policy: its problems, its rules, and which of them decided last."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual.app import ComposeResult, SuspendNotSupported
-from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
 from agent.errors import UsageError
-from agent.tui.page import Page
-from agent.tui.plain import fitted, plain
+from agent.tui.list_page import SentencesPage
+from agent.tui.page import background
+from agent.tui.plain import fitted, plain, plain_lines
 from agent.tui.screens.requests_list import when
-from agent.tui.virtual_list import Kind, Line, Listing, Look, Part, Said
+from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.policy import Problem, RulesStatus, RuleStatus
 from agent.wire.state import EventKind
+from agent.words.figures import listed
 from agent.words.outcomes import write_policy
 
-LAST, REMARK, OVER, WRONG = "*", "!", "×", "✗"
+LAST, REMARK, EXPIRED, WRONG = "*", "!", "×", "✗"
 NEVER = "–"
-LEGEND = f"{LAST} decided last   {NEVER} not yet   {REMARK} see below   {OVER} expired"
+LEGEND = f"{LAST} decided last   {NEVER} not yet   {REMARK} see below   {EXPIRED} expired"
 MADE = f"{write_policy('it')}: e opens the editor."
 NAMED = 3  # rules that the sentence on top names
-TOOLTIP = (
-    "What is wrong with your policy, then its rules with the time when each last decided something "
-    "about a request, then what holds for everything else. Enter opens the file in your editor, at "
-    "the line of what is under the cursor."
-)
-BELOW = "All that is to be said of what is under the cursor of the list. Up and down scroll it."
 NAME = 45  # of a hundred columns, for what stands before the last part of a line
 
 
 class Item(NamedTuple):
     """What stands in the list.
 
-    ``key``: by which it is known again, wherever it goes; ``cells``: its signs and the time, then
-    one or two more; ``line``: of the file, None for none; ``said``: of it, whole; ``title``: it
-    heads a part, and the cursor passes over it.
+    ``key``: by which it is recognised, wherever it moves; ``cells``: its signs and the time, then
+    one or two more; ``line``: of the file, None for none; ``text``: all that there is to say;
+    ``title``: it heads a part, and the cursor passes over it.
     """
 
     key: Hashable
     cells: tuple[Part, ...]
     line: int | None = None
-    said: str = ""
+    text: str = ""
     title: bool = False
 
 
 def items_of(rules: RulesStatus, now: datetime) -> list[Item]:
     """Return the parts of the list: what is wrong, each rule, what holds for all else."""
-    found = [*_problems(rules), *_rules(rules, now), *_effective(rules)]
-    return [*_told_apart(found)]
+    seen: Counter[Hashable] = Counter()  # two rules may have one name
+    items = []
+    for each in _items(rules, now):
+        items.append(each._replace(key=(each.key, seen[each.key])))
+        seen[each.key] += 1
+    return items
 
 
 def headline(rules: RulesStatus, now: datetime) -> str:
-    """Return which rules decided last, and when; what is wrong with the file goes before it."""
+    """Return which rules decided last, and when; what is wrong with the file comes first."""
     if not rules.in_use:
         why = "has mistakes" if rules.problems else f"does not exist; {MADE}"
         return f"{WRONG} No rules are in use, so nothing is attached: {rules.path} {why}"
@@ -64,10 +63,10 @@ def headline(rules: RulesStatus, now: datetime) -> str:
     stay = f"{WRONG} {count} to mend: the last good rules stay in use. " if count else ""
     at, last = last_of(rules)
     if at is None:
-        return f"{stay}No rule has decided since {_exactly(rules.since, now)}."
-    names = ", ".join(each.name for each in last[:NAMED])
-    more = f" and {len(last) - NAMED} more" if len(last) > NAMED else ""
-    return f"{stay}Decided last, at {_exactly(at, now)}: {names}{more}"
+        return f"{stay}No rule has decided anything since {_exactly(rules.since, now)}."
+    return (
+        f"{stay}Decided last, at {_exactly(at, now)}: {listed((r.name for r in last), most=NAMED)}"
+    )
 
 
 def last_of(rules: RulesStatus) -> tuple[datetime | None, list[RuleStatus]]:
@@ -77,81 +76,66 @@ def last_of(rules: RulesStatus) -> tuple[datetime | None, list[RuleStatus]]:
     return at, sorted(last, key=lambda each: each.line is None)
 
 
-def _problems(rules: RulesStatus) -> Iterator[Item]:
+def _items(rules: RulesStatus, now: datetime) -> Iterator[Item]:
+    """Yield the mistakes, the rules of the file and of the preset, and what holds else."""
     if rules.problems:
         yield _title(f"WHAT IS WRONG with {rules.path}")
     for each in rules.problems:
-        cells = (_lead(WRONG, f"line {each.line}", "bad"), Part(_of(each), "bad"))
-        yield Item(("problem", _of(each)), cells, each.line, _mended(each, rules.path))
-
-
-def _rules(rules: RulesStatus, now: datetime) -> Iterator[Item]:
-    """Yield the rules of the file, then those of the preset, each with when it decided."""
+        what = _what(each)
+        mend = f"{rules.path}, line {each.line}: e opens it there."
+        cells = (_lead(WRONG, f"line {each.line}", "bad"), Part(what, "bad"))
+        yield Item(("problem", what), cells, each.line, f"{WRONG} {what}\n{each.hint}\n{mend}")
     _, last = last_of(rules)
     source = None
-    for each in sorted(rules.rules, key=lambda each: each.line is None):
-        if each.source != source:
-            source = each.source
-            yield _title(f"RULES of {'your file' if each.line is not None else f'the {source}'}")
-        sign = OVER if each.expired else REMARK if each.remarks else " "
-        mark = LAST if each in last else " "
-        time = NEVER if each.fired_at is None else when(each.fired_at, now)
-        lead = _lead(mark + sign, time, "good" if each in last else "plain")
-        kind: Kind = "muted" if each.expired else "plain"
-        name = Part(each.name.removeprefix(f"{source}, "), "muted" if each.expired else "strong")
-        cells = (lead, name, _does(each, kind))
-        yield Item(("rule", each.name), cells, each.line, _told(each, rules, now))
-
-
-def _effective(rules: RulesStatus) -> Iterator[Item]:
+    for rule in sorted(rules.rules, key=lambda each: each.line is None):
+        if rule.source != source:
+            source = rule.source
+            yield _title(f"RULES of {'your file' if rule.line is not None else f'the {source}'}")
+        yield Item(("rule", rule.name), _cells(rule, now, last), rule.line, _text(rule, rules, now))
     if rules.effective:
-        yield _title("WHAT HOLDS where no rule for some requests says otherwise")
-    for each in rules.effective:
-        line = "" if each.line is None else f", line {each.line}"
-        cells = (_lead("", ""), Part(f"{each.key} = {each.value}"), Part(each.rule, "muted"))
-        told = f"{each.key} = {each.value}\nSaid by {each.rule}{line}."
-        yield Item(("setting", each.key), cells, each.line, told)
+        yield _title("DEFAULTS: what holds where no rule for some requests says otherwise")
+    for setting in rules.effective:
+        line = "" if setting.line is None else f", line {setting.line}"
+        value = f"{setting.key} = {setting.value}"
+        setting_cells = (_lead("", ""), Part(value), Part(setting.rule, "muted"))
+        text = f"{value}\nFrom {setting.rule}{line}."
+        yield Item(("setting", setting.key), setting_cells, setting.line, text)
 
 
-def _told_apart(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items with keys of their own: two rules may have one name."""
-    seen: Counter[Hashable] = Counter()
-    for each in items:
-        yield each._replace(key=(each.key, seen[each.key]))
-        seen[each.key] += 1
+def _cells(rule: RuleStatus, now: datetime, last: Sequence[RuleStatus]) -> tuple[Part, ...]:
+    """Return a rule: when it decided, its name, and what it sets, or why it does not."""
+    sign = EXPIRED if rule.expired else REMARK if rule.remarks else " "
+    mark = LAST if rule in last else " "
+    time = NEVER if rule.fired_at is None else when(rule.fired_at, now)
+    sets = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
+    if rule.remarks and not rule.expired and rule.fired_at is None:
+        sets = f"{rule.remarks[0].what} ({sets})"
+    return (
+        _lead(mark + sign, time, "good" if rule in last else "plain"),
+        Part(rule.name.removeprefix(f"{rule.source}, "), "muted" if rule.expired else "strong"),
+        Part(sets, "muted" if rule.expired else "plain"),
+    )
 
 
-def _told(rule: RuleStatus, rules: RulesStatus, now: datetime) -> str:
-    """Return all that there is to say of a rule, a sentence in each line."""
+def _text(rule: RuleStatus, rules: RulesStatus, now: datetime) -> str:
+    """Return all that there is to say about a rule, a sentence in each line."""
     whom = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
-    sets = "\n".join(f"  {key} = {value}" for key, value in rule.settings.items())
-    lines = [rule.name, f"{whom or 'every request'}:", sets]
+    lines = [rule.name, f"{whom or 'every request'}:"]
+    lines.append("\n".join(f"  {key} = {value}" for key, value in rule.settings.items()))
     if rule.fired_at is not None:
         lines.append(f"It last decided something at {_exactly(rule.fired_at, now)}.")
     elif not rule.expired:
         lines.append(f"It has decided nothing since {_exactly(rules.since, now)}.")
     if rule.expires is not None:
-        lines.append(f"{OVER} It held" if rule.expired else "It holds")
-        lines[-1] += f" up to and on {rule.expires}."
-    lines += [f"{REMARK} {_of(each)}: {each.hint}." for each in rule.remarks]
+        held = f"{EXPIRED} It applied" if rule.expired else "It applies"
+        lines.append(f"{held} up to and including {rule.expires}.")
+    lines += [f"{REMARK} {_what(each)}: {each.hint}." for each in rule.remarks]
     own = rule.line is not None
     lines.append(f"From {rule.source}, line {rule.line}." if own else f"From the {rule.source}.")
     return "\n".join(lines)
 
 
-def _does(rule: RuleStatus, kind: Kind) -> Part:
-    """Return what a rule sets; or why it does not, where that is so."""
-    sets = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
-    if rule.remarks and not rule.expired and rule.fired_at is None:
-        return Part(f"{rule.remarks[0].what} ({sets})", kind)
-    return Part(sets, kind)
-
-
-def _mended(problem: Problem, path: str) -> str:
-    return f"{WRONG} {_of(problem)}\n{problem.hint}\n{path}, line {problem.line}: e opens it there."
-
-
-def _of(problem: Problem) -> str:
+def _what(problem: Problem) -> str:
     return f"{problem.key}: {problem.what}" if problem.key else problem.what
 
 
@@ -180,65 +164,68 @@ def drawn(item: Item, width: int) -> Line:
     return (*cells, Part(fitted(last.text, room), last.kind))
 
 
-LOOK: Look[Item] = Look(
-    key=lambda item: item.key,
-    lines=lambda item, width: (drawn(item, width),),
-    height=lambda _item, _width: 1,
-    rests=lambda item: not item.title,
-)
-
-
-class PolicyScreen(Page, where="policy"):
-    """What is wrong with the file, its rules, and what holds for all else."""
+class PolicyScreen(SentencesPage[Item], where="policy"):
+    """What is wrong with the file, its rules, and the defaults."""
 
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "answer", "nothing"})
+    tooltip_list = (
+        "What is wrong with your policy, then its rules with the time when each last decided "
+        "something about a request, then the defaults. Enter opens the file in your editor, at the "
+        "line of what is under the cursor."
+    )
+    tooltip_detail = "All about what is under the cursor of the list. Up and down scroll it."
 
     def __init__(self) -> None:
         super().__init__()
         self._rules: RulesStatus | None = None
 
     def body(self) -> ComposeResult:
-        """Lay what decided last on top, then the list, and what is said of one item of it."""
-        yield Static(id="headline")
+        """Lay what the signs mean below the list."""
+        yield from super().body()
         yield Static(LEGEND, id="legend")
-        with Container(classes="told"):
-            yield Listing(LOOK, id="first", tooltip=TOOLTIP)
-            yield Said(tooltip=BELOW)
+
+    def item_look(self) -> Look[Item]:
+        """Return how items are shown."""
+        return Look(
+            key=lambda item: item.key,
+            lines=lambda item, width: (drawn(item, width),),
+            rests=lambda item: not item.title,
+        )
+
+    def items(self) -> Sequence[Item]:
+        """Return what is wrong, the rules, and the defaults."""
+        return items_of(self._rules, self.review.environment.clock()) if self._rules else []
+
+    def explain(self, item: Item) -> Content:
+        """Return all that there is to say about an item."""
+        return Content(plain_lines(item.text))
 
     async def renew(self) -> None:
         """Show the rules, and what is wrong with them."""
         rules: RulesStatus = await self.review.link.call("rules")
-        if not self.review.reachable:
-            return  # locked meanwhile
-        self._rules = rules
-        now = self.review.environment.clock()
-        self.query_one("#headline", Static).update(Content(plain(headline(rules, now))))
-        self._listing().show(items_of(rules, now))
-        self._say()
+        if self.review.reachable:  # else it was locked meanwhile
+            self._rules = rules
+            self.put_text("#headline", plain(headline(rules, self.review.environment.clock())))
+            self.draw()
 
     def clear(self) -> None:
         """Show no rule: they name recipients, and words of queries."""
         self._rules = None
-        self.query_one("#headline", Static).update("")
-        self._listing().show([])
-        self._say()
-
-    def on_listing_moved(self) -> None:
-        """Say more of what is under the cursor."""
-        self._say()
-
-    def on_listing_chosen(self) -> None:
-        """Say more of what was clicked."""
-        self._say()
+        self.put_text("#headline", "")
+        self.draw()
 
     def action_edit(self) -> None:
         """Have the user change the file, and read it then."""
         if self._rules is None:
             return
-        item = self._listing().under
+        item, failed = self.listing.under, None
         try:
             with self.app.suspend():  # an error must not leave it: it would never resume
-                failed = self._edited(self._rules.path, None if item is None else item.line)
+                try:
+                    line = None if item is None else item.line
+                    self.review.environment.edit(self._rules.path, line)
+                except UsageError as error:
+                    failed = error
         except SuspendNotSupported:
             hint = "use another terminal, or `reticent policy set`"
             failed = UsageError("no editor can be shown in this terminal", hint)
@@ -247,36 +234,19 @@ class PolicyScreen(Page, where="policy"):
         else:
             self.review.say(failed)
 
-    def _edited(self, path: str, line: int | None) -> UsageError | None:
-        """Have the user change a file; return why that cannot be."""
-        try:
-            self.review.environment.edit(path, line)
-        except UsageError as error:
-            return error
-        return None
-
-    def action_reload(self) -> None:
+    @background
+    async def action_reload(self) -> None:
         """Have the daemon read the file."""
-        self.do(self._reload)
+        await self.ask("reload")
+        await self.renew()
+        count = 0 if self._rules is None else len(self._rules.problems)
+        rest = f"{count} to mend; the last good rules stay in use"
+        self.review.tell(f"Read: {rest}." if count else "Read.")
 
     def action_blocks(self) -> None:
         """Go to the first item of the next part, after the last to that of the first."""
-        listing = self._listing()
-        items, under = listing.items, listing.under
+        items, under = self.listing.items, self.listing.under
         at = -1 if under is None else items.index(under)
         firsts = [place + 1 for place, each in enumerate(items[:-1]) if each.title]
         if firsts:
-            listing.put(items[next((each for each in firsts if each > at), firsts[0])].key)
-
-    async def _reload(self) -> None:
-        await self.review.link.call("reload", attended=True)
-        await self.renew()
-        count = 0 if self._rules is None else len(self._rules.problems)
-        self.review.tell("Read." if not count else f"Read: {count} to mend; the old rules hold.")
-
-    def _listing(self) -> Listing[Item]:
-        return self.query_one("#first", Listing)
-
-    def _say(self) -> None:
-        item = self._listing().under
-        self.query_one(Said).say("" if item is None else item.said)
+            self.listing.put(items[next((each for each in firsts if each > at), firsts[0])].key)

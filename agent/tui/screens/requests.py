@@ -1,132 +1,366 @@
-"""The screen of requests, with the user's decisions about what waits and what was sent."""
+"""The screen of requests: what waits and what was sent, and the user's decisions about it."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
+from textual.widget import Widget
+from textual.widgets import Input
 
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
+from agent.tui.list_page import ListPage
+from agent.tui.screens.requests_detail import Detail
 from agent.tui.screens.requests_list import (
+    ONLY,
+    Item,
+    Only,
+    Subject,
+    Title,
+    Wanted,
+    arranged,
     key_of,
-    with_it,
+    lines,
+    merged,
 )
 from agent.tui.screens.requests_trial import (
     ALWAYS,
     ONCE,
-    Ruling,
-    Span,
     Trial,
+    begun,
+    choices,
     overrides,
+    question,
     result,
-    rulings,
-    spans,
-    verdict,
 )
-from agent.tui.screens.requests_view import RequestsView
-from agent.tui.virtual_list import Listing
-from agent.wire.policy import Review, Ruled
+from agent.tui.virtual_list import Look
+from agent.wire.base import MOST_ENTRIES
+from agent.wire.policy import Review, Ruled, Verdict
+from agent.wire.records import Entry, Handled
+from agent.wire.state import EventKind
 from agent.words.figures import listed
 from agent.words.notices import overridden, settled, whom
-from agent.words.titles import titled
+from agent.words.titles import Titles, titled
 
+LATEST = 200  # requests that are asked for once all are known
+UNSEEN = ("the request was out of view", "it is shown now: press the key again")
+NO_SUBJECT = ("no request chosen", "move to a request first")
+GONE = ("the request under the cursor has left the list", "move to another one first")
 NO_REVIEW = ("nothing waits here", "space tries an attribute, then a or o makes that hold")
 NO_ROW = ("no attribute chosen", "open a request with Enter, and move to an attribute")
 NO_CHANGE = ("nothing tried yet", "space tries the attribute under the cursor the other way")
 LEAVE = "Leave it as it is"
 OFFER = ("an offer cannot be settled for one request", "press a, d or c")
-T = TypeVar("T")
 
 
-class RequestsScreen(RequestsView, where="requests"):
-    """What waits and what was sent, and the user's decisions about it."""
+class RequestsScreen(ListPage[Item], where="requests"):
+    """What waits and what was sent on one side, one of it in detail on the other."""
 
-    def on_listing_chosen(self, event: Listing.Chosen) -> None:
-        """Open what is clicked, or try it the other way."""
-        if event.listing.id == "first":
-            self.action_open()
+    concerns: ClassVar[frozenset[EventKind]] = frozenset(
+        {"answer", "nothing", "review", "offer", "forget", "policy", "models"}
+    )
+    opens = True
+    sought = "recipient, query or attribute"
+    tooltip_list = (
+        "The requests of your programs, the latest first; what waits for your approval on top. "
+        "Enter shows why each fact was sent or not. ? waits, + sent facts, · sent nothing, ~ "
+        "marked as having forgotten."
+    )
+    none_yet = "No requests yet. They appear here once a browser or `reticent ask` makes one."
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._past: dict[int, Handled] = {}
+        self._waits: list[Review] = []
+        self._only: Only = "all"
+        self._drawn = Wanted()
+        self._process: int | None = None  # the daemon that counted the requests
+        self._titles: Titles = {}
+        self._outdated = False  # whether other rules hold than when the detail was computed
+
+    # what is on the screen
+
+    def beside(self) -> Widget:
+        """Return what shows a request in detail."""
+        return Detail(self.review.environment.clock)
+
+    def item_look(self) -> Look[Item]:
+        """Return how requests are shown."""
+        now = self.review.environment.clock
+        return Look(
+            key=key_of,
+            lines=lambda item, width: lines(item, width, now(), self._titles),
+            height=lambda item, _: 1 if isinstance(item, Title) else 2,
+            rests=lambda item: not isinstance(item, Title),
+        )
+
+    @property
+    def detail(self) -> Detail:
+        """The request that is looked into."""
+        return self.query_one(Detail)
+
+    @property
+    def wanted(self) -> Wanted:
+        """Which requests to show."""
+        return Wanted(self.text, self._only)
+
+    def items(self) -> Sequence[Item]:
+        """Return what waits and what was answered, as far as it is wanted."""
+        return arranged(self._waits, self._past.values(), self.wanted, self._titles)
+
+    def draw(self) -> None:
+        """Show what is wanted, from its first item on where less is wanted than before."""
+        super().draw()
+        wanted, before = self.wanted, self._drawn
+        count = sum(not isinstance(each, Title) for each in self.listing.items)
+        of = len(self._waits) + len(self._past)
+        part = f"{wanted}: {count:,} of {of:,} · escape shows all"
+        self.put_text("#headline", "" if wanted.everything else part)
+        self._drawn = wanted
+        if wanted != before and not wanted.everything:
+            self.listing.action_edge(1)
+
+    def show_all(self) -> None:
+        """Leave nothing out any more."""
+        self._only = "all"
+        super().show_all()
+
+    def clear(self) -> None:
+        """Show no request, and keep none."""
+        self._past, self._waits, self._only = {}, [], "all"
+        self.query_one("#find", Input).value = ""
+        self.detail.show(None)
+        self.close()
+        self.draw()
+
+    def mask(self) -> None:
+        """Show the values of the request in detail, or hide them."""
+        if self.review.masked:
+            self.detail.reveal({})
         else:
-            self.action_switch()
+            self.do(self._reveal)
+
+    # what the daemon says
+
+    def on_screen_resume(self) -> None:
+        """Evaluate the detail anew: on another screen other rules may have been made."""
+        self._outdated = True
+
+    def happened(self, kind: EventKind) -> None:
+        """Renew the screen, also the detail where other rules may hold."""
+        self._outdated |= kind in ("policy", "models", "review", "forget")
+        super().happened(kind)
+
+    async def renew(self) -> None:
+        """Show what waits and what was answered since."""
+        call, status = self.review.link.call, self.review.state.status
+        process = None if status is None else status.process
+        known = self._past if process == self._process else {}
+        waits, latest = await asyncio.gather(
+            call("reviews"), call("requests", limit=LATEST if known else MOST_ENTRIES)
+        )
+        past = merged(known, latest) if known else None
+        if known and past is None:
+            latest = await call("requests", limit=MOST_ENTRIES)
+        titles = await self.review.titles()
+        if not self.review.reachable:
+            return
+        self._past = {each.number: each for each in latest} if past is None else past
+        self._waits, self._process, self._titles = waits, process, titles
+        self.draw()
+        if self._outdated and self.detail.trial is not None:
+            self._outdated = False
+            self.weigh(self.detail.trial, attended=False)
+
+    def weigh(self, trial: Trial | None, *, attended: bool = True) -> None:
+        """Ask what a change would do, and show it; the answer to what was asked before is late."""
+        if trial is not None:
+            self.do(partial(self._weighed, trial, attended=attended), "weigh", exclusive=True)
+
+    async def _weighed(self, trial: Trial, *, attended: bool) -> None:
+        ask, weighed = question(trial), None
+        if ask is not None:
+            weighed = await self.review.link.call("whatif", ask, attended=attended)
+        if self.review.reachable:
+            self.detail.show(Trial(trial.subject, trial.change, weighed))
+            if not self.review.masked:
+                await self._reveal()
+
+    async def _reveal(self) -> None:
+        """Show the values that were sent with the request in detail."""
+        trial = self.detail.trial
+        subject = None if trial is None else trial.subject
+        if not isinstance(subject, Handled) or subject.kind != "disclosed":
+            return
+        after = subject.number - 1
+        found: Sequence[Entry] = await self.ask(
+            "ledger", recipient=subject.recipient, after=after, limit=MOST_ENTRIES
+        )
+        entry = next((each for each in found if each.number == subject.number), None)
+        if entry is not None and not self.review.masked and self.detail.trial is trial:
+            self.detail.reveal(entry.disclosed)
+
+    # moving about
+
+    def inside(self) -> bool:
+        """Return whether the keys are meant for the detail."""
+        return self.has_class("opened") or self.focused is self.detail.rows
+
+    def subject(self) -> Subject:
+        """Return what the keys are meant for; UsageError where there is none, or out of view."""
+        trial = self.detail.trial
+        under = trial.subject if trial is not None and self.inside() else self.listing.under
+        if under is None or isinstance(under, Title):
+            raise UsageError(*(GONE if self.listing.gone else NO_SUBJECT))
+        if not self.inside() and not self.listing.seen:
+            self.listing.bring_into_view()
+            raise UsageError(*UNSEEN)
+        return under
+
+    def follow(self) -> None:
+        """Let the detail follow where both stand side by side."""
+        under = self.listing.under
+        if self.has_class("-wide") and not isinstance(under, Title | None) and not self.inside():
+            self.weigh(begun(under))
+
+    def on_listing_chosen(self) -> None:
+        """Open what is clicked."""
+        self.action_open()
 
     def action_open(self) -> None:
-        """Look into what is under the cursor; in the detail: choose for how long."""
-        if self.inside() and self.detail.folds:
+        """Look into what is under the cursor; in the detail: unfold, or choose for how long."""
+        if not self.inside():
+            self._for_subject(self._open)
+        elif self.detail.folds:
             self.detail.unfold()
         else:
-            self._checked(self._choose if self.inside() else self.open)
+            self.action_choose()
 
-    def action_switch(self) -> None:
-        """Try the attribute under the cursor the other way, or unfold the others."""
-        if self.inside() and self.detail.folds:
-            self.detail.unfold()
-            return
-        name = self.detail.row() if self.inside() else None
-        trial = None if name is None else self.detail.switch(name)
-        if trial is not None:
-            self.weigh(trial)
-        elif name is None:
-            self.review.say(UsageError(*NO_ROW))
+    async def _open(self, subject: Subject) -> None:
+        trial = self.detail.trial
+        if trial is None or trial.subject != subject:
+            self.detail.show(begun(subject))
+            self.weigh(begun(subject))
+        self.add_class("opened")
+        self.call_after_refresh(self.detail.rows.focus)
+
+    def action_only_some(self) -> None:
+        """See only a part, then the next."""
+        every = [*ONLY]
+        self._only = every[(every.index(self._only) + 1) % len(every)]
+        self.draw()
 
     def action_only_figures(self) -> None:
         """Show the figures behind the detail, or hide them."""
         self.detail.toggle_figures()
 
+    def action_switch(self) -> None:
+        """Try the attribute under the cursor the other way, or unfold the others."""
+        name = self.detail.row() if self.inside() else None
+        if self.inside() and self.detail.folds:
+            self.detail.unfold()
+        elif name is None:
+            self.review.say(UsageError(*NO_ROW))
+        else:
+            self.weigh(self.detail.switch(name))
+
     def action_reset(self) -> None:
         """Try nothing any more."""
-        trial = self.detail.reset()
-        if trial is not None:
-            self.weigh(trial)
+        self.weigh(self.detail.reset())
+
+    # decisions
 
     def action_always(self) -> None:
         """Let what waits be sent from now on, or make what is tried hold."""
-        self._checked(partial(self._say_yes, ALWAYS))
+        self._for_subject(partial(self._approve, ALWAYS))
 
     def action_once(self) -> None:
         """The same with the next request only."""
-        self._checked(partial(self._say_yes, ONCE))
+        self._for_subject(partial(self._approve, ONCE))
 
     def action_deny(self) -> None:
         """Withhold what waits from now on."""
-        self._checked(lambda: self._rule(self._review(), Ruling("deny", ALWAYS)))
+        self._for_subject(partial(self._rule, replace(ALWAYS, decided="deny")))
 
     def action_deny_once(self) -> None:
         """Withhold what waits from the next request."""
-        self._checked(lambda: self._rule(self._review(), Ruling("deny", ONCE)))
-
-    def action_put_aside(self) -> None:
-        """Take what waits off the list."""
-        self._checked(lambda: self.do(partial(self._dismiss, self._review())))
-
-    def action_approve_all(self) -> None:
-        """Approve all that waits for this recipient, once or always."""
-        self._checked(self._approve_all)
+        self._for_subject(partial(self._rule, replace(ONCE, decided="deny")))
 
     def action_choose(self) -> None:
         """Choose for how long, and for whom."""
-        self._checked(self._choose)
+        self._for_subject(self._choose)
 
-    def _checked(self, doing: Callable[[], None]) -> None:
-        """Do something, or say why it cannot be done."""
+    def action_approve_all(self) -> None:
+        """Approve all that waits for this recipient, once or always."""
+        self._for_subject(self._approve_all)
+
+    def action_put_aside(self) -> None:
+        """Take what waits off the list."""
+        self._for_subject(self._dismiss)
+
+    def _for_subject(self, work: Callable[[Subject], Coroutine[Any, Any, None]]) -> None:
+        """Do something with the request that the key is meant for, or say why that cannot be."""
         try:
-            doing()
+            subject = self.subject()
         except UsageError as error:
             self.review.say(error)
-
-    def _review(self) -> Review:
-        subject = self.subject()
-        if not isinstance(subject, Review):
-            raise UsageError(*NO_REVIEW)
-        return subject
-
-    def _say_yes(self, span: Span) -> None:
-        subject = self.subject()
-        if not self.inside() and isinstance(subject, Review):
-            self._rule(subject, Ruling("approve", span))
         else:
-            self._hold(span)
+            self.do(partial(work, subject))
 
-    def _hold(self, span: Span) -> None:
-        """Make what is tried hold."""
-        self.do(partial(self._settle, self._tried(), span))
+    async def _approve(self, verdict: Verdict, subject: Subject) -> None:
+        if not self.inside() and isinstance(subject, Review):
+            await self._rule(verdict, subject)
+        else:
+            await self._hold(verdict)
+
+    async def _choose(self, subject: Subject) -> None:
+        """Ask for how long, and for whom; Enter alone changes nothing."""
+        if isinstance(subject, Review):
+            asked = f"Send {listed(titled(subject.names, self._titles))} to {whom(subject)}?"
+        else:
+            change = self._tried().change.words(self._titles)
+            asked = f"{change}, to {whom(subject)}: for how long, and for whom?"
+        picked = await self._pick(asked, choices(subject))
+        if picked is not None and isinstance(subject, Review):
+            await self._rule(picked, subject)
+        elif picked is not None:
+            await self._hold(picked)
+
+    async def _approve_all(self, subject: Subject) -> None:
+        if not isinstance(subject, Review):
+            await self._choose(subject)
+            return
+        found = [each for each in self._waits if each.pool == subject.pool]
+        names = titled(dict.fromkeys(name for each in found for name in each.names), self._titles)
+        asked = f"Send everything that waits for {whom(subject)}: {listed(names)}?"
+        answers = [("Once, with the next request", ONCE), ("Always", ALWAYS)]
+        picked = await self._pick(asked, answers)
+        if picked is not None:
+            await self._rule(picked, *found)
+
+    async def _pick(self, asked: str, answers: list[tuple[str, Verdict]]) -> Verdict | None:
+        question = Choice[Verdict | None](asked, [(LEAVE, None), *answers])
+        return await self.review.push_screen_wait(question)
+
+    async def _rule(self, verdict: Verdict, *subjects: Subject) -> None:
+        """Decide the same about reviews; an offer is not settled for one request."""
+        reviews = [each for each in subjects if isinstance(each, Review)]
+        if not reviews:
+            raise UsageError(*NO_REVIEW)
+        fit = [each for each in reviews if each.kind == "ask" or verdict.lasting != "once"]
+        if not fit:
+            raise UsageError(*OFFER)
+        for each in fit:
+            await self._settle(verdict, each, each.names)
+        self._done(fit)
+
+    async def _settle(self, verdict: Verdict, review: Review, names: Sequence[str]) -> None:
+        """Decide about a review as it was shown, or about some names of it."""
+        message = replace(verdict, names=[*names], pool=review.pool)
+        ruled: Ruled = await self.ask("verdict", message, id=review.id)
+        self.review.tell(result(settled(review, message, self._titles), ruled))
 
     def _tried(self) -> Trial:
         """Return the request in detail with what is tried on it; UsageError where nothing is."""
@@ -137,91 +371,36 @@ class RequestsScreen(RequestsView, where="requests"):
             raise UsageError(*NO_CHANGE)
         return trial
 
-    def _choose(self) -> None:
-        subject = self.subject()
-        if isinstance(subject, Review):
-            names = listed(titled(subject.names, self._titles))
-            asked = f"Send {names} to {whom(subject)}?"
-            self._ask(asked, rulings(subject), partial(self._rule, subject))
-        else:
-            change = self._tried().change.said(self._titles)
-            asked = f"{change}, to {whom(subject)}: for how long, and for whom?"
-            self._ask(asked, spans(subject.recipient), self._hold)
-
-    def _approve_all(self) -> None:
-        subject = self.subject()
-        if not isinstance(subject, Review):
-            self._choose()
-            return
-        found = with_it(self.waits, subject)
-        names = dict.fromkeys(name for each in found for name in each.names)
-        asked = f"Send everything that waits for {whom(subject)}: "
-        asked += f"{listed(titled(names, self._titles))}?"
-        answers = [("Once, with the next request", ONCE), ("Always", ALWAYS)]
-        self._ask(asked, answers, lambda span: self.do(partial(self._rule_all, found, span)))
-
-    def _ask(
-        self, question: str, answers: Sequence[tuple[str, T]], take: Callable[[T], None]
-    ) -> None:
-        """Ask, and do what is chosen, if anything is; Enter alone changes nothing."""
-
-        def chosen(answer: T | None) -> None:
-            if answer is not None:
-                self._checked(partial(take, answer))
-
-        nothing: tuple[str, T | None] = (LEAVE, None)
-        self.app.push_screen(Choice[T | None](question, [nothing, *answers]), chosen)
-
-    def _rule(self, review: Review, ruling: Ruling) -> None:
-        if review.kind == "offer" and ruling.span == ONCE:
-            raise UsageError(*OFFER)
-        self.do(partial(self._rule_all, [review], ruling.span, ruling))
-
-    async def _rule_all(
-        self, reviews: Sequence[Review], span: Span, ruling: Ruling | None = None
-    ) -> None:
-        """Decide the same about all of them; an offer is not settled for one request."""
-        for each in reviews:
-            if each.kind == "ask" or span != ONCE:
-                await self._verdict(each, ruling or Ruling("approve", span), each.names)
-        self._done(reviews)
-
-    async def _verdict(self, review: Review, ruling: Ruling, names: Sequence[str]) -> None:
-        message = verdict(review, ruling, names)
-        ruled: Ruled = await self.review.link.call("verdict", message, attended=True, id=review.id)
-        self.review.tell(result(settled(review, message, self._titles), ruled))
-
-    async def _settle(self, trial: Trial, span: Span) -> None:
-        """Make a change hold: what waits is decided, the rest overrides the policy."""
-        subject, words = trial.subject, overrides(trial, span)
-        names = trial.approved()
+    async def _hold(self, verdict: Verdict) -> None:
+        """Make what is tried hold: what waits is decided, the rest overrides the policy."""
+        trial = self._tried()
+        subject, words, names = trial.subject, overrides(trial, verdict), trial.approved()
         if isinstance(subject, Review) and names:
-            if subject.kind == "offer" and span == ONCE:
+            if subject.kind == "offer" and verdict.lasting == "once":
                 raise UsageError(*OFFER)
-            await self._verdict(subject, Ruling("approve", span), names)
+            await self._settle(verdict, subject, names)
         elif not words:
             raise UsageError(*NO_CHANGE)
         for each in words:
-            ruled: Ruled = await self.review.link.call("override", each, attended=True)
-            self.review.tell(result(overridden(each, self._titles), ruled))
+            ruled: Ruled = await self.ask("override", each)
+            self.review.tell(result(overridden(each, self._titles, whom(subject)), ruled))
         if isinstance(subject, Review):
             self._done([subject])
         else:
             self.action_reset()
 
-    async def _dismiss(self, review: Review) -> None:
-        await self.review.link.call("dismiss", attended=True, id=review.id)
+    async def _dismiss(self, subject: Subject) -> None:
+        if not isinstance(subject, Review):
+            raise UsageError(*NO_REVIEW)
+        await self.ask("dismiss", id=subject.id)
         self.review.tell("Removed from the list; nothing was decided.")
-        self._done([review])
+        self._done([subject])
 
     def _done(self, reviews: Sequence[Review]) -> None:
         """Go on to the item after those that are settled."""
-        gone = {each.id for each in reviews}
-        under = self.listing.under
-        if isinstance(under, Review) and under.id in gone:
-            following = self.listing.beside()
-            if following is not None:
-                self.listing.put(key_of(following))
+        under, following = self.listing.under, self.listing.following()
+        if following is not None and under in reviews:
+            self.listing.put(key_of(following))
         if self.inside():
             self.close()
         self.look()

@@ -1,15 +1,16 @@
 """One request in detail: the verdict, the facts that matter, and the rest on demand."""
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple, cast
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.content import Content
 from textual.widgets import Static
 
+from agent.tui.page import Page
 from agent.tui.plain import fitted, plain_lines
 from agent.tui.screens.requests_trial import Change, Trial, begun, changed, headline, hint, meaning
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part
@@ -34,8 +35,7 @@ TOOLTIP = (
 NONE_CHOSEN = "Choose a request to see what was sent, and why."
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """One attribute as a row; ``sign``: in, out, or changed; ``scale``: bits of a full bar.
 
     ``value``: the user's own, empty while it is hidden; ``then``: what became of it in a past
@@ -50,15 +50,13 @@ class Shown:
     figures: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(NamedTuple):
     """The line behind which the other attributes are; ``hidden``: how many, 0 once unfolded."""
 
     hidden: int
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """A sentence below the attributes."""
 
     label: str
@@ -105,18 +103,17 @@ def rows_of(
         if unfolded or row.name in matter
     )
     fold = (Fold(len(rows) - len(shown)),) if {each.name for each in rows} - matter else ()
-    return (*shown, *fold, *(_notes(weighed) if figures or not rows else ()))
-
-
-def _notes(weighed: Weighed) -> Iterator[Note]:
-    """Yield each figure with its unit and one plain phrase, then what the daemon adds."""
-    if weighed.rows:
-        yield Note("helps", HELPS)
-        yield Note("costs", COSTS)
-        yield Note("left", f"{LEFT}, as expected before your value is read")
+    notes = [Note(each.label, each.text) for each in weighed.lines]
+    if rows:
         price = f"the bits demanded for the cost to rise from 0 to 1 ({MEASURED[weighed.metric]})"
-        yield Note(f"λ = {number(weighed.trade_off)}", price)
-    yield from (Note(each.label, each.text) for each in weighed.lines)
+        units = [
+            Note("helps", HELPS),
+            Note("costs", COSTS),
+            Note("left", f"{LEFT}, as expected before your value is read"),
+            Note(f"λ = {number(weighed.trade_off)}", price),
+        ]
+        notes = [*units, *notes] if figures else []
+    return (*shown, *fold, *notes)
 
 
 def scale_of(rows: Sequence[Row]) -> float:
@@ -173,6 +170,12 @@ def lines(item: Shows, width: int) -> tuple[Line, ...]:
     return (first, (Part("    "), Part(fitted(reason, room), "muted"), Part(left)))
 
 
+def _widths(width: int) -> tuple[int, int]:
+    """Return the widths of the title and of each bar."""
+    title = max(12, width * 42 // 100)
+    return title, max(3, (width - 4 - title - 1 - 2 * (NUMBER + 1) - 1) // 2)
+
+
 LOOK: Look[Shows] = Look(
     key=lambda item: ("row", item.row.name) if isinstance(item, Shown) else type(item).__name__,
     lines=lines,
@@ -181,19 +184,13 @@ LOOK: Look[Shows] = Look(
 )
 
 
-def _widths(width: int) -> tuple[int, int]:
-    """Return the widths of the title and of each bar."""
-    title = max(12, width * 42 // 100)
-    return title, max(3, (width - 4 - title - 1 - 2 * (NUMBER + 1) - 1) // 2)
-
-
 class Detail(Vertical):
     """A request, the attributes beside it, and what is tried out on it."""
 
-    def __init__(self, now: Callable[[], datetime]) -> None:
+    def __init__(self, clock: Callable[[], datetime]) -> None:
         """Take the time, where the user lives."""
         super().__init__(id="detail")
-        self._clock = now
+        self._clock = clock
         self.trial: Trial | None = None
         self._values: Mapping[str, str] = {}
         self._order: tuple[str, ...] = ()  # rows stay where they are while something is tried
@@ -244,11 +241,11 @@ class Detail(Vertical):
         """Try an attribute the other way, and return what to evaluate then."""
         if self.trial is None or self.trial.weighed is None:
             return None
-        return self._tried(self.trial.change.switched(name, self.trial.inside))
+        return self._try(self.trial.change.switched(name, self.trial.inside))
 
     def reset(self) -> Trial | None:
         """Try nothing any more, and return what to evaluate then."""
-        return self._tried(begun(self.trial.subject).change) if self.trial else None
+        return self._try(begun(self.trial.subject).change) if self.trial else None
 
     def reveal(self, values: Mapping[str, str]) -> None:
         """Show the values that were sent, or none."""
@@ -260,8 +257,17 @@ class Detail(Vertical):
         event.stop()
         self._draw()
 
-    def _tried(self, change: Change) -> Trial | None:
-        """Show a change at once; the figures come when they are computed."""
+    def on_listing_moved(self, event: Listing.Moved) -> None:
+        """Keep it from the screen, whose list is another."""
+        event.stop()
+
+    async def on_listing_chosen(self, event: Listing.Chosen) -> None:
+        """Try what is clicked the other way."""
+        event.stop()
+        await self.run_action("screen.switch")
+
+    def _try(self, change: Change) -> Trial | None:
+        """Show a change at once; what it would do comes when it is computed."""
         if self.trial is None:
             return None
         self.trial = Trial(self.trial.subject, change, self.trial.weighed)
@@ -269,29 +275,26 @@ class Detail(Vertical):
         return self.trial
 
     def _draw(self, *, computing: bool = False) -> None:
-        trial = self.trial
+        trial, put_text = self.trial, cast("Page", self.screen).put_text
         if not self.query("#what"):  # an answer may come while the screen is taken away
             return
-        what, over = self.query_one("#what", Static), self.query_one("#over", Static)
-        change = self.query_one("#change", Static)
         if trial is None:
-            what.update(Content(NONE_CHOSEN))
-            change.display = over.display = False
+            for part, text in (("#what", NONE_CHOSEN), ("#change", ""), ("#over", "")):
+                put_text(part, text)
             return
-        sentences = " ".join(meaning(trial))
-        text = "\n".join(each for each in (headline(trial, self._clock()), sentences) if each)
-        what.update(Content(plain_lines(text)))
-        text = changed(Trial(trial.subject, trial.change) if computing else trial)
-        change.display = bool(text) or isinstance(trial.subject, Review)
-        said = "\n".join(each for each in (text, hint(trial.subject)) if each)
-        change.update(Content(plain_lines(said)))
+        head = headline(trial, self._clock(), figures=self._figures)
+        put_text("#what", plain_lines("\n".join([head, " ".join(meaning(trial))]).rstrip()))
+        tried = replace(trial, weighed=None) if computing else trial
+        text = changed(tried, figures=self._figures)
+        if text or isinstance(trial.subject, Review):
+            text = f"{text}\n{hint(trial.subject)}".lstrip()
+        put_text("#change", plain_lines(text))
         if trial.weighed is not None:
             self._order = self._order or order_of(trial.weighed)
-            past = isinstance(trial.subject, Handled)
-            over.update(Content(heads(self.rows.size.width, past=past)))
             fresh = not self.rows.items
             options = {"unfolded": self._unfolded, "figures": self._figures}
             self.rows.show(rows_of(trial, self._order, self._values, **options))
             if fresh and isinstance(trial.subject, Review) and trial.subject.names:
                 self.rows.put(("row", trial.subject.names[0]))
-        over.display = self._figures and bool(self.rows.items)
+        titles = heads(self.rows.size.width, past=isinstance(trial.subject, Handled))
+        put_text("#over", titles if self._figures and self.rows.items else "")

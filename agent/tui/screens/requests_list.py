@@ -1,12 +1,12 @@
 """The list of requests: what waits on top, then what was answered, each in words. Pure."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from agent.tui.plain import fitted
-from agent.tui.virtual_list import Kind, Line, Look, Part
+from agent.tui.virtual_list import Kind, Line, Part
 from agent.wire.policy import Review
 from agent.wire.records import Handled
 from agent.words.figures import alike, counted, listed
@@ -112,21 +112,6 @@ def merged(known: Mapping[int, Handled], latest: Sequence[Handled]) -> dict[int,
     older = (each for each in known.values() if each.number not in numbers)
     found = sorted((*older, *latest), key=lambda each: each.at)
     return {each.number: each for each in found}
-
-
-def with_it(reviews: Iterable[Review], review: Review) -> list[Review]:
-    """Return what waits for the recipient of a review, or for any that it shares with."""
-    return [each for each in reviews if each.pool == review.pool]
-
-
-def look(now: Callable[[], datetime], titles: Callable[[], Titles]) -> Look[Item]:
-    """Return how items are drawn; ``now``: the time, where the user lives."""
-    return Look(
-        key=key_of,
-        lines=lambda item, width: lines(item, width, now(), titles()),
-        height=lambda item, _: 1 if isinstance(item, Title) else 2,
-        rests=lambda item: not isinstance(item, Title),
-    )
 
 
 def when(at: datetime, now: datetime) -> str:

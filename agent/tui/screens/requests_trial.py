@@ -1,36 +1,25 @@
 """What a person tries out on a request, and the decisions that make it hold. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
-from agent.tui.screens.requests_list import when
-from agent.wire.policy import (
-    About,
-    Decided,
-    Disclose,
-    Lasting,
-    Override,
-    Review,
-    Ruled,
-    Verdict,
-)
+from msgspec.structs import replace
+
+from agent.tui.screens.requests_list import Subject, when
+from agent.wire.policy import About, Decided, Disclose, Override, Review, Ruled, Verdict
 from agent.wire.records import Handled
 from agent.wire.what_if import Weighed, WhatIf
 from agent.words.figures import alike, bits, listed, people
-from agent.words.notices import (
-    GONE,
-    asks,
-    how_long,
-    took_effect,
-    verdict_of,
-    whom,
-)
+from agent.words.notices import GONE, asks, how_long, took_effect, verdict_of, whom
 from agent.words.outcomes import breaks
 from agent.words.titles import NONE, Titles, titled
 
-WEEK = 7  # days
+SEEN = 5e-4  # bits: less is no difference
+ONCE = Verdict(decided="approve")
+ALWAYS = Verdict(decided="approve", lasting="always")
+FOR_A_WEEK = Verdict(decided="approve", lasting="days", days=7)
+SPANS = (ONCE, Verdict(decided="approve", lasting="until restart"), FOR_A_WEEK, ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +47,7 @@ class Change:
             return "[-]" if name in self.drop else "[x]"
         return "[+]" if name in self.add else "[ ]"
 
-    def said(self, titles: Titles) -> str:
+    def words(self, titles: Titles) -> str:
         """Return the change in words."""
         parts = [f"with {listed(sorted(titled(self.add, titles)))}"] if self.add else []
         parts += [f"without {listed(sorted(titled(self.drop, titles)))}"] if self.drop else []
@@ -70,7 +59,7 @@ class Change:
 class Trial:
     """A request, a change to it, and the daemon's answer about both, None before it came."""
 
-    subject: Review | Handled
+    subject: Subject
     change: Change
     weighed: Weighed | None = None
 
@@ -94,7 +83,7 @@ class Trial:
         ]
 
 
-def begun(subject: Review | Handled) -> Trial:
+def begun(subject: Subject) -> Trial:
     """Return a request as it is; of what waits: as it would be with a yes."""
     if isinstance(subject, Review) and subject.kind == "ask":
         return Trial(subject, Change(add=frozenset(subject.names)))
@@ -119,19 +108,19 @@ def question(trial: Trial) -> WhatIf | None:
 # in words
 
 
-def headline(trial: Trial, now: datetime) -> str:
-    """Return the verdict, then when it was and what it is about."""
+def headline(trial: Trial, now: datetime, *, figures: bool = False) -> str:
+    """Return the verdict, then when it was and what it is about; figures if wanted."""
     subject, titles = trial.subject, trial.titles
-    about = f" for “{subject.query}”" if subject.query else ""
     if isinstance(subject, Review):
+        question = asks(subject if figures else replace(subject, more_bits=None), titles)
         if subject.kind == "offer":
             yes = "Yes: it may get these, as your rules allow, and nothing else. No: nothing."
-            return f"{asks(subject, titles)}.\n{yes}"
-        return f"{asks(subject, titles)}"
-    time = f"Request of {when(subject.at, now)}{about}."
+            return f"{question}.\n{yes}"
+        return question
     if subject.kind == "forgotten":
         return f"{verdict_of(subject, titles)} The ledger still lists what it was sent."
-    return f"{verdict_of(subject, titles)}\n{time}"
+    about = f" for “{subject.query}”" if subject.query else ""
+    return f"{verdict_of(subject, titles)}\nRequest of {when(subject.at, now)}{about}."
 
 
 def meaning(trial: Trial) -> Iterator[str]:
@@ -153,24 +142,26 @@ def meaning(trial: Trial) -> Iterator[str]:
         yield f"Today it would get {names}."
 
 
-def changed(trial: Trial) -> str:
-    """Return what a change would do; nothing where there is none."""
+def changed(trial: Trial, *, figures: bool = False) -> str:
+    """Return what a change would do, in bits too if wanted; nothing where there is none."""
     if not trial.change:
         return ""
-    named = trial.change.said(trial.titles)
+    named = trial.change.words(trial.titles)
     if trial.weighed is None:
         return f"{named}: computing …"
     before, after = trial.weighed.chosen, trial.weighed.weighed
-    gain = bits(after.utility_bits - before.utility_bits, signed=True)
+    gain = after.utility_bits - before.utility_bits
+    served = "better" if gain > SEEN else "less well" if gain < -SEEN else "as well"
+    served += f" ({bits(gain, signed=True)} bits)" if figures else ""
     left = f"{alike(after.people_left)}, {people(before.people_left)} without this"
     broken = f" This {breaks(after.breaks)}." if after.breaks else ""
     held = {row.name for row in trial.weighed.rows if row.held} & trial.change.drop
     known = listed(sorted(titled(held, trial.titles)))
     kept = f" It already knows {known}: withholding it now gains nothing. {GONE}" if held else ""
-    return f"{named}: {gain} bits better served; {left}.{broken}{kept}"
+    return f"{named}: serves you {served}; {left}.{broken}{kept}"
 
 
-def hint(subject: Review | Handled) -> str:
+def hint(subject: Subject) -> str:
     """Return the keys that make it hold."""
     if isinstance(subject, Handled):
         return "a always · o once · enter for longer or for everyone · r undo the trial"
@@ -179,73 +170,44 @@ def hint(subject: Review | Handled) -> str:
     return "a yes, always · o yes, once · d no, always · enter more choices"
 
 
-# decisions
+# decisions: for how long and for whom, as messages without names yet
 
 
-class Span(NamedTuple):
-    """For how long a decision holds, and for whom."""
+def choices(subject: Subject) -> list[tuple[str, Verdict]]:
+    """Return the decisions to choose from, those for one recipient first.
 
-    lasting: Lasting
-    about: About = "recipient"
-    days: int | None = None
-
-    def __str__(self) -> str:
-        text = "always" if self.lasting == "always" else how_long(self.lasting, self.days)
-        return f"once, {text}" if self.lasting == "once" else text
-
-
-ONCE, ALWAYS = Span("once"), Span("always")
-FOR_A_WEEK = Span("days", days=WEEK)
-SPANS = (ONCE, Span("until restart"), FOR_A_WEEK, ALWAYS)
-
-
-class Ruling(NamedTuple):
-    """A decision about a review."""
-
-    decided: Decided
-    span: Span
-
-
-def spans(recipient: str) -> list[tuple[str, Span]]:
-    """Return the choices for a change, those for one recipient first."""
-    whom: tuple[tuple[About, str], ...] = (("recipient", recipient), ("everyone", "everyone"))
-    return [
-        (f"{str(each).capitalize()}, for {name}", each._replace(about=about))
-        for about, name in whom
+    A review is approved or denied; an offer is settled for good or for some days.
+    """
+    groups: tuple[tuple[About, str], ...] = (
+        ("recipient", subject.recipient),
+        ("everyone", "everyone"),
+    )
+    found = [
+        (f"{_how_long(each)}, for {name}", replace(each, about=about))
+        for about, name in groups
         for each in SPANS
     ]
-
-
-def rulings(review: Review) -> list[tuple[str, Ruling]]:
-    """Return the choices for a review; an offer is settled for good or for some days."""
-    found = spans(review.recipient)
-    if review.kind == "offer":
-        found = [(str(each).capitalize(), each) for each in (ALWAYS, FOR_A_WEEK)]
-    verbs: tuple[tuple[Decided, str], ...] = (("approve", "Yes"), ("deny", "No"))
+    if isinstance(subject, Handled):
+        return [(text[0].upper() + text[1:], each) for text, each in found]
+    if subject.kind == "offer":
+        found = [(_how_long(each), each) for each in (ALWAYS, FOR_A_WEEK)]
+    answers: tuple[tuple[Decided, str], ...] = (("approve", "Yes"), ("deny", "No"))
     return [
-        (f"{verb}, {text[0].lower()}{text[1:]}", Ruling(decided, each))
-        for decided, verb in verbs
+        (f"{answer}, {text}", replace(each, decided=decided))
+        for decided, answer in answers
         for text, each in found
     ]
 
 
-def verdict(review: Review, ruling: Ruling, names: Iterable[str]) -> Verdict:
-    """Return the message about a review as it was shown; ``names``: those of it that are meant."""
-    span = ruling.span
-    return Verdict(
-        decided=ruling.decided,
-        lasting=span.lasting,
-        about=span.about,
-        days=span.days,
-        names=[*names],
-        pool=review.pool,
-    )
+def _how_long(verdict: Verdict) -> str:
+    text = how_long(verdict.lasting, verdict.days)
+    return {"once": f"once, {text}", "always": "always"}.get(verdict.lasting, text)
 
 
-def overrides(trial: Trial, span: Span) -> list[Override]:
+def overrides(trial: Trial, verdict: Verdict) -> list[Override]:
     """Return the messages that make a change hold; what waits in a review is decided apart."""
     waits = frozenset(trial.subject.names) if isinstance(trial.subject, Review) else frozenset()
-    wishes: tuple[tuple[frozenset[str], Disclose], ...] = (
+    parts: tuple[tuple[frozenset[str], Disclose], ...] = (
         (trial.change.add - waits, "always"),
         (trial.change.drop, "never"),
     )
@@ -254,11 +216,11 @@ def overrides(trial: Trial, span: Span) -> list[Override]:
             recipient=trial.subject.recipient,
             names=sorted(names),
             disclose=disclose,
-            lasting=span.lasting,
-            about=span.about,
-            days=span.days,
+            lasting=verdict.lasting,
+            about=verdict.about,
+            days=verdict.days,
         )
-        for names, disclose in wishes
+        for names, disclose in parts
         if names
     ]
 

@@ -1,6 +1,6 @@
 """A curve on the screen, and the text about one of its points."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from math import sqrt
 
 from textual import events
@@ -72,88 +72,70 @@ def about(ask: CurveAsk | None, found: TradeOffs | None) -> str:
     return f"{what}, asked of {'anybody' if ask.recipient is None else ask.recipient}"
 
 
-def facts(
-    found: TradeOffs, index: int, titles: Titles, *, figures: bool = False
-) -> list[tuple[str, str]]:
-    """Return labels and sentences about one point: the verdict first, figures if wanted."""
+def facts(found: TradeOffs, index: int, titles: Titles) -> list[tuple[str, str]]:
+    """Return labels and sentences about one point, without figures: the verdict first."""
     point, now = found.points[index], found.points[found.present]
     here = " This is what your policy does now." if index == found.present else ""
     knee = " Beyond it, sharing more costs much and helps little." if index == found.knee else ""
+
+    def named(names: Iterable[str]) -> str:
+        return listed(titled(names, titles), "nothing")
+
+    new = [each for each in point.disclosed if each not in now.disclosed]
+    gone = [each for each in now.disclosed if each not in point.disclosed]
     lines = [
-        ("shares", f"{_named(point.disclosed, titles)}.{here}{knee}"),
+        ("shares", f"{named(point.disclosed)}.{here}{knee}"),
         ("people", f"To the recipient, {alike(point.people_left)}."),
-        *_against(point, now, titles),
-        *([("beaten", "Another set helps as much and costs less.")] if point.beaten else []),
+        ("adds", named(new) if new else ""),
+        ("drops", named(gone) if gone else ""),
+        ("instead", f"{people(now.people_left)} people now" if new or gone else ""),
+        ("beaten", "Another set helps as much and costs less." if point.beaten else ""),
     ]
-    if not figures:
-        return [*lines, ("more", "v shows the figures: bits, λ, cost and what is proven")]
+    return [(label, text) for label, text in lines if text]
+
+
+def figures_of(found: TradeOffs, index: int) -> list[tuple[str, str]]:
+    """Return labels and figures about one point, each with its unit, then what is proven."""
+    point, now, metric = found.points[index], found.points[found.present], found.metric
     trade_off = selected(found, index)
+    other = _other(point)
+    # only what identifies has a price that grows with λ
+    lambdas = dict.fromkeys((found.trade_off, trade_off))
+    costs = {
+        at: point.cost_bits + (at - point.least) * point.identifiability_cost for at in lambdas
+    }
+    in_bits = ", ".join(f"{bits(cost)} at λ = {number(at)}" for at, cost in costs.items())
+    guarded = f", {bits(other)} of them for what is guarded or sensitive" if other else ""
     same = f"{number(point.least)} to {number(point.most)}"
     lasts = f" (the same set from {same})" if point.least < point.most else ""
-    return [
-        *lines,
-        ("helps", f"{bits(point.utility_bits)} {HELPS}"),
-        ("costs", _costs(found, index)),
-        ("λ", f"{number(trade_off)}{lasts}: {_means(trade_off, found.metric)}"),
-        *([] if index == found.present else [("change", _change(point, now, found.metric))]),
-        ("proof", PROOFS[point.proof]),
-    ]
-
-
-def _change(point: Point, now: Point, metric: str) -> str:
-    """Return what a point changes about the present one, in figures."""
-    dearer = point.identifiability_cost - now.identifiability_cost
-    gain = bits(point.utility_bits - now.utility_bits, signed=True)
-    other = _other(point) - _other(now)
-    guarded = f", {bits(other, signed=True)} bits for what is guarded or sensitive"
-    return (
-        f"{gain} bits of help, {'+' if dearer >= 0 else '-'}{measured(abs(dearer), metric)} of cost"
-        f"{guarded if abs(other) >= SEEN else ''}"
-    )
-
-
-def _means(trade_off: float, metric: str) -> str:
-    """Return what λ demands."""
     share, each = trade_off, f"1 more of the cost ({MEASURED[metric]})"
     if metric in CHANCES:
         share, each = trade_off / 100, f"1 % more {MEASURED[metric]}"
-    return f"{each} must bring {number(share)} bits of help or more"
-
-
-def _costs(found: TradeOffs, index: int) -> str:
-    """Return a cost in its unit, and in bits at the λ of now and at the selected one."""
-    point = found.points[index]
-    lambdas = dict.fromkeys((found.trade_off, selected(found, index)))
-    in_bits = ", ".join(f"{bits(_cost_at(point, each))} at λ = {number(each)}" for each in lambdas)
-    other = _other(point)
-    beside = f", {bits(other)} of them for what is guarded or sensitive" if other else ""
-    return f"{added_risk(point.identifiability_cost, found.metric)}; in bits {in_bits}{beside}"
-
-
-def _cost_at(point: Point, trade_off: float) -> float:
-    """Return a cost in bits at another λ than the least: only what identifies has a price."""
-    return point.cost_bits + (trade_off - point.least) * point.identifiability_cost
+    lines = [
+        ("helps", f"{bits(point.utility_bits)} {HELPS}"),
+        (
+            "costs",
+            f"{added_risk(point.identifiability_cost, metric)}; in bits {in_bits}{guarded}",
+        ),
+        (
+            "λ",
+            f"{number(trade_off)}{lasts}: {each} must bring {number(share)} bits of help or more",
+        ),
+    ]
+    if index != found.present:
+        dearer = point.identifiability_cost - now.identifiability_cost
+        gain = bits(point.utility_bits - now.utility_bits, signed=True)
+        cost = f"{'+' if dearer >= 0 else '-'}{measured(abs(dearer), metric)} of cost"
+        more = other - _other(now)
+        rest = f", {bits(more, signed=True)} bits for what is guarded or sensitive"
+        lines.append(("change", f"{gain} bits of help, {cost}{rest if abs(more) >= SEEN else ''}"))
+    return [*lines, ("proof", PROOFS[point.proof])]
 
 
 def _other(point: Point) -> float:
     """Return what a set costs at any λ, in bits: what is guarded, and sensitivities."""
     other = point.cost_bits - point.least * point.identifiability_cost
     return other if abs(other) >= SEEN else 0.0
-
-
-def _named(names: Sequence[str], titles: Titles) -> str:
-    return listed(titled(names, titles), "nothing")
-
-
-def _against(point: Point, now: Point, titles: Titles) -> list[tuple[str, str]]:
-    """Return what a point changes about the present one."""
-    new = [each for each in point.disclosed if each not in now.disclosed]
-    gone = [each for each in now.disclosed if each not in point.disclosed]
-    return [
-        *([("adds", _named(new, titles))] if new else []),
-        *([("drops", _named(gone, titles))] if gone else []),
-        *([("instead", f"{people(now.people_left)} people now")] if new or gone else []),
-    ]
 
 
 def written(trade_off: float, recipient: str | None, edit: Edited) -> str:
@@ -184,14 +166,9 @@ class Plot(Widget, can_focus=True):
         self._at = 0
         self._words = ""
 
-    def show(self, found: TradeOffs, index: int) -> None:
-        """Draw a curve, with the point that is selected."""
-        self._found, self._at = found, index
-        self.refresh()
-
-    def say(self, words: str) -> None:
-        """Show words in place of a curve."""
-        self._found, self._words = None, words
+    def show(self, found: TradeOffs | None, index: int, words: str) -> None:
+        """Draw a curve, with the point that is selected; without a curve, words."""
+        self._found, self._at, self._words = found, index, words
         self.refresh()
 
     def render(self) -> Content:
@@ -203,7 +180,11 @@ class Plot(Widget, can_focus=True):
         width, height = self.content_size
         digits = digits_of(max(each.x for each in spots))
         lines = curve(spots, width, height, lambda value: measured(value, metric, digits))
-        return Content("\n").join([_styled(each) for each in lines])
+        picture = Content("\n".join(lines))
+        for place, sign in enumerate(picture.plain):
+            if sign in STYLES and place % (width + 1) >= MARGIN:
+                picture = picture.stylize(STYLES[sign], place, place + 1)
+        return picture
 
     def on_click(self, event: events.Click) -> None:
         """Select the point next to it."""
@@ -229,12 +210,3 @@ def _spot(found: TradeOffs, index: int, selected: int) -> Spot:
     return Spot(
         point.identifiability_cost, point.utility_bits, sign, letters, joined=not point.beaten
     )
-
-
-def _styled(line: str) -> Content:
-    """Return a line in which the signs stand out."""
-    found = Content(line)
-    for place, sign in enumerate(line):
-        if sign in STYLES and place >= MARGIN:
-            found = found.stylize(STYLES[sign], place, place + 1)
-    return found

@@ -35,13 +35,13 @@ def test_a_broken_file_shows_its_line_and_enter_opens_it_there(
             await shown.until(lambda: "1 to mend" in shown.text())
             assert f"✗ line {WRONG_LINE}" in shown.text()
             await shown.pilot.press("home")
-            await shown.until(lambda: "0 is not a whole number" in under(shown).said)
+            await shown.until(lambda: "0 is not a whole number" in under(shown).text)
             await shown.pilot.press("enter")
             await shown.until(lambda: "Read." in shown.text())
             await shown.until(lambda: "to mend" not in shown.text())
             assert world.edited == [(str(world.live.paths.policy), WRONG_LINE)]
             await go_to(shown, "shut")
-            assert "k = 4" in under(shown).said
+            assert "k = 4" in under(shown).text
 
     going(test())
 

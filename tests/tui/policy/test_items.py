@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 from rich.cells import cell_len
 
-from agent.tui.screens.policy import LAST, OVER, REMARK, WRONG, Item, drawn, headline, items_of
+from agent.tui.screens.policy import EXPIRED, LAST, REMARK, WRONG, Item, drawn, headline, items_of
 from agent.wire.policy import Problem, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.policing import BOOKS, BROKEN, NONE, OLD, RULES, SHADOWED, STRICT
 from tests.cli.policing import WRONG as MISTAKE
@@ -62,7 +62,7 @@ def test_all_that_there_is_is_there_once(policy: RulesStatus) -> None:
 @given(POLICIES)
 def test_what_is_said_of_a_rule_is_all_of_it(policy: RulesStatus) -> None:
     """For whom it is, what it sets, and what it does not do; the list may cut that."""
-    said = [each.said for each in kept(items_of(policy, NOW))][len(policy.problems) :]
+    said = [each.text for each in kept(items_of(policy, NOW))][len(policy.problems) :]
     rules = sorted(policy.rules, key=lambda each: each.line is None)
     for text, rule in zip(said, [*rules], strict=False):
         for key, value in (*rule.conditions.items(), *rule.settings.items()):
@@ -84,7 +84,7 @@ def test_what_decided_last_has_a_mark_and_nothing_else_does(policy: RulesStatus)
         signs = item.cells[0].text[:2]
         last = rule.fired_at is not None and rule.fired_at == max(times)
         assert (LAST in signs) == last
-        assert (OVER in signs) == rule.expired
+        assert (EXPIRED in signs) == rule.expired
         assert (REMARK in signs) == (bool(rule.remarks) and not rule.expired)
     said = headline(policy, NOW)
     assert (f"Decided last, at {max(times):%H:%M:%S}" in said) if times else ("No rule has" in said)
@@ -125,20 +125,20 @@ def test_what_is_cut_has_a_sign_for_it() -> None:
 @pytest.mark.parametrize("rule", [BOOKS, OLD, STRICT], ids=lambda rule: rule.name)
 def test_where_a_rule_stands_is_said(rule: RuleStatus) -> None:
     """A line of the file, or the preset."""
-    item = next(each for each in items_of(RULES, NOW) if each.said.startswith(rule.name))
+    item = next(each for each in items_of(RULES, NOW) if each.text.startswith(rule.name))
     own = f"From {rule.source}, line {rule.line}."
-    assert item.said.splitlines()[-1] == (own if rule.line else f"From the {rule.source}.")
+    assert item.text.splitlines()[-1] == (own if rule.line else f"From the {rule.source}.")
 
 
 def test_a_rule_that_never_decides_says_so_in_the_list() -> None:
     """Before what it would set; one that is over is so by its sign and in what is said of it."""
     shut = changed(BOOKS, name="shut", fired_at=None, remarks=[SHADOWED])
     found = {
-        each.said.split("\n")[0]: each for each in items_of(changed(RULES, rules=[shut, OLD]), NOW)
+        each.text.split("\n")[0]: each for each in items_of(changed(RULES, rules=[shut, OLD]), NOW)
     }
     assert found["shut"].cells[-1].text.startswith(SHADOWED.what)
     assert found[OLD.name].cells[-1].text == "k = 4"
-    assert f"{OVER} It held up to and on 2020-01-01." in found[OLD.name].said
+    assert f"{EXPIRED} It applied up to and including 2020-01-01." in found[OLD.name].text
 
 
 def test_what_is_wrong_stands_first_with_its_line_and_what_mends_it() -> None:
@@ -148,7 +148,7 @@ def test_what_is_wrong_stands_first_with_its_line_and_what_mends_it() -> None:
     assert first.line == MISTAKE.line
     assert first.cells[0].text.split() == [WRONG, "line", str(MISTAKE.line)]
     assert MISTAKE.what in first.cells[1].text
-    assert MISTAKE.hint in first.said
+    assert MISTAKE.hint in first.text
     assert headline(BROKEN, NOW).startswith(f"{WRONG} 1 to mend: the last good rules stay in use.")
 
 

@@ -19,7 +19,7 @@ def test_each_rule_is_shown_with_what_is_to_be_said_of_it(
     async def test() -> None:
         async with running(world.live.paths.control, size, environment=world.outside()) as shown:
             listing = await shows(shown)
-            said = "\n".join(each.said for each in listing.items)
+            said = "\n".join(each.text for each in listing.items)
             for words in ("never decides: 'open'", "expired on 2020-01-01", "preset balanced"):
                 assert words in said
             await go_to(shown, "shut")
@@ -39,7 +39,7 @@ def test_what_decided_last_moves_with_a_request(world: World) -> None:
             assert "It has decided nothing since" in shown.text()
             world.ask("shop.example")
             await shown.until(lambda: "It last decided something at" in shown.text())
-            assert under(shown).said.startswith("open")
+            assert under(shown).text.startswith("open")
             assert "*" in under(shown).cells[0].text
             top = next(line for line in shown.text().splitlines() if "Decided last, at" in line)
             assert "open" in top
@@ -62,9 +62,9 @@ def test_reading_again_says_what_came_of_it(world: World) -> None:
             await shows(shown)
             world.live.paths.policy.write_text(WRONG)
             await shown.pilot.press("r")
-            await shown.until(lambda: "Read: 1 to mend; the old rules hold." in shown.text())
+            await shown.until(lambda: "Read: 1 to mend; the last good rules stay" in shown.text())
             await go_to(shown, "shut")
-            assert "k = 3" in under(shown).said
+            assert "k = 3" in under(shown).text
 
     going(test())
 
@@ -101,8 +101,8 @@ def test_the_cursor_stays_as_rules_come(world: World) -> None:
                 '[[rule]]\nname = "new"\nrecipient = "a.example"\nk = 9\n\n[[rule]]\nname = "shut"'
             )
             world.write(POLICY.replace('[[rule]]\nname = "shut"', more))
-            await shown.until(lambda: any(each.said.startswith("new") for each in listing.items))
-            assert under(shown).said.startswith("open")
+            await shown.until(lambda: any(each.text.startswith("new") for each in listing.items))
+            assert under(shown).text.startswith("open")
             world.write(POLICY.replace('"open"', '"ajar"'))
             await shown.until(lambda: listing.under is None)
 

@@ -88,7 +88,7 @@ async def shows(shown: Running) -> Listing[Item]:
 async def go_to(shown: Running, words: str) -> Item:
     """Put the cursor on what begins with these words."""
     listing = shown.app.screen.query_one(Listing)
-    item: Item = next(each for each in listing.items if each.said.startswith(words))
+    item: Item = next(each for each in listing.items if each.text.startswith(words))
     listing.put(item.key)
     await shown.pilot.pause()
     return item

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from rich.cells import cell_len
 
 from agent.tui.screens.profile_view import (
     HIDDEN,
@@ -20,7 +21,8 @@ from agent.tui.screens.profile_view import (
     detail,
     families,
     family_of,
-    foot,
+    heads,
+    line,
     made,
     matching,
     slider,
@@ -70,13 +72,9 @@ def test_a_family_is_told_from_coarse_to_fine() -> None:
     city = rows[-1]
     assert [each.attribute.name for each in family_of(city, rows)] == ["region", "country", "city"]
     assert [each.attribute.name for each in family_of(rows[0], rows)] == ["age"]
-    said = dict(detail(city, rows))["From coarse to fine"].splitlines()
-    assert said == [
-        "  the region: 2 values",
-        "    the country: 2 values",
-        "▸     the city: 2 values",
-    ]
-    assert "From coarse to fine" not in dict(detail(rows[0], rows))
+    said = dict(detail(city, rows))["From coarse to fine, with the number of values"]
+    assert said == "the region (2) › the country (2) › the city (2)"
+    assert not any("coarse" in head for head, _ in detail(rows[0], rows))
 
 
 @given(bits)
@@ -105,11 +103,12 @@ def test_the_knob_stands_further_right_for_more(one: float, other: float) -> Non
 
 @given(st.integers(min_value=58, max_value=200))
 def test_the_columns_fill_the_width_and_no_more(width: int) -> None:
-    """Two columns between two, two for the bar that scrolls."""
+    """Two columns between two; the titles stand above what they are of."""
     found = columns(width)
-    assert sum(each.width for each in found) + 2 * len(found) + 2 == width
+    assert sum(found.values()) + 2 * (len(found) - 1) == width == cell_len(heads(width))
     assert len(cells(Row(REGION), width)) == len(found)
-    assert all(each.width >= 6 for each in found)
+    assert sum(cell_len(each.text) for each in line(Row(REGION), width)) == width + 2
+    assert min(found.values()) >= 6
 
 
 def test_a_value_is_hidden_until_it_is_revealed() -> None:
@@ -121,16 +120,16 @@ def test_a_value_is_hidden_until_it_is_revealed() -> None:
     assert [cells(each, 80)[1] for each in hidden] == [HIDDEN, NOT_SET]
     assert [cells(each, 80)[1] for each in shown] == ["b", NOT_SET]
     assert "a secret" not in repr(changed(shown[0], value="a secret"))
-    assert "m shows it" in dict(detail(hidden[0], hidden))["Your value"]
-    assert dict(detail(shown[0], shown))["Your value"] == "b"
+    assert "m shows it" in dict(detail(hidden[0], hidden))["the region"]
+    assert dict(detail(shown[0], shown))["the region"] == "b"
 
 
 def test_what_is_set_for_each_request_is_said_to_be() -> None:
     """It has no value of the user's own."""
     row = Row(attribute("work", scope="request"))
     assert cells(row, 80)[1] == "each request"
-    assert "set for each request" in dict(detail(row, [row]))["Your value"]
-    assert "Set for each request" in foot(row)
+    assert "set for each request" in dict(detail(row, [row]))["the work"]
+    assert dict(detail(row, [row]))["Known to"].startswith("nobody")
 
 
 @pytest.mark.parametrize("disclose", RULINGS)
@@ -139,8 +138,9 @@ def test_whether_it_may_be_sent_is_said_in_words(disclose: str) -> None:
     row = Row(attribute("region", disclose=disclose), holders=("shop.example", "@ads"))
     short, long = RULINGS[disclose]
     assert cells(row, 80)[2] == short
-    assert foot(row).startswith(f"the region: {long} (by attributes, line 3); ")
-    assert foot(row).endswith("Known to shop.example and @ads.")
+    said = dict(detail(row, [row]))
+    assert said["May it be sent"] == f"it {long} (by attributes, line 3)"
+    assert said["Known to"] == "shop.example and @ads"
 
 
 def test_values_have_words_and_stand_in_their_order() -> None:
@@ -156,8 +156,8 @@ def test_a_slider_that_is_not_written_is_said_not_to_be() -> None:
     row = Row(REGION, slid=0.5)
     assert cells(row, 80)[3].endswith(" 0.5*")
     assert cells(row, 60)[3] == "0.5*"
-    assert PENDING in foot(row)
-    assert PENDING not in foot(changed(row, slid=None))
+    assert PENDING in dict(detail(row, [row]))["Its price"]
+    assert PENDING not in dict(detail(changed(row, slid=None), []))["Its price"]
 
 
 def test_a_filter_finds_titles_and_names_in_any_case() -> None:

@@ -3,10 +3,11 @@
 import tomllib
 from typing import Any
 
-from textual.widgets import DataTable, Static
+from textual.widgets import Static
 
 from agent.tui.dialogs import Choice
 from agent.tui.screens.profile import ProfileScreen
+from agent.tui.screens.profile_view import cells
 from agent.wire.policy import AttributeStatus
 from agent.wire.records import Profile
 from agent.words.titles import value_title
@@ -50,12 +51,14 @@ def page(shown: Running) -> ProfileScreen:
 
 def row(shown: Running, name: str) -> list[str]:
     """Return what stands in a row."""
-    return [cell.plain.strip() for cell in page(shown).query_one(DataTable).get_row(name)]
+    listing = page(shown).listing
+    found = next(each for each in listing.items if each.attribute.name == name)
+    return [cell.strip() for cell in cells(found, listing.size.width)]
 
 
-def told(shown: Running, part: str) -> str:
-    """Return what a part of the screen says, in one line."""
-    return str(page(shown).query_one(part, Static).content)
+def told(shown: Running) -> str:
+    """Return what is said of the attribute under the cursor."""
+    return str(page(shown).query_one("#detail Static", Static).content)
 
 
 def notes(shown: Running) -> str:
@@ -67,11 +70,13 @@ async def come(shown: Running, name: str = FIRST) -> None:
     """Go to the screen, and to an attribute."""
     await shown.pilot.press("4")
     await shown.until(lambda: isinstance(shown.app.page(), ProfileScreen))
-    table = page(shown).query_one(DataTable)
-    await shown.until(lambda: table.row_count > 1)
+    listing = page(shown).listing
+    await shown.until(lambda: len(listing.items) > 1)
     await shown.settled()
-    table.move_cursor(row=table.get_row_index(name))
-    await shown.until(lambda: row(shown, name)[0].startswith("›"))
+    listing.put(name)
+    await shown.pilot.pause()
+    assert listing.under is not None
+    assert listing.under.attribute.name == name
 
 
 async def choose(shown: Running, *keys: str) -> None:

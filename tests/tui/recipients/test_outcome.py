@@ -1,8 +1,8 @@
-"""What a person's word on a recipient means, and what became of it."""
+"""What a person's word on a recipient forgetting, and what became of it."""
 
 from msgspec.structs import replace
 
-from agent.tui.screens.recipients_view import are, means, unblocked
+from agent.tui.screens.recipients_view import are, forgetting, unblocked
 from agent.wire.decide import Allowed
 
 
@@ -20,6 +20,6 @@ def test_what_still_blocks_is_named() -> None:
 
 def test_forgetting_is_called_a_statement() -> None:
     """That nobody takes it for a deletion."""
-    said = means("shop.example")
+    said = forgetting("shop.example")
     assert "you state that" in said
     assert "makes nobody forget" in said

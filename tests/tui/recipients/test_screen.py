@@ -4,12 +4,18 @@ import pytest
 from textual.widgets import Input
 
 from agent.tui.screens.recipients import RecipientsScreen
-from agent.tui.screens.recipients_view import Detail
 from agent.tui.screens.requests import RequestsScreen
 from tests.daemon.whole_daemon import Live
 from tests.tui.recipients.world import NEWS, SEARCH, flat, opened
-from tests.tui.running import LARGE, SMALL, USUAL, running
+from tests.tui.running import LARGE, SMALL, USUAL, Running, running
 from tests.tui.running import run as going
+
+
+def screen(shown: Running) -> RecipientsScreen:
+    """Return the screen."""
+    found = shown.app.screen
+    assert isinstance(found, RecipientsScreen)
+    return found
 
 
 @pytest.mark.parametrize("size", [SMALL, USUAL, LARGE])
@@ -54,12 +60,12 @@ def test_values_are_shown_only_while_unmasked(live: Live) -> None:
             await shown.until(lambda: "•••" in shown.text())
             await shown.pilot.press("m")
             await shown.until(lambda: "•••" not in shown.text())
-            kept = shown.app.screen.query_one(Detail)._told  # noqa: SLF001  (no value is kept)
+            kept = screen(shown).findings
             assert kept is not None
             assert any(kept.held.values.values())
             await shown.pilot.press("m")
             await shown.until(lambda: "•••" in shown.text())
-            kept = shown.app.screen.query_one(Detail)._told  # noqa: SLF001  (no value is kept)
+            kept = screen(shown).findings
             assert kept is not None
             assert not any(kept.held.values.values())
 
@@ -73,10 +79,10 @@ def test_values_are_dropped_wherever_they_are_hidden(live: Live) -> None:
         async with running(live.paths.control, LARGE) as shown:
             await opened(shown, NEWS)
             await shown.pilot.press("m")
-            detail = shown.app.screen.query_one(Detail)
+            recipients = screen(shown)
             await shown.until(lambda: "what it knows" in shown.text() and "•••" not in shown.text())
             await shown.pilot.press("1", "m")
-            kept = detail._told  # noqa: SLF001  (no value is kept)
+            kept = recipients.findings
             assert kept is not None
             assert not any(kept.held.values.values())
             await shown.pilot.press("2")

@@ -8,7 +8,6 @@ from textual.widgets import Input
 from agent.errors import UsageError
 from agent.tui.privacy_lock import Unlocking
 from agent.tui.screens.recipients import RecipientsScreen
-from agent.tui.screens.recipients_view import Detail
 from agent.wire.decide import Allowed
 from tests.tui.recipients.values import SHOP, weighed
 from tests.tui.recipients.world import Told, flat, opened, told
@@ -125,8 +124,8 @@ def test_locking_takes_everybody_off_the_screen() -> None:
             await shown.pilot.press("slash", *"shop", "ctrl+l")
             await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
             assert page.query_one(Input).value == ""
-            assert page.query_one(Detail).pool is None
             assert isinstance(page, RecipientsScreen)
+            assert page.findings is None
             assert not page.listing.items
 
     with told() as (_, _, path):

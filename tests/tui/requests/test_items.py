@@ -14,7 +14,6 @@ from agent.tui.screens.requests_list import (
     arranged,
     key_of,
     merged,
-    with_it,
 )
 from agent.wire.policy import Review
 from agent.wire.records import Handled
@@ -89,9 +88,3 @@ def test_words_are_sought_in_all_that_is_said_of_it(text: str) -> None:
     found = arranged([review(pool="@shops")], [], Wanted(text))
     assert len(found) == 2
     assert arranged([review(pool="@shops")], [], Wanted(f"{text} zzz")) == ()
-
-
-def test_what_waits_with_it_is_of_one_pool() -> None:
-    """Its recipients remember as one."""
-    reviews = [review(1, pool="@a"), review(2, pool="@a", recipient="x.example"), review(3)]
-    assert [each.id for each in with_it(reviews, reviews[0])] == [1, 2]

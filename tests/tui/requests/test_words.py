@@ -54,12 +54,14 @@ def test_what_it_means_is_said_in_few_words() -> None:
 
 
 def test_a_change_says_what_it_would_do() -> None:
-    """In bits and in people."""
+    """In people; in bits only on demand."""
     after = weight("region", "gender", utility_bits=0.37, cost_bits=0.12, people_left=12.0)
     tried = Trial(handled(), Change(add=frozenset({"gender"})), weighed(weighed=after))
-    assert changed(tried) == (
-        "With the gender: +0.120 bits better served; about 12 people still look like you, 310 "
-        "without this."
+    people = "about 12 people still look like you, 310 without this."
+    assert changed(tried) == f"With the gender: serves you better; {people}"
+    assert (
+        changed(tried, figures=True)
+        == f"With the gender: serves you better (+0.120 bits); {people}"
     )
     both = Change(add=frozenset("b"), drop=frozenset("a"))
     assert changed(Trial(handled(), both)) == "With b and without a: computing …"

@@ -80,7 +80,7 @@ def test_an_unknown_query_says_the_way_out_and_another_is_drawn(live: Live) -> N
             await opened(shown)
             await shown.pilot.press("e", *["backspace"] * 10, *"zebra", "enter")
             await shown.until(lambda: "the model does not know this query" in shown.text())
-            assert "o shows all of them together" in shown.text()
+            assert "o shows the average of all" in shown.text()
             await shown.pilot.press("e", *["backspace"] * 10, *"gif", "enter")
             await drawn(shown)
             assert "“gif”" in shown.text()

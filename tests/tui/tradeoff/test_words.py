@@ -10,6 +10,7 @@ from agent.tui.screens.tradeoff_view import (
     about,
     digits_of,
     facts,
+    figures_of,
     lambda_of,
     selected,
     written,
@@ -66,7 +67,7 @@ def test_what_a_point_changes_is_said_by_name(index: int) -> None:
 
 def test_the_figures_are_those_of_the_point() -> None:
     """In words, with the unit of the cost."""
-    said = dict(facts(CURVE, 2, TITLES, figures=True))
+    said = dict([*facts(CURVE, 2, TITLES), *figures_of(CURVE, 2)])
     assert said["shares"].startswith("age and d.")
     assert said["people"] == "To the recipient, about 33 people still look like you."
     assert said["helps"].startswith("0.100 bits better served")
@@ -88,7 +89,7 @@ def test_the_present_lambda_is_the_one_in_force() -> None:
 def test_only_what_was_enumerated_is_the_best(proof: str) -> None:
     """Of all else a better one is not ruled out."""
     found = replace(CURVE, points=[replace(CURVE.points[0], proof=proof)], present=0, knee=None)
-    said = dict(facts(found, 0, TITLES, figures=True))["proof"]
+    said = dict(figures_of(found, 0))["proof"]
     assert ("No better set exists" in said) is (proof == "enumerated")
     assert ("may exist" in said) is (proof != "enumerated")
 
@@ -114,7 +115,7 @@ def test_the_head_says_what_the_curve_is_of() -> None:
 def test_a_cost_in_bits_is_that_of_now_and_of_what_is_selected() -> None:
     """Never that of a lambda of 0, at which nothing costs anything."""
     for index, each in enumerate(CURVE.points):
-        said = dict(facts(CURVE, index, TITLES, figures=True))["costs"].split("in bits ")[1]
+        said = dict(figures_of(CURVE, index))["costs"].split("in bits ")[1]
         wanted = {CURVE.trade_off, selected(CURVE, index)}
         found = {}
         for part in said.split(", "):
@@ -136,7 +137,7 @@ def test_the_numbers_of_an_axis_differ(most: float) -> None:
 def test_a_cost_has_the_unit_of_its_metric(metric: str) -> None:
     """Chances in per cent, all else as a number; every metric has words."""
     assert metric in MEASURED
-    said = dict(facts(replace(CURVE, metric=metric), 2, TITLES, figures=True))
+    said = dict(figures_of(replace(CURVE, metric=metric), 2))
     assert "more" in said["costs"]
     assert "must bring" in said["λ"]
 
@@ -155,8 +156,8 @@ def test_what_is_guarded_is_in_the_price() -> None:
     """It costs the same at every lambda, and was in no figure that stands beside another set."""
     points = [*CURVE.points]
     points[2] = replace(points[2], cost_bits=points[2].cost_bits + 0.5)
-    said = dict(facts(replace(CURVE, points=points), 2, TITLES, figures=True))
+    said = dict(figures_of(replace(CURVE, points=points), 2))
     assert "in bits 0.530 at λ = 3" in said["costs"]
     assert "0.500 of them for what is guarded or sensitive" in said["costs"]
     assert "+0.500 bits for what is guarded or sensitive" in said["change"]
-    assert "guarded" not in " ".join(dict(facts(CURVE, 2, TITLES, figures=True)).values())
+    assert "guarded" not in " ".join(dict(figures_of(CURVE, 2)).values())
