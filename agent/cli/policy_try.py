@@ -1,10 +1,8 @@
 """`reticent policy try`: what a policy would have disclosed for past requests."""
 
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -15,7 +13,7 @@ from msgspec import Meta, Struct
 from agent.cli.interrupt import Progress
 from agent.cli.options import PATH, Answer, answers
 from agent.cli.policy import noted, read_policy
-from agent.cli.printing import GAP, INDENT, WIDTH, Column, facts, page, paragraph, strong, table
+from agent.cli.printing import Column, facts, page, paragraph, strong, table
 from agent.cli.terms import expect_shipped, read_values
 from agent.decision.replay import (
     Compared,
@@ -55,13 +53,12 @@ FIELDS = f"a line is one object with {', '.join(HINTS)}"
 NOTHING = "The history is empty: there is nothing to try the policy on."
 COLUMNS = (
     Column("when"),
-    Column("recipient"),
-    Column("query"),
+    Column("recipient", wraps=True),
+    Column("query", wraps=True),
     Column("bits", right=True),
     Column("people left", right=True),
 )
-FRAME = len(INDENT) + len("2026-03-02") + len(GAP) * (len(COLUMNS) - 1)
-DETAIL = " " * 6
+SHOWN = 60  # characters of a query
 
 
 class _Line(Struct, frozen=True, forbid_unknown_fields=True):
@@ -193,19 +190,35 @@ def try_text(
     if summary.changed:
         figures = f"{would_be} bits on average, where it was {was}"
         head = f"{changed} would have carried something else: {figures}."
+    rows = [
+        (
+            each.past.at.date().isoformat(),
+            each.host,
+            each.past.query if len(each.past.query) <= SHOWN else f"{each.past.query[:SHOWN]}...",
+            _change(*map(bits, each.bits)),
+            _change(*map(people, each.people_left)),
+        )
+        for each in outcomes
+    ]
     in_the_end = [
         ("mean bits", _change(was, would_be)),
         ("changed", changed),
         ("would have asked", f"for {summary.asking} of {summary.requests} requests"),
-        ("newly disclosed", _counts(summary.newly_disclosed, titles)),
-        ("newly withheld", _counts(summary.newly_withheld, titles)),
+        ("newly sent", _counts(summary.newly_disclosed, titles)),
+        ("no longer sent", _counts(summary.newly_withheld, titles)),
     ]
     in_the_end += [
         ("people left", f"{each.pool}: {_change(*map(people, each.people_left))}")
         for each in summary.pools
     ]
-    end = f"{strong('In the end')}\n{facts(in_the_end)}"
-    return page(head, paragraph(" ".join(notes)), _requests(outcomes, titles), end)
+    differing = facts(pair for each in outcomes for pair in _differing(each, titles))
+    return page(
+        head,
+        paragraph(" ".join(notes)),
+        table(COLUMNS, rows),
+        f"{strong('What would differ')}\n{differing}" if differing else "",
+        f"{strong('In the end')}\n{facts(in_the_end)}",
+    )
 
 
 def _notes(history: History, summary: Summary, worlds: Worlds) -> Iterator[str]:
@@ -224,56 +237,24 @@ def _notes(history: History, summary: Summary, worlds: Worlds) -> Iterator[str]:
     )
 
 
-def _requests(outcomes: Sequence[Replayed], titles: Titles) -> str:
-    """Return a row for each request, with what would differ below it."""
-    figures = [
-        (_change(*map(bits, each.bits)), _change(*map(people, each.people_left)))
-        for each in outcomes
-    ]
-    heads = tuple(column.title for column in COLUMNS[-2:])
-    room = WIDTH - FRAME - sum(max(map(len, cells)) for cells in zip(heads, *figures, strict=True))
-    recipient = min(room // 2, max(len(each.host) for each in outcomes))
-    recipient = max(recipient, len("recipient"))
-    rows = [
-        (
-            each.past.at.date().isoformat(),
-            _shortened(each.host, recipient),
-            _shortened(each.past.query, room - recipient),
-            *cells,
-        )
-        for each, cells in zip(outcomes, figures, strict=True)
-    ]
-    head, *lines = table(COLUMNS, rows).splitlines()
-    below = ([line, *_details(each, titles)] for line, each in zip(lines, outcomes, strict=True))
-    return "\n".join([head, *chain.from_iterable(below)])
-
-
-def _shortened(text: str, width: int) -> str:
-    """Return a text in one line of so many columns, in which nothing steers the terminal."""
-    line = "".join(each if each.isprintable() else " " for each in " ".join(text.split()))
-    return line if len(line) <= width else f"{line[: width - 3]}..."
-
-
 def _change(was: str, would_be: str) -> str:
     return was if was == would_be else f"{was} -> {would_be}"
 
 
-def _details(outcome: Replayed, titles: Titles) -> Iterator[str]:
-    """Yield lines for what the policy changes about one request."""
+def _differing(outcome: Replayed, titles: Titles) -> Iterator[tuple[str, str]]:
+    """Yield what the policy changes about one request."""
     for label, shares in (
-        ("newly disclosed", outcome.newly_disclosed),
-        ("newly withheld", outcome.newly_withheld),
+        ("newly sent", outcome.newly_disclosed),
+        ("no longer sent", outcome.newly_withheld),
         ("would have asked", outcome.would_ask),
     ):
+        named = (
+            titles[name] if share == 1 else f"{titles[name]} ({share:.0%})"
+            for name, share in shares
+        )
         if shares:
-            first = f"{DETAIL}{label:<16}  "
-            named = (
-                titles[name] if share == 1 else f"{titles[name]} ({share:.0%})"
-                for name, share in shares
-            )
-            yield textwrap.fill(
-                ", ".join(named), WIDTH, initial_indent=first, subsequent_indent=" " * len(first)
-            )
+            when = outcome.past.at.date().isoformat()
+            yield f"{when}  {label}", f"{', '.join(named)} (to {outcome.host})"
 
 
 def _counts(counts: Counts, titles: Titles) -> str:

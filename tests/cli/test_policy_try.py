@@ -86,14 +86,15 @@ def test_what_the_recipient_asked_for_holds_as_well(attempt: Try) -> None:
     assert request["newly_disclosed"] == []
 
 
-def test_a_substitute_is_in_one_row_with_what_it_replaces(attempt: Try) -> None:
+def test_a_substitute_stands_beside_what_it_replaces(attempt: Try) -> None:
     """The attribute that was disclosed may not be any more, and so another is worth it."""
     forced = '[attributes]\nregion = "never"\nhobby = "always"'
     page = attempt(forced, line(disclosed={"region": "coast"}), json=False).out
-    rows = page.partition("people left")[2].splitlines()[1:4]
-    assert rows[0].split()[:3] == ["2026-03-02", "a.example", "weather"]
-    assert [row.split()[:2] for row in rows[1:]] == [["newly", "disclosed"], ["newly", "withheld"]]
-    assert [row.split()[2] for row in rows[1:]] == ["Hobby", "Region"]
+    rows = page.partition("What would differ")[2].splitlines()[1:3]
+    assert [row.split()[1:] for row in rows] == [
+        ["newly", "sent", "Hobby", "(to", "a.example)"],
+        ["no", "longer", "sent", "Region", "(to", "a.example)"],
+    ]
 
 
 def test_rules_hold_as_on_the_day(attempt: Try) -> None:
