@@ -4,7 +4,7 @@
     ├── UsageError             an attribute, value, option or file that does not exist
     │   └── UnsafeError        a file or folder that another user could have changed
     ├── ModelError             a model file that must not be used
-    │   ├── DamagedModelError  truncated, altered, or holding what cannot be
+    │   ├── DamagedModelError  truncated, altered, or impossible
     │   ├── VersionError       in a format that this version does not read
     │   └── SignatureError     not signed, or not with the expected key
     ├── BuildError             tables from which no model can be made
@@ -68,7 +68,7 @@ class ModelError(ReticentError):
 
 
 class DamagedModelError(ModelError):
-    """A model file is truncated, altered, or holds what cannot be."""
+    """A model file is truncated, altered, or impossible."""
 
 
 class VersionError(ModelError):
@@ -155,8 +155,6 @@ class Problem(NamedTuple):
 class PolicyError(ReticentError):
     """A policy must not be used; ``problems``: all that is wrong, in the order of the file."""
 
-    exit_code = 1
-
     def __init__(self, source: str, problems: Iterable[Problem]) -> None:
         self.source = source
         self.problems = tuple(sorted(problems))
@@ -205,15 +203,15 @@ _MISFITS = (  # of msgspec's messages, and what each means of `{0}`
 def misfit(error: Exception, whole: str = "it") -> str:
     """Return in our own words what msgspec found wrong with what it read.
 
-    ``whole``: what was read. Only names and bounds of our own types are said, and nothing of what
-    was read; a text of our own, which begins in lower case, stays.
+    ``whole``: what was read. The sentence names our own types and bounds only, and nothing of what
+    was read; a message of our own, which begins in lower case, stays.
     """
     text = str(error)
-    said, at = _AT.sub("", text), _AT.search(text)
+    message, at = _AT.sub("", text), _AT.search(text)
     if isinstance(error, (UnicodeError, RecursionError)):
         return f"{whole} is not valid JSON"
-    if said[:1].islower():
-        return said
+    if message[:1].islower():
+        return message
     members = _MEMBER.findall(at[1] or at[2] or "") if at else []
     name = members[-1] if members else whole
     if at and at[2] is not None:
@@ -221,12 +219,12 @@ def misfit(error: Exception, whole: str = "it") -> str:
     elif at and at[1].endswith("]"):
         name = f"an entry of {name}"
     for form, sentence in _MISFITS:
-        if found := form.search(said):
+        if found := form.search(message):
             words = _KINDS if form is _KIND else _LENGTHS
             parts = (words.get(each, each) for each in found.groups())
             return sentence.format(name, *(f"{int(e):,}" if e.isdecimal() else e for e in parts))
-    what = "is not valid JSON" if said.startswith(("JSON", "Input")) else "does not fit the format"
-    return f"{whole} {what}"
+    broken = message.startswith(("JSON", "Input"))
+    return f"{whole} {'is not valid JSON' if broken else 'does not fit the format'}"
 
 
 def reason(error: OSError) -> str:

@@ -34,12 +34,18 @@ def read_bytes(path: Path, limit: int) -> bytes:
                 what = f"the file has {status.st_size} bytes, and the limit is {limit}"
                 raise UsageError(what, "check that it is the right file", str(path))
             return file.read(limit)
+    except FileNotFoundError as error:
+        folder = path.parent
+        names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
+        near = nearest(path.name, names)
+        hint = "check the path" if near is None else f"did you mean {str(folder / near)!r}?"
+        raise UsageError("no such file", hint, str(path)) from error
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise UsageError(reason(error), "name a file that can be read", str(path)) from error
 
 
 def replace_bytes(data: bytes, path: Path, mode: int = PUBLIC) -> None:
-    """Put a file in place whole, over what is there; if it fails (UsageError), leave nothing."""
+    """Replace a file, or create it, whole or not at all; UsageError if that fails."""
     try:
         with beside(data, path, mode) as new:
             new.replace(path)
@@ -54,13 +60,13 @@ def unfinished(path: Path) -> Path:
 
 
 def left_unfinished(path: Path) -> list[Path]:
-    """Return what was to become a file, or lies beside that, by its name. Raises OSError."""
+    """Return the temporary files that were to become a file. Raises OSError."""
     name = re.compile(rf"\.+{re.escape(path.name)}\.[0-9a-f]{{8}}\.part.*", re.DOTALL)
     return sorted(each for each in path.parent.iterdir() if name.fullmatch(each.name))
 
 
 def clear_unfinished(path: Path) -> None:
-    """Remove what killed processes left unfinished; the caller knows that nobody is writing it."""
+    """Remove what killed processes left unfinished; nobody may be writing the file now."""
     with suppress(OSError):
         for each in left_unfinished(path):
             if each.is_dir() and not each.is_symlink():
@@ -70,7 +76,7 @@ def clear_unfinished(path: Path) -> None:
 
 
 def name_new(path: Path, to: Path) -> None:
-    """Give a finished file its name, unless something has that: FileExistsError. Raises OSError.
+    """Give a finished file its name; FileExistsError if that is taken. Raises OSError.
 
     Where a file system has no links (FAT, some by FUSE), an empty file keeps the name meanwhile.
     """
@@ -90,7 +96,7 @@ def name_new(path: Path, to: Path) -> None:
 
 @contextmanager
 def beside(data: bytes, path: Path, mode: int = PRIVATE) -> Iterator[Path]:
-    """Write a file beside another, onto the disk, to replace it; it goes unless it was moved.
+    """Write a temporary file next to another, to replace it; it is removed unless it was moved.
 
     Raises OSError.
     """
@@ -194,7 +200,7 @@ def _sound_users() -> set[int]:
 def _unmapped_root() -> set[int]:
     """Return the number by which root's folders are shown in a user namespace without root.
 
-    Whoever else is not mapped there is shown by it too, and cannot be told from root.
+    Every other user who is not mapped there has the same number.
     Source: user_namespaces(7).
     """
     try:
@@ -266,16 +272,6 @@ def _check_owner(path: Path, status: os.stat_result, users: set[int]) -> None:
 
 def _kind(status: os.stat_result) -> str:
     return "folder" if stat.S_ISDIR(status.st_mode) else "file"
-
-
-def _unreadable(path: Path, error: OSError) -> UsageError:
-    """Return the error for a file that cannot be read, naming the nearest if it does not exist."""
-    if not isinstance(error, FileNotFoundError):
-        return UsageError(reason(error), "name a file that can be read", str(path))
-    folder = path.parent
-    near = nearest(path.name, [each.name for each in folder.iterdir()] if folder.is_dir() else [])
-    hint = "check the path" if near is None else f"did you mean {str(folder / near)!r}?"
-    return UsageError("no such file", hint, str(path))
 
 
 def _unwritable(path: Path, error: OSError) -> UsageError:

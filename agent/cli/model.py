@@ -100,7 +100,7 @@ def _done(asked: Callable[[Client], Any], here: Callable[[ModelRegistry], Any]) 
 
 
 def _keys() -> tuple[str, ...]:
-    """Return the keys of the makers that the policy trusts; PolicyError if that cannot be said."""
+    """Return the keys of the makers that the policy trusts; PolicyError if it has mistakes."""
     place = paths().policy
     return load(place, check_ours).trusted_keys if os.path.lexists(place) else ()
 

@@ -1,4 +1,4 @@
-"""`reticent model build` and `info`: tables, or a search log, to a model; and what is in one."""
+"""`reticent model build` and `info`: from tables or a search log to a model, and its contents."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ def summary(model: Model) -> str:
 
 
 def dropped(model: Model) -> str:
-    """Return what of the tables a model was not built from, in words; empty if it has all."""
+    """Return which parts of the tables a model left out, in words; empty if none."""
     counts = {name: model.options.get(DROP + name, 0) for name in DROPPED}
     return ", ".join(
         counted(count, *DROPPED[name])

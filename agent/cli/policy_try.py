@@ -277,7 +277,7 @@ def _counts(counts: Counts, titles: Titles) -> str:
     "--profile",
     type=PATH,
     metavar="P.toml",
-    help='Your values, attribute = "value"; what is not there is not set.',
+    help='Your values, attribute = "value"; a fact without one is not set.',
 )
 @click.option(
     "--model",

@@ -146,10 +146,10 @@ def rotate(*, yes: bool, as_json: bool) -> None:
 def reset_clock(*, yes: bool) -> Answer:
     """Trust the clock again after it was wrong.
 
-    Reticent never takes the time to be earlier than the latest entry of the ledger, so that
-    turning the clock back revives nothing that has expired. If an entry was written while the
-    clock was ahead, rules and limits go by that later time until it has come. Set the clock right,
-    then run this: entries stay as they are, and none counts as later than now any more.
+    For reticent, time never runs before the latest entry of the ledger: turning the clock back
+    revives nothing that has expired. If an entry was written while the clock was ahead, rules and
+    limits go by that later time until it comes. Set the clock right, then run this. Entries stay
+    as they are, and none counts as later than now any more.
 
     The daemon must not have the vault open: run `reticent lock` first.
     """
