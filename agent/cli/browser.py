@@ -9,7 +9,7 @@ import click
 from agent.cli.daemon import usual
 from agent.cli.groups import Commands
 from agent.cli.options import Answer, OneOf, answers
-from agent.cli.printing import Column, listing, paragraph, table
+from agent.cli.printing import Column, listing, paragraph, table, wide
 from agent.daemon.browsers import (
     BROWSERS,
     Browser,
@@ -33,7 +33,7 @@ STATES = {
     "differing": "connected to another installation of reticent",
     "foreign": "has a manifest that is not reticent's",
 }
-COLUMNS = (Column("browser"), Column("installed"), Column("state", wraps=True))
+COLUMNS = (Column("browser"), Column("installed"), wide("state"))
 
 which = click.argument("browser", metavar="[BROWSER]...", nargs=-1, type=OneOf(NAMES))
 

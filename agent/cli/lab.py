@@ -10,7 +10,7 @@ import click
 from agent.cli.groups import Commands
 from agent.cli.interrupt import Progress, extra
 from agent.cli.options import PATH, Answer, OneOf, answers, folder_for, seed_option
-from agent.cli.printing import Column, paragraph, table
+from agent.cli.printing import Column, numeric, paragraph, table
 from agent.errors import UsageError
 from agent.files import replace_bytes
 from agent.lab.attack.ways import Options as AttackOptions
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PLAIN = AttackOptions()
 MANY, CORES = 1_000_000, 64
 _SIZES = ("1", "10", "100")
-_COLUMNS = (Column("what"), Column("paper", right=True), Column("here", right=True), Column("§"))
+_COLUMNS = (Column("what"), numeric("paper"), numeric("here"), Column("§"))
 
 
 @click.group(cls=Commands)

@@ -9,7 +9,7 @@ import click
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.options import PATH, Answer, answers, today
-from agent.cli.printing import Column, note, page, paragraph, printable, table
+from agent.cli.printing import Column, note, numeric, page, paragraph, printable, table, wide
 from agent.errors import PolicyError, Problem, UsageError
 from agent.files import check_ours
 from agent.model.attributes import Attribute
@@ -22,13 +22,7 @@ from policy.audit import Remark, audit, misspelt
 from policy.read import load, with_typo_guard
 from policy.rules import Layer, Policy
 
-COLUMNS = (
-    Column("fact", wraps=True),
-    Column("name"),
-    Column("sent"),
-    Column("bits", right=True),
-    Column("rule", wraps=True, least=20),
-)
+COLUMNS = (wide("fact"), Column("name"), Column("sent"), numeric("bits"), wide("rule", 20))
 BITS = "bits: the help that it must bring, or it is not sent."
 DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),

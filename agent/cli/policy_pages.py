@@ -18,7 +18,7 @@ from agent.cli.policy import (
     read_policy,
     recipient_option,
 )
-from agent.cli.printing import Column, facts, page, paragraph, table
+from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.words.titles import Titles, titled
 from policy.hosts import ANYBODY
 from policy.match import Rulebook, Ruling
@@ -28,9 +28,9 @@ from policy.settings import SETTINGS, DaemonSettings, Value
 from policy.toml_scan import line_of, lines_of
 
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
-DECIDED = (Column("setting"), Column("value", wraps=True), Column("decided by", wraps=True))
-RULE = (Column("rule", wraps=True), Column("line", right=True), Column("decides", wraps=True))
-SETTING = (Column("setting"), Column("value", wraps=True), Column("from", wraps=True))
+DECIDED = (Column("setting"), wide("value"), wide("decided by"))
+RULE = (wide("rule"), numeric("line"), wide("decides"))
+SETTING = (Column("setting"), wide("value"), wide("from"))
 ORDER = ("always", "auto", "ask", "never", GUARDED)
 WHY = {
     "block": "a block wins over {}",

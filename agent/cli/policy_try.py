@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from agent.cli.interrupt import Progress
 from agent.cli.options import PATH, Answer, answers
 from agent.cli.policy import noted, read_policy
-from agent.cli.printing import Column, facts, page, paragraph, strong, table
+from agent.cli.printing import Column, facts, numeric, page, paragraph, strong, table, wide
 from agent.cli.terms import expect_shipped, read_values
 from agent.decision.replay import (
     Compared,
@@ -53,10 +53,10 @@ FIELDS = f"a line is one object with {', '.join(HINTS)}"
 NOTHING = "The history is empty: there is nothing to try the policy on."
 COLUMNS = (
     Column("when"),
-    Column("recipient", wraps=True),
-    Column("query", wraps=True),
-    Column("bits", right=True),
-    Column("people left", right=True),
+    wide("recipient"),
+    wide("query"),
+    numeric("bits"),
+    numeric("people left"),
 )
 SHOWN = 60  # characters of a query
 

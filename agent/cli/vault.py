@@ -16,7 +16,7 @@ from agent.cli.daemon_client import COPYING, door
 from agent.cli.groups import Commands
 from agent.cli.interrupt import uninterrupted
 from agent.cli.options import PATH, Answer, OneOf, answers, json_option, record, yes_option
-from agent.cli.printing import Column, listing, note, paragraph, table
+from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
 from agent.daemon.browsers import remove_manifests
 from agent.daemon.installed_files import InstalledFiles, accounts, forget, installed_files
@@ -34,7 +34,7 @@ from agent.vault.vault_files import Location, read_witness, replaced_vaults, vau
 from agent.wire.state import Method, Place, Status
 from agent.words.figures import counted
 
-COLUMNS = (Column("id", right=True), Column("opens with", wraps=True), Column("work", wraps=True))
+COLUMNS = (numeric("id"), wide("opens with"), wide("work"))
 NAMES: dict[Kind | None, str] = {
     "passphrase": "a passphrase",
     "recovery": "a recovery code",

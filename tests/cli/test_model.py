@@ -3,6 +3,7 @@
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
@@ -95,61 +96,50 @@ def test_a_name_does_not_steer_the_terminal(run: Run, answered: FakeDaemon) -> N
     assert answered.calls == [("remove_model", {"name": HOSTILE})]
 
 
-def test_who_signed_is_who_made_the_key(run: Run, village: Path, tmp_path: Path) -> None:
-    """From the key to the check; the key is the owner's only."""
-    key, model = tmp_path / "maker.pem", tmp_path / village.name
-    model.write_bytes(village.read_bytes())
+@pytest.fixture
+def mine(village: Path, tmp_path: Path) -> Path:
+    """A copy of a model, to sign."""
+    return copyfile(village, tmp_path / village.name)
+
+
+def test_who_signed_is_who_made_the_key(run: Run, mine: Path, tmp_path: Path) -> None:
+    """From the key, the owner's only, to the check; another key did not sign it."""
+    key = tmp_path / "maker.pem"
     public = run("model", "key", key).out.splitlines()[-1]
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    signed = run("model", "sign", model, "--key", key)
+    signed = run("model", "sign", mine, "--key", key)
     assert signed.code == 0
-    assert str(model.with_suffix(".sig")) in signed.out
-    checked = run("model", "verify", model)
-    assert (checked.code, checked.out.splitlines()[-1]) == (0, public)
+    assert str(mine.with_suffix(".sig")) in signed.out
     assert public.startswith("ed25519:")
-    expected = run("model", "verify", model, "--key", public)
-    assert (expected.code, expected.out.splitlines()[-1]) == (0, public)
-
-
-def test_a_key_that_did_not_sign_fails(run: Run, village: Path, tmp_path: Path) -> None:
-    """One exit code for another's signature, another for what is no key."""
-    model = tmp_path / village.name
-    model.write_bytes(village.read_bytes())
-    run("model", "key", tmp_path / "maker.pem")
-    run("model", "sign", model, "--key", tmp_path / "maker.pem")
-    error, _ = run("model", "verify", model, "--key", STRANGER).refusal(code=1)
+    for expected in ((), ("--key", public)):
+        checked = run("model", "verify", mine, *expected)
+        assert (checked.code, checked.out.splitlines()[-1]) == (0, public)
+    error, _ = run("model", "verify", mine, "--key", STRANGER).refusal(code=1)
     assert "the model is signed with another key" in error
-    assert "not a public key" in run("model", "verify", model, "--key", "ed25519").refusal()[0]
+    assert "not a public key" in run("model", "verify", mine, "--key", "ed25519").refusal()[0]
 
 
-def test_what_does_not_verify_is_an_error(run: Run, village: Path, tmp_path: Path) -> None:
+def test_what_does_not_verify_is_an_error(run: Run, mine: Path) -> None:
     """Not signed, or signed for another file; the exit code is that of an error."""
-    assert "the model is not signed" in run("model", "verify", village).refusal(code=1)[0]
-    model = tmp_path / village.name
-    model.write_bytes(village.read_bytes())
-    model.with_suffix(".sig").write_text("{}")
-    assert "does not fit the format" in run("model", "verify", model).refusal(code=1)[0]
+    assert "the model is not signed" in run("model", "verify", mine).refusal(code=1)[0]
+    mine.with_suffix(".sig").write_text("{}")
+    assert "does not fit the format" in run("model", "verify", mine).refusal(code=1)[0]
 
 
-def test_a_key_is_never_written_over(run: Run, tmp_path: Path) -> None:
-    """It may be the only one."""
+def test_a_key_is_never_written_over(run: Run, mine: Path, tmp_path: Path) -> None:
+    """It may be the only one; and a model is no key."""
     key = tmp_path / "maker.pem"
     key.write_text("precious")
     assert "the file already exists" in run("model", "key", key).refusal()[0]
     assert key.read_text() == "precious"
+    assert "not a private key" in run("model", "sign", mine, "--key", mine).refusal()[0]
 
 
-def test_a_model_is_no_key(run: Run, village: Path) -> None:
-    """Nor the other way round."""
-    assert "not a private key" in run("model", "sign", village, "--key", village).refusal()[0]
-
-
-def test_each_says_the_same_as_an_object(run: Run, village: Path, tmp_path: Path) -> None:
+def test_each_says_the_same_as_an_object(run: Run, mine: Path, tmp_path: Path) -> None:
     """For programs: the files, and whose key it is."""
-    model, key = tmp_path / village.name, tmp_path / "k.pem"
-    model.write_bytes(village.read_bytes())
+    key = tmp_path / "k.pem"
     public = run("model", "key", key, "--json").record
     assert public["path"] == str(key)
-    signed = run("model", "sign", model, "--key", key, "--json").record
-    assert signed == {"path": str(model), "signature": str(model.with_suffix(".sig"))}
-    assert run("model", "verify", model, "--json").record == {**public, "path": str(model)}
+    signed = run("model", "sign", mine, "--key", key, "--json").record
+    assert signed == {"path": str(mine), "signature": str(mine.with_suffix(".sig"))}
+    assert run("model", "verify", mine, "--json").record == {**public, "path": str(mine)}

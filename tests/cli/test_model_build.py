@@ -5,6 +5,7 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,11 +20,7 @@ from tests.house.tree import ROOT
 
 TABLES = ROOT / "examples/own_tables"
 KEYS = {
-    "id": str,
-    "source": str,
-    "licence": str,
-    "digest": str,
-    "estimator": str,
+    **dict.fromkeys(("id", "source", "licence", "digest", "estimator"), str),
     "people": int,
     "person_level_rows": bool,
     "attributes": list,
@@ -32,14 +29,8 @@ KEYS = {
     "validation": dict,
 }
 QUERY_KEYS = [
-    "text",
-    "rows",
-    "users",
-    "intents",
-    "shrinkage",
-    "prior_entropy_bits",
-    "predicted_bits",
-    "heldout_bits",
+    *("text", "rows", "users", "intents", "shrinkage"),
+    *("prior_entropy_bits", "predicted_bits", "heldout_bits"),
 ]
 
 
@@ -76,12 +67,14 @@ def test_the_page_says_that_the_file_is_personal(run: Run, village: Path) -> Non
     assert max(map(len, page.splitlines())) <= 80
 
 
-def test_without_a_name_it_is_the_shipped_model(run: Run) -> None:
-    """Which a newcomer has no path of."""
-    assert (
-        run("model", "info", "--json").record
-        == run("model", "info", shipped_model(), "--json").record
-    )
+def test_a_model_is_named_by_its_file_or_by_its_name(run: Run) -> None:
+    """Without either it is the shipped one; values stand in their order, by their titles."""
+    found = run("model", "info", "--json").record
+    assert found == run("model", "info", shipped_model(), "--json").record
+    assert found == run("model", "info", found["id"], "--json").record
+    assert run("model", "info", "so217").refusal()[1] == "did you mean 'so2017'?"
+    page = " ".join(run("model", "info").out.split())
+    assert "hour at which work would best begin: at night or early in the morning; 7 am; 8" in page
 
 
 @pytest.fixture
@@ -156,19 +149,17 @@ def test_every_option_of_a_build_reaches_it(
     options = "--estimator plugin --shrinkage 7.5 --min-users 3 --half B --id me --source here "
     options += "--licence mine"
     assert run("model", "build", *tables, *options.split()).code == 0
-    assert asked == [
-        BuildOptions(
-            users=TABLES / "users.csv",
-            events=TABLES / "events.csv",
-            estimator="plugin",
-            shrinkage=7.5,
-            min_users=3,
-            half="B",
-            id="me",
-            source="here",
-            licence="mine",
-        )
-    ]
+    given: dict[str, Any] = {
+        **{each: TABLES / f"{each}.csv" for each in ("users", "events")},
+        "estimator": "plugin",
+        "shrinkage": 7.5,
+        "min_users": 3,
+        "half": "B",
+        "id": "me",
+        "source": "here",
+        "licence": "mine",
+    }
+    assert asked == [BuildOptions(**given)]
 
 
 def test_an_interruption_that_got_lost_leaves_no_model(
