@@ -54,12 +54,12 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 244),
-    "lines of tests": (42_000, 63_975),
+    "private functions with one caller": (250, 242),
+    "lines of tests": (42_000, 63_957),
 }
 STANDING = {
-    "agent": Size(407, 4),
-    "agent/cli": Size(4_804, 31),
+    "agent": Size(405, 4),
+    "agent/cli": Size(4_770, 30),
     "agent/daemon": Size(5_110, 36),
     "agent/decision": Size(1_265, 10),
     "agent/lab": Size(3_604, 34),
