@@ -12,92 +12,13 @@ from policy.match import Search
 from policy.overlap import LESS, MORE, SAME, everywhere, names_meet, specific
 from policy.precedence import NOTHING
 from policy.read import EMPTY_POLICY, closest, is_empty_policy, keeps, near
-from policy.rules import DEFAULT_RULE, EXACT, Groups, Layer, Path, Policy, Rule
+from policy.rules import DEFAULT_RULE, EXACT, Layer, Path, Policy, Rule
 from policy.sections import dotted, shown
 from policy.settings import SETTINGS, stricter
 from policy.toml_scan import Key, line_of, lines_of
 
 MOST_LOOKS = 50_000  # comparisons: about half a second
 MEANT = "did you mean"
-
-
-class Shadows:
-    """The rules of a policy that hold on one day, made ready to find what shadows each."""
-
-    def __init__(self, rules: Sequence[Rule], groups: Groups) -> None:
-        """Take the rules that have not expired, in their order."""
-        self._groups = groups
-        self._looks = 0
-        self._place = {rule: place for place, rule in enumerate(rules)}
-        self._blocks = [rule for rule in rules if rule.blocks]
-        self._by_text: dict[str, list[Rule]] = {}
-        for rule in rules:
-            for text in {*_texts(rule), *(each.text for each in rule.attributes)}:
-                self._by_text.setdefault(text, []).append(rule)
-
-    def over(self, rule: Rule) -> dict[str, tuple[Rule, bool]]:
-        """Return the settings that never decide, each with the rule that does, and if it repeats.
-
-        Taking all of these settings out of a policy changes no value of any request. Of rules
-        without end, not all are compared: nothing is found then.
-        """
-        # What may be as specific wherever this one holds, or block all of it, names the same
-        # domains, the same attributes where these are no patterns, and words of the same letters.
-        exact = [each.text for each in rule.attributes if each.rank == EXACT]
-        near = [self._by_text[text] for text in (*exact, *_texts(rule))]
-        others: Collection[Rule] = min(near, key=len) if near else self._place
-        found: dict[str, tuple[Rule, bool]] = {}
-        for other in self._blocks if rule.blocks else others:
-            if other is rule:
-                continue
-            self._looks += 1
-            if self._looks > MOST_LOOKS:
-                return {}
-            grade = specific(other, rule, self._groups)
-            for key in rule.settings.keys() & other.settings.keys() - found.keys():
-                if grade is not None and self._beats(other, rule, key, grade):
-                    same = grade < MORE and other.settings[key] == rule.settings[key]
-                    found[key] = other, same
-        return {key: found[key] for key in rule.settings if key in found}
-
-    def _beats(self, other: Rule, rule: Rule, key: str, grade: int) -> bool:
-        """Say whether another rule, which holds wherever this does, leaves a setting no effect."""
-        if key == NOTHING and rule.blocks:
-            back = specific(rule, other, self._groups)
-            return back is None or self._place[other] < self._place[rule]
-        if grade == LESS or other.layer is Layer.DEFAULTS:  # to write one down is no mistake
-            return False
-        value, own = other.settings[key], rule.settings[key]
-        if other.layer is Layer.PRESET:
-            return grade == SAME and value == own and self._repeats(rule, other, key)
-        if grade == MORE or stricter(SETTINGS[key], value, own):
-            return True
-        twins = specific(rule, other, self._groups) == SAME
-        return value == own and (not twins or self._place[other] < self._place[rule])
-
-    def _repeats(self, rule: Rule, preset: Rule, key: str) -> bool:
-        """Say whether a rule of the file has no effect beside one of the preset with its value.
-
-        It may, where a third rule meets both: those of the file win over those of a preset.
-        """
-        if specific(rule, preset, self._groups) != SAME:
-            return False
-        for third in self._place:
-            if key not in third.settings or third in (rule, preset):
-                continue
-            self._looks += 1
-            opened = stricter(SETTINGS[key], rule.settings[key], third.settings[key])
-            if third.layer is Layer.PRESET and third.attributes and opened:
-                return False
-            if third.layer is Layer.FILE and names_meet(third, rule):
-                return False
-        return True
-
-
-def _texts(rule: Rule) -> list[str]:
-    """Return the domains of a rule, and the letters of its words."""
-    letters = [each.text.replace("*", "").replace(" ", "") for each in rule.queries]
-    return [*(each.text for each in rule.recipients), *letters]
 
 
 class Remark(NamedTuple):
@@ -154,7 +75,12 @@ class _Auditor:
         self.rules = [rule for rule in policy.rules if rule.layer is Layer.FILE]
         self._lines: Mapping[Key, int] = lines_of(policy.text)
         valid = [rule for rule in policy.rules if not rule.is_over(today)]
-        self._shadows = Shadows(valid, policy.groups)
+        self._looks = 0
+        self._place = {rule: place for place, rule in enumerate(valid)}
+        self._by_text: dict[str, list[Rule]] = {}
+        for rule in valid:
+            for text in {*_texts(rule), *(each.text for each in rule.attributes)}:
+                self._by_text.setdefault(text, []).append(rule)
         self._blocks = [rule for rule in valid if rule.blocks]
         guarding = [rule for rule in valid if "guard" in rule.settings]
         self._guards = [rule for rule in guarding if float(rule.settings["guard"]) > 0]
@@ -206,7 +132,7 @@ class _Auditor:
 
     def _shadowed(self, rule: Rule) -> Iterator[Remark]:
         """Yield remarks on settings that never decide."""
-        found = self._shadows.over(rule)
+        found = self._over(rule)
         whole = len({*found.values()}) == 1 and len(found) == len(rule.settings) and rule.path
         for key, (other, same) in found.items():
             place = called(other, self._lines, "" if whole else key)
@@ -221,6 +147,64 @@ class _Auditor:
                 yield self._remark(rule, (), what, hint, found)
                 return
             yield self._remark(rule, (key,), what, hint, (key,))
+
+    def _over(self, rule: Rule) -> dict[str, tuple[Rule, bool]]:
+        """Return the settings that never decide, each with the rule that does, and if it repeats.
+
+        Taking all of these settings out of a policy changes no value of any request. Of rules
+        without end, not all are compared: nothing is found then.
+        """
+        # What may be as specific wherever this one holds, or block all of it, names the same
+        # domains, the same attributes where these are no patterns, and words of the same letters.
+        exact = [each.text for each in rule.attributes if each.rank == EXACT]
+        alike = [self._by_text[text] for text in (*exact, *_texts(rule))]
+        others: Collection[Rule] = min(alike, key=len) if alike else self._place
+        found: dict[str, tuple[Rule, bool]] = {}
+        for other in self._blocks if rule.blocks else others:
+            if other is rule:
+                continue
+            self._looks += 1
+            if self._looks > MOST_LOOKS:
+                return {}
+            grade = specific(other, rule, self._policy.groups)
+            for key in rule.settings.keys() & other.settings.keys() - found.keys():
+                if grade is not None and self._beats(other, rule, key, grade):
+                    same = grade < MORE and other.settings[key] == rule.settings[key]
+                    found[key] = other, same
+        return {key: found[key] for key in rule.settings if key in found}
+
+    def _beats(self, other: Rule, rule: Rule, key: str, grade: int) -> bool:
+        """Say whether another rule, which holds wherever this does, leaves a setting no effect."""
+        if key == NOTHING and rule.blocks:
+            back = specific(rule, other, self._policy.groups)
+            return back is None or self._place[other] < self._place[rule]
+        if grade == LESS or other.layer is Layer.DEFAULTS:  # to write one down is no mistake
+            return False
+        value, own = other.settings[key], rule.settings[key]
+        if other.layer is Layer.PRESET:
+            return grade == SAME and value == own and self._repeats(rule, other, key)
+        if grade == MORE or stricter(SETTINGS[key], value, own):
+            return True
+        twins = specific(rule, other, self._policy.groups) == SAME
+        return value == own and (not twins or self._place[other] < self._place[rule])
+
+    def _repeats(self, rule: Rule, preset: Rule, key: str) -> bool:
+        """Say whether a rule of the file has no effect beside one of the preset with its value.
+
+        It may, where a third rule meets both: those of the file win over those of a preset.
+        """
+        if specific(rule, preset, self._policy.groups) != SAME:
+            return False
+        for third in self._place:
+            if key not in third.settings or third in (rule, preset):
+                continue
+            self._looks += 1
+            opened = stricter(SETTINGS[key], rule.settings[key], third.settings[key])
+            if third.layer is Layer.PRESET and third.attributes and opened:
+                return False
+            if third.layer is Layer.FILE and names_meet(third, rule):
+                return False
+        return True
 
     def _guarded(self, rule: Rule) -> Iterator[Remark]:
         """Yield a remark on a rule that lets out what is never sent, because it is guarded."""
@@ -259,3 +243,9 @@ class _Auditor:
     ) -> Remark:
         path = (*rule.path, *key)
         return Remark(line_of(self._lines, path), dotted(path), what, hint, rule, (*settings,))
+
+
+def _texts(rule: Rule) -> list[str]:
+    """Return the domains of a rule, and the letters of its words."""
+    letters = [each.text.replace("*", "").replace(" ", "") for each in rule.queries]
+    return [*(each.text for each in rule.recipients), *letters]

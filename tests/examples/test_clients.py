@@ -40,7 +40,7 @@ from tests.examples.clients import (
 from tests.wire.fake import says
 
 IN_PYTHON = [sys.executable, "-I", "-S", str(PYTHON)]  # isolated, and without site-packages
-few = settings(max_examples=15)
+few = settings(max_examples=8)
 ascii_texts = st.text(st.characters(min_codepoint=32, max_codepoint=126))
 # What a shell can be given; every control character is a space for it.
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)

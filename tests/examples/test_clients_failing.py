@@ -15,6 +15,7 @@ from tests.daemon.fakes import short_home
 from tests.daemon.whole_daemon import living
 from tests.examples.clients import (
     ABSENT,
+    CLIENTS,
     GIT,
     PATIENCE,
     Client,
@@ -33,12 +34,12 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 GOOD = b'{"code":"answered","attributes":{"a":"b"},"unspecified":[],"header":"a=\\"b\\"","id":1}'
 
 
-@clients
-def test_a_locked_daemon(kind: type[Client]) -> None:
+def test_a_locked_daemon() -> None:
     """Nothing, and the reason."""
     with living(locked=True) as locked:
-        client = kind(at(locked.paths))
-        assert client.decide(Question(GIT, "forge.example")) == Told("", {}, "locked")
+        for kind in CLIENTS:
+            client = kind(at(locked.paths))
+            assert client.decide(Question(GIT, "forge.example")) == Told("", {}, "locked")
 
 
 @clients
@@ -113,14 +114,8 @@ def dripping(path: Path) -> Iterator[None]:
 @pytest.mark.parametrize(
     "answer",
     [
-        Raw(200, b""),
-        Raw(200, b"not JSON"),
-        Raw(200, b'"\xff"'),
-        Raw(200, b"[" * 100_000),
-        Raw(200, b"null"),
-        Raw(200, b"[]"),
-        Raw(200, b"{}"),
-        Raw(200, GOOD[:-1]),
+        *(Raw(200, each) for each in (b"", b"not JSON", b'"\xff"', b"[" * 100_000)),
+        *(Raw(200, each) for each in (b"null", b"[]", b"{}", GOOD[:-1])),
         Raw(200, GOOD.replace(b"a=", b"a=\\n")),
         Raw(200, GOOD.replace(b"a=", b"a=\n")),
         Raw(200, GOOD.replace(b"a=", "ä=".encode())),
@@ -129,9 +124,7 @@ def dripping(path: Path) -> Iterator[None]:
         Raw(200, GOOD.replace(b'"b"', b"2")),
         Raw(200, GOOD.replace(b'"answered"', b"null")),
         Raw(200, GOOD + b" " * (1 << 21)),
-        Raw(500, GOOD),
-        Raw(500, b""),
-        Raw(302, GOOD),
+        *(Raw(500, GOOD), Raw(500, b""), Raw(302, GOOD)),
     ],
 )
 def test_an_answer_that_is_none(kind: type[Client], answer: Raw) -> None:

@@ -11,8 +11,7 @@ DOMAINS = st.builds(
     st.sampled_from(["a", "ab", "localhost", "io", "uk", "kobe.jp"]),
 )
 ADDRESSES = st.one_of(
-    st.ip_addresses().map(str),
-    st.sampled_from(["1.2.3.4", "2.3.4.1", "::1", "2001:db8::1"]),
+    st.ip_addresses().map(str), st.sampled_from(["1.2.3.4", "2.3.4.1", "::1", "2001:db8::1"])
 )
 HOSTS = (DOMAINS | ADDRESSES).map(host_of)
 # Pieces of hosts and URLs, so that many texts are hosts, or nearly.

@@ -16,15 +16,7 @@ from policy.overlap import specific
 from policy.read import EMPTY_POLICY, preset, read
 from policy.rules import Groups, Policy, Rule, frozen
 from policy.settings import SETTINGS
-from tests.policy.strategies import (
-    NAMES,
-    TODAY,
-    Asked,
-    Document,
-    documents,
-    rendered,
-    requests,
-)
+from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
 
 REQUESTS = st.lists(requests(), min_size=4, max_size=12)
 SELECTORS = ("recipient", "attribute", "query")
@@ -160,10 +152,7 @@ CASES = {
         RULE + 'attribute = ["age", "hight"]\ndisclose = "ask"\n',
         ["3 rule[1].attribute: the model has no attribute 'hight'"],
     ),
-    "twice": (
-        f"{RULE}lambda = 3\n{RULE}lambda = 3\n",
-        ["4 rule[2]: repeats 'rule 1' (line 1)"],
-    ),
+    "twice": (f"{RULE}lambda = 3\n{RULE}lambda = 3\n", ["4 rule[2]: repeats 'rule 1' (line 1)"]),
     "less strict": (
         f"{RULE}lambda = 3\nk = 5\n{RULE}lambda = 3.5\n",
         ["3 rule[1].lambda: never decides: 'rule 2' (line 7) wins wherever this matches"],
@@ -174,9 +163,7 @@ CASES = {
     ),
     "any attribute": (
         'disclose = "never"\nlambda = 2\n[attributes]\n"*" = "auto"\n',
-        [
-            "1 disclose: never decides: 'attributes.\"*\"' (line 4) wins wherever this matches",
-        ],
+        ["1 disclose: never decides: 'attributes.\"*\"' (line 4) wins wherever this matches"],
     ),
     "as the preset": (
         'preset = "strict"\nk = 100\n[attributes]\nsalary = "never"\n',
@@ -195,21 +182,15 @@ CASES = {
     ),
     "guarded by the preset": (
         'preset = "strict"\n[attributes]\ngender = "ask"\n',
-        [
-            f"3 attributes.gender: 'ask' {GUARDED.format('preset strict, attributes.gender')}",
-        ],
+        [f"3 attributes.gender: 'ask' {GUARDED.format('preset strict, attributes.gender')}"],
     ),
     "a search that browsers cannot use": (
         f'{RULE}search = "https://shop.example/{{query}}"\n',
-        [
-            f"3 rule[1].search: {UNFIT}",
-        ],
+        [f"3 rule[1].search: {UNFIT}"],
     ),
     "guarded by itself": (
         '[attributes]\nage = { disclose = "always", guard = 1 }\n',
-        [
-            f"2 attributes.age.disclose: 'always' {GUARDED.format('this rule')}",
-        ],
+        [f"2 attributes.age.disclose: 'always' {GUARDED.format('this rule')}"],
     ),
 }
 SILENT = {

@@ -1,9 +1,13 @@
 """Changes of a policy that say what was intended, and leave the rest as it was written."""
 
+import re
 import tomllib
 from collections.abc import Callable
+from copy import deepcopy
+from datetime import date
 from typing import Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -20,7 +24,8 @@ from policy.edit import (
     without_rule,
 )
 from policy.settings import Value
-from policy.toml_scan import Key, statements
+from policy.toml_scan import Key, comments, statements
+from tests.house.tree import ROOT
 from tests.policy.written import LISTS, NAMES, NUMBERS, SETTINGS, STRINGS, VALUES, Written, policies
 
 KEYS = st.sampled_from(["preset", "lambda", "k", "search", "é ü"])
@@ -38,8 +43,7 @@ ODD = st.text(max_size=8)
 def test_a_setting_is_set_and_nothing_else(policy: Written, key: str, value: Value) -> None:
     """Whether it was there or not."""
     result = with_setting(policy.text, key, value)
-    assert_says(result, tomllib.loads(policy.text) | {key: value})
-    assert_keeps_comments(policy, result, (key,))
+    assert_edited(policy, result, tomllib.loads(policy.text) | {key: value}, (key,))
     assert with_setting(result, key, value) == result
 
 
@@ -51,8 +55,7 @@ def test_an_attribute_is_set_and_nothing_else(
     result = with_attribute(policy.text, name, value)
     wanted = tomllib.loads(policy.text)
     wanted["attributes"] = wanted.get("attributes", {}) | {name: value}
-    assert_says(result, wanted)
-    assert_keeps_comments(policy, result, ("attributes", name))
+    assert_edited(policy, result, wanted, ("attributes", name))
     assert with_attribute(result, name, value) == result
 
 
@@ -64,8 +67,7 @@ def test_an_attribute_is_taken_out_and_nothing_else(policy: Written, data: st.Da
     name = data.draw(st.sampled_from(sorted(wanted["attributes"])))
     del wanted["attributes"][name]
     result = without(policy.text, ("attributes", name))
-    assert_says(result, wanted)
-    assert_keeps_comments(policy, result, ("attributes", name))
+    assert_edited(policy, result, wanted, ("attributes", name))
 
 
 @given(policies(), RULE, RULE_NAME | st.none())
@@ -80,8 +82,7 @@ def test_a_rule_is_set_and_nothing_else(
     rules = wanted.setdefault("rule", [])
     place = place_of(rules, rule.get("name"))
     rules[place:] = [rule, *rules[place + 1 :]]
-    assert_says(result, wanted)
-    assert_keeps_comments(policy, result, ("rule", place))
+    assert_edited(policy, result, wanted, ("rule", place))
     assert "name" not in rule or with_rule(result, rule) == result
 
 
@@ -95,8 +96,7 @@ def test_a_rule_is_taken_out_and_nothing_else(policy: Written, name: str) -> Non
     place = place_of(rules, name)
     there = bool(rules[place : place + 1])
     del rules[place : place + 1]
-    assert_says(result, wanted)
-    assert_keeps_comments(policy, result, ("rule", place))
+    assert_edited(policy, result, wanted, ("rule", place))
     assert there or result == policy.text
 
 
@@ -115,12 +115,10 @@ def test_a_rule_gets_a_key_and_loses_it_again(
         return
     wanted = tomllib.loads(policy.text)
     wanted["rule"][place][key] = value
-    assert_says(result, wanted)
-    assert_keeps_comments(policy, result, ("rule", place, key))
+    assert_edited(policy, result, wanted, ("rule", place, key))
     del wanted["rule"][place][key]
     again = without(result, ("rule", place, key))
-    assert_says(again, wanted)
-    assert_keeps_comments(policy, again, ("rule", place, key))
+    assert_edited(policy, again, wanted, ("rule", place, key))
 
 
 @given(policies())
@@ -178,22 +176,18 @@ def place_of(rules: list[dict[str, Any]], name: object) -> int:
     return places[0] if places and name is not None else len(rules)
 
 
-def assert_says(text: str, wanted: dict[str, Any]) -> None:
-    """Compare with what was intended; an empty table or list is as good as none."""
-    found = tomllib.loads(text)
-    for document in (found, wanted):
-        for key in ("attributes", "rule"):
-            if not document.get(key):
-                document.pop(key, None)
+def assert_edited(policy: Written, text: str, wanted: dict[str, Any], changed: Key) -> None:
+    """Compare with what was intended, an empty table or list as good as none.
+
+    And look for each comment that does not stand inside what was changed, in its order.
+    """
+    wanted, found = (
+        {key: value for key, value in each.items() if value or key not in ("attributes", "rule")}
+        for each in (wanted, tomllib.loads(text))
+    )
     assert same(found, wanted)
-
-
-def assert_keeps_comments(policy: Written, result: str, changed: Key) -> None:
-    """Look for each comment that does not stand inside what was changed, and in its order."""
-    outside = [
-        comment for comment, owner in policy.comments.items() if owner[: len(changed)] != changed
-    ]
-    offsets = [result.find(comment) for comment in outside]
+    outside = [each for each, owner in policy.comments.items() if owner[: len(changed)] != changed]
+    offsets = [text.find(comment) for comment in outside]
     assert offsets == sorted(offsets)
     assert -1 not in offsets
 
@@ -210,3 +204,182 @@ def test_any_text_may_be_a_name_or_a_value(name: str, value: str, setting: str) 
         "attributes": {name: {"disclose": value, setting: 1.0}, f"{name}.": value},
         "rule": [{"name": name, "query": [value, name]}],
     }
+
+
+FORMAT = (ROOT / "policy/FORMAT.md").read_text()
+DOCUMENTED = re.findall(r"^```toml\n(.*?)^```", FORMAT, re.MULTILINE | re.DOTALL)
+
+TEXT = """\
+# Written by hand.
+preset = "strict"  # to begin with
+# lambda = 5
+
+# Who pools.
+[groups]
+adverts = ["ads.example"]
+
+# Books.
+[[rule]]
+name = "books"  # whose name is this
+recipient = "books.example"
+# It is cheap.
+lambda = 3
+
+[attributes]
+gender = "never"  # of course
+salary.disclose = "ask"
+salary.guard = 1
+
+# Shops.
+[[rule]]
+name = "shops"
+nothing = true
+
+[attributes.age]
+disclose = "ask"
+"""
+
+
+@pytest.mark.parametrize(
+    ("edit", "arguments", "old", "new"),
+    [
+        (with_setting, ("preset", "balanced"), '"strict"  #', '"balanced"  #'),
+        (with_setting, ("k", 50), "to begin with\n", "to begin with\nk = 50\n"),
+        (with_attribute, ("gender", "ask"), '"never"  #', '"ask"  #'),
+        (
+            with_attribute,
+            ("salary", {"guard": 2.5}),
+            'salary.disclose = "ask"\nsalary.guard = 1\n',
+            "salary = { guard = 2.5 }\n",
+        ),
+        (
+            with_attribute,
+            ("dev_*", "auto"),
+            "salary.guard = 1\n",
+            'salary.guard = 1\n"dev_*" = "auto"\n',
+        ),
+        (without, (("attributes", "age"),), '\n[attributes.age]\ndisclose = "ask"\n', ""),
+        (without, (("attributes", "salary"),), 'salary.disclose = "ask"\nsalary.guard = 1\n', ""),
+        (
+            with_rule,
+            ({"name": "books", "recipient": "books.example", "expires": date(2027, 3, 1)},),
+            "# It is cheap.\nlambda = 3\n",
+            "expires = 2027-03-01\n# It is cheap.\n",
+        ),
+        (
+            with_rule,
+            ({"name": "new", "recipient": ["a.example"], "k": 5},),
+            'disclose = "ask"\n',
+            'disclose = "ask"\n\n[[rule]]\nname = "new"\nrecipient = ["a.example"]\nk = 5\n',
+        ),
+        (without_rule, ("shops",), '[[rule]]\nname = "shops"\nnothing = true\n', ""),
+    ],
+)
+def test_examples_of_edits(
+    edit: Callable[..., str], arguments: tuple[Any, ...], old: str, new: str
+) -> None:
+    """What changes, where it stands; the rest keeps every character."""
+    head, _, tail = TEXT.rpartition(old)
+    changed = head + new + tail
+    assert edit(TEXT, *arguments) == changed
+    windows = TEXT.replace("\n", "\r\n")
+    assert edit(windows, *arguments) == changed.replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "longer"),
+    [
+        ("", "k = 5\n"),
+        ("# mine", "# mine\nk = 5\n"),
+        ("# mine\n[groups]", "# mine\nk = 5\n\n[groups]\n"),
+        ("# mine\n\n# who pools\n[groups]", "# mine\n\nk = 5\n\n# who pools\n[groups]\n"),
+    ],
+)
+def test_a_new_setting_stands_above_the_tables(text: str, longer: str) -> None:
+    """Not between a table and the comment on it, and not above the comment on the file."""
+    assert with_setting(text, "k", 5) == longer
+
+
+@pytest.mark.parametrize(
+    ("text", "longer"),
+    [
+        ("k = 5\n[[rule]]\n", 'k = 5\n\n[attributes]\nage = "ask"\n\n[[rule]]\n'),
+        ("attributes.b = 'ask'", "attributes.b = 'ask'\nattributes.age = \"ask\"\n"),
+        ('k = """\n#"""\n[b]', 'k = """\n#"""\n\n[attributes]\nage = "ask"\n\n[b]\n'),
+        ("[attributes]\n\n[groups]", '[attributes]\nage = "ask"\n\n[groups]\n'),
+        ("[attributes.age]\nk = 1", '[attributes]\nage = "ask"\n'),
+        ("attributes = {} # none", 'attributes = {age = "ask"} # none\n'),
+        ("'attributes'.age.a = 1 # x", 'attributes.age = "ask" # x\n'),
+    ],
+)
+def test_an_attribute_stands_in_the_table_there_is(text: str, longer: str) -> None:
+    """Or in a new one."""
+    assert with_attribute(text, "age", "ask") == longer
+
+
+def test_rules_in_an_array_stay_there() -> None:
+    """With their comments; without a name, none is replaced."""
+    text = "rule = [ # all\n  {name = 'a', k = 1}, # one\n]\n"
+    longer = with_rule(with_rule(text, {"name": "a", "k": 2}), {"k": 3})
+    assert tomllib.loads(longer)["rule"] == [{"name": "a", "k": 2}, {"k": 3}]
+    assert comments(longer) == ["# all", "# one"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "arguments", "text"),
+    [
+        (with_setting, ("k", 1), "k = = 1"),
+        (with_setting, ("k", 1), "k = 1\nk = 1"),
+        (with_setting, ("k", 1), "k = " + "[" * 5000),
+        (with_setting, ("rule", 1), "[[rule]]"),
+        (with_setting, ("groups", "x"), "[groups]"),
+        (with_attribute, ("age", "never"), "attributes = 1"),
+        (with_attribute, ("age", "never"), "[[attributes]]"),
+        (with_rule, ({"name": "a"},), "[rule]"),
+        (with_rule, ({"name": "a"},), "rule = [1]"),
+        (with_rule, ({"name": "a"},), "[[rule]]\nname = 'a'\n[[rule]]\nname = 'a'\nk = 1"),
+        (without_rule, ("a",), "[[rule]]\nname = 'a'\n[[rule]]\nname = 'a'"),
+        (without_rule, ("a",), "rule = [{name = 'a'}, # the first\n]"),
+    ],
+)
+def test_examples_of_refusals(
+    edit: Callable[..., str], arguments: tuple[Any, ...], text: str
+) -> None:
+    """No TOML, no such place, or two of them; each with what to do."""
+    with pytest.raises(UsageError) as caught:
+        edit(text, *arguments)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("result", ["k = 1\n", "k = 1\n="])
+def test_a_result_that_says_something_else_is_not_returned(
+    monkeypatch: pytest.MonkeyPatch, result: str
+) -> None:
+    """Whatever the reason."""
+    monkeypatch.setattr("policy.edit._with_lines", lambda *_: result)
+    with pytest.raises(UsageError, match="safely"):
+        with_setting("k = 1\n", "k", 2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, 1.0), (1, True), (0.0, -0.0), ([1], [1, 1]), ({"a": 1}, {"b": 1})]
+)
+def test_values_are_compared_with_their_types(one: object, other: object) -> None:
+    """Python's own comparison would let a changed type through."""
+    assert same(one, deepcopy(one))
+    assert not same(one, other)
+    assert same(float("nan"), float("nan"))
+
+
+@pytest.mark.parametrize("text", DOCUMENTED)
+def test_what_is_set_and_set_back_leaves_a_documented_policy_as_it_was(text: str) -> None:
+    """The settings, attributes and rules of each example in the format's document."""
+    document = tomllib.loads(text)
+    for key, value in document.items():
+        if not isinstance(value, dict | list):
+            assert with_setting(with_setting(text, key, "other"), key, value) == text
+    for name, value in document.get("attributes", {}).items():
+        assert with_attribute(with_attribute(text, name, "other"), name, value) == text
+    for rule in document.get("rule", []):
+        if "name" in rule:
+            assert with_rule(with_rule(text, rule | {"k": "other"}), rule) == text

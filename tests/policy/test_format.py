@@ -42,11 +42,7 @@ def quoted(text: str) -> list[str]:
 def test_the_document_has_its_examples() -> None:
     """So that the tests of them are tests."""
     assert len(VALID) >= 4
-    assert [kind for kind, _ in BLOCKS if kind != "toml"] == [
-        "json",
-        "toml error",
-        "text",
-    ]
+    assert [kind for kind, _ in BLOCKS if kind != "toml"] == ["json", "toml error", "text"]
 
 
 @pytest.mark.parametrize("example", VALID)

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 
@@ -11,31 +12,20 @@ from agent.errors import UsageError
 from policy.read import LARGEST, load, opened
 
 
-def _pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def _socket(path: Path) -> None:
+def _bind(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(path))
 
 
-def _folder(path: Path) -> None:
-    path.mkdir()
-
-
-def _device(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-@pytest.mark.parametrize("make", [_pipe, _socket, _folder, _device])
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, _bind, Path.mkdir, lambda path: path.symlink_to("/dev/zero")]
+)
 def test_what_is_no_file_is_refused_at_once(
-    tmp_path: Path, make: object, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, make: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A pipe into which nobody writes would be waited for without end; a device ends nowhere."""
     monkeypatch.chdir(tmp_path)
     path = Path("policy.toml")
-    assert callable(make)
     make(path)
     said: list[str] = []
 

@@ -10,15 +10,7 @@ from hypothesis import given
 from agent.errors import PolicyError, Problem
 from policy.audit import audit
 from policy.match import Rulebook
-from policy.read import (
-    LARGEST,
-    MOST_PARTS,
-    MOST_RULES,
-    is_empty_policy,
-    preset,
-    preset_text,
-    read,
-)
+from policy.read import LARGEST, MOST_PARTS, MOST_RULES, is_empty_policy, preset, preset_text, read
 from policy.rules import Layer, Policy
 from policy.sections import MOST_FOUND, PRESETS
 from policy.settings import DEFAULTS, SETTINGS

@@ -12,7 +12,7 @@ pytestmark = QUIET
 TABLES = ROOT / "examples" / "own_tables"
 SMALL = [
     *("--users", str(TABLES / "users.csv"), "--events", str(TABLES / "events.csv")),
-    *("--people", "6", "--requests", "3"),
+    *("--people", "4", "--requests", "2"),
 ]
 
 
@@ -36,7 +36,7 @@ def test_the_tables_and_the_record_say_the_same(capsys: pytest.CaptureFixture[st
     text = printed(capsys, "--processes", "1")
     found = json.loads(printed(capsys, "--processes", "1", "--json"))
     assert max(map(len, text.splitlines())) <= 80
-    assert found["setting"]["people"] == 6
+    assert found["setting"]["people"] == 4
     assert len(found["frontier"]) == 20
     for way in found["ways"]:
         assert way["name"] in text

@@ -67,10 +67,7 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
 
 @pytest.mark.parametrize(
     ("known", "said"),
-    [
-        ("version_control", "Read as “version_control”."),
-        (None, "Not recognised as a known query."),
-    ],
+    [("version_control", "Read as “version_control”."), (None, "Not recognised as a known query.")],
 )
 def test_what_the_query_was_read_as(modules: Modules, known: str | None, said: str) -> None:
     """Or that it was not; of a search that nobody decided, nothing."""

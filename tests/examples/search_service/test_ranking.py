@@ -16,7 +16,7 @@ from agent.tradeoff.tables import Population, QueryRows
 from examples.search_service.ranking import PULL, Ranker
 from tests.strategies import models
 
-few = settings(max_examples=40)
+few = settings(max_examples=20)
 
 
 @st.composite
@@ -82,9 +82,7 @@ def test_the_probabilities_are_smoothed_counts(asking: tuple[Model, int, dict[st
 
 @few
 @given(askings())
-def test_nothing_given_is_the_order_of_how_often(
-    asking: tuple[Model, int, dict[str, int]],
-) -> None:
+def test_nothing_given_is_the_order_of_how_often(asking: tuple[Model, int, dict[str, int]]) -> None:
     """Without attributes the most frequent result is first."""
     model, query, _ = asking
     ranking = Ranker(model).rank(query, {})

@@ -1,16 +1,17 @@
-"""Which queries have the words of a pattern."""
+"""Patterns of words in queries, and of the names of attributes."""
 
 import re
 import time
 from contextlib import suppress
+from fnmatch import fnmatchcase
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from agent.model.lookup import normalise
-from policy.rules import Words, normal, spoken
+from policy.rules import EXACT, NamePattern, Words, normal, spoken
 
 ASCII = st.text("ab1_ +-.*", max_size=10)
 MIXED = st.text("ab_ +*é\u0301\u093f\u094dहन漢字กิテ\u0340ß", max_size=10)
@@ -246,3 +247,32 @@ def test_no_pattern_takes_long(pattern: str) -> None:
     started = time.perf_counter()
     assert not Words.parse(pattern).matches(query)
     assert time.perf_counter() - started < 2
+
+
+PATTERNS = st.from_regex(r"[ab*][ab*]{0,8}", fullmatch=True)
+NAMES = st.text("ab", min_size=1, max_size=10)
+
+
+@settings(max_examples=4 * settings().max_examples)
+@given(PATTERNS, NAMES)
+def test_a_star_stands_for_any_characters_or_none(text: str, name: str) -> None:
+    """As in names of files; and a name stands for itself alone."""
+    pattern = NamePattern.parse(text)
+    assert pattern.matches(name) == fnmatchcase(name, text)
+    assert pattern.rank == (len(text.replace("*", "")) + 1 if "*" in text else EXACT)
+
+
+def test_many_stars_end() -> None:
+    """Each part is looked for once, so this returns: nothing is tried again."""
+    pattern = NamePattern.parse("*a" * 40 + "*b")
+    assert not pattern.matches("a" * 4000)
+    assert pattern.matches("a" * 4000 + "b")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "A", "a b", "1a", "_a", "a-b", "a.b", "é", "a\n", "a?", "[a]"]
+)
+def test_what_no_attribute_is_called(text: str) -> None:
+    """It is refused, not taken for a pattern that never matches."""
+    with pytest.raises(UsageError, match="is not an attribute name"):
+        NamePattern.parse(text)

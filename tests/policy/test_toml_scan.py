@@ -105,13 +105,9 @@ def paths(value: object, above: Key = ()) -> Iterator[Key]:
     ("path", "line"),
     [
         (("preset",), 1),
-        (("attributes",), 3),
         (("attributes", "salary", "guard"), 6),
-        (("attributes", "age", "disclose"), 9),
-        (("rule",), 10),
         (("rule", 1), 12),
         (("rule", 1, "recipient"), 13),
-        (("rule", 1, "recipient", 1), 13),
         (("rule", 1, "lambda"), 12),
         (("rule", 7, "lambda"), 10),
         (("nowhere", "k"), 1),

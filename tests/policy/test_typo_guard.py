@@ -90,7 +90,4 @@ def test_the_reason_names_the_slip() -> None:
     """With the place of the rule that has it."""
     book = Rulebook(with_typo_guard(policy_of("[attributes]\nslary = 'never'"), MODEL), MODEL)
     rule = book.match("a.example", "", TODAY).attributes["salary"]["disclose"].rule
-    assert (rule.name, rule.path) == (
-        "'slary', which nearly names salary",
-        ("attributes", "slary"),
-    )
+    assert (rule.name, rule.path) == ("'slary', which nearly names salary", ("attributes", "slary"))

@@ -91,7 +91,7 @@ def problems(text: str) -> Sequence[Problem]:
     return ()
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(setters())
 def test_what_is_accepted_has_one_answer_and_what_is_refused_had_two(document: Document) -> None:
     """The check of the file misses nothing, and refuses nothing that is settled."""
@@ -154,10 +154,7 @@ def test_settled(text: str) -> None:
         (SHOP + FLU + SHOP, [(5, "rule[2].mode"), (8, "rule[3].mode")]),
         (FLU + rule("standing", query="tax"), [(5, "rule[2].mode")]),
         (SHOP + FLU + rule("standing", "*.example", "flu"), [(5, "rule[2].mode")]),
-        (
-            SHOP + FLU + rule("standing", "shop.example", "flu", "2027-01-01"),
-            [(5, "rule[2].mode")],
-        ),
+        (SHOP + FLU + rule("standing", "shop.example", "flu", "2027-01-01"), [(5, "rule[2].mode")]),
         ('mode = "dynamic"\n' + rule("standing"), [(3, "rule[1].mode")]),
     ],
 )
