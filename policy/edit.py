@@ -1,31 +1,29 @@
 """Edits of a policy as text, returned only if the result, read again, says what was intended.
 
-Lines are put in and taken out, so a comment stays unless it stands inside what is taken out. Of
-what stands in an inline table or array, tomlkit writes the whole value anew.
+Lines, and elements of inline tables and arrays, are put in and taken out, so a comment stays unless
+it stands inside what is taken out.
 """
 
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import reduce
 from operator import getitem
 from typing import Any
 
 import tomlkit
-from tomlkit.exceptions import TOMLKitError
 
 from agent.errors import UsageError
 from policy.settings import Value
-from policy.toml_scan import Key, Statement, comments, statements
+from policy.toml_scan import Key, Statement, statements
 
 Document = dict[str, Any]
 Settings = Mapping[str, Value | date]
 Entry = Value | date | Sequence[str]
 Content = Entry | Mapping[str, Entry]
 Splice = tuple[int, int, str]  # what shall stand where something else stands, from and to an offset
-UNSAFE = "the policy is written in a way that cannot be changed safely", "change it by hand"
+_COMMA = re.compile(r"((?:[ \t\r\n]++|#[^\n]*+)*+),[ \t]*")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 
 
@@ -163,17 +161,12 @@ def _edited(text: str, changes: Mapping[Key, Content | None]) -> str:
     result = text.replace("\r\n", "\n") if windows else text
     result += "" if result.endswith("\n") or not result else "\n"
     for path, value in changes.items():
-        keys = (each for each in statements(result) if not each.is_header)
-        inline = (each for each in keys if each.path == path[: len(each.path)] != path)
-        holder = next(inline, None)
-        if holder is None:
-            result = _with_lines(result, path, value)
-        else:
-            result = _with_value(result, holder, path, value)
+        result = _changed(result, path, value)
     if windows:
         result = result.replace("\n", "\r\n")
     if not _says(result, wanted):
-        raise UsageError(*UNSAFE)
+        what = "the policy is written in a way that cannot be changed safely"
+        raise UsageError(what, "change it by hand")
     return result
 
 
@@ -193,31 +186,7 @@ def _says(text: str, wanted: Document) -> bool:
     return same({"attributes": {}, "rule": [], **found}, wanted)
 
 
-def _with_value(text: str, holder: Statement, path: Key, value: Content | None) -> str:
-    """Return the text with the inline value of `holder` changed at a path below it."""
-    before = text[holder.value : holder.end]
-    try:
-        whole: Any = tomlkit.value(before)
-        table, key, gone = reduce(getitem, path[len(holder.path) : -1], whole), path[-1], ""
-        if key in table if isinstance(key, str) else key < len(table):
-            gone = tomlkit.item(table[key]).as_string()
-        if value is None:
-            del table[key]
-        elif isinstance(table, list):
-            table.append(tomlkit.value(toml(value)))
-        else:
-            table[key] = tomlkit.value(toml(value))
-        after: str = whole.as_string()
-        tomllib.loads(f"value = {after}")
-    except (TOMLKitError, ValueError, RecursionError) as error:
-        raise UsageError(*UNSAFE) from error
-    # Where an array gets or loses an element, tomlkit may lose the comment beside it.
-    if Counter(comments(before)) - Counter(comments(gone)) - Counter(comments(after)):
-        raise UsageError(*UNSAFE)
-    return text[: holder.value] + after + text[holder.end :]
-
-
-def _with_lines(text: str, path: Key, value: Content | None) -> str:
+def _changed(text: str, path: Key, value: Content | None) -> str:
     """Return the text with a value at a path, in whichever form it was there; None for nothing.
 
     The first of its keys is replaced where it stands; what else is at the path goes.
@@ -233,13 +202,13 @@ def _with_lines(text: str, path: Key, value: Content | None) -> str:
             new = [(spot.value, spot.end, toml(value))]
         else:
             new = [(spot.start, spot.end, _line(path[len(spot.table) :], value))]
-    cuts = [*_cuts(text, [each for each in found if each != spot], path)]
+    cuts = _cuts(text, found, path, spot)
     done, parts = 0, list[str]()
     for start, end, piece in sorted([*new, *cuts]):
         parts += (text[done:start], piece)
         done = end
     changed = "".join((*parts, text[done:]))
-    if not cuts:
+    if not cuts or cuts[-1][1] < len(text):
         return changed
     content = changed.rstrip(" \t\r\n")
     return changed[: changed.find("\n", len(content)) + 1] if content else ""
@@ -257,18 +226,25 @@ def _insertion(text: str, found: Sequence[Statement], path: Key, value: Content)
     rule stands below all else.
     """
     parent = path[:-1]
-    if isinstance(value, Mapping) and parent == ("rule",):
-        lines = ["[[rule]]", *(_line([key], each) for key, each in value.items())]
-        at = len(text)
-        return at, at, _gap(text, at) + "".join(f"{line}\n" for line in lines)
     last = None
     for each in found:
         implied = not each.is_header and each.within(parent) and len(each.table) < len(parent)
         if each.table == parent or implied:
             last = each
     if last is not None:
+        is_empty = last.path == parent and not last.is_header  # an inline table, or an array
+        parts = path[len(parent if is_empty else last.table) :]
+        piece = toml(value) if isinstance(path[-1], int) else _line(parts, value)
+        if is_empty:
+            return last.value + 1, last.value + 1, piece
+        if last.inline:
+            return last.end, last.end, f", {piece}"
         at = _line_end(text, last.end)
-        return at, at, _line(path[len(last.table) :], value) + "\n"
+        return at, at, f"{piece}\n"
+    if isinstance(value, Mapping) and parent == ("rule",):
+        lines = ["[[rule]]", *(_line([key], each) for key, each in value.items())]
+        at = len(text)
+        return at, at, _gap(text, at) + "".join(f"{line}\n" for line in lines)
     at = _above_tables(text, found)
     header = f"{_gap(text, at)}[{'.'.join(map(str, parent))}]\n" if parent else ""
     below = "\n" if at < len(text) else ""
@@ -293,18 +269,39 @@ def _above_tables(text: str, found: Sequence[Statement]) -> int:
     return at or header
 
 
-def _cuts(text: str, found: Sequence[Statement], path: Key) -> Iterator[Splice]:
-    """Yield what takes out all at a path: a table from its header to its last key."""
-    spans: list[tuple[int, int]] = []
+def _cuts(text: str, found: Sequence[Statement], path: Key, spot: Statement | None) -> list[Splice]:
+    """Return what takes out all at a path but one spot: a table from its header to its last key.
+
+    In inline tables and arrays, one comma goes with what stands side by side.
+    """
+    spans: list[tuple[int, int, bool]] = []
+    done = 0
     for each in found:
-        if each.within(path):
+        if not each.within(path) or (each.inline and each.start < done):
+            continue
+        done = each.end
+        if each == spot:
+            continue
+        if each.inline:
+            start, end = each.start, each.end
+            goes_on = bool(spans) and not text[spans[-1][1] : start].strip(" \t,")
+        else:
             start, end = _line_start(text, each.start), _line_end(text, each.end)
-            if not each.is_header and len(each.table) >= len(path):
-                start, _ = spans.pop()
-            spans.append((start, end))
-    for start, end in spans:
-        blank = _BLANK_LINES.match(text, end) if not _gap(text, start) else None
-        yield start, blank.end() if blank else end, ""
+            goes_on = not each.is_header and len(each.table) >= len(path)
+        if goes_on:
+            start, *_ = spans.pop()
+        spans.append((start, end, each.inline))
+    cuts = []
+    for start, end, inline in spans:
+        before = text[:start].rstrip(" \t")
+        if not inline:
+            blank = _BLANK_LINES.match(text, end) if not _gap(text, start) else None
+            cuts.append((start, blank.end() if blank else end, ""))
+        elif comma := _COMMA.match(text, end):
+            cuts += [(start, end, ""), (comma.end(1), comma.end(), "")]
+        else:
+            cuts.append((len(before) - 1 if before.endswith(",") else start, end, ""))
+    return cuts
 
 
 def _gap(text: str, at: int) -> str:

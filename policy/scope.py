@@ -221,10 +221,8 @@ def overriding_rules(
     ruling = book.match(where.host(policy), where.words(), today)
     found: dict[tuple[str, str, Value, Rule], list[str]] = {}
     for key, value in values.items():
-        of_attributes = SETTINGS[key].about == "attribute"
-        for name, verdicts in (
-            ruling.attributes if of_attributes else {"": ruling.settings}
-        ).items():
+        about = ruling.attributes if SETTINGS[key].about == "attribute" else {"": ruling.settings}
+        for name, verdicts in about.items():
             guarded = key == "disclose" and value != "never" and may(verdicts) == GUARDED
             verdict = verdicts["guard" if guarded else key]
             if guarded or verdict.value != value:

@@ -106,9 +106,7 @@ class Reader:
                 self.unknown(place, "key", key, kinds)
         return values
 
-    def entry(
-        self, path: Path, given: Mapping[str, Any], kinds: Mapping[str, Kind]
-    ) -> dict[str, Any]:
+    def entry(self, path: Path, given: Any, kinds: Mapping[str, Kind]) -> dict[str, Any]:  # noqa: ANN401  (a table)
         """Return the values of a table that makes a rule."""
         if given.keys() <= {*CONDITIONS} & {*kinds}:
             self.add(path, "nothing is set", "say what the rule does, such as disclose = 'never'")
@@ -356,9 +354,7 @@ _GROUP_NAME = _fitting(
     "a group name",
     "a name has small letters, digits, _ and -, and is not localhost",
 )
-_DAY = _fitting(
-    lambda given: type(given) is date, "a date", "write it as 2027-03-01, without quotes"
-)
+_DAY = _fitting(lambda day: type(day) is date, "a date", "write it as 2027-03-01, without quotes")
 _PUBLIC_KEY = _fitting(
     lambda given: re.fullmatch("ed25519:[0-9a-f]{64}", given),
     "a public key",

@@ -31,11 +31,11 @@ _BETWEEN = re.compile(r"(?:[ \t\r\n,]++|#[^\n]*+)*+")  # two elements of an arra
 
 
 class Statement(NamedTuple):
-    """A header, or a key with its value.
+    """A header, or a key with its value; of an array, an inline table without a key.
 
-    `table` is the path of the table it stands in; of a header it is its own `path`. The other
-    figures are offsets into the text: where it starts, where its value starts, and where it ends,
-    white space and comment left out. `inner` are the keys of inline tables in the value.
+    `table` is the path of the table or array it stands in; of a header it is its own `path`. The
+    other figures are offsets into the text: where it starts, where its value starts, and where it
+    ends, white space and comment left out. `inline`: whether it stands in another one's value.
     """
 
     table: Key
@@ -43,7 +43,7 @@ class Statement(NamedTuple):
     start: int
     value: int
     end: int
-    inner: tuple[tuple[Key, int], ...] = ()
+    inline: bool = False
 
     @property
     def is_header(self) -> bool:
@@ -56,7 +56,10 @@ class Statement(NamedTuple):
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """Yield the headers and keys of a text that tomllib accepts, in its order, in linear time."""
+    """Yield the headers and keys of a text that tomllib accepts, in its order, in linear time.
+
+    What stands in a value follows its key.
+    """
     table: Key = ()
     counts: dict[Key, int] = {}
     at = _end(_BLANK, text, 0)
@@ -73,7 +76,8 @@ def statements(text: str) -> Iterator[Statement]:
             path = (table + parts)[:DEPTH]
             value = _end(_BLANK, text, at + 1)
             at, inner = _value(text, value, path)
-            yield Statement(table, path, start, value, at, inner)
+            yield Statement(table, path, start, value, at)
+            yield from inner
         at = _end(_BLANK, text, at)
 
 
@@ -91,15 +95,16 @@ def lines_of(text: str) -> Mapping[Key, int]:
     Paths of more than DEPTH parts, and elements of arrays that are no tables, are left out.
     """
     lines: dict[Key, int] = {}
-    line, counted = 1, 0
-    for statement in statements(text):
-        above = 0 if statement.is_header else len(statement.table)
-        for path, offset in ((statement.path, statement.start), *statement.inner):
-            line += text.count("\n", counted, offset)
-            counted = offset
-            for length in range(above + 1, len(path) + 1):
-                lines.setdefault(path[:length], line)
-            above = len(statement.path)
+    line, counted, above = 1, 0, 0
+    for each in statements(text):
+        line += text.count("\n", counted, each.start)
+        counted = each.start
+        if not each.inline:
+            above = 0 if each.is_header else len(each.table)
+        for length in range(above + 1, len(each.path) + 1):
+            lines.setdefault(each.path[:length], line)
+        if not each.inline:
+            above = len(each.path)
     return lines
 
 
@@ -136,38 +141,47 @@ def _opened(parts: tuple[str, ...], counts: dict[Key, int], *, is_array: bool) -
     return path
 
 
-def _value(text: str, at: int, path: Key) -> tuple[int, tuple[tuple[Key, int], ...]]:
-    """Return where a value ends, and the keys of inline tables in it.
+def _value(text: str, at: int, path: Key) -> tuple[int, list[Statement]]:
+    """Return where a value ends, and what stands in it.
 
     Without recursion, since it may be called from deeper in the stack than tomllib was.
     """
-    inner: list[tuple[Key, int]] = []
-    opened: list[tuple[Key, Iterator[int] | None]] = []  # an array counts, an inline table does not
+    inner: list[Statement] = []
+    opened: list[tuple[Key, Iterator[int] | None, int]] = []  # an array counts, a table does not
+    place = -1  # in `inner`, of what has the value at `at`
     while True:
         if text[at] in "[{":
-            opened.append((path, count() if text[at] == "[" else None))
+            opened.append((path, count() if text[at] == "[" else None, place))
             at += 1
         else:
-            at = _end(_ATOM, text, at)
+            at = _ended(inner, place, _end(_ATOM, text, at))
         while opened:
-            at = _end(_BETWEEN, text, at)
-            if text[at] not in "]}":
+            after = _end(_BETWEEN, text, at)
+            if text[after] not in "]}":
                 break
-            opened.pop()
-            at += 1
+            *_, place = opened.pop()
+            at = _ended(inner, place, after + 1)
         if not opened:
-            return at, tuple(inner)
-        holder, places = opened[-1]
+            return at, inner
+        holder, places, _ = opened[-1]
         parts: Key
-        start = at
+        start = at = after
         if places is None:
             parts, equals = _key(text, at)
             at = _end(_BLANK, text, equals + 1)
         else:
             parts = (next(places),)
-        path = (holder + parts)[:DEPTH]
+        path, place = (holder + parts)[:DEPTH], -1
         if places is None or text[at] == "{":
-            inner.append((path, start))
+            place = len(inner)
+            inner.append(Statement(holder, path, start, at, at, inline=True))
+
+
+def _ended(inner: list[Statement], place: int, at: int) -> int:
+    """Note where a value ends, if one in `inner` has it."""
+    if place >= 0:
+        inner[place] = inner[place]._replace(end=at)
+    return at
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
