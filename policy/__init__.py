@@ -1,1 +1,1 @@
-"""The policy language: what may leave, to whom, and what it must bring (FORMAT.md)."""
+"""The policy language: which facts may be sent, to whom, and how much each must help."""

@@ -22,9 +22,9 @@ MEANT = "did you mean"
 
 
 class Remark(NamedTuple):
-    """What a rule does not do: the line and the key, what is so, and what one may do about it.
+    """A finding about a rule: its line and key, what is wrong, and how to fix it.
 
-    ``settings``: those of the rule that have no effect; all of them, where it has none at all.
+    ``settings``: those of the rule that have no effect; all of them if the rule has none at all.
     """
 
     line: int

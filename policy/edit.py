@@ -1,4 +1,4 @@
-"""Edits of a policy as text, returned only if the result, read again, says what was intended.
+"""Edits of a policy as text, returned only if the result, read again, means what was intended.
 
 Lines, and elements of inline tables and arrays, are put in and taken out, so a comment stays unless
 it stands inside what is taken out.
@@ -178,7 +178,7 @@ def _plain(value: Content) -> Any:  # noqa: ANN401  (any TOML)
 
 
 def _says(text: str, wanted: Document) -> bool:
-    """Tell whether a text says what is wanted; an empty list or table is as good as none."""
+    """Tell whether a text means what is wanted; an empty list or table counts as absent."""
     try:
         found = tomllib.loads(text)
     except (ValueError, RecursionError):
@@ -220,7 +220,7 @@ def _line(parts: Sequence[str | int], value: Content) -> str:
 
 
 def _insertion(text: str, found: Sequence[Statement], path: Key, value: Content) -> Splice:
-    """Return the lines for a path that has none yet, where they belong.
+    """Return the lines for a path that is not in the text yet, at their place.
 
     A key follows the last one of its table; a table without a header gets one, above the first; a
     rule stands below all else.

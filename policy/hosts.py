@@ -27,7 +27,7 @@ _REFUSED = re.compile(
 )
 Value = TypeVar("Value")
 LOCAL = "localhost"
-ANYBODY = "anybody.invalid"  # RFC 2606: nobody's name, so that no rule for some recipients is meant
+ANYBODY = "anybody.invalid"  # RFC 2606: nobody's name, so no rule for some recipients matches
 HIGHEST_PORT = 65_535
 _SCHEME = re.compile(r"\A(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 _PORT = re.compile(r"[0-9]{1,5}")
@@ -193,7 +193,7 @@ class HostPattern:
         return self.key if self.matches(self.key) else f"a.{self.key}"
 
     def matches(self, host: str) -> bool:
-        """Say whether a canonical host is meant."""
+        """Say whether the pattern stands for a canonical host."""
         return host == self._itself or host.endswith(self._below)
 
     def covers(self, other: "HostPattern") -> bool:

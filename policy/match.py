@@ -89,9 +89,9 @@ class QueryIndex:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What a policy says of one request.
+    """What a policy decides about one request.
 
-    ``host``: the recipient; ``pool``: who remembers what it is told, its registered domain or
+    ``host``: the recipient; ``pool``: who shares what it learns: its registered domain, or
     ``@`` and its group; ``settings``: of the request, by key, where any rule or default has one;
     ``attributes``: for each name asked about, the same of ``disclose``, ``sensitivity``, ``guard``.
     """

@@ -131,7 +131,7 @@ class Precedence:
 
 
 class _Attributes(Mapping[str, Verdicts]):
-    """What is decided of each attribute, found out when it is asked for."""
+    """What is decided about each attribute, computed when it is asked for."""
 
     def __init__(
         self,

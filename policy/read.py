@@ -105,17 +105,17 @@ def _document(text: str, source: str) -> dict[str, Any]:
 
 
 def is_empty_policy(text: str) -> bool:
-    """Say whether no key of a policy has a value, but ``format``; ``text``: of a valid one.
+    """Say whether a policy sets nothing but ``format``; ``text``: of a valid one.
 
-    By the letter it would open everything, and it is what is left of any file that is emptied
-    before it is written.
+    Taken literally it would allow everything, and it is what remains when a file is emptied before
+    it is written.
     """
-    said = {key: value for key, value in tomllib.loads(text).items() if value not in ({}, [])}
-    return not said.keys() - {"format"}
+    filled = {key for key, value in tomllib.loads(text).items() if value not in ({}, [])}
+    return not filled - {"format"}
 
 
 def with_typo_guard(policy: Policy, names: Sequence[str]) -> Policy:
-    """Return a policy with a rule more for each attribute that it nearly names, to keep it.
+    """Return a policy with a rule that withholds each attribute whose name it nearly has.
 
     ``names``: the attributes of the model that decides.
     Source: policy/FORMAT.md, "Attributes".
@@ -132,10 +132,10 @@ def with_typo_guard(policy: Policy, names: Sequence[str]) -> Policy:
 
 
 def keeps(rule: Rule, policy: Policy) -> bool:
-    """Say whether what a rule of the file nearly names does not leave until that is mended.
+    """Say whether an attribute that a rule of the file nearly names is withheld until it is fixed.
 
-    Not where the rule would only have opened something, nor where the file serves several models:
-    then a name may be that of another.
+    Not where the rule would only have allowed something, nor where the file serves several models:
+    the name may be that of another one.
     """
     if rule.layer is not Layer.FILE:
         return False
@@ -175,13 +175,13 @@ def text_of(path: Path) -> str:
 
 
 def opened(path: Path, check: Check | None = None) -> Opened:
-    """Read a policy file; UsageError if it is no regular file, cannot be read, or is not text.
+    """Read a policy file; UsageError if it is not a regular file of text that can be read.
 
-    It waits for nobody and reads no more than a policy may have. ``check``: raises what speaks
-    against the file that was opened, before it is read.
+    It never blocks, and reads no more than a policy may have. ``check``: raises an error about the
+    file that was opened, before it is read.
     """
     try:
-        # Without O_NONBLOCK, opening a pipe waits for somebody to write to it.
+        # Without O_NONBLOCK, opening a pipe waits until something writes to it.
         with open(path, "rb", opener=lambda name, _: os.open(name, FLAGS)) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):

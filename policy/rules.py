@@ -191,7 +191,7 @@ def _is_mark(character: str) -> bool:
 
 
 class Layer(IntEnum):
-    """Where a rule comes from; of rules of which neither is more specific, the later wins."""
+    """Where a rule comes from; between equally specific rules, the later layer wins."""
 
     DEFAULTS = 0
     PRESET = 1
@@ -304,19 +304,19 @@ DEFAULT_RULE = Rule("the defaults", DEFAULTS, Layer.DEFAULTS, "reticent")
 
 
 def frozen(settings: Mapping[str, Value]) -> Mapping[str, Value]:
-    """Return settings that nobody can change."""
+    """Return settings that cannot be changed."""
     return MappingProxyType(dict(settings))
 
 
 class Pools:
-    """Who pools with whom, made ready to be asked often."""
+    """Which recipients share what they learn, indexed for fast lookups."""
 
     def __init__(self, groups: Groups) -> None:
         """Take the groups, which have no recipient in common."""
         self._members = HostIndex((each, name) for name, its in groups.items() for each in its)
 
     def of(self, host: str) -> str:
-        """Return who remembers what a host is told: ``@`` and its group, or its domain."""
+        """Return who shares what a host learns: ``@`` and its group, or its registered domain."""
         site = site_of(host)
         group = self.group(site)
         return site if group is None else SIGN + group

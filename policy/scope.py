@@ -53,7 +53,7 @@ class Scope:
         return {key: part for key, part in asdict(self).items() if part is not None}
 
     def host(self, policy: Policy) -> str:
-        """Return a recipient that is meant; somebody unheard of where all are."""
+        """Return a host in the scope; one that no rule names if all are."""
         if self.recipient is None:
             return ANYBODY
         named = is_group(self.recipient)
@@ -61,11 +61,11 @@ class Scope:
         return pattern.host
 
     def words(self) -> str:
-        """Return a query that is meant."""
+        """Return a query in the scope."""
         return "" if self.query is None else self.query.replace("*", "")
 
     def names(self, known: Iterable[str]) -> list[str]:
-        """Return the attributes that are meant."""
+        """Return the attributes in the scope."""
         if self.attribute is None:
             return [*known]
         pattern = NamePattern.parse(self.attribute)
@@ -76,7 +76,7 @@ class Scope:
 def scope(
     recipient: str | None, attribute: str | None, query: str | None, expires: date | None
 ) -> Scope:
-    """Return the scope that options name; UsageError where one of them cannot be meant."""
+    """Return the scope that options name; UsageError where one of them is not valid."""
     if recipient is not None:
         recipient = recipient.strip()
         recipient = recipient if is_group(recipient) else HostPattern.parse(recipient).text
@@ -88,7 +88,7 @@ def scope(
 
 
 def check_day(scope: Scope, today: date) -> None:
-    """Raise UsageError where what is set would be over before it holds."""
+    """Raise UsageError where the last day is over already."""
     if scope.expires is not None and scope.expires < today:
         raise UsageError(f"{scope.expires} is over, so this would never hold", "name a later day")
 

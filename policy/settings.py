@@ -77,7 +77,7 @@ class Setting:
 
     @property
     def closers(self) -> tuple[str, ...]:
-        """The choices to suggest for a misspelt one: none that opens more than most."""
+        """The choices to suggest for a misspelt one: only the stricter half."""
         return self.choices[len(self.choices) // 2 :] if self.order else self.choices
 
     def strictness(self, value: Value) -> float:
