@@ -35,7 +35,7 @@ LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: ``what`` was found, and the ``fix`` unless it is as it should.
+    """One thing that was checked: ``what`` was found, and the ``fix`` where one is needed.
 
     bad: something does not work, or is not safe; warn: it works less well than it could.
     """
@@ -48,7 +48,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What is looked at: the user's folders and environment, and the time and zone they are in."""
+    """What is checked: the user's folders and environment, and the time and zone they are in."""
 
     paths: Paths
     environment: Mapping[str, str]
@@ -58,28 +58,28 @@ class Machine:
 
 
 def ok(name: str, what: str) -> Finding:
-    """Return that something is as it should be."""
+    """Return a finding of something that is in order."""
     return Finding(name, "ok", what)
 
 
 def warn(name: str, what: str, fix: str) -> Finding:
-    """Return that something could be better."""
+    """Return a finding of something that could be better."""
     return Finding(name, "warn", what, fix)
 
 
 def bad(name: str, what: str, fix: str) -> Finding:
-    """Return that something does not work, or is not safe."""
+    """Return a finding of something that does not work, or is not safe."""
     return Finding(name, "bad", what, fix)
 
 
 def check_folders(here: Machine) -> Iterator[Finding]:
-    """Yield what there is to say of each of our folders."""
+    """Yield a finding for each of our folders."""
     for name in ("config", "data", "state", "runtime"):
         yield _folder(f"folder {name}", getattr(here.paths, name))
 
 
 def check_files(here: Machine) -> Iterator[Finding]:
-    """Yield which files of ours others can read or change; nothing if none."""
+    """Yield which of our files other users can read."""
     places = (here.paths.data, here.paths.models, here.paths.state)
     found = [each for place in places for each in _files(place)]
     for path in found[:AT_MOST]:
@@ -89,7 +89,7 @@ def check_files(here: Machine) -> Iterator[Finding]:
 
 
 def check_sockets(here: Machine) -> Iterator[Finding]:
-    """Yield whether the sockets can be where they belong, and what lies there that should not."""
+    """Yield whether each socket can be created, and what is in its way."""
     for name, path in (("control", here.paths.control), ("query", here.paths.query)):
         yield _socket(f"socket {name}", path)
 
@@ -167,7 +167,7 @@ def _socket(name: str, path: Path) -> Finding:
 
 
 def check_python(here: Machine) -> Iterator[Finding]:
-    """Yield which Python runs, and whether the cryptography that it brings is enough."""
+    """Yield which Python runs, and whether its cryptography has what the vault needs."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < OLDEST:
         wanted = ".".join(map(str, OLDEST))
@@ -193,7 +193,7 @@ def check_clock(here: Machine) -> Iterator[Finding]:
 
 
 def check_disk(here: Machine) -> Iterator[Finding]:
-    """Yield how much can be written; nothing is disclosed without a record."""
+    """Yield how much space is free; nothing is disclosed without a record."""
     place = next(each for each in (here.paths.data, *here.paths.data.parents) if each.is_dir())
     free = shutil.disk_usage(place).free
     if free < LITTLE:
@@ -205,7 +205,7 @@ def check_disk(here: Machine) -> Iterator[Finding]:
 
 
 def check_user(here: Machine) -> Iterator[Finding]:
-    """Yield whether this runs as the user whose agent it is."""
+    """Yield whether this runs as the user whose agent it is, not through sudo."""
     sudo = here.environment.get("SUDO_USER")
     if os.geteuid() == 0 and sudo and sudo != "root":
         what = "run through sudo: its files belong to root, and the user cannot open them"
@@ -215,7 +215,7 @@ def check_user(here: Machine) -> Iterator[Finding]:
 
 
 def check_environment(here: Machine) -> Iterator[Finding]:
-    """Yield what the environment says of where things lie."""
+    """Yield where the environment puts our files."""
     home = here.environment.get(HOME)
     if home and not os.path.isabs(home):  # noqa: PTH117  (a text may be empty)
         what = f"{HOME} is {home!r}: a different folder depending on where it runs"

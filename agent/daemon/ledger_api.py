@@ -1,4 +1,4 @@
-"""What the vault keeps, for the user's own eyes: ledger, requests, recipients, profile."""
+"""What the vault keeps, as messages to the user: ledger, requests, recipients, profile."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -14,24 +14,13 @@ from agent.model.model import Model
 from agent.vault.disclosure_index import Forgetting, Step, knowledge_in
 from agent.vault.profile import Values, differing, planned
 from agent.vault.vault import Vault
+from agent.wire import records
 from agent.wire.base import LATEST_ENTRIES
-from agent.wire.records import (
-    Changed,
-    Entry,
-    Handled,
-    Held,
-    Inferred,
-    Moment,
-    ProfileChange,
-    Recipient,
-    Stale,
-    ValueChange,
-)
 from agent.words.figures import listed
 from policy.hosts import host_of
 from policy.rules import SIGN
 
-SHARED = {*Entry.__struct_fields__} & {*Handled.__struct_fields__} - {"disclosed"}
+SHARED = {*records.Entry.__struct_fields__} & {*records.Handled.__struct_fields__} - {"disclosed"}
 MOST_NAMED = 6  # attributes, in a sentence
 MOST = 48  # moments of one recipient
 
@@ -48,7 +37,9 @@ def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
     return lambda site: agent.rules.active.pool_of(site) == pool
 
 
-def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) -> list[Entry]:
+def entries(
+    agent: Agent, recipient: str | None, after: int, limit: int | None
+) -> list[records.Entry]:
     """Return entries of the ledger, oldest first; ``recipient``: of it and its pool, or None.
 
     UsageError where that is neither a host nor a group.
@@ -56,9 +47,9 @@ def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) 
     wanted = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
     most = LATEST_ENTRIES if limit is None else limit
     return [
-        Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
+        records.Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
         if isinstance(record, Forgetting)
-        else Entry(
+        else records.Entry(
             number=number,
             kind="disclosed",
             at=record.at,
@@ -74,7 +65,7 @@ def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) 
     ]
 
 
-def holding(agent: Agent, recipient: str, now: datetime) -> Held:
+def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
     """Return what a recipient or group holds; UsageError where it is neither."""
     in_use = agent.rules.active
     ledger, pool = opened(agent).ledger, in_use.pool(recipient)
@@ -85,7 +76,7 @@ def holding(agent: Agent, recipient: str, now: datetime) -> Held:
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
     known = _known(found, model, now)
-    return Held(
+    return records.Held(
         pool=pool,
         values={name: fact.value for name, fact in facts},
         since={name: fact.since for name, fact in facts},
@@ -94,7 +85,7 @@ def holding(agent: Agent, recipient: str, now: datetime) -> Held:
         people=len(model.population.codes),
         people_left=0 if known is None else people_left(known, model),
         inferred=[
-            Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
+            records.Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
             for each in inferred(guarded, known, model)
         ],
     )
@@ -133,11 +124,11 @@ def forget(agent: Agent, recipient: str, now: datetime) -> bool:
     return ledger.forget(now, sites_in(agent, pool), host)
 
 
-def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
-    """Change the profile, all or nothing, and return who holds what is not so any more.
+def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> records.Changed:
+    """Change the profile, all or nothing, and return who holds older values.
 
-    It is a word of the user that can be taken back until the vault locks; with ``dry_run`` nothing
-    is done. UsageError for what no model has, or what does not fit every model that has it.
+    The user can undo it until the vault locks; with ``dry_run`` nothing is done. UsageError for
+    what is absent from every model, or does not fit every model that has it.
     """
     vault, pool_of = opened(agent), agent.rules.active.pool_of
     before = vault.profile.values()
@@ -167,17 +158,17 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
                     sent.setdefault(agent.rules.active.pool_of(site), {}).update(new)
             if not sent:
                 return "None of it was sent in the meantime."
-            each = "; ".join(f"{pool} was told {listed(new)}" for pool, new in sorted(sent.items()))
+            each = "; ".join(f"{pool} was sent {listed(new)}" for pool, new in sorted(sent.items()))
             return f"{ALREADY_SENT[:-1]}: {each}."
 
         shown = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} values"
         agent.consent.changed(f"Changed {shown} in your profile", put_back)
     now_set = {name: after.get(model, {}).get(name) for model, name in differs}
     stale = vault.ledger.disclosures.holders(now_set, pool_of)
-    return Changed(
+    return records.Changed(
         done=not wanted.dry_run,
         changes=[
-            ValueChange(
+            records.ValueChange(
                 model=model,
                 name=name,
                 was_set=name in before.get(model, {}),
@@ -185,7 +176,7 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
             )
             for model, name in differs
         ],
-        stale=[Stale(name=name, pools=[*pools]) for name, pools in stale.items()],
+        stale=[records.Stale(name=name, pools=[*pools]) for name, pools in stale.items()],
     )
 
 
@@ -203,7 +194,7 @@ def _named(agent: Agent, name: str, usable: Sequence[Model], now: datetime) -> M
     return agent.registry.of(name, agent.rules.active.keys, now)
 
 
-def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[Handled]:
+def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[records.Handled]:
     """Return the latest requests in the order in which they came.
 
     ``recipient``: those of it and its pool, None for all. UsageError where it is neither a host
@@ -213,7 +204,7 @@ def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[Ha
     found = [  # each by its place: after which entry of the ledger, and which request after that
         (
             (each.number, 0),
-            Handled(
+            records.Handled(
                 pool=pool_of(each.recipient),
                 disclosed=[*each.disclosed],
                 waiting=agent.silent_requests.waiting(each.number),
@@ -229,7 +220,7 @@ def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[Ha
         except UsageError:  # it went nowhere; without a policy nobody looks at it
             continue
         if pool in (None, pool_of(host)):
-            handled = Handled(
+            handled = records.Handled(
                 number=silent.number,
                 kind="nothing",
                 at=silent.at,
@@ -246,20 +237,20 @@ def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[Ha
     return [handled for _, handled in found][-most:]
 
 
-def recipients(agent: Agent, now: datetime) -> list[Recipient]:
+def recipients(agent: Agent, now: datetime) -> list[records.Recipient]:
     """Return everyone to whom anything was disclosed, the latest first; LockedError."""
-    told: dict[str, list[Step]] = {}
+    steps_of: dict[str, list[Step]] = {}
     last: dict[str, int] = {}
     for step in opened(agent).ledger.disclosures.steps:
         pool = agent.rules.active.pool_of(step.site)
-        told.setdefault(pool, []).append(step)
+        steps_of.setdefault(pool, []).append(step)
         if step.people_left is not None:
             last[pool] = step.number
     latest = sorted(last, key=lambda pool: -last[pool])
-    return [_recipient(agent, pool, told[pool], now) for pool in latest]
+    return [_recipient(agent, pool, steps_of[pool], now) for pool in latest]
 
 
-def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
+def thinned(moments: Sequence[records.Moment], most: int = MOST) -> list[records.Moment]:
     """Return at most ``most`` moments: the first, the last, the extremes, and some between."""
     end = len(moments) - 1
     if end < most:
@@ -271,7 +262,7 @@ def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
     return [moments[place] for place in sorted(kept)]
 
 
-def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> Recipient:
+def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> records.Recipient:
     """Return what there is to see of a pool; ``steps``: of the ledger, all that are about it."""
     index, in_use = opened(agent).ledger.disclosures, agent.rules.active
     model, found = _counted_by(agent, pool, now), index.pool(pool, in_use.pool_of)
@@ -279,7 +270,7 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
     sites = sorted({step.site for step in disclosed})
     book = in_use.book(model)
 
-    def history() -> Iterator[Moment]:
+    def history() -> Iterator[records.Moment]:
         """Yield each time from which on another number of people agreed with what it held."""
         linked: set[str] = set()
         before = None
@@ -291,10 +282,10 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
                 past = index.pool(pool, in_use.pool_of, number + 1 if linked else 0)
                 left = _agreeing(past, model, step.at)
             if left != before:
-                yield Moment(at=step.at, people_left=left)
+                yield records.Moment(at=step.at, people_left=left)
             before = left
 
-    return Recipient(
+    return records.Recipient(
         pool=pool,
         sites=sites,
         held=sorted(found.held),

@@ -1,4 +1,4 @@
-"""All that the policy in use rules, and changes of it: settings edited, answers calibrated."""
+"""The policy in use as messages, and changes to it: edited settings, calibrated answers."""
 
 import tomllib
 from collections.abc import Mapping
@@ -13,16 +13,7 @@ from agent.daemon.policy_file import rewrite
 from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
 from agent.errors import ModelError, Problem, UsageError
 from agent.model.attributes import Attribute
-from agent.wire.policy import (
-    AttributeStatus,
-    Edited,
-    PolicyEdit,
-    RulesStatus,
-    RuleStatus,
-    SettingStatus,
-)
-from agent.wire.policy import Problem as ProblemStatus
-from agent.wire.policy import Win as WinStatus
+from agent.wire import policy as wire
 from agent.wire.what_if import Calibrate, Calibrated, Pair
 from policy.audit import Remark, audit
 from policy.edit import toml, with_attribute, with_setting
@@ -48,10 +39,10 @@ NO_POLICY = "there is no policy"
 DIGITS = 4  # of a number that is written: answers on a scale of five are no more exact
 
 
-def ruled(now: datetime, agent: Agent) -> RulesStatus:
+def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
     """Return the rules in use, in their order, and what is wrong with the file as it is now."""
     rules, policy = agent.rules, agent.rules.policy
-    found = RulesStatus(
+    found = wire.RulesStatus(
         path=str(rules.path),
         in_use=policy is not None,
         since=(None if agent.vault is None else rules.usage.since) or now,
@@ -69,7 +60,7 @@ def ruled(now: datetime, agent: Agent) -> RulesStatus:
         remarks.setdefault(remark.rule, []).append(remark)
     alone = Rulebook(policy, ()).match(ANYBODY, "", today).settings  # for recipients without rules
     effective = [
-        SettingStatus(
+        wire.SettingStatus(
             key=key,
             value=toml(alone[key].value),
             rule=alone[key].rule.name,
@@ -79,7 +70,7 @@ def ruled(now: datetime, agent: Agent) -> RulesStatus:
         if key in alone
     ]
     written = [
-        RuleStatus(
+        wire.RuleStatus(
             name=rule.name,
             source=rule.source,
             line=place_of(lines, rule, ()),
@@ -97,15 +88,15 @@ def ruled(now: datetime, agent: Agent) -> RulesStatus:
 
 
 def place_of(lines: Mapping[Key, int], rule: Rule, path: RulePath) -> int | None:
-    """Return the line of what stands at a path below that of a rule, None in no file of ours."""
+    """Return the line of what a rule has at a path, None where the rule is not of the file."""
     return line_of(lines, (*rule.path, *path)) if rule.layer is Layer.FILE else None
 
 
-def _problem(problem: Problem | Remark) -> ProblemStatus:
-    return ProblemStatus(line=problem.line, key=problem.key, what=problem.what, hint=problem.hint)
+def _problem(problem: Problem | Remark) -> wire.Problem:
+    return wire.Problem(line=problem.line, key=problem.key, what=problem.what, hint=problem.hint)
 
 
-def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[AttributeStatus]:
+def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
     """Return them in the order of the model that the policy chooses, with no value of the user's.
 
     ``recipient``: a host, or @ and a group; None for recipients without rules. UsageError where it
@@ -120,14 +111,13 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[Attri
     ruling = None if book is None else book.match(host, "", now.date())
     lines = {} if in_use.policy is None else lines_of(in_use.policy.text)
 
-    def status(attribute: Attribute) -> AttributeStatus:
-        verdicts = None if ruling is None else ruling.attributes[attribute.name]
-        disclose = "never" if verdicts is None else may(verdicts)
+    def status(attribute: Attribute) -> wire.AttributeStatus:
+        verdicts = {} if ruling is None else ruling.attributes[attribute.name]
+        disclose = may(verdicts) if verdicts else "never"
         key = "guard" if disclose == GUARDED else "disclose"
-        rule = None if verdicts is None else verdicts[key].rule
-        bits = None if verdicts is None else verdicts.get("sensitivity")
-        guarded = verdicts is not None and disclose == GUARDED
-        return AttributeStatus(
+        decisive, sensitivity = verdicts.get(key), verdicts.get("sensitivity")
+        bits = attribute.sensitivity if sensitivity is None else float(sensitivity.value)
+        return wire.AttributeStatus(
             name=attribute.name,
             title=attribute.title,
             scope=attribute.scope,
@@ -135,19 +125,19 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[Attri
             refines=attribute.refines,
             model=model.id,
             disclose=disclose,
-            sensitivity_bits=attribute.sensitivity if bits is None else float(bits.value),
-            guard=float(verdicts["guard"].value) if verdicts and guarded else 0.0,
-            rule=NO_POLICY if rule is None else rule.name,
-            line=None if rule is None else place_of(lines, rule, (key,)),
+            sensitivity_bits=bits,
+            guard=float(decisive.value) if decisive and disclose == GUARDED else 0.0,
+            rule=NO_POLICY if decisive is None else decisive.rule.name,
+            line=None if decisive is None else place_of(lines, decisive.rule, (key,)),
         )
 
     return [status(each) for each in model.attributes]
 
 
 def calibration(asked: Calibrate, now: datetime, agent: Agent) -> Calibrated:
-    """Return what answers come to, about the model for recipients without rules of their own.
+    """Return the prices that answers imply, by the model for recipients without rules of their own.
 
-    UsageError for what nobody asked, and where it is to be written and cannot be; then nothing is.
+    UsageError for an answer without a question, and where it cannot be written; then nothing is.
     ModelError where that model must not be used.
     """
     model = agent.model_for(ANYBODY, "", now)
@@ -220,7 +210,7 @@ def into_policy(path: Path, found: Calibration) -> None:
     rewrite(path, change)
 
 
-def edited(edit: PolicyEdit, now: datetime, agent: Agent) -> Edited:
+def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
     """Write an edit into the policy file, and return what still decides otherwise.
 
     UsageError, and the file as it was, for what is no setting or no value of one, for a day that
@@ -253,10 +243,10 @@ def edited(edit: PolicyEdit, now: datetime, agent: Agent) -> Edited:
     except (ModelError, UsageError):
         names = ()
     lines = lines_of(policy.text)
-    return Edited(
+    return wire.Edited(
         changed=made.changed,
         wins=[
-            WinStatus(
+            wire.Win(
                 key=win.key,
                 value=win.value,
                 names=[*win.names],

@@ -1,25 +1,42 @@
-"""The policy file: read again when it changes, and rewritten whole or not at all."""
+"""The policy file and the rules in use: read when it changes, rewritten whole or not at all."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property, lru_cache
 from pathlib import Path
 from stat import S_IMODE
 from typing import NamedTuple
 
-from agent.daemon.active_policy import ActivePolicy, RuleUsage
 from agent.daemon.log import LOG
+from agent.daemon.request_log import RuleUsage
+from agent.decision.terms import Terms, terms_under
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError, reason
 from agent.files import beside, check_ours, clear_unfinished, settle
+from agent.model.model import Model
 from agent.wire.state import PolicyStatus
-from policy.read import EMPTY_POLICY, Opened, is_empty_policy, load, opened, preset, read, text_of
-from policy.rules import Layer, Policy
+from policy.audit import misspelt
+from policy.hosts import host_of
+from policy.match import Rulebook
+from policy.read import (
+    EMPTY_POLICY,
+    Opened,
+    is_empty_policy,
+    load,
+    opened,
+    preset,
+    read,
+    with_typo_guard,
+)
+from policy.rules import SIGN, Layer, Policy, Pools
 
 SETTLING = timedelta(seconds=0.25)
 TRIES = 3
 Change = Callable[[str, Policy], str]  # of a text, and of what it says
 Check = Callable[[Policy, Policy], None]  # of what it says before and after
+_Found = Policy | PolicyError | UsageError | None
+KEPT = 4096  # recipients, and terms of one
 PATIENCE = 0.7  # seconds that a call waits for changed rules: less than a browser waits for us
 STEP = 0.02  # seconds between two looks at a file that is being written
 LATE = Problem(
@@ -48,7 +65,7 @@ UNREADABLE = Fingerprint(0, 0, 0, 0, 0)
 
 
 def fingerprint_of(path: Path) -> Fingerprint | None:
-    """Return the stamp of a file, None if there is none, UNREADABLE if that cannot be said."""
+    """Return the fingerprint of a file, None if there is none, UNREADABLE if it cannot be read."""
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError, ValueError):  # the last for a name with a NUL
@@ -114,7 +131,7 @@ def rewrite(
             changed = change(found.text, before)
             after = read(changed, str(path), preset)
         except PolicyError as error:
-            what = f"this would be no policy, so nothing was written: {error}"
+            what = f"the result would be no valid policy, so nothing was written: {error}"
             raise UsageError(what, error.hint) from error
         if is_empty_policy(found.text) or is_empty_policy(changed):
             what = f"an empty policy is never used, so nothing was written to {path}"
@@ -139,7 +156,7 @@ def _replaced(target: Path, before: Opened, after: str) -> bool:
     try:
         clear_unfinished(target)  # of a daemon that was killed
         with beside(before.mark + after.encode(), target) as new:
-            if text_of(target) != before.text:
+            if opened(target).text != before.text:
                 return False
             new.chmod(S_IMODE(before.status.st_mode))
             new.replace(target)
@@ -151,7 +168,90 @@ def _replaced(target: Path, before: Opened, after: str) -> bool:
     return True
 
 
-_Found = Policy | PolicyError | UsageError | None
+class ActivePolicy:
+    """A policy, or none; it never changes, but caches what was asked."""
+
+    def __init__(self, policy: Policy | None) -> None:
+        self.policy = policy
+        groups = {} if policy is None else policy.groups
+        self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
+        self._books: dict[tuple[str, str], Rulebook] = {}
+        self._terms: dict[tuple[int, str], Terms] = {}
+        self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
+        rules = () if policy is None else policy.rules
+        self._chooses = any("model" in rule.settings for rule in rules)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of makers whose models may be used, none for any."""
+        return () if self.policy is None else self.policy.trusted_keys
+
+    @cached_property
+    def recipients(self) -> Rulebook | None:
+        """The rules, ready to be asked about recipients, of no attributes; None without rules."""
+        return None if self.policy is None else Rulebook(self.policy, ())
+
+    def book(self, model: Model) -> Rulebook | None:
+        """Return the rules, ready for the attributes of a model; None where there are no rules."""
+        key = (model.id, model.digest)
+        book = self._books.get(key)
+        if book is None and self.policy is not None:
+            names = [attribute.name for attribute in model.attributes]
+            book = self._books[key] = Rulebook(with_typo_guard(self.policy, names), names)
+        return book
+
+    def model(self, recipient: str, query: str, today: date) -> str | None:
+        """Return the name of the model that a request is decided with, None for the shipped one.
+
+        UsageError if the recipient is not a host.
+        """
+        if self.recipients is None or not self._chooses:
+            return None
+        verdict = self.recipients.match(recipient, query, today).settings.get("model")
+        return None if verdict is None else str(verdict.value)
+
+    def terms(self, model: Model, recipient: str, query: str, today: date) -> Terms | None:
+        """Return the terms for a request, with the ruling they are of; None without rules.
+
+        UsageError if the recipient is not a host.
+        """
+        book = self.book(model)
+        if book is None:
+            return None
+        ruling = book.match(recipient, query, today)
+        key = (id(ruling.settings), ruling.host)  # one object for the same rules; its terms keep it
+        if key not in self._terms:
+            if len(self._terms) >= KEPT:
+                self._terms.clear()
+            self._terms[key] = terms_under(ruling, model)
+        return self._terms[key]
+
+    def pool(self, recipient: str) -> str:
+        """Return the pool of a host or address, or of @ and the name of a group.
+
+        UsageError where it is neither.
+        """
+        if not recipient.startswith(SIGN):
+            return self.pool_of(host_of(recipient))
+        groups = {} if self.policy is None else self.policy.groups
+        if recipient.removeprefix(SIGN) not in groups:
+            raise UsageError.unknown("group", recipient, [SIGN + name for name in groups])
+        return recipient
+
+    def hosts_of(self, pool: str) -> list[str]:
+        """Return hosts of a pool, for the rules about it: its domain, or one of each member."""
+        if self.policy is None or not pool.startswith(SIGN):
+            return [pool]
+        return [member.host for member in self.policy.groups[pool.removeprefix(SIGN)]]
+
+    def misspelt(self, models: Sequence[Model]) -> tuple[str, ...]:
+        """Return a remark on each name in the rules that is probably meant for an attribute's."""
+        names = tuple(sorted({each.name for model in models for each in model.attributes}))
+        if names not in self._remarks:
+            found = () if self.policy is None else misspelt(self.policy, names)
+            said = tuple(f"line {each.line}: {each.what} ({each.hint})" for each in found)
+            self._remarks = {names: said}
+        return self._remarks[names]
 
 
 class PolicyFile:
@@ -188,7 +288,7 @@ class PolicyFile:
 
     @property
     def stale(self) -> bool:
-        """Whether rules are in force that the file, as it is now, does not say."""
+        """Whether the rules in force are older than the file, which has problems."""
         return self.policy is not None and bool(self.problems)
 
     def check(self, now: datetime) -> bool:

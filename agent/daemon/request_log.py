@@ -1,13 +1,17 @@
-"""The latest requests: how many in a minute, and those of which the ledger has nothing."""
+"""The latest requests: how many in a minute, which rules decided, and what is in no ledger."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Literal
 
 from agent.wire.decide import Answer, Ask, Code
+from policy.match import Ruling
+from policy.precedence import Verdicts
+from policy.rules import Rule
 
 Asker = Literal["command", "user", "page", "program"]  # who asks, as the door says
 MINUTE = timedelta(minutes=1)
@@ -15,6 +19,10 @@ RECORDED: Mapping[Asker, int] = MappingProxyType({"user": 120, "page": 600, "pro
 MOST_POOLS = 1000  # that are counted for pages; the one that was counted first goes
 MOST_SILENT = 1_000  # requests
 ROOM = 2**20  # characters of them in all
+KEPT_RULINGS = 256  # combinations of rules that are not looked into yet
+MOST_RULES = 50_000  # of the policy and of those before it
+_Answered = tuple[datetime, Verdicts, Mapping[str, Verdicts]]
+Known = tuple[object, ...]
 
 
 class Rates:
@@ -131,3 +139,56 @@ class SilentRequests:
 
 def _waiting(answer: Answer) -> int:
     return 0 if answer.summary is None else answer.summary.waiting
+
+
+class RuleUsage:
+    """When each rule last decided something about a request that was answered.
+
+    A rule that says the same after the policy was read again is the same. ``since``: when it was
+    begun to note that, None before.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.since: datetime | None = None
+        self._answered: dict[int, _Answered] = {}  # by the id of its settings, which it keeps
+        self._times: dict[Known, datetime] = {}
+
+    def begin(self, now: datetime) -> None:
+        """Begin anew."""
+        self.clear()
+        self.since = now
+
+    def clear(self) -> None:
+        """Forget all that decided."""
+        self._answered.clear()
+        self._times.clear()
+
+    def note(self, ruling: Ruling, at: datetime) -> None:
+        """Note that a request was answered under a ruling; nothing else of it is kept."""
+        self._answered[id(ruling.settings)] = (at, ruling.settings, ruling.attributes)
+        if len(self._answered) > KEPT_RULINGS:
+            self._sort_in()
+
+    def at(self, rule: Rule) -> datetime | None:
+        """Return when a rule last decided something, None where it has not yet."""
+        self._sort_in()
+        return self._times.get(_known(rule))
+
+    def _sort_in(self) -> None:
+        """Take down the time of each rule that decided something, the latest as the last."""
+        for at, settings, attributes in sorted(self._answered.values(), key=itemgetter(0)):
+            verdicts = [settings, *attributes.values()]
+            for rule in {verdict.rule for each in verdicts for verdict in each.values()}:
+                known = _known(rule)
+                self._times.pop(known, None)
+                self._times[known] = at
+        self._answered.clear()
+        for known in [*self._times][: max(len(self._times) - MOST_RULES, 0)]:
+            del self._times[known]
+
+
+def _known(rule: Rule) -> Known:
+    """Return by what a rule is known again; its place may change as others come and go."""
+    parts = (*rule.settings.items(), *rule.conditions.items())
+    return (rule.source, rule.path[:1], rule.name, *parts)

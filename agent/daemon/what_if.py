@@ -40,14 +40,14 @@ def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
             lines=[],
             candidates=[],
         )
-    said = _worded(decision, context)
+    wording = _worded(decision, context)
     return Explained(
         code=code_of(decision),
-        headline=headline(said),
+        headline=headline(wording),
         disclosed=[*decision.disclosed],
-        pending=[*said.pending],
-        lines=_lines(said),
-        candidates=[*said.outcomes],
+        pending=[*wording.pending],
+        lines=_lines(wording),
+        candidates=[*wording.outcomes],
         proof=decision.evidence.proof,
     )
 
@@ -136,17 +136,17 @@ def _weighing_steps(
     change = Change(frozenset(body.add), frozenset(body.drop), base)
     yield
     weighing = yield from weigh_steps(decision, context, change)
-    said = _worded(decision, context)
+    wording = _worded(decision, context)
     chosen, other = _weight(weighing.chosen), _weight(weighing.weighed)
     alike, informed = weighing.chosen.figures.people, weighing.informed
-    whole = headline(said)
-    sentence = difference(chosen, other, said.titles, alike_before=alike, informed=informed)
+    whole = headline(wording)
+    sentence = difference(chosen, other, wording.titles, alike_before=alike, informed=informed)
     if not sentence:
         sentence = whole
         if entry is not None:
-            sentence = carried(chosen, said.titles, alike_before=alike, informed=informed)
+            sentence = carried(chosen, wording.titles, alike_before=alike, informed=informed)
     remarks = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
-    remarks += _lines(said)
+    remarks += _lines(wording)
     if not fits(weighing.weighed.names, context.model):
         remarks.append(_too_long(weighing.weighed.names))
     if entry is not None and entry.digest != context.model.digest:
@@ -163,7 +163,7 @@ def _weighing_steps(
         pending=[*decision.pending.names] if decision.pending else [],
         chosen=chosen,
         weighed=other,
-        rows=_rows(decision, weighing, said),
+        rows=_rows(decision, weighing, wording),
         lines=remarks,
         proof=decision.evidence.proof,
     )
@@ -198,8 +198,8 @@ def _weight(each: WeighedSet) -> Weight:
     )
 
 
-def _rows(decision: Decision, weighing: Weighing, said: Decided) -> list[Row]:
-    reasons, verdict = {each.name: each for each in said.outcomes}, decision.terms.verdict
+def _rows(decision: Decision, weighing: Weighing, wording: Decided) -> list[Row]:
+    reasons, verdict = {each.name: each for each in wording.outcomes}, decision.terms.verdict
 
     def row(each: Candidate) -> Row:
         reason = reasons.get(each.name)
@@ -207,7 +207,7 @@ def _rows(decision: Decision, weighing: Weighing, said: Decided) -> list[Row]:
         ruled = "auto" if disclose is None else str(disclose.value)
         return Row(
             name=each.name,
-            title=said.titles[each.name],
+            title=wording.titles[each.name],
             inside=each.disclosed,
             held=each.held,
             disclose="guarded" if guard is not None and guard.value else ruled,
@@ -255,10 +255,10 @@ def _worded(decision: Decision, context: RuledContext) -> Decided:
     return worded(decision, context.model, decision.terms.excluded - context.terms.excluded)
 
 
-def _lines(said: Decided) -> list[Line]:
+def _lines(wording: Decided) -> list[Line]:
     """Return what more there is to say about a decision."""
-    dropped = [each.name for each in said.outcomes if each.reason == NO_ROOM]
-    return [*lines(said), *([_too_long(dropped)] if dropped else [])]
+    dropped = [each.name for each in wording.outcomes if each.reason == NO_ROOM]
+    return [*lines(wording), *([_too_long(dropped)] if dropped else [])]
 
 
 def _too_long(names: Iterable[str]) -> Line:

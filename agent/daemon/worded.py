@@ -1,8 +1,9 @@
-"""From a decision to what is said of it: attribute by attribute, and as `agent.words` takes it."""
+"""A decision as `agent.words` takes it: its figures, and why each attribute is sent or not."""
 
 from collections import defaultdict
 
 from agent.decision.decide import Candidate, Decision
+from agent.decision.terms import Terms
 from agent.decision.tradeoff_curve import Curve
 from agent.model.model import Model
 from agent.wire.decide import Code, Reason
@@ -15,7 +16,7 @@ NONE: frozenset[str] = frozenset()
 
 
 def code_of(decision: Decision | Curve) -> Code:
-    """Return the code of a decision, or of many: in the ordinary case, that it was answered."""
+    """Return the code of a decision or a curve; "answered" in the ordinary case."""
     return "answered" if decision.status == "decided" else decision.status
 
 
@@ -23,6 +24,10 @@ def worded(decision: Decision, model: Model, dropped: frozenset[str] = NONE) -> 
     """Return what sentences need of a decision; ``dropped``: what the header had no room for."""
     figures, evidence, terms = decision.figures, decision.evidence, decision.terms
     pending = decision.pending
+    rules: dict[str, list[str]] = defaultdict(list)  # the settings behind it, without the defaults
+    for key, verdict in () if terms.ruling is None else terms.ruling.settings.items():
+        if verdict.rule.layer:
+            rules[verdict.rule.name].append(f"{key} = {shown(verdict.value)}")
     more = figures if pending is None else pending.figures
     return Decided(
         code=code_of(decision),
@@ -32,7 +37,7 @@ def worded(decision: Decision, model: Model, dropped: frozenset[str] = NONE) -> 
         disclosed=decision.disclosed,
         again=decision.again,
         pending=pending.names if pending else (),
-        outcomes=reasons_of(decision, dropped),
+        outcomes=[_reason(each, terms, dropped) for each in decision.candidates],
         titles={each.name: each.title for each in model.attributes},
         ask=terms.ask,
         always=terms.always,
@@ -59,34 +64,20 @@ def worded(decision: Decision, model: Model, dropped: frozenset[str] = NONE) -> 
         node_limit_hit=evidence.node_limit_hit,
         serves={each.name: each.serves for each in decision.candidates if each.serves},
         guessed={each.name: (each.bits, each.best_guess) for each in decision.guarded},
-        rules=_rules(decision),
+        rules=rules,
     )
 
 
-def reasons_of(decision: Decision, dropped: frozenset[str] = NONE) -> list[Reason]:
-    """Return why each attribute is in it or not; none where nothing was looked for."""
-    return [_reason(each, decision, dropped) for each in decision.candidates]
-
-
-def _reason(candidate: Candidate, decision: Decision, dropped: frozenset[str]) -> Reason:
-    name = candidate.name
-    verdict = decision.terms.verdict(BEHIND.get(candidate.reason, "disclose"), name)
+def _reason(each: Candidate, terms: Terms, dropped: frozenset[str]) -> Reason:
+    """Return why an attribute is in it or not, and the rule behind that."""
+    no_room = each.name in dropped
+    verdict = terms.verdict(BEHIND.get(each.reason, "disclose"), each.name)
     return Reason(
-        name=name,
-        disclosed=candidate.disclosed,
-        reason=NO_ROOM if name in dropped else candidate.reason,
-        rule=None if verdict is None or name in dropped else verdict.rule.name,
-        limit=None if name in dropped else candidate.limit,
-        gain_bits=candidate.gain_bits,
-        cost_bits=candidate.cost_bits,
+        name=each.name,
+        disclosed=each.disclosed,
+        reason=NO_ROOM if no_room else each.reason,
+        rule=None if verdict is None or no_room else verdict.rule.name,
+        limit=None if no_room else each.limit,
+        gain_bits=each.gain_bits,
+        cost_bits=each.cost_bits,
     )
-
-
-def _rules(decision: Decision) -> dict[str, list[str]]:
-    """Return the settings of the request by the rule behind each, without the defaults."""
-    found: dict[str, list[str]] = defaultdict(list)
-    ruling = decision.terms.ruling
-    for key, verdict in () if ruling is None else ruling.settings.items():
-        if verdict.rule.layer:
-            found[verdict.rule.name].append(f"{key} = {shown(verdict.value)}")
-    return found

@@ -5,12 +5,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from agent.daemon.active_policy import ActivePolicy
 from agent.daemon.agent import Agent
 from agent.daemon.consent import Consent
 from agent.daemon.events import Bus
 from agent.daemon.model_registry import Keys, ModelRegistry
-from agent.daemon.policy_file import PolicyFile
+from agent.daemon.policy_file import ActivePolicy, PolicyFile
 from agent.daemon.sources import Sources
 from agent.errors import UsageError
 from agent.model.attributes import Attribute

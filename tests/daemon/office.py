@@ -5,8 +5,8 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from agent.daemon.active_policy import ActivePolicy
 from agent.daemon.consent import Consent
+from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.sources import RECORD
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon import active_policy
-from agent.daemon.active_policy import ActivePolicy, RuleUsage
+from agent.daemon import request_log
 from agent.daemon.handle import handle
+from agent.daemon.policy_file import ActivePolicy
+from agent.daemon.request_log import RuleUsage
 from agent.errors import UsageError
 from agent.wire.decide import Ask
 from policy.match import Rulebook, Ruling
@@ -82,7 +83,7 @@ def test_the_same_rule_of_a_policy_read_again_keeps_its_time(
     monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
     """Wherever it stands then; one that says something else is another."""
-    monkeypatch.setattr(active_policy, "KEPT", kept)
+    monkeypatch.setattr(request_log, "KEPT_RULINGS", kept)
     found, names = RuleUsage(), ("age",)
     book = Rulebook(policy_of(USAGE_TEXT), names)
     for hours, (host, query) in enumerate([("books.example", "flu"), ("a.example", "x")]):
@@ -102,7 +103,7 @@ def test_neither_recipients_nor_queries_are_kept(monkeypatch: pytest.MonkeyPatch
     held = [*found._answered.values()]  # noqa: SLF001  (all that is kept)
     assert all("secret" not in str(each) for each in held)
     assert len(held) == 2
-    monkeypatch.setattr(active_policy, "MOST", 1)
+    monkeypatch.setattr(request_log, "MOST_RULES", 1)
     found.note(book.match("b.example", "flu", MONDAY.date()), MONDAY + HOUR)
     rules = [rule for rule in book.policy.rules if found.at(rule) is not None]
     assert len(rules) == 1

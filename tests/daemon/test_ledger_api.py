@@ -170,7 +170,7 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
     assert said.startswith("Changed ")
     assert said.endswith(": undone. None of it was sent in the meantime.") == (not told)
     for pool in {pool_of(host) for host in HOSTS}:
-        part = said.partition(f"{pool} was told ")[2].partition(";")[0].removesuffix(".")
+        part = said.partition(f"{pool} was sent ")[2].partition(";")[0].removesuffix(".")
         assert {*part.replace(" and ", ", ").split(", ")} - {""} == told.get(pool, set())
     with pytest.raises(UsageError, match="nothing to undo"):
         calls.undo()

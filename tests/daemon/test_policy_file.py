@@ -243,7 +243,7 @@ EDITS = st.tuples(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(EDITS, min_size=1, max_size=4), st.booleans())
 def test_an_edit_is_in_force_when_the_next_call_is_answered(
     tmp_path_factory: pytest.TempPathFactory, edits: list[Any], ours: bool

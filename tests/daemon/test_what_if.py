@@ -7,16 +7,17 @@ from typing import cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.daemon import what_if
 from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.what_if import explained
+from agent.decision.tradeoff_curve import taken
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask
-from agent.wire.what_if import WhatIf
+from agent.wire.what_if import Weighed, WhatIf
 from policy.hosts import site_of
 from tests.daemon.doubles import MONDAY, Heard, MemoryVault
 from tests.daemon.people import MODEL, ROWS, SECOND, living, values_of
-from tests.daemon.weighing import weighed
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES
 from tests.decision.transcripts import HOSTS, QUERIES
@@ -43,6 +44,11 @@ steps = st.tuples(st.sampled_from([1, 1, 60, 200]), asks, st.integers(0, 5))
 
 
 streams = st.lists(steps, min_size=1, max_size=6)
+
+
+def weighed(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
+    """Return what the daemon answers, at once."""
+    return taken(what_if.weighed(body, now, agent))
 
 
 def lived(agent: Agent, vault: MemoryVault, stream: list[tuple[int, Ask, int]]) -> datetime:

@@ -20,7 +20,7 @@ from agent.words.outcomes import WHY_NOTHING
 from tests.daemon.doubles import MONDAY, FixedRules, OneModel, agent_of
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import MODEL, OPEN, SECOND, SHOP, living
-from tests.daemon.weighing import weighed
+from tests.daemon.test_what_if import weighed
 from tests.decision.made import NAMES
 
 WARY = 'lambda = 1.0\nk = 30\n[attributes]\nage = "ask"\njob = "never"\nregion = { guard = 0.5 }\n'

@@ -54,13 +54,13 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 242),
-    "lines of tests": (42_000, 63_736),
+    "private functions with one caller": (250, 241),
+    "lines of tests": (42_000, 63_730),
 }
 STANDING = {
     "agent": Size(405, 4),
     "agent/cli": Size(4_770, 30),
-    "agent/daemon": Size(5_110, 36),
+    "agent/daemon": Size(5_092, 35),
     "agent/decision": Size(1_265, 10),
     "agent/lab": Size(3_604, 34),
     "agent/model": Size(818, 8),

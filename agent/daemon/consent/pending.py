@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace as changed
 
-from agent.daemon.active_policy import ActivePolicy
 from agent.daemon.consent.preferences import Preferences, applied, denied_once, unasked, used_up
 from agent.daemon.consent.reviews import (
     EXPIRES,
@@ -25,7 +24,7 @@ from agent.daemon.consent.reviews import (
     settled,
     sites,
 )
-from agent.daemon.policy_file import Edit
+from agent.daemon.policy_file import ActivePolicy, Edit
 from agent.decision.decide import Decision
 from agent.decision.terms import Terms
 from agent.vault.store import Items
@@ -258,7 +257,7 @@ class PendingConsent:
             if names not in books:
                 books[names] = Rulebook(with_typo_guard(policy, names), names)
             ruling = books[names].match(review.recipient, review.query, now.date())
-            if before == self._basis(replace(ruling, pool=review.pool)):
+            if before == self._basis(ruling)._replace(sent=self._sent[review.pool]):
                 continue
             gone = unasked(self._state.preferences, ruling).intersection(review.names)
             if gone and ruling.pool == review.pool:  # else a verdict on it reports the change

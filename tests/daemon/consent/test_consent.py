@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.daemon.active_policy import ActivePolicy
 from agent.daemon.consent import Consent
+from agent.daemon.policy_file import ActivePolicy
 from agent.errors import RefusedError, ReticentError, UsageError
 from agent.wire.policy import Disclose, Override, Verdict
 from policy.read import preset, read

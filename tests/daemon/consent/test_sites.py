@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.daemon.active_policy import ActivePolicy
 from agent.daemon.consent import Consent
 from agent.daemon.consent.reviews import MOST_SEARCHES, SEARCHES_PER_SITE, Approved, Offers, sites
+from agent.daemon.policy_file import ActivePolicy
 from agent.errors import UsageError
 from agent.wire.decide import BIGGEST, RelayAnswer
 from agent.wire.policy import Verdict
