@@ -47,6 +47,15 @@ def only(here: Machine, name: str, state: State) -> Finding:
     return found
 
 
+def alone(here: Machine, name: str, state: State) -> Finding:
+    """Return the one finding of a name and a state; nothing else is bad."""
+    found = examine(here)
+    assert {each.name for each in found if each.state == "bad"} <= {name}
+    [one] = [each for each in found if (each.name, each.state) == (name, state)]
+    assert one.fix
+    return one
+
+
 def named(each: object) -> str:
     """Return what a part of a case is called, the same in every process."""
     return "" if callable(each) else str(each)[:30]

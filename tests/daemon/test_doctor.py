@@ -19,7 +19,7 @@ from agent.model.file import shipped_model
 from agent.model.file import write as write_model
 from agent.paths import paths
 from tests.cli.examples import cli_model
-from tests.daemon.cases import NOW, healthy, named, only, states
+from tests.daemon.cases import NOW, alone, healthy, named, only, states
 from tests.model.examples import STRANGER
 
 
@@ -105,8 +105,7 @@ def test_what_is_wrong_is_found(
 ) -> None:
     """Under its name, and nothing else becomes bad by it."""
     spoil(here)
-    assert what in only(here, name, state).what
-    assert {each for each, found in states(here).items() if found == "bad"} <= {name}
+    assert what in alone(here, name, state).what
 
 
 def test_a_model_by_nobody_trusted_is_found(here: Machine) -> None:

@@ -15,7 +15,7 @@ from policy import hosts
 from tests.daemon.home import OPEN, Home
 from tests.daemon.people import SHOP
 
-MARK = "private"
+MARK = "zqxv"  # which no other text has
 TEXT = 'lambda = 0.0\nmodel = "mine"\n'
 
 
@@ -45,8 +45,7 @@ def marked() -> list[object]:
 
 
 def _is_marked(text: object) -> bool:
-    marks = (f"{MARK}.example", f"{MARK} {SHOP.query}", f"{MARK} matters")
-    return isinstance(text, str) and any(mark in text for mark in marks)
+    return isinstance(text, str) and MARK in text and text != MARK
 
 
 def known() -> int:

@@ -87,20 +87,14 @@ def test_two_relays_do_not_meet(live: Live) -> None:
     assert found == [[*range(MANY)], [*range(1000, 1000 + MANY)]]
 
 
-def test_a_locked_daemon_attaches_nothing() -> None:
-    """Which is an answer like another."""
-    with living(locked=True) as live, hosting(live.paths.query) as host:
-        said = host.ask(1, "decide", ASK)
-        assert (said["status"], said["body"]["code"]) == (200, "locked")
-        assert not said["body"]["attributes"]
-
-
 def test_a_daemon_may_come_and_go() -> None:
-    """The relay says that there is none, and stays; nothing is attached meanwhile."""
+    """The relay says that there is none, and stays; nothing is attached then, or while locked."""
     with home() as places, hosting(places.query) as host:
         assert host.ask(1, "decide", ASK)["code"] == "no daemon"
         with started(places) as live:
-            assert host.ask(2, "status")["id"] == 2
+            locked = host.ask(2, "decide", ASK)
+            assert (locked["status"], locked["body"]["code"]) == (200, "locked")
+            assert not locked["body"]["attributes"]
             live.kill()
             assert host.ask(3, "decide", ASK)["code"] == "no daemon"
         with started(places):
@@ -117,14 +111,9 @@ def test_an_answer_that_comes_too_late_goes_nowhere() -> None:
         live.process.send_signal(signal.SIGCONT)
         assert host.ask(3, "status")["id"] == 3
         assert host.ask(4, "decide", ASK)["id"] == 4
-
-
-def test_a_kill_in_the_middle_of_a_request_is_no_daemon() -> None:
-    """It had the request, and had not answered."""
-    with living() as live, hosting(live.paths.query) as host:
         live.process.send_signal(signal.SIGSTOP)
         host.send(ENVELOPE)
-        live.kill()
+        live.kill()  # which had the request, and had not answered
         assert host.said()["code"] == "no daemon"
         assert host.ask(2, "status")["code"] == "no daemon"
 

@@ -1,27 +1,33 @@
 """A vault that is replaced under a running daemon, and looks at one that change nothing of it."""
 
+import io
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    contextmanager,
+    nullcontext,
+    redirect_stderr,
+    redirect_stdout,
+)
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from agent.cli.main import outcome
 from agent.errors import VaultError
-from agent.paths import Paths
+from agent.paths import HOME, Paths
 from agent.vault.backup import check_closed, restore
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location, read_notice
 from agent.wire.decide import Answer, Ask
 from agent.wire.routes import QUERY
+from tests.cli.conftest import Ran
 from tests.daemon.crowd import QUERIES
-from tests.daemon.whole_daemon import OPEN, PATIENCE, Live, environment, home, living, started
-from tests.house.tree import ROOT
+from tests.daemon.whole_daemon import OPEN, PATIENCE, Live, home, living, started
 from tests.vault.test_replaced import ELSEWHERE, IN_PLACE, Deed
 from tests.vault.worlds import PASSPHRASE, TYPED
 
@@ -46,18 +52,15 @@ def asked(live: Live, begin: int, many: int) -> list[Answer]:
         ]
 
 
-def run(places: Paths, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command; the passphrase is at its input."""
-    return subprocess.run(
-        [sys.executable, "-m", "agent.cli", *words],
-        input=f"{PASSPHRASE}\n",
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment(places) | {"COLUMNS": "1000"},
-        cwd=ROOT,
-        timeout=PATIENCE,
-    )
+def run(places: Paths, *words: str) -> Ran:
+    """Run a command in this process; the passphrase is at its input."""
+    said, wrong = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(wrong):
+        patch.setenv(HOME, str(places.config.parent))
+        patch.setenv("COLUMNS", "1000")
+        patch.setattr("sys.stdin", io.StringIO(f"{PASSPHRASE}\n"))
+        code = outcome([*words])
+    return Ran(code, said.getvalue(), wrong.getvalue())
 
 
 @pytest.mark.parametrize("name", ["replaced", "folder moved", "truncated"])
@@ -82,12 +85,12 @@ def test_nothing_that_was_answered_is_lost_and_everybody_says_so(tmp_path: Path,
             ("daemon", "doctor"),
         ):
             ran = run(live.paths, *words)
-            assert notice.what in (ran.stdout + ran.stderr).casefold()
-            assert notice.file in ran.stdout + ran.stderr
+            assert notice.what in (ran.out + ran.err).casefold()
+            assert notice.file in ran.out + ran.err
         with live.client() as client, pytest.raises(VaultError) as caught:
             client.call("unlock", OPEN)
         assert caught.value.hint == notice.hint
-        assert run(live.paths, "vault", "restore", notice.file).returncode == 0
+        assert run(live.paths, "vault", "restore", notice.file).code == 0
         live.unlock()
         assert live.status().notice is None
         assert asked(live, 0, ASKED)[0].code == "answered"
@@ -197,9 +200,7 @@ def test_looking_changes_nothing(
             before = seen(places), (tmp_path / "saved.db").read_bytes()
             for words in LOOKS:
                 ran = run(places, *[each.format(tmp_path) for each in words])
-                assert ran.returncode == 0 or words[1:2] not in (("backup",), ("restore",)), (
-                    ran.stderr
-                )
+                assert ran.code == 0 or words[1:2] not in (("backup",), ("restore",)), ran.err
                 assert (words, seen(places)) == (words, before[0])
             assert (tmp_path / "saved.db").read_bytes() == before[1]
         copied = Location(tmp_path / "copy.db", tmp_path / "witness.json")
