@@ -4,13 +4,11 @@ What a source says stands for the request alone: it is no knowledge, and it neve
 disclosed (DESIGN.md 2.6).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
-from types import MappingProxyType
-from typing import NamedTuple
 
 import msgspec
 
@@ -20,8 +18,8 @@ from agent.model.lookup import normalise
 from agent.vault.store import Items
 from agent.wire.decide import Ask, Clicked
 
-FROM, TO = 7, 18  # hours of the day
-SATURDAY = 5
+FROM, TO = 7, 18  # hours of the day, in the zone of the user, at which people work
+SATURDAY = 5  # the first weekday at which they do not
 MOST = 10_000  # queries
 WEEK = timedelta(days=7)
 DAY = timedelta(days=1)
@@ -31,16 +29,7 @@ ANSWERS = frozenset({"yes", "no"})
 EVERY = timedelta(minutes=5)  # between two writings of the history
 OF_QUERIES = frozenset({"asked_before", "visited_before"})
 OF_HISTORY = OF_QUERIES | {"daily"}
-
-
-def working_hours(at: datetime) -> bool:
-    """Return whether it is between 7 am and 6 pm, in the zone of the time."""
-    return FROM <= at.hour < TO
-
-
-def workday(at: datetime) -> bool:
-    """Return whether it is Monday to Friday, in the zone of the time."""
-    return at.weekday() < SATURDAY
+SOURCES = OF_HISTORY | {"working_hours", "workday"}
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,14 +51,6 @@ class History:
     first: datetime | None = None
     requests: int = 0
     queries: dict[bytes, bool] = field(default_factory=dict)
-
-    def asked_before(self, query: str) -> bool:
-        """Return whether the same query, but for case and white space, was asked before."""
-        return digest(query) in self.queries
-
-    def visited_before(self, query: str) -> bool:
-        """Return whether a result of the same query was visited before."""
-        return self.queries.get(digest(query), False)
 
     def daily(self, at: datetime) -> bool:
         """Return whether there was a request a day, on average over a week or more."""
@@ -116,34 +97,11 @@ def digest(query: str) -> bytes:
     return sha256(normalise(query).encode("utf-8", "surrogatepass")).digest()[:SIZE]
 
 
-class Moment(NamedTuple):
-    """What a source may look at: the request, and what came before."""
-
-    query: str
-    at: datetime
-    past: History
-
-
-Source = Callable[[Moment], bool]
-
-
-SOURCES: Mapping[str, Source] = MappingProxyType(
-    {
-        "working_hours": lambda moment: working_hours(moment.at),
-        "workday": lambda moment: workday(moment.at),
-        "asked_before": lambda moment: moment.past.asked_before(moment.query),
-        "visited_before": lambda moment: moment.past.visited_before(moment.query),
-        "daily": lambda moment: moment.past.daily(moment.at),
-    }
-)
-
-
 class Sources:
     """Answers for the request attributes that have a source; it belongs to one thread."""
 
-    def __init__(self, sources: Mapping[str, Source] = SOURCES) -> None:
-        """Take the sources, by the name of the attribute that each is for."""
-        self._sources = sources
+    def __init__(self) -> None:
+        """Begin while the vault is locked."""
         self._needed: frozenset[str] = frozenset()
         self._items: Items | None = None
         self._history: History | None = None
@@ -179,7 +137,7 @@ class Sources:
         return frozenset(
             each.name
             for each in attributes
-            if each.name in self._sources
+            if each.name in SOURCES
             and (self._history is not None or each.name not in OF_HISTORY)
             and ANSWERS.issubset(each.values)
         )
@@ -189,8 +147,15 @@ class Sources:
 
         ``now``: in the zone in which the user lives.
         """
-        moment = Moment(ask.query, now, self._history or History())
-        return {name: "yes" if self._sources[name](moment) else "no" for name in names}
+        past, own = self._history or History(), digest(ask.query)
+        answers = {
+            "working_hours": FROM <= now.hour < TO,
+            "workday": now.weekday() < SATURDAY,
+            "asked_before": own in past.queries,
+            "visited_before": past.queries.get(own, False),
+            "daily": past.daily(now),
+        }
+        return {name: "yes" if answers[name] else "no" for name in names}
 
     def noted(self, ask: Ask, now: datetime) -> None:
         """Note a request, once its values are known."""
