@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,6 +40,11 @@ NO_POLICY, POLICY, MODEL = "no policy is in use", "policy: ", "model "
 MISFIT = "the model "
 AHEAD = "the clock is behind the ledger, whose latest entry is of "
 MINUTE = timedelta(minutes=1)
+
+
+def now() -> datetime:
+    """Return the time, with the zone of this machine."""
+    return datetime.now(UTC).astimezone()
 
 
 async def open_in_thread(place: Location, secret: Secret) -> Vault:

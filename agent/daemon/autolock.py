@@ -36,8 +36,16 @@ def watcher() -> str | None:
 
 def locks(line: str, sessions: Path = SESSIONS) -> bool:
     """Return whether a line tells of a sleep, or of the lock of a screen of this user's."""
-    found = _LOCKS.match(line)
-    return bool(_SLEEPS.search(line)) or (found is not None and _is_ours(found[1], sessions))
+    if _SLEEPS.search(line):
+        return True
+    if (found := _LOCKS.match(line)) is None:
+        return False
+    number = re.sub(r"_([0-9a-f]{2})", lambda code: chr(int(code[1], 16)), found[1])
+    try:
+        text = (sessions / number).read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):  # whose it is cannot be told
+        return True
+    return f"UID={os.geteuid()}" in text.splitlines()
 
 
 async def watch(lock: Callable[[], object], program: str | None) -> None:
@@ -69,16 +77,6 @@ async def watch(lock: Callable[[], object], program: str | None) -> None:
                 os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
     LOG.info("no longer watching the screen's lock")
-
-
-def _is_ours(name: str, sessions: Path) -> bool:
-    """Return whether a session is of this user, or of nobody that can be told."""
-    number = re.sub(r"_([0-9a-f]{2})", lambda found: chr(int(found[1], 16)), name)
-    try:
-        text = (sessions / number).read_text(encoding="utf-8", errors="replace")
-    except (OSError, ValueError):
-        return True
-    return f"UID={os.geteuid()}" in text.splitlines()
 
 
 class Time(NamedTuple):

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, context_of, decided, with_own
-from agent.daemon.header import joined, members
+from agent.daemon.header import SEPARATOR, members
 from agent.daemon.request_log import Asker
 from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Decision
@@ -52,7 +52,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     before = context.knowledge if context.terms.memory == "remembers" else Knowledge()
     left = people_left(before.with_facts(codes), model)
     sent = {name: value for name, value in values.items() if value != UNSPECIFIED}
-    header = joined(travel.texts[pair] for pair in sent.items())
+    header = SEPARATOR.join(travel.texts[pair] for pair in sent.items())
     summary = _summary(decision, context, left)
     number = None
     if values:  # vault: recorded before the answer leaves

@@ -18,7 +18,7 @@ from agent.model.model import Model
 
 LARGEST = 1024  # bytes of the header's value
 YES, NO = "yes", "no"
-_BETWEEN = ", "
+SEPARATOR = ", "  # of members (RFC 9651, section 4.1.2)
 Attributes = Mapping[str, Collection[str]]
 
 
@@ -41,18 +41,13 @@ def shared_attributes(values: Mapping[str, str], yes_no: Collection[str]) -> str
 
 
 def members_of(attributes: Attributes) -> dict[tuple[str, str], str]:
-    """Return the header of each value of each attribute alone; to be `joined`."""
+    """Return the header of each value of each attribute alone; to be joined by SEPARATOR."""
     yes_no = yes_no_of(attributes)
     return {
         (name, each): shared_attributes({name: each}, yes_no)
         for name, values in attributes.items()
         for each in values
     }
-
-
-def joined(members: Iterable[str]) -> str:
-    """Return the header of several values from that of each (RFC 9651, section 4.1.2)."""
-    return _BETWEEN.join(members)
 
 
 def longest(attributes: Attributes) -> dict[str, int]:
@@ -70,7 +65,7 @@ def longest(attributes: Attributes) -> dict[str, int]:
 def most_bytes(members: Iterable[int]) -> int:
     """Return the most bytes of a header, given the bytes of its longest members."""
     present = [each for each in members if each]
-    return sum(present) + len(_BETWEEN) * max(0, len(present) - 1)
+    return sum(present) + len(SEPARATOR) * max(0, len(present) - 1)
 
 
 class Members(NamedTuple):

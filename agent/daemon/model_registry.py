@@ -91,8 +91,14 @@ class ModelRegistry:
             raise UsageError(f"a model named {name!r} exists already", hint, str(path))
         with TemporaryDirectory(dir=private_folder(self.folder), prefix=".") as beside:
             copy = Path(beside) / f"{name}{SUFFIX}"
-            try:
-                _copy(path, copy, keys)
+            try:  # and make sure of the copy that it may be used
+                replace_bytes(read_bytes(path, MAX_BYTES), copy, PRIVATE)
+                if signature_path(path).exists():
+                    signature = read_bytes(signature_path(path), MAX_SIGNATURE_BYTES)
+                    replace_bytes(signature, signature_path(copy), PRIVATE)
+                model = trusted(copy, keys)
+                if signature_path(copy).exists():
+                    maker(copy, model)
             except ReticentError as error:
                 raise type(error)(error.what, error.hint, str(path)) from error
             if signature_path(copy).exists():
@@ -167,15 +173,3 @@ class ModelRegistry:
             queries=len(found.queries),
             maker=signer,
         )
-
-
-def _copy(path: Path, copy: Path, keys: Keys) -> None:
-    """Copy a model with its signature, and make sure of the copy that it may be used."""
-    replace_bytes(read_bytes(path, MAX_BYTES), copy, PRIVATE)
-    signed = signature_path(path).exists()
-    if signed:
-        signature = read_bytes(signature_path(path), MAX_SIGNATURE_BYTES)
-        replace_bytes(signature, signature_path(copy), PRIVATE)
-    model = trusted(copy, keys)
-    if signed:
-        maker(copy, model)

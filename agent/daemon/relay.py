@@ -143,16 +143,13 @@ def _rest(read: Read, length: int) -> bytes:
     return found
 
 
-def _write(data: bytes) -> None:
-    while data:
-        data = data[os.write(1, data) :]
-
-
 def main(path: str) -> int:
     """Answer the frames at the standard input until it ends; return the exit code."""
     try:
         for frame in frames(lambda most: os.read(0, most)):
-            _write(framed(LARGE if frame is None else asked(path, frame)))
+            data = framed(LARGE if frame is None else asked(path, frame))
+            while data:
+                data = data[os.write(1, data) :]
     except (BrokenOffError, BrokenPipeError):
         return 1
     return 0

@@ -6,7 +6,6 @@ import gc
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent.daemon.events import Bus
@@ -24,14 +23,9 @@ UMASK = 0o077  # the umask: nothing that the daemon makes is for others
 Build = Callable[[Paths], "Calls"]
 
 
-def now() -> datetime:
-    """Return the time, with the zone of this machine."""
-    return datetime.now(UTC).astimezone()
-
-
 def assembled(paths: Paths) -> Calls:
     """Return the calls of this machine, with the vault locked; nothing is read but the policy."""
-    from agent.daemon.agent import assemble
+    from agent.daemon.agent import assemble, now
     from agent.daemon.api import Calls
 
     return Calls(assemble(paths, Bus(now), now()), now)

@@ -83,7 +83,7 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (Sources, "noted"),
         (Heard, "publish"),
         (Profile, "reveal"),
-        (agent.daemon.handle, "joined"),
+        (agent.daemon.handle, "members"),
         (agent.daemon.handle, "headline"),
         (agent.daemon.handle, "people_left"),
         (Ledger, "append"),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from agent.daemon.handle import handle
 from agent.daemon.header import (
     LARGEST,
+    SEPARATOR,
     Attributes,
-    joined,
     longest,
     members_of,
     most_bytes,
@@ -85,7 +85,7 @@ def test_what_is_read_is_what_was_sent(attributes: Attributes, data: st.DataObje
 def test_a_header_is_made_of_members(attributes: Attributes, data: st.DataObject) -> None:
     """Joined, those of single values are what all of them are at once."""
     values, members = drawn(attributes, data), members_of(attributes)
-    whole = joined(members[pair] for pair in values.items())
+    whole = SEPARATOR.join(members[pair] for pair in values.items())
     assert whole == shared_attributes(values, yes_no_of(attributes))
 
 

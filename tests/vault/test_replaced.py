@@ -15,9 +15,8 @@ from threading import Thread
 import pytest
 from hypothesis import given
 
-from agent.daemon.agent import assemble
+from agent.daemon.agent import assemble, now
 from agent.daemon.events import Bus
-from agent.daemon.run import now
 from agent.errors import ReplacedVaultError, VaultError
 from agent.files import create_private, left_unfinished, private_folder
 from agent.paths import Paths
