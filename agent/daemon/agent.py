@@ -1,4 +1,4 @@
-"""The agent: all that lives as long as the daemon, in one value, and how it is."""
+"""The agent: everything that lives as long as the daemon, and its status."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def now() -> datetime:
 async def open_in_thread(place: Location, secret: Secret) -> Vault:
     """Open a vault, of which the thread hands over nothing else; raises as `unlock` does.
 
-    The thread cannot be stopped: a vault that nobody waits for any more is closed once it is open.
+    The thread cannot be stopped: if the caller gives up, the vault is closed once it is open.
     """
     opening = asyncio.get_running_loop().run_in_executor(None, unlock, place, secret)
     try:
@@ -63,8 +63,8 @@ async def open_in_thread(place: Location, secret: Secret) -> Vault:
 async def secret_from_keyring(names: Sequence[str]) -> Secret:
     """Return what the keyring has for accounts. Raises VaultError.
 
-    It may ask the user something: it is waited for beside all else, for so long only, and by nobody
-    once the daemon ends.
+    The keyring may prompt the user. Other calls go on meanwhile, the wait is limited, and the end
+    of the daemon does not wait for it.
     """
     asked = asyncio.wrap_future(secrets.fetching(names))
     try:
@@ -90,9 +90,9 @@ class _Floor(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Agent:
-    """What decides: ``vault`` is None while it is locked, and changes by one assignment.
+    """The state behind every decision; ``vault`` is None while locked, and set in one step.
 
-    ``place``: of the vault; ``started_at``: with a zone; ``locks``: how often it was to be locked;
+    ``place``: of the vault; ``started_at``: with a zone; ``locks``: how often a lock was requested;
     ``trouble``: why the vault let no answer leave, None where it lets them; ``ahead``: of the
     clock, the time by which all is decided.
     """
@@ -121,14 +121,14 @@ class Agent:
         week would not count. From the latest time it goes on by ``since``, in seconds, until the
         clock has caught up.
         """
-        said = now = clock()
+        wall = now = clock()
         latest = None if self.vault is None else self.vault.ledger.latest
         if latest is not None and latest > now:
             if self._floor is None or self._floor.at != latest:
                 self._floor = _Floor(latest, since())
             passed = timedelta(seconds=since() - self._floor.since)
             now = max(now, (latest + passed).astimezone(now.tzinfo))
-        self.ahead = now - said
+        self.ahead = now - wall
         return now
 
     @property
@@ -150,7 +150,7 @@ class Agent:
         return self.registry.usable(self.rules.active.keys, now)
 
     def look(self, now: datetime) -> None:
-        """Look whether the policy has changed, and tell if it has."""
+        """Reload the policy if it has changed, and publish that."""
         if self.rules.check(now):
             self.bus.publish("policy")
 
@@ -168,9 +168,9 @@ class Agent:
                 self.trouble = None if self.vault is None else error
 
     def opened(self, vault: Vault, now: datetime) -> None:
-        """Hand the records of a vault to those who keep some there; VaultError where that fails.
+        """Load from a vault what its users keep there. Raises VaultError.
 
-        The list of public suffixes is loaded here, so that the first request does not wait for it.
+        Loads the list of public suffixes too, so that the first request does not wait for it.
         """
         load_suffixes()
         self.trouble = None
@@ -234,7 +234,7 @@ def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:
 def status_of(
     agent: Agent, policy: PolicyStatus, models: Sequence[ModelStatus], now: datetime
 ) -> Status:
-    """Return how the daemon is; ``policy``, ``models``: how these are."""
+    """Return the status of the daemon, given that of the policy and of the models."""
     vault, notice = agent.vault, read_notice(agent.place)
     return Status(
         version=__version__,
@@ -255,7 +255,7 @@ def status_of(
 def _status_notes(
     agent: Agent, policy: PolicyStatus, models: Sequence[ModelStatus], now: datetime
 ) -> Iterator[str]:
-    """Yield what the user should know, in sentences."""
+    """Yield a sentence for each thing that the user should know."""
     if not policy.in_use:
         yield f"{NO_POLICY}, so nothing is attached"
     for problem in policy.problems:
@@ -279,7 +279,7 @@ def _status_notes(
 def _vault_notes(
     agent: Agent, vault: Vault, usable: Sequence[Model], now: datetime
 ) -> Iterator[str]:
-    """Yield what only an open vault shows."""
+    """Yield the notes that need an open vault."""
     if agent.ahead > MINUTE:
         latest = vault.ledger.latest or now
         yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"

@@ -90,7 +90,7 @@ class Calls:
         return now
 
     def _renew(self, otherwise: EventKind | None = None) -> None:
-        """Let what was written into the policy, if anything, hold from the next request on.
+        """Put what was written into the policy in force for the next request.
 
         ``otherwise``: what changed where nothing was written.
         """
@@ -170,7 +170,7 @@ class Calls:
         return await self._in_steps(weighed(body, self._clock(), self.agent))
 
     async def curve(self, body: CurveAsk) -> TradeOffs:
-        """Return what would leave at every trade-off, likewise."""
+        """Return what would be disclosed at every trade-off; runs as `whatif` does."""
         return await self._in_steps(curved(body, self._clock(), self.agent))
 
     async def _in_steps(self, steps: Generator[None, None, T]) -> T:
@@ -223,12 +223,12 @@ class Calls:
         return requested(self.agent, recipient, limit)
 
     def recipients(self) -> list[Recipient]:
-        """Return to whom anything was disclosed, the latest first."""
+        """Return everyone who was sent anything, latest first."""
         now = self._now()
         return recipients(self.agent, now)
 
     def status(self) -> Status:
-        """Return how the daemon is."""
+        """Return the status of the daemon."""
         agent = self.agent
         agent.guard()
         now = self._now()
@@ -236,7 +236,7 @@ class Calls:
         return status_of(agent, agent.rules.status(), models, now)
 
     def locked(self) -> Locked:
-        """Return what everybody may know, by the policy as it is now."""
+        """Return the status that any caller may see."""
         agent, now = self.agent, self._now()
         policy = agent.rules.policy
         return Locked(
@@ -257,7 +257,7 @@ class Calls:
         secret = Secret(body.method, body.secret)
         if body.method == "keyring":
             names: list[str] = []
-            async with self._one_at_a_time:  # its slots are read, so nobody may open it just now
+            async with self._one_at_a_time:  # reads the slots, so the vault must stay closed
                 if agent.vault is None:
                     names = await asyncio.to_thread(accounts_of, agent.place.vault)
             secret = await secret_from_keyring(names)
@@ -280,7 +280,7 @@ class Calls:
         return self.status()
 
     def models(self) -> list[ModelStatus]:
-        """Return how each model is, and tell if that changed."""
+        """Return the status of each model, and publish changes."""
         found = self.agent.registry.status(self.agent.rules.active.keys, self._clock())
         before, self._models = self._models, found
         if before not in (None, found):
@@ -300,13 +300,13 @@ class Calls:
         return added
 
     def remove_model(self, *, name: str) -> Done:
-        """Remove a model; UsageError if there is no such one."""
+        """Remove a model; UsageError if it does not exist."""
         self.agent.registry.remove(name)
         self.models()
         return Done()
 
     def policy(self) -> PolicyStatus:
-        """Return how the policy is."""
+        """Return the status of the policy."""
         self._now()
         return self.agent.rules.status()
 
@@ -317,7 +317,7 @@ class Calls:
         return self.agent.rules.status()
 
     def rules(self) -> RulesStatus:
-        """Return all that the policy rules."""
+        """Return every rule of the policy in use."""
         now = self._now()
         return ruled(now, self.agent)
 
@@ -351,7 +351,7 @@ class Calls:
         return ruled
 
     def dismiss(self, *, id: int) -> Done:  # noqa: A002  (the route's word)
-        """Take a review off the list; UsageError if there is no such one."""
+        """Drop a review without a verdict; UsageError if it does not exist."""
         self.agent.consent.dismiss(id)
         self.agent.bus.publish("review", id)
         return Done()
@@ -427,7 +427,7 @@ class Calls:
 
 
 def absolute(place: Place) -> Path:
-    """Return a path; UsageError for one that depends on the folder that somebody is in."""
+    """Return a path; UsageError if it is relative."""
     path = Path(place.path)
     if not path.is_absolute():
         raise UsageError("not an absolute path", "start it with /", place.path)

@@ -25,7 +25,7 @@ _LOCKS = re.compile(
     r"^/org/freedesktop/login1/session/(\w+): .*(?:\.Session\.Lock \(\)|'LockedHint': <true>)"
 )
 EVERY = 5.0  # seconds between two looks; a call looks by itself before anything else
-UNCOUNTED = {"events", "unattended"}  # a program that stands open is not somebody who is there
+UNCOUNTED = {"events", "unattended"}  # an open program does not mean that the user is there
 NAP = 1.0  # seconds of sleep between two looks: a machine that stays awake has none
 
 
@@ -35,7 +35,7 @@ def watcher() -> str | None:
 
 
 def locks(line: str, sessions: Path = SESSIONS) -> bool:
-    """Return whether a line tells of a sleep, or of the lock of a screen of this user's."""
+    """Return whether a line reports sleep, or that this user's screen was locked."""
     if _SLEEPS.search(line):
         return True
     if (found := _LOCKS.match(line)) is None:
@@ -49,7 +49,7 @@ def locks(line: str, sessions: Path = SESSIONS) -> bool:
 
 
 async def watch(lock: Callable[[], object], program: str | None) -> None:
-    """Lock whenever the system tells of it, until there is nobody who would."""
+    """Lock whenever the system reports sleep or a locked screen, until the program ends."""
     if program is None:
         return
     to = asyncio.subprocess
@@ -101,7 +101,7 @@ class Autolock:
     """Locks after some minutes without use, hours after the last command, and after a sleep.
 
     Use is a command, which calls on control, and a search that the user has sent off in a browser
-    and was answered. What pages and programs ask is none, and does not keep the vault open.
+    and was answered. Requests of pages and programs do not count, and do not keep the vault open.
     """
 
     def __init__(

@@ -63,7 +63,7 @@ ENVELOPE = web.RequestKey("envelope", Envelope)  # where a request keeps it
 async def body_of(request: web.Request, route: Route, patience: float) -> bytes:
     """Return the body of a request, if it is small, arrives in time (seconds) and may be there.
 
-    One that is not said to be JSON is refused: a form on a web page can send the other kinds.
+    It must be declared as JSON: a form on a web page can send the other types.
     """
     if (request.content_length or 0) > MOST_BYTES:
         raise _too_large()
@@ -167,7 +167,7 @@ async def boundary(request: web.Request, handler: Handler) -> web.StreamResponse
 
 
 def _failed(error: Exception, name: str) -> web.Response:
-    """Return the answer that says what went wrong; a decision says it to nobody but the log."""
+    """Return the answer to a failed call; why a decision failed goes to the log alone."""
     level = logging.ERROR
     if isinstance(error, ReticentError):
         if name != DECIDE or isinstance(error, RefusedError | UsageError):

@@ -187,7 +187,7 @@ def look_at_launcher(paths: Paths, interpreter: str) -> ManifestState:
 
 
 def program_of(paths: Paths) -> str | None:
-    """Return the interpreter that the launcher starts, None if there is no launcher of ours."""
+    """Return the interpreter that the launcher starts, None without a launcher that we wrote."""
     lines = (text_of(paths.relay) or "").splitlines()
     try:
         words = shlex.split(lines[-1]) if OURS in "".join(lines) else []

@@ -1,4 +1,4 @@
-"""Every file of ours on this machine, by name; what else lies in our folders is not ours.
+"""Every file that Reticent made on this machine, found by name; other files are left alone.
 
 No link is followed: one that lies among our files is removed, and what it leads to stays.
 """
@@ -46,7 +46,7 @@ class Accounts:
 
 
 def installed_files(paths: Paths) -> InstalledFiles:
-    """Return what there is of ours, and what would stay."""
+    """Return the files that would be removed, and those that would stay."""
     patterns = {
         paths.data: VAULT + RELAY,
         paths.state: STATE,
@@ -72,7 +72,7 @@ def installed_files(paths: Paths) -> InstalledFiles:
 
 
 def remove(found: InstalledFiles) -> list[Path]:
-    """Remove what is ours, and the folders that are empty then; return what was removed."""
+    """Remove our files, and folders that are then empty; return what was removed."""
     removed = []
     for path in found.ours:
         if path.is_dir() and not path.is_symlink():
@@ -112,7 +112,7 @@ def forget(names: Sequence[str]) -> list[str]:
 
 
 def _is_vault(path: Path) -> bool:
-    """Return whether a file of ours is a whole vault by its name, and no link to one."""
+    """Return whether one of our files is a whole vault by its name, and not a link."""
     beside = any(fnmatchcase(path.name, name) for name in BESIDE)
     return not beside and not path.is_symlink() and _fits(path, VAULTS, copying=False)
 
@@ -126,7 +126,7 @@ def _may_be_kept(account: str) -> bool:
 
 
 def _entries(folder: Path) -> Iterator[Path]:
-    """Yield what lies in a folder, nothing if there is none."""
+    """Yield the contents of a folder, which need not exist."""
     if folder.is_dir():
         yield from sorted(folder.iterdir())
 

@@ -1,7 +1,7 @@
 """The query door on 127.0.0.1, for what cannot open a Unix socket: only where it is asked for.
 
-Any program of this machine can connect, and any web page can try to: what has not the token is
-refused, and so is every name for this address but two (rebinding), and every page not allowed.
+Any program on this machine can connect, and any web page can try. A call needs the token, one of
+two names for this address (against DNS rebinding), and no origin or one that is allowed.
 """
 
 import hmac

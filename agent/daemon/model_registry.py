@@ -34,7 +34,7 @@ class ModelRegistry:
     """The models by name, which is that of the file.
 
     ``keys`` are those that the policy trusts, none for any; the shipped model needs none. What is
-    damaged or by nobody trusted is not used, also where it was sound before.
+    damaged or not signed by a trusted key is not used, even if it was fine before.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -57,7 +57,7 @@ class ModelRegistry:
         return [each for each in found if isinstance(each, Model)]
 
     def complete(self, wanted: Iterable[str], keys: Keys, now: datetime) -> bool:
-        """Return whether all models may be used that are there, and all that are wanted are."""
+        """Return whether every model that exists may be used, and every wanted one exists."""
         names = self.names()
         return {*wanted} <= {*names} and len(self.usable(keys, now)) == len(names)
 
@@ -67,11 +67,11 @@ class ModelRegistry:
         return [SHIPPED, *(name for name in added if name != SHIPPED)]
 
     def status(self, keys: Keys, now: datetime) -> list[ModelStatus]:
-        """Return how each model is, the shipped one first."""
+        """Return the status of each model, the shipped one first."""
         return [self._status(name, keys, now) for name in self.names()]
 
     def forget(self) -> None:
-        """Let every model forget what was asked of it."""
+        """Clear the caches of every model."""
         for each in self._entries.values():
             if isinstance(each.found, Model):
                 each.found.forget()
@@ -108,7 +108,7 @@ class ModelRegistry:
         return self._status(name, keys, now)
 
     def remove(self, name: str) -> None:
-        """Remove a model that was added; UsageError for the shipped one, or if there is none."""
+        """Remove a model that was added; UsageError if it is the shipped one or unknown."""
         if name == SHIPPED:
             raise UsageError("the shipped model cannot be removed", "name one that was added")
         place = self._known(name)
@@ -146,7 +146,7 @@ class ModelRegistry:
             return UsageError(reason(error), "check who owns the file", str(self._place(name)))
 
     def _known(self, name: str) -> Path:
-        """Return where a model lies; UsageError, naming the nearest, if there is none."""
+        """Return the path of a model; UsageError with the nearest name if it is unknown."""
         names = self.names()
         if name not in names:
             raise UsageError.unknown("model", name, names)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 
 LENGTH = struct.Struct("=I")
 LARGEST = 64 << 10  # bytes of a frame that the daemon reads
-DAMAGED = 64 << 20  # bytes that no browser sends: such a length is none
+DAMAGED = 64 << 20  # bytes; no browser sends more, so a greater length is damage
 LARGEST_ANSWER = 1 << 20  # bytes that a browser takes
 LARGEST_HEAD = 16 << 10
 AT_ONCE = 64 << 10
@@ -107,18 +107,18 @@ def _exchanged(opened: _socket.socket, path: str, request: bytes, until: float) 
 def _body(answer: bytes) -> bytes:
     """Return the body of an answer; BrokenOffError if it is not as long as its head says."""
     head, _, body = answer.partition(b"\r\n\r\n")
-    said = [
+    lengths = [
         line.partition(b":")[2].strip()
         for line in head.split(b"\r\n")
         if line.lower().startswith(b"content-length:")
     ]
-    if said != [b"%d" % len(body)] or not body:
+    if lengths != [b"%d" % len(body)] or not body:
         raise BrokenOffError
     return body if len(body) <= LARGEST_ANSWER else LARGE
 
 
 def _owner(opened: _socket.socket, path: str) -> int:
-    """Return who listens at a socket; where the system is none we know, whose its file is."""
+    """Return the user who listens at a socket; outside Linux, the owner of its file."""
     if sys.platform != "linux":
         return os.lstat(path).st_uid
     raw = opened.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _LINUX_PEER.size)

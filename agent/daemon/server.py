@@ -54,7 +54,7 @@ PATIENCE = 10.0  # seconds for a body to arrive
 IDLE = 60.0  # seconds that a connection may stand open between two calls, or before the first
 GRACE = 5.0  # seconds for running calls to end when the daemon does
 LONGEST_LINE = 32 * 1024  # bytes of a request's first: the longest host has 12 for a character
-AT_ONCE = {"lock", "shutdown", "events"}  # whatever the rules are
+AT_ONCE = {"lock", "shutdown", "events"}  # these do not wait for the policy
 LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
 
 
@@ -64,11 +64,11 @@ def sites_of(origins: Sequence[str]) -> set[str]:
 
 
 def check_page(origins: Sequence[str], message: object) -> None:
-    """Raise RefusedError where a page asks in somebody else's name, or is not https.
+    """Raise RefusedError where a page asks for another site, or is not https.
 
-    Limits are each recipient's own: under many names it would be told more than any of them may
-    be. ``origins``: of the request, as the header Origin has them; who sends none is a program.
-    UsageError where a host is none.
+    Limits are per recipient: with many names a page could learn more than any one of them may.
+    ``origins``: the values of the header Origin; programs send none. UsageError for a host that is
+    not one.
     """
     if any(in_clear(each) for each in origins if each.startswith("http:")):
         what, hint = "the network could read what this page gets", "use the site's https address"
@@ -91,7 +91,7 @@ def check_page(origins: Sequence[str], message: object) -> None:
 
 
 async def stream(request: web.Request, bus: Bus) -> web.StreamResponse:
-    """Send all that happens until the reader leaves, reads too slowly, or the daemon ends."""
+    """Send events until the reader leaves, reads too slowly, or the daemon ends."""
     response = web.StreamResponse(headers={"Content-Type": MEDIA_TYPE})
 
     async def send(data: bytes) -> None:
@@ -121,7 +121,7 @@ def as_lines(event: Event) -> bytes:
 
 
 def leave(request: web.Request) -> None:
-    """End a connection that nobody reads from, without waiting for it."""
+    """Abort a connection that is no longer read."""
     transport = request.transport
     if isinstance(transport, asyncio.WriteTransport):
         transport.abort()

@@ -51,7 +51,7 @@ def live(
             LOG.info("listening at %s, with the token in %s", at, paths.state / TOKEN)
         calls = build(paths)
         agent = calls.agent
-        stack.callback(_close, agent)  # when no thread of ours can open the vault any more
+        stack.callback(_close, agent)  # after the last thread that could open the vault
         gc.freeze()  # what is there now stays, and need not be looked through again
         gc.enable()
         autolock = Autolock(

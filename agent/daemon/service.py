@@ -254,7 +254,7 @@ def run(commands: Commands) -> None:
 
 
 def _run(command: list[str]) -> str | None:
-    """Run a command; return None if all went well, else the last line that it said."""
+    """Run a command; return None on success, else the last line of its error output."""
     try:
         done = subprocess.run(  # noqa: S603  (the commands above)
             command, capture_output=True, text=True, errors="replace", check=False, timeout=SECONDS

@@ -30,7 +30,7 @@ _HINT = "set FileDescriptorName to control in one socket unit, to query in the o
 
 @contextmanager
 def more_files() -> Iterator[None]:
-    """Let more files be open at once for as long as this lasts, as many as the system allows."""
+    """Raise the limit on open files, as far as the system allows and for as long as this lasts."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = min(WANTED, _count(hard))
     with ExitStack() as stack:
@@ -165,7 +165,7 @@ def alone(path: Path) -> Iterator[None]:
             descriptor = os.open(path, flags, PRIVATE)
             stack.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            stack.callback(os.ftruncate, descriptor, 0)  # in the end nobody's, while we hold it
+            stack.callback(os.ftruncate, descriptor, 0)  # at the end, while it is held
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
         except BlockingIOError:
@@ -184,7 +184,7 @@ def alone(path: Path) -> Iterator[None]:
 def doors(paths: Paths, adopted: Mapping[str, OwnSocket]) -> Iterator[dict[Door, OwnSocket]]:
     """Listen at both doors: at the sockets adopted, and at our own for the rest.
 
-    Our own are removed in the end. Only he who is `alone` may call it: it replaces what an
+    Our own are removed at the end. Call it only within `alone`: it replaces what an
     earlier daemon left. Raises DaemonError, or UsageError for a path that is too long.
     """
     places: dict[Door, Path] = {CONTROL: paths.control, QUERY: paths.query}
@@ -197,7 +197,7 @@ def doors(paths: Paths, adopted: Mapping[str, OwnSocket]) -> Iterator[dict[Door,
 
 @contextmanager
 def _own(path: Path) -> Iterator[OwnSocket]:
-    """Listen at a path over one that nobody listens at; remove it in the end, if it is still ours.
+    """Listen at a path, replacing a stale socket; remove it at the end if it is still ours.
 
     The socket is 0600 from the moment it exists. DaemonError where something else lies there.
     """

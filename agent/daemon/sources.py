@@ -93,7 +93,7 @@ def history_of(record: bytes | None) -> History:
 
 
 def digest(query: str) -> bytes:
-    """Return what a query is known by, the same for all that a model takes for the same."""
+    """Return the digest of a query, the same for all spellings that a model treats alike."""
     return sha256(normalise(query).encode("utf-8", "surrogatepass")).digest()[:SIZE]
 
 
@@ -129,10 +129,9 @@ class Sources:
         self._items, self._history, self._changed = None, None, False
 
     def available(self, attributes: Iterable[Attribute]) -> frozenset[str]:
-        """Return those of which a source can say yes or no, whatever the request is.
+        """Return those that a source can answer for any request.
 
-        There is none for what is no question of yes or no, nor of past requests where none are
-        kept.
+        An attribute must be a yes-no question; past requests must be kept if it is about them.
         """
         return frozenset(
             each.name

@@ -92,7 +92,7 @@ class Connection(http.client.HTTPConnection):
             undo.pop_all()
 
     def renew(self) -> None:
-        """Close what the daemon has closed meanwhile, or where it said more than was asked."""
+        """Close the connection if the daemon closed it, or sent more than was asked for."""
         opened: socket.socket | None = self.sock
         if opened is None:
             return
@@ -104,7 +104,7 @@ class Connection(http.client.HTTPConnection):
 
 @contextmanager
 def daemon_errors() -> Iterator[None]:
-    """Turn all that can go wrong with a connection into a DaemonError."""
+    """Turn any failure of a connection into a DaemonError."""
     try:
         yield
     except (FileNotFoundError, ConnectionRefusedError):
@@ -144,7 +144,7 @@ class Client:
     """Calls to the daemon behind one socket; one thread at a time.
 
     ``path``: of the socket; ``timeout``: seconds of silence after which a call fails;
-    ``attended``: false for calls that nobody makes, which do not keep the vault from locking.
+    ``attended``: false for calls without a user behind them, which do not keep the vault open.
     """
 
     def __init__(self, path: Path, timeout: float = TIMEOUT, *, attended: bool = True) -> None:

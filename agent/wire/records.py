@@ -89,7 +89,7 @@ class Inferred(Message, frozen=True, kw_only=True):
 
 
 class Held(Message, frozen=True, kw_only=True):
-    """What a recipient, and whoever it pools with, holds; ``people_left``: who agree with it.
+    """What a recipient and its pool hold; ``people_left``: the people whom that fits.
 
     ``inferred``: of what is guarded from it, by the policy as it is now.
     """
@@ -141,7 +141,7 @@ class ProfileChange(Message, frozen=True, kw_only=True):
 
 
 class ValueChange(Message, frozen=True, kw_only=True):
-    """One value of the profile that changes, of one model; the values themselves are not said."""
+    """One value of the profile that changes, for one model, without the value itself."""
 
     model: str
     name: str

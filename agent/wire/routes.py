@@ -47,7 +47,7 @@ CONTROL: Door = "control"
 QUERY: Door = "query"
 BOTH = (CONTROL, QUERY)
 _BIGGEST = 10**15  # every reader of JSON counts as far
-_LIMIT = f"at most so many, the latest; else {LATEST_ENTRIES}"
+_LIMIT = f"at most this many, the latest; by default {LATEST_ENTRIES}"
 DOTS = {"", ".", ".."}  # what a server may take for a step through the path (RFC 3986, 5.2.4)
 
 
