@@ -26,7 +26,7 @@ STOPS = [2, pytest.param(100, marks=pytest.mark.soak)]
 CLIENTS = 8
 FEWEST, MOST = 2 * CLIENTS, 10 * CLIENTS  # questions after the first, until a daemon is ended
 ENDLESS = 10_000  # questions of each client: more than anybody answers until then
-RIVALS = 6
+RIVALS = 4
 MANY, EACH = 200, [20, pytest.param(100, marks=pytest.mark.soak)]  # clients, requests of each
 SITES = 40
 ROUNDS = 5  # of a quarter each: two to settle, and three in which nothing may grow

@@ -22,7 +22,7 @@ from agent.wire.document import document
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
 from tests.daemon.whole_daemon import Live, living
 
-EXAMPLES = 20  # of each call at each door in each mode
+EXAMPLES = 12  # of each call at each door in each mode
 PATIENCE = 60.0  # seconds
 DOORS: tuple[Door, ...] = (CONTROL, QUERY)
 UNSENT = {"events", "shutdown"}  # one never ends, the other ends the daemon
