@@ -88,7 +88,7 @@ class _Floor(NamedTuple):
     since: float
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Agent:
     """The state behind every decision; ``vault`` is None while locked, and set in one step.
 
@@ -110,7 +110,7 @@ class Agent:
     ahead: timedelta = timedelta()
     locks: int = 0
     trouble: VaultError | None = None
-    _floor: _Floor | None = None
+    _floor: _Floor | None = field(default=None, init=False)
 
     def time(
         self, clock: Callable[[], datetime], since: Callable[[], float] = monotonic

@@ -95,7 +95,8 @@ def accounts(found: InstalledFiles) -> Accounts:
     names: dict[str, None] = {}
     unread = []
     for path in found.ours:
-        if not _is_vault(path):
+        beside = any(fnmatchcase(path.name, name) for name in BESIDE)
+        if beside or path.is_symlink() or not _fits(path, VAULTS, copying=False):
             continue
         try:
             names |= dict.fromkeys(accounts_of(path))
@@ -108,21 +109,15 @@ def accounts(found: InstalledFiles) -> Accounts:
 
 def forget(names: Sequence[str]) -> list[str]:
     """Remove accounts from the keyring; return those that may be in it still."""
-    return [name for name in names if not secrets.forget(name) and _may_be_kept(name)]
-
-
-def _is_vault(path: Path) -> bool:
-    """Return whether one of our files is a whole vault by its name, and not a link."""
-    beside = any(fnmatchcase(path.name, name) for name in BESIDE)
-    return not beside and not path.is_symlink() and _fits(path, VAULTS, copying=False)
-
-
-def _may_be_kept(account: str) -> bool:
-    """Return whether the keyring has an account, or does not say."""
-    try:
-        return bool(secrets.fetched([account]))
-    except VaultError:
-        return True
+    kept = []
+    for name in names:
+        try:
+            gone = secrets.forget(name) or not secrets.fetched([name])
+        except VaultError:  # the keyring does not say
+            gone = False
+        if not gone:
+            kept.append(name)
+    return kept
 
 
 def _entries(folder: Path) -> Iterator[Path]:

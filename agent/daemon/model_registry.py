@@ -125,25 +125,23 @@ class ModelRegistry:
         if before and before.state[2] == keys and abs(now - before.looked_at) < EVERY:
             return before
         place = self._place(name)
+        found: Model | ReticentError
         state = (fingerprint_of(place), fingerprint_of(signature_path(place)), keys)
         # A folder above an unsafe one may be mended without a new fingerprint.
         if before and before.state == state and not isinstance(before.found, UnsafeError):
             found = before.found
         else:
-            found = self._read(name, keys)
+            try:
+                self._known(name)
+                if name != SHIPPED:
+                    check_ours(place)
+                found = trusted(place, () if name == SHIPPED else keys)
+            except (ModelError, UsageError) as error:
+                found = error
+            except OSError as error:
+                found = UsageError(reason(error), "check who owns the file", str(place))
         self._entries[name] = entry = _Entry(state, now, found)
         return entry
-
-    def _read(self, name: str, keys: Keys) -> Model | ReticentError:
-        try:
-            place = self._known(name)
-            if name != SHIPPED:
-                check_ours(place)
-            return trusted(place, () if name == SHIPPED else keys)
-        except (ModelError, UsageError) as error:
-            return error
-        except OSError as error:
-            return UsageError(reason(error), "check who owns the file", str(self._place(name)))
 
     def _known(self, name: str) -> Path:
         """Return the path of a model; UsageError with the nearest name if it is unknown."""

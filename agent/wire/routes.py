@@ -204,11 +204,8 @@ def target_of(route: Route, given: Mapping[str, Any]) -> str:
     path = route.path
     for name, each in known.items():
         if each.where == "path":
-            path = path.replace(f"{{{name}}}", _segment(name, texts.pop(name, "")))
+            text = texts.pop(name, "")
+            if text in DOTS:
+                raise UsageError(f"{text!r} is not a {name}", f"name the {name}")
+            path = path.replace(f"{{{name}}}", quote(text, safe=""))
     return f"{path}?{urlencode(texts, quote_via=quote)}" if texts else path
-
-
-def _segment(name: str, text: str) -> str:
-    if text in DOTS:
-        raise UsageError(f"{text!r} is not a {name}", f"name the {name}")
-    return quote(text, safe="")
