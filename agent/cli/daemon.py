@@ -17,8 +17,8 @@ from agent.cli.options import Answer, OneOf, answers, json_option, record
 from agent.cli.printing import listing, paragraph, printable
 from agent.daemon.checks import Machine, listens
 from agent.daemon.doctor import examine
-from agent.daemon.lifetime import Options
 from agent.daemon.loopback import TOKEN
+from agent.daemon.run import Options
 from agent.daemon.run import run as run_daemon
 from agent.daemon.service import (
     Manager,

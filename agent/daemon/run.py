@@ -1,26 +1,119 @@
-"""The daemon's start: from what is light to what is heavy, listening in between."""
+"""The daemon from its start to its end: light at first, then listening, and only then heavy."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent.daemon.events import Bus
-from agent.daemon.lifetime import Options, lifetime
-from agent.daemon.log import logging_to
-from agent.daemon.sockets import adopted, alone, doors, more_files
+from agent.daemon.log import LOG, kind_and_place, logging_to
+from agent.daemon.sockets import (
+    ADDRESS,
+    BACKLOG,
+    adopted,
+    alone,
+    at_port,
+    doors,
+    more_files,
+    notify,
+)
+from agent.errors import ReplacedVaultError, ReticentError
 from agent.files import private_folder
 from agent.paths import Paths
 from agent.vault.secrets import forbid_dumps
+from agent.wire.routes import QUERY, Door
 
 if TYPE_CHECKING:
+    import socket
+    from types import FrameType
+
+    from agent.daemon.agent import Agent
     from agent.daemon.api import Calls
+    from agent.daemon.boundary import web
+    from agent.daemon.server import Daemon
 
 UMASK = 0o077  # the umask: nothing that the daemon makes is for others
+ENDS = (signal.SIGTERM, signal.SIGINT)
+RELOADS = signal.SIGHUP
+LAST_TRIES, PAUSE = 5.0, 0.25  # seconds, to set a vault aside that was replaced; between two
 Build = Callable[[Paths], "Calls"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run: ``listen``: a port of 127.0.0.1 for the query door, None for no such door.
+
+    ``origins``: of the web pages that may ask there.
+    """
+
+    listen: int | None = None
+    origins: tuple[str, ...] = ()
+
+
+class Lifetime:
+    """Whether the daemon is to end, or to read its files again; asked from signals and calls."""
+
+    def __init__(self) -> None:
+        self.over = False
+        self._reload = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._woken = asyncio.Event()
+
+    def end(self) -> None:
+        """Let the daemon end."""
+        self.over = True
+        self._wake()
+
+    def reload(self) -> None:
+        """Let the daemon read its files again."""
+        self._reload = True
+        self._wake()
+
+    async def until_over(self, reload: Callable[[], object]) -> None:
+        """Wait for the end, and call ``reload`` whenever that is asked for."""
+        self._loop = asyncio.get_running_loop()
+        while not self.over:
+            if self._reload:
+                self._reload = False
+                reload()
+            self._woken.clear()
+            if not (self.over or self._reload):
+                await self._woken.wait()
+
+    def _wake(self) -> None:
+        """Wake the one who waits; a signal may come at any instruction of the event loop."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._woken.set)
+
+
+@contextmanager
+def lifetime() -> Iterator[Lifetime]:
+    """Return what notes the signals, from here on: none of them interrupts what is being done.
+
+    asyncio's own handlers would leave the time before and after its loop to chance.
+    """
+    life = Lifetime()
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        if number == RELOADS:
+            life.reload()
+        else:
+            life.end()
+
+    before = {number: signal.signal(number, note) for number in (*ENDS, RELOADS)}
+    try:
+        yield life
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def assembled(paths: Paths) -> Calls:
@@ -55,10 +148,117 @@ def run(
         listening = stack.enter_context(doors(paths, adopted(os.environ, os.getpid())))
         gc.disable()  # it would look through modules that all stay, a tenth of the start
         stack.callback(gc.enable)
-        from agent.daemon.server_loop import live
 
         def begun(paths: Paths) -> Calls:
             announce()
             return build(paths)
 
         live(paths, listening, options, life, begun)
+
+
+def live(
+    paths: Paths,
+    listening: Mapping[Door, socket.socket],
+    options: Options,
+    life: Lifetime,
+    build: Build,
+) -> None:
+    """Answer at the listening doors, and at a port if asked to, until the end; then lock.
+
+    Raises DaemonError or UsageError where the port or its token must not be used.
+    """
+    from agent.daemon.autolock import Autolock
+    from agent.daemon.loopback import TOKEN, UNASKED, admitted, token_of
+    from agent.daemon.server import Daemon, application, runner
+
+    with ExitStack() as stack:
+        port, token = None, ""
+        if options.listen is not None:
+            token = token_of(paths.state / TOKEN)
+            port = stack.enter_context(at_port(options.listen))
+            at = f"http://{ADDRESS}:{port.getsockname()[1]}"
+            LOG.info("listening at %s, with the token in %s", at, paths.state / TOKEN)
+        calls = build(paths)
+        agent = calls.agent
+        stack.callback(_close, agent)  # after the last thread that could open the vault
+        gc.freeze()  # what is there now stays, and need not be looked through again
+        gc.enable()
+        autolock = Autolock(
+            lambda: agent.settings.lock_after_minutes, lambda: agent.vault is None, agent.lock
+        )
+        daemon = Daemon(calls, autolock, partial(_end, agent, life))
+        sites = [(runner(application(door, daemon)), each) for door, each in listening.items()]
+        if port is not None:
+            made = admitted(application(QUERY, daemon), port, options.origins, token)
+            sites.append((runner(made, UNASKED), port))
+        asyncio.run(_answer(daemon, life, sites))
+
+
+def _end(agent: Agent, life: Lifetime) -> None:
+    """Let the daemon end, once the vault is closed; ReplacedVaultError where it stays open."""
+    try:
+        agent.lock()
+    except ReticentError as error:
+        if agent.vault is not None:
+            raise
+        LOG.warning("locking failed: %s", kind_and_place(error))
+    life.end()
+
+
+def _close(agent: Agent) -> None:
+    """Close the vault; where all of it is in memory alone, try again before that is lost."""
+    until = time.monotonic() + LAST_TRIES
+    while True:
+        try:
+            agent.lock()
+        except ReplacedVaultError as error:
+            if time.monotonic() > until:
+                LOG.error("the contents of the open vault are lost: %s", error.what)
+                raise
+            time.sleep(PAUSE)
+        else:
+            return
+
+
+async def _answer(
+    daemon: Daemon, life: Lifetime, sites: list[tuple[web.AppRunner, socket.socket]]
+) -> None:
+    """Answer at all sites until the end comes; then let what is being answered finish."""
+    from agent.daemon.boundary import web
+
+    try:
+        for each, opened in sites:
+            await each.setup()
+            await web.SockSite(each, opened, backlog=BACKLOG).start()
+        LOG.info("ready (process %d)", os.getpid())
+        notify("READY=1", os.environ)
+        await _until_over(daemon, life)
+        LOG.info("ending")
+        notify("STOPPING=1", os.environ)
+    finally:
+        daemon.calls.agent.bus.close()
+        await asyncio.gather(*[each.cleanup() for each, _ in sites])
+
+
+async def _until_over(daemon: Daemon, life: Lifetime) -> None:
+    """Wait for the end, and look from time to time whether to lock and whether files have changed.
+
+    A defect in what is done meanwhile is an end too, since it locks.
+    """
+    from agent.daemon.autolock import EVERY, watch, watcher
+
+    async def look() -> None:
+        while True:
+            daemon.autolock.check()
+            await daemon.calls.look()
+            await asyncio.sleep(EVERY)
+
+    looking = asyncio.create_task(look())
+    waiting = asyncio.create_task(life.until_over(daemon.calls.refresh))
+    watching = asyncio.create_task(watch(daemon.autolock.end, watcher()))  # it may end at once
+    done, _ = await asyncio.wait({looking, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    for each in (looking, waiting, watching):
+        each.cancel()
+    await asyncio.wait({watching})  # which ends its program
+    for each in done:
+        each.result()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli.daemon import ended
-from agent.daemon.lifetime import Options
+from agent.daemon.run import Options
 from agent.daemon.service import KEPT
 from agent.daemon.sockets import alone
 from agent.files import private_folder

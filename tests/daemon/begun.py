@@ -15,7 +15,7 @@ from tests.house.tree import ROOT
 
 PROGRAM = """
 import sys
-from agent.daemon.lifetime import Options
+from agent.daemon.run import Options
 from agent.daemon.run import run
 from agent.errors import ReticentError
 from agent.paths import paths

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
-from agent.daemon.lifetime import Options
-from agent.daemon.run import run
+from agent.daemon.run import Options, run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
 from tests.daemon.begun import ask, begun, ended, running, until
