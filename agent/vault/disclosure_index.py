@@ -6,6 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
+from itertools import groupby
 from math import isfinite
 from operator import attrgetter
 from types import MappingProxyType
@@ -38,6 +39,11 @@ class _Entry(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", 
 
     at: Annotated[datetime, Meta(tz=True)]
     host: str
+
+    @property
+    def site(self) -> str:
+        """The registered site of its host."""
+        return site_of(self.host)
 
     def _check(self, *rules: tuple[object, str]) -> None:
         if not self.host or self.at.utcoffset() is None:
@@ -220,7 +226,7 @@ class DisclosureIndex:
         """Return the facts in an entry that may be new to some pool; none where it forgets."""
         if isinstance(record, Forgetting):
             return ()
-        noted = self._noted.get(site_of(record.host), {})
+        noted = self._noted.get(record.site, {})
 
         def repeated(name: str, value: str) -> bool:
             latest, since = self._values.get(name, (None, 0))
@@ -231,7 +237,7 @@ class DisclosureIndex:
     def add(self, number: int, record: Record, news: Pairs) -> None:
         """Take an entry, the next in the ledger; ``news``: what is in it now."""
         self.latest = record.at if self.latest is None else max(self.latest, record.at)
-        site = site_of(record.host)
+        site = record.site
         self.sites.setdefault(site, number)
         zone = int((record.at.utcoffset() or timedelta()).total_seconds())
         at = (record.at - EPOCH) // MICROSECOND, zone
@@ -327,6 +333,35 @@ class DisclosureIndex:
                 _enqueue(queries, site, query)
             found = [queries[site] for site in queries if pool_of(self._names[site]) == pool]
         return Counter(self._names[query] for latest in found for query in latest)
+
+    def remembered(self) -> dict[int, Record]:
+        """Return what is remembered of every entry, for a file that can no longer be read.
+
+        That is the site, the query, the time and what was new to somebody: enough to know what
+        recipients know, to plan, and to draw the overview.
+        """
+        news = {number: facts for number, _, facts in self.new_facts_after(0)}
+        found: dict[int, Record] = {}
+        for number, steps in groupby(self.steps, key=_NUMBER):
+            first, *others = steps
+            if first.query is None or first.people_left is None:
+                sites = (first.site, *(each.site for each in others))
+                found[number] = Forgetting(at=first.at, host=first.site, sites=sites)
+                continue
+            pairs = news.get(number, ())
+            found[number] = Disclosure(
+                at=first.at,
+                host=first.site,
+                query=first.query,
+                asked=None,
+                disclosed=pairs,
+                persons=tuple(name for name, _ in pairs),
+                model="",
+                digest="",
+                utility_bits=0.0,
+                people_left=first.people_left,
+            )
+        return found
 
     def _note(self, note: Note) -> None:
         if note.at is None:

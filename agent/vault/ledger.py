@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
-from itertools import groupby, islice
-from operator import attrgetter
+from itertools import islice
 from typing import Annotated
 
 import msgspec
@@ -17,7 +16,6 @@ from agent.vault import chain
 from agent.vault.connection import damaged
 from agent.vault.disclosure_index import (
     MOST_SITES,
-    Disclosure,
     DisclosureIndex,
     Forgetting,
     Numbered,
@@ -26,7 +24,6 @@ from agent.vault.disclosure_index import (
     Record,
     decode,
     encode,
-    site_of,
 )
 from agent.vault.seal import from_json
 from agent.vault.store import MAX_ITEM_BYTES, Store
@@ -90,7 +87,7 @@ class Ledger:
 
     def check(self, record: Record) -> None:
         """Raise UsageError if an entry is too large."""
-        self._entries.check_entry(site_of(record.host), encode(record))
+        self._entries.check_entry(record.site, encode(record))
 
     def append(self, record: Record) -> int:
         """Append an entry and return its number; once this returns, it is in the file.
@@ -101,7 +98,7 @@ class Ledger:
         news = self.disclosures.news(record)
         durable = isinstance(record, Forgetting) or bool(news)
         payload = encode(record)
-        number = self._entries.append_entry(site_of(record.host), payload, durable=durable)
+        number = self._entries.append_entry(record.site, payload, durable=durable)
         self._take(number, record, news)
         self.appended()
         return number
@@ -138,35 +135,6 @@ class Ledger:
             raise UsageError(f"the ledger has no entry {number}", "see `reticent requests ledger`")
         _, payload = next(iter(self._entries.entries(number - 1)))
         return decode(payload)
-
-    def remembered(self) -> dict[int, Record]:
-        """Return what memory has of every entry, for a file that can no longer be read.
-
-        That is the site, the query, the time and what was new to somebody: enough to know what
-        recipients know, to plan, and to draw the overview.
-        """
-        news = {number: facts for number, _, facts in self.disclosures.new_facts_after(0)}
-        found: dict[int, Record] = {}
-        for number, steps in groupby(self.disclosures.steps, key=attrgetter("number")):
-            first, *others = steps
-            if first.query is None or first.people_left is None:
-                sites = (first.site, *(each.site for each in others))
-                found[number] = Forgetting(at=first.at, host=first.site, sites=sites)
-                continue
-            pairs = news.get(number, ())
-            found[number] = Disclosure(
-                at=first.at,
-                host=first.site,
-                query=first.query,
-                asked=None,
-                disclosed=pairs,
-                persons=tuple(name for name, _ in pairs),
-                model="",
-                digest="",
-                utility_bits=0.0,
-                people_left=first.people_left,
-            )
-        return found
 
     def _take(self, number: int, record: Record, news: Pairs) -> None:
         """Add an entry to the index; ``news``: its facts that may be new."""

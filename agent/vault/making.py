@@ -14,7 +14,7 @@ from agent.files import clear_unfinished, name_new, private_folder, settle, unfi
 from agent.vault import chain, slots, vault_files
 from agent.vault.connection import damaged, snapshot, translated
 from agent.vault.database import Database, Statement, make_database
-from agent.vault.disclosure_index import Record, encode, site_of
+from agent.vault.disclosure_index import Record, encode
 from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
 from agent.vault.secrets import Secret
 from agent.vault.store import Item, Store, opened_item, put_item, sealed_item
@@ -307,5 +307,5 @@ def _readable(
         except (VaultError, ValueError):  # a page that is gone; there is none
             lost.append(number)
             record = remembered[number]
-            site, payload = site_of(record.host), encode(record)
+            site, payload = record.site, encode(record)
         yield site, payload
