@@ -90,9 +90,7 @@ class Database:
             # Before anything is read: the lock is kept when the transaction ends.
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("ROLLBACK")
-            if not os.path.samestat(
-                found, check_file(path)
-            ):  # it was opened under a name it had before
+            if not os.path.samestat(found, check_file(path)):  # the opened one has lost its name
                 what = "another vault took the place of this one"
                 raise BusyVaultError(what, "try again", str(path))
             database._check()
@@ -133,10 +131,7 @@ class Database:
                 self.settle()
 
     def settle(self) -> None:
-        """Move the log into the file, and empty it.
-
-        Raises VaultError.
-        """
+        """Move the log into the file, and empty it. Raises VaultError."""
         self.watch.check()
         try:
             self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
