@@ -55,7 +55,7 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 234),
-    "lines of tests": (42_000, 63_725),
+    "lines of tests": (42_000, 63_716),
 }
 STANDING = {
     "agent": Size(405, 4),
@@ -66,7 +66,7 @@ STANDING = {
     "agent/model": Size(818, 8),
     "agent/tradeoff": Size(1_822, 15),
     "agent/tui": Size(3_908, 27),
-    "agent/vault": Size(2_506, 15),
+    "agent/vault": Size(2_505, 15),
     "agent/wire": Size(995, 11),
     "policy": Size(2_224, 14),
     "agent/build": Size(1_036, 13),
