@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -92,19 +92,6 @@ def ask_secret(prompt: str) -> str:
     return _checked(_hidden(prompt) if hide else _typed(prompt, hide=False), prompt)
 
 
-def ask_new_secret(prompt: str, check: Callable[[str], None]) -> str:
-    """Return a new secret, asked for twice at a terminal; UsageError as with `ask_secret`.
-
-    ``check``: raises UsageError for one that is no good, before it is asked for again.
-    """
-    while True:
-        text = _checked(_hidden(prompt), prompt)
-        check(text)
-        if _hidden("The same again") == text:
-            return text
-        click.echo("These differ; try again.", err=True)
-
-
 def read_secret(prompt: str) -> str:
     """Return one line of the standard input; UsageError as with `ask_secret`."""
     forbid_dumps()
@@ -143,28 +130,6 @@ def _no_text(what: str) -> UsageError:
     return UsageError(f"the {what} is not text in UTF-8", "type it in a terminal that uses UTF-8")
 
 
-class Strength(NamedTuple):
-    """A rough count of the guesses that a passphrase withstands, as a power of two."""
-
-    bits: float
-
-    @property
-    def enough(self) -> bool:
-        """Whether it withstands somebody who has the file and many machines."""
-        return self.bits >= ENOUGH
-
-    @property
-    def sentence(self) -> str:
-        """What the number means."""
-        seconds = 2**self.bits * SECONDS / MACHINES
-        time = "less than a minute"
-        for unit, length in _UNITS:
-            time = counted(round(seconds / length), unit) if seconds >= length else time
-        if seconds > MOST_YEARS * _UNITS[-1][1]:
-            time = f"more than {MOST_YEARS:,} years"
-        return f"A rough estimate: {MACHINES:,} machines like this one would guess it in {time}."
-
-
 def check_passphrase(text: str) -> None:
     """Refuse a passphrase that is too short; UsageError."""
     if len(text) < SHORTEST:
@@ -172,10 +137,22 @@ def check_passphrase(text: str) -> None:
         raise UsageError("the passphrase is too short", hint)
 
 
-def strength(passphrase: str) -> Strength:
-    """Return a rough count: words and sequences count little, whatever their letters.
+def guessing_time(bits: float) -> str:
+    """Return how long somebody who has the file and many machines would guess, as a sentence."""
+    seconds = 2**bits * SECONDS / MACHINES
+    time = "less than a minute"
+    for unit, length in _UNITS:
+        time = counted(round(seconds / length), unit) if seconds >= length else time
+    if seconds > MOST_YEARS * _UNITS[-1][1]:
+        time = f"more than {MOST_YEARS:,} years"
+    return f"A rough estimate: {MACHINES:,} machines like this one would guess it in {time}."
 
-    It knows no list of words, so that a famous passphrase counts as if it were anybody's.
+
+def strength(passphrase: str) -> float:
+    """Return a rough count of the guesses that a passphrase withstands, in bits.
+
+    Words and sequences count little, whatever their letters. It knows no list of words, so that a
+    famous passphrase counts as if it were anybody's.
     """
     seen: set[str] = set()
     bits = 0.0
@@ -189,7 +166,7 @@ def strength(passphrase: str) -> Strength:
         full = first + sum(_EXPECTED if step <= 1 else inside for step in steps)
         bits += _EXPECTED if piece in seen else full
         seen.add(piece)
-    return Strength(bits)
+    return bits
 
 
 def _pieces(text: str) -> list[str]:
@@ -213,16 +190,20 @@ def new_passphrase(prompt: str) -> str:
 
 
 def ask_passphrase(prompt: str) -> str:
-    """Return a new passphrase, asked for again while it is too short, or weak and not meant so."""
+    """Return a new passphrase that was typed twice, is long enough, and is not weak by mistake."""
     while True:
         try:
-            text = ask_new_secret(prompt, check_passphrase)
+            text = _checked(_hidden(prompt), prompt)
+            check_passphrase(text)  # before it is asked for again
         except UsageError as error:
             told(f"{error.what[:1].upper()}{error.what[1:]}: {error.hint}.")
             continue
-        found = strength(text)
-        told(found.sentence)
-        if found.enough or click.confirm("That is weak. Use it all the same?", err=True):
+        if _hidden("The same again") != text:
+            told("These differ; try again.")
+            continue
+        bits = strength(text)
+        told(guessing_time(bits))
+        if bits >= ENOUGH or click.confirm("That is weak. Use it all the same?", err=True):
             return text
 
 
@@ -230,6 +211,7 @@ def read_passphrase(prompt: str) -> str:
     """Return one line of the standard input, also where it is weak, which is said."""
     text = read_secret(prompt)
     check_passphrase(text)
-    if not (found := strength(text)).enough:
-        told(f"The passphrase is weak. {found.sentence}")
+    bits = strength(text)
+    if bits < ENOUGH:
+        told(f"The passphrase is weak. {guessing_time(bits)}")
     return text

@@ -123,9 +123,14 @@ def list_(*, recipient: str | None, limit: int, explain: bool) -> Answer:
         found: list[Handled] = client.call("requests", recipient=recipient, limit=limit)
         titles = titles_of(client)
     note_latest(len(found), limit, "requests")
-    rows = []
+    rows, last = [], dict[str, list[str]]()
     for each in found:
-        texts = (moment(each.at), each.recipient, each.query, outcome_of(each, titles))
+        what = outcome_of(each, titles)
+        if each.disclosed:  # which need not be read twice
+            again = last.get(each.pool) == each.disclosed and not each.waiting
+            what = "the same facts again" if again else what
+            last[each.pool] = each.disclosed
+        texts = (moment(each.at), each.recipient, each.query, what)
         figures = (bits(each.utility_bits), people(each.people_left)) if explain else ()
         rows.append((*texts, *figures))
     carried = sum(each.kind == "disclosed" for each in found)

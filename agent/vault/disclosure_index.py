@@ -439,9 +439,7 @@ def knowledge_in(
         if code is not None:
             codes.append((name, code))
         elif name in attributes:
-            hint = (
-                "use a model that has it, or mark it as forgotten with `reticent requests forget`"
-            )
+            hint = "use a model that has it, or mark it forgotten: `reticent requests forget`"
             what = f"the recipient holds a value of {name} that is absent from the model"
             raise UsageError(what, hint)
     times = Counter[int]()

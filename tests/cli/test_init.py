@@ -8,11 +8,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import click
 import pytest
 
 from agent.cli import prompts
-from agent.cli.init import DOZEN, most_useful
-from agent.errors import VaultError
+from agent.cli.init import DOZEN, ask_written_down, chosen, most_useful
+from agent.errors import UsageError, VaultError
 from agent.model.file import read, shipped_model
 from agent.paths import paths
 from agent.vault.secrets import Secret
@@ -23,6 +24,7 @@ from policy.read import load
 from policy.rules import Policy
 from tests.cli.conftest import Ran, Run
 from tests.cli.vaults import PASSPHRASE, Memory, here, made, opened
+from tests.wire.fake import says
 
 Begin = Callable[..., Ran]
 
@@ -199,8 +201,6 @@ def test_everything_is_asked(answering: Begin) -> None:
         answers=("y", "Strict", "YES", "no such", "western europe", "<", "1", "-", ""),
     )
     assert ran.code == 0
-    assert "The passphrase is too short" in ran.err
-    assert "No passphrase was given: type one, or leave with Ctrl-C." in ran.err
     assert "These differ; try again." in ran.err
     assert "That is not one of the answers: type a number from 0 to" in " ".join(ran.err.split())
     assert "no such'" not in ran.err
@@ -308,3 +308,38 @@ def test_what_a_killed_one_left_is_no_trouble(begin: Begin) -> None:
     assert not stale.exists()
     with opened() as vault:
         assert vault.notes == ()
+
+
+def test_the_case_of_a_name_counts_where_it_must() -> None:
+    """Where two names differ in nothing else, only one of them is meant."""
+    assert chosen("no", ["No", "no", "Yes"]) == "no"
+    assert chosen("YES", ["No", "no", "Yes"]) == "Yes"
+    assert chosen("1", ["x", "1"]) == "1"
+    with pytest.raises(UsageError, match="'NO' is not one of these"):
+        chosen("NO", ["No", "no", "Yes"])
+
+
+@pytest.mark.parametrize(("narrow", "taken"), [(0, "\x1b[3A\x1b[J"), (10_000, "\x1b[2J\x1b[1;1H")])
+def test_the_recovery_code_leaves_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], narrow: int, taken: str
+) -> None:
+    """Once it is on paper, also by Ctrl-C; of a narrow one all goes, and elsewhere nothing does."""
+    questions = "agent.cli.init"
+    monkeypatch.setattr(f"{questions}._line", says(""))
+    ask_written_down(3)
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr(f"{questions}.NARROW", narrow)
+    for name in ("sys.stdout.isatty", "sys.stderr.isatty", f"{questions}.sees_terminal"):
+        monkeypatch.setattr(name, says(True))
+    ask_written_down(0)
+    assert capsys.readouterr().out == ""
+    for end in (says(""), _ended):
+        monkeypatch.setattr(f"{questions}._line", end)
+        ask_written_down(3)
+        out = capsys.readouterr().out
+        assert out.startswith(taken)
+        assert "not shown any more" in out
+
+
+def _ended(_prompt: str) -> str:
+    raise click.Abort

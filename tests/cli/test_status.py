@@ -1,16 +1,32 @@
-"""`reticent status`: what it says of a daemon, and of none; and what it imports."""
+"""`reticent status`, `lock`, `unlock` and `completion`: what they say, and what they import."""
+
+import io
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from agent.errors import WrongSecretError
 from agent.paths import paths
-from agent.wire.state import Status
+from agent.wire.state import Status, Unlock
 from tests.cli.conftest import Run
 from tests.cli.daemon import AT, HOSTILE, LOCKED, LONG, POLICY, STATUS, VILLAGE, changed
 from tests.house.test_imports import imported
-from tests.wire.fake import FakeDaemon
+from tests.wire.fake import FakeDaemon, says
 
 HEAVY = {"numpy", "aiohttp", "asyncio", "cryptography", "safetensors", "tomlkit", "textual"}
+WORD = "correct horse"
+# What bash calls when somebody presses Tab, and what it would offer.
+PRESS = """
+eval "$(reticent daemon completion bash)"
+COMP_WORDS=({words}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+_reticent_completion reticent
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
 
 
 def page(run: Run, fake: FakeDaemon, status: Status) -> str:
@@ -125,3 +141,132 @@ def test_a_vault_without_a_policy_needs_one_line(run: Run, fake: FakeDaemon) -> 
     assert f'policy none: write `preset = "balanced"` into {POLICY.path}' in said
     said = " ".join(page(run, fake, changed(LOCKED, vault=False, policy=none)).split())
     assert f"policy none; it would be {POLICY.path}" in said
+
+
+@pytest.fixture
+def locked(fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> FakeDaemon:
+    """A locked daemon, and a passphrase on the standard input."""
+    fake.handlers["status"] = lambda: LOCKED
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{WORD}\nmore\n"))
+    return fake
+
+
+@pytest.mark.parametrize(
+    ("options", "method", "secret"),
+    [
+        ([], "passphrase", WORD),
+        (["--recovery"], "recovery", WORD),
+        (["--keyring"], "keyring", None),
+    ],
+)
+def test_each_way_to_unlock(
+    run: Run, locked: FakeDaemon, options: list[str], method: str, secret: str | None
+) -> None:
+    """The keyring has its key, and nothing is asked for."""
+    ran = run("unlock", *options)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == "Unlocked: requests are answered.\n"
+    ((_, asked),) = [call for call in locked.calls if call[0] == "unlock"]
+    assert (asked["body"].method, asked["body"].secret) == (method, secret)
+
+
+def test_what_the_vault_noticed_is_said(run: Run, locked: FakeDaemon) -> None:
+    """Such as a witness that is gone."""
+    noted = changed(STATUS, notes=["the witness is missing"])
+    locked.handlers["unlock"] = says(noted)
+    assert run("unlock").err == "reticent: note: the witness is missing\n"
+
+
+@pytest.mark.usefixtures("fake")
+def test_an_open_vault_asks_for_nothing(run: Run) -> None:
+    """It says how it is, and that this says nothing of the secret."""
+    ran = run("unlock")
+    assert ran.out == "Unlocked: requests are answered.\n"
+    assert ran.err == "reticent: note: the vault was already open; the secret was not checked\n"
+    assert msgspec.convert(run("unlock", "--json").record, Status) == STATUS
+
+
+def test_a_wrong_secret_is_refused_without_repeating_it(run: Run, locked: FakeDaemon) -> None:
+    """In the daemon's words."""
+
+    def refuse(body: Unlock) -> None:
+        del body
+        raise WrongSecretError("no key opens with this passphrase", "try it again")
+
+    locked.handlers["unlock"] = refuse
+    assert run("unlock").refusal(code=1) == ("no key opens with this passphrase", "try it again")
+
+
+def test_without_a_vault_nothing_is_asked(run: Run, locked: FakeDaemon) -> None:
+    """There is nothing that it could open."""
+    locked.handlers["status"] = lambda: changed(LOCKED, vault=False)
+    assert "reticent init" in run("unlock").refusal(code=1)[1]
+    assert [name for name, _ in locked.calls] == ["status"]
+
+
+@pytest.mark.usefixtures("locked")
+def test_one_way_at_a_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no secret is an argument."""
+    assert "--recovery" in run("unlock", "--keyring", "--recovery").refusal()[0]
+    assert "unexpected extra argument" in run("unlock", WORD).refusal()[0]
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert run("unlock").refusal()[0] == "no passphrase was given"
+
+
+def test_locking_says_what_it_means(run: Run, fake: FakeDaemon) -> None:
+    """With an object for programs."""
+    ran = run("lock")
+    assert ran.out.startswith("Locked: nothing is attached")
+    assert msgspec.convert(run("lock", "--json").record, Status) == LOCKED
+    assert [name for name, _ in fake.calls] == ["lock", "lock"]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> dict[str, str]:
+    """The environment of a shell that finds `reticent`, and no startup files."""
+    command = tmp_path / "reticent"
+    code = shlex.quote("from agent.cli.main import run; run()")
+    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {code} "$@"\n')
+    command.chmod(0o700)
+    return {"HOME": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["reticent", "daemon", "compl"], ["completion"]),
+        (["reticent", "model", "ver"], ["verify"]),
+        (["reticent", "daemon", "service", "install", "--pr"], ["--print"]),
+        (["reticent", "daemon", "completion", "z"], ["zsh"]),
+        (["reticent", "xyzzy"], []),
+    ],
+    ids=" ".join,
+)
+def test_bash_completes(shell: dict[str, str], words: list[str], offered: list[str]) -> None:
+    """Commands, options and values, as at the prompt."""
+    script = PRESS.format(words=shlex.join(words))
+    done = subprocess.run(
+        ["/usr/bin/env", "bash", "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=shell,
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == offered
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_each_shell_has_a_script(run: Run, name: str) -> None:
+    """It asks reticent itself what there is."""
+    script = run("daemon", "completion", name).out
+    assert f"_RETICENT_COMPLETE={name}_complete" in script
+    record = run("daemon", "completion", name, "--json").record
+    assert (record["shell"], record["script"].strip()) == (name, script.strip())
+
+
+def test_another_shell_is_refused(run: Run) -> None:
+    """With the nearest name."""
+    error, hint = run("daemon", "completion", "bsh").refusal()
+    assert "unknown value of shell 'bsh'" in error
+    assert "bash" in hint

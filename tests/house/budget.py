@@ -55,11 +55,11 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 234),
-    "lines of tests": (42_000, 63_716),
+    "lines of tests": (42_000, 63_581),
 }
 STANDING = {
     "agent": Size(405, 4),
-    "agent/cli": Size(4_770, 30),
+    "agent/cli": Size(4_767, 30),
     "agent/daemon": Size(5_065, 33),
     "agent/decision": Size(1_265, 10),
     "agent/lab": Size(3_604, 34),

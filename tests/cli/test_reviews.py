@@ -1,4 +1,4 @@
-"""`reticent requests pending`, `approve` and `deny`: what waits, and every word on it."""
+"""`reticent requests pending`, `approve`, `deny` and `undo`: what waits, and every word on it."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import pytest
 from agent.errors import UsageError
 from agent.wire.policy import Review, Verdict
 from tests.cli.conftest import Run
-from tests.cli.daemon import HELD, HOSTILE, OFFER, REVIEW, RULED, changed
+from tests.cli.daemon import HELD, HOSTILE, OFFER, REVIEW, RULED, UNDONE, changed
 from tests.wire.fake import FakeDaemon, says
 
 WORDS_OF_OFFERS = ("approve", "deny")
@@ -257,3 +257,26 @@ def test_what_the_daemon_refuses_is_shown(run: Run, fake: FakeDaemon) -> None:
     )
     fake.handlers["reviews"] = list
     assert run("requests", "approve", "3").refusal()[1].endswith("; nothing else waits")
+
+
+def test_what_was_taken_back_is_said(run: Run, fake: FakeDaemon) -> None:
+    """And that what left stays told."""
+    ran = run("requests", "undo")
+    assert (ran.code, " ".join(ran.out.split())) == (0, UNDONE.what)
+    assert fake.calls == [("undo", {})]
+    assert run("requests", "undo", "--json").record == msgspec.to_builtins(UNDONE)
+    fake.handlers["undo"] = says(changed(UNDONE, what=HOSTILE))
+    assert "\x1b" not in run("requests", "undo").out
+
+
+def test_what_cannot_be_is_said_too(run: Run, fake: FakeDaemon) -> None:
+    """In one sentence."""
+
+    def nothing() -> None:
+        raise UsageError("nothing to undo", "edit the policy")
+
+    fake.handlers["undo"] = nothing
+    assert run("requests", "undo").refusal() == (
+        "nothing to undo",
+        "edit the policy",
+    )

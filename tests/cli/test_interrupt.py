@@ -1,4 +1,4 @@
-"""What an extra brings, and what is said where it is missing."""
+"""What is said where an extra is not installed."""
 
 from importlib import import_module
 

@@ -1,10 +1,14 @@
-"""`reticent model decide --policy`: the decision under a policy file."""
+"""The terms of `reticent model decide`: of its options, and of a policy file."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from agent.decision.decide import Decision, decide
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Limits, Terms
+from agent.model.model import Model
 from agent.model.signature import generate_key, sign, signature_path
 from tests.cli.conftest import Run
 
@@ -192,3 +196,66 @@ def test_a_recipient_alone_is_not_passed_over(run: Run, village: Path) -> None:
         "model", "decide", "--model", village, "--query", "weather", "--recipient", "a.example"
     )
     assert ran.refusal()[0] == "--recipient needs --policy"
+
+
+def test_every_option_reaches_the_terms(
+    run: Run, village: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is given a value that is not its default."""
+    asked: list[tuple[Terms, Knowledge]] = []
+
+    def spy(
+        request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: None
+    ) -> Decision:
+        asked.append((terms, knowledge))
+        return decide(request, terms, knowledge, model, own)
+
+    monkeypatch.setattr("agent.cli.decide.decide_request", spy)
+    options = "--lambda 2 --cost k-anonymity --k 7 --max-violations 0.25 --max-risk 0.5 "
+    options += "--know region=coast --know hobby=yes --only region,hobby --only at_work "
+    options += "--exclude at_work --sensitivity region=0.5 --guard shoe_size=2 "
+    options += "--algorithm exact --standing --json"
+    ran = run(
+        "model", "decide", "--explain", "--model", village, "--query", "weather", *options.split()
+    )
+    assert ran.code == 0
+    terms = Terms(
+        allowed=frozenset({"region", "hobby", "at_work"}),
+        excluded=frozenset({"at_work"}),
+        trade_off=2,
+        metric="k-anonymity",
+        metric_k=7,
+        limits=Limits(k=7, max_violations=0.25, max_risk=0.5),
+        sensitivity=(("region", 0.5),),
+        guards=(("shoe_size", 2.0),),
+        mode="standing",
+        algorithm="exact",
+    )
+    assert asked == [(terms, Knowledge((("hobby", 2), ("region", 1))))]
+
+
+def test_the_metric_k_anonymity_counts_to_a_hundred_by_default(run: Run, village: Path) -> None:
+    """In a village of 60 everybody is then among too few; with a k of 3 nobody is."""
+    ask = ("model", "decide", "--model", village, "--query", "weather", "--json")
+    by = (*ask, "--cost", "k-anonymity")
+    assert run(*by).record["identifiability"] == 1
+    assert run(*by, "--k", "3").record["identifiability"] == 0
+
+
+def test_a_limit_is_kept(run: Run, village: Path) -> None:
+    """Regions have 20 people each."""
+    ask = ("model", "decide", "--model", village, "--query", "weather", "--json", "--k")
+    assert run(*ask, "20").record["disclose"] == ["region"]
+    record = run(*ask, "21").record
+    assert record["disclose"] == []
+    first = record["per_attribute"][0]
+    assert (first["reason"], first["limit"]) == ("would break a limit", "k")
+    assert "would break a limit: k" in run(*ask[:-2], "--explain", "--k", "21").out
+
+
+def test_only_nothing_allows_nothing(run: Run, village: Path) -> None:
+    """An empty list is a list, and not the absence of one."""
+    ask = ("model", "decide", "--model", village, "--query", "weather", "--only", "", "--json")
+    record = run(*ask).record
+    assert {each["reason"] for each in record["per_attribute"]} == {"not allowed"}
+    assert {each["gain_bits"] for each in record["per_attribute"]} == {None}

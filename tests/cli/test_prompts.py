@@ -1,0 +1,289 @@
+"""Secrets and agreement: how they are asked for, how strong one is, and no core file before one."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.cli import prompts
+from agent.cli.prompts import (
+    ENOUGH,
+    agree,
+    ask_passphrase,
+    ask_secret,
+    guessing_time,
+    new_passphrase,
+    strength,
+)
+from agent.errors import ReticentError, UsageError, VaultError
+from agent.paths import paths
+from agent.wire.base import LONGEST_SECRET
+from tests.cli.conftest import Run
+from tests.cli.daemon import LOCKED
+from tests.cli.vaults import PASSPHRASE, Memory, made
+from tests.wire.fake import FakeDaemon
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=60)
+# The command in a process of its own, as a shell starts it.
+START = [sys.executable, "-c", "from agent.cli.main import run; run()"]
+SAID = "core files are forbidden"
+ASKING = [
+    ("vault", "key", "add", "passphrase"),
+    ("vault", "key", "add", "recovery", "--keyring"),
+    ("vault", "key", "remove", "2", "--yes"),
+    ("vault", "key", "rotate", "--yes"),
+    ("vault", "restore", "FILE"),
+    ("vault", "restore", "FILE", "--keyring"),
+    ("vault", "backup", "copy"),
+]
+
+
+def terminal(patch: pytest.MonkeyPatch, *answers: str) -> list[str]:
+    """Put somebody at a terminal who gives these answers; return what they are asked, in order."""
+    asked: list[str] = []
+    left = iter(answers)
+
+    def hidden(prompt: str) -> str:
+        asked.append(prompt)
+        return next(left)
+
+    patch.setattr(prompts, "at_terminal", lambda: True)
+    patch.setattr(prompts, "_hidden", hidden)
+    return asked
+
+
+@pytest.mark.parametrize("asking", [ask_secret, new_passphrase])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\nmore\n"])
+def test_one_line_is_the_secret_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, asking: Callable[[str], str], end: str
+) -> None:
+    """Whole, with the spaces that are part of it, and the rest is left for others."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(f" {PASSPHRASE} {end}"))
+    assert asking("Passphrase") == f" {PASSPHRASE} "
+
+
+@pytest.mark.parametrize("text", ["", "\n", "x" * (LONGEST_SECRET + 1)])
+def test_no_secret_and_one_too_long_are_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Without repeating it."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    with pytest.raises(UsageError, match="passphrase") as refused:
+        ask_secret("Passphrase")
+    assert "xx" not in str(refused.value)
+
+
+def test_a_closed_input_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with <&-."""
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(UsageError, match="no passphrase was given"):
+        ask_secret("Passphrase")
+    with pytest.raises(UsageError, match="there is no terminal"):
+        agree("Really?", yes=False)
+
+
+def test_a_new_passphrase_is_asked_for_until_it_is_good_and_the_same_twice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that is no good is not to be typed again in vain; what was typed is not shown."""
+    asked = terminal(monkeypatch, "short", "", PASSPHRASE, "other", PASSPHRASE, PASSPHRASE)
+    assert ask_passphrase("Passphrase") == PASSPHRASE
+    again = ["Passphrase", "The same again"]
+    assert asked == ["Passphrase", "Passphrase", *again, *again]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "The passphrase is too short" in err
+    assert "No passphrase was given: type one, or leave with Ctrl-C." in err
+    assert "These differ; try again." in err
+    assert not any(word in err for word in (PASSPHRASE, "other"))
+
+
+@pytest.mark.parametrize(("prompt", "hidden"), [("Passphrase", True), ("Recovery code", False)])
+def test_a_secret_is_asked_for_once_and_hidden(
+    monkeypatch: pytest.MonkeyPatch, prompt: str, hidden: bool
+) -> None:
+    """On the error stream, so that the output holds the answer only; a code on paper is shown."""
+    given: list[dict[str, object]] = []
+
+    def asked(text: str, **options: object) -> str:
+        given.append({"text": text, **options})
+        return "word"
+
+    monkeypatch.setattr(prompts, "at_terminal", lambda: True)
+    monkeypatch.setattr("click.prompt", asked)
+    assert ask_secret(prompt) == "word"
+    assert (given[0]["hide_input"], given[0]["err"]) == (hidden, True)
+
+
+def test_agreement_is_given_beforehand_or_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is taken for a yes, and a no is said to have done nothing."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    agree("Really?", yes=True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    with pytest.raises(UsageError, match="there is no terminal"):
+        agree("Really?", yes=False)
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("click.confirm", lambda question, err: question == "Yes?" and err)
+    agree("Yes?", yes=False)
+    with pytest.raises(ReticentError, match="nothing was done"):
+        agree("No?", yes=False)
+    monkeypatch.setattr(
+        "click.prompt", lambda question, **_: " purge " if "all" in question else "y"
+    )
+    agree("Remove all?", yes=False, word="purge")
+    with pytest.raises(ReticentError) as refused:
+        agree("Remove it?", yes=False, word="purge")
+    assert "purge" in refused.value.hint
+
+
+@given(TEXT, TEXT)
+def test_more_is_never_weaker(text: str, more: str) -> None:
+    """Whatever is added at the end, and by no more than a sign could."""
+    longer = strength(text + more)
+    assert strength(text) <= longer + 1e-9
+    assert longer <= 5 * len(text + more)
+
+
+@given(st.text("abcdefghij", min_size=4, max_size=12), st.integers(2, 9))
+def test_a_word_again_adds_little(word: str, times: int) -> None:
+    """A bit at the most, with the space before it."""
+    once = strength(word)
+    assert strength(" ".join([word] * times)) <= once + times
+
+
+@pytest.mark.parametrize(
+    ("weaker", "stronger"),
+    [
+        ("aaaaaaaaaaaa", "password"),
+        ("12345678", "73915042"),
+        ("abcdefgh", "kwpxqmzt"),
+        ("password", "Password1!"),
+        ("hunter hunter hunter", "correct horse battery staple"),
+    ],
+)
+def test_what_follows_by_itself_is_weaker(weaker: str, stronger: str) -> None:
+    """Repetition and sequences, at the same length or a greater one."""
+    assert strength(weaker) < strength(stronger)
+
+
+@pytest.mark.parametrize("text", ["", "password", "12345678", "Password1!", "iloveyou2"])
+def test_what_many_people_choose_is_not_enough(text: str) -> None:
+    """Nor is nothing."""
+    assert strength(text) < ENOUGH
+
+
+@pytest.mark.parametrize("text", ["correct horse battery staple", "xK9#fL2qWv$7", "x7f3kd82hd9s"])
+def test_words_and_random_signs_are_enough(text: str) -> None:
+    """Four words, or twelve signs."""
+    assert strength(text) >= ENOUGH
+
+
+@pytest.mark.parametrize(
+    ("bits", "said"),
+    [
+        (0.0, "less than a minute"),
+        (17.0, "1 minute"),
+        (26.0, "9 hours"),
+        (30.0, "6 days"),
+        (36.0, "1 year"),
+        (40.0, "17 years"),
+        (90.0, "more than 1,000,000 years"),
+    ],
+)
+def test_the_number_is_said_as_a_time(bits: float, said: str) -> None:
+    """In its largest unit."""
+    assert guessing_time(bits).endswith(f" guess it in {said}.")
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """A passphrase on the standard input; that core files are forbidden ends a command."""
+
+    def forbidden() -> None:
+        raise VaultError(SAID, "go on")
+
+    given = io.StringIO(f"{PASSPHRASE}\n")
+    monkeypatch.setattr("sys.stdin", given)
+    monkeypatch.setattr("agent.cli.prompts.forbid_dumps", forbidden)
+    return given
+
+
+@pytest.mark.parametrize("command", ASKING, ids=" ".join)
+def test_where_the_vault_is_opened_here(
+    run: Run, typed: io.StringIO, memory: Memory, home: Path, command: tuple[str, ...]
+) -> None:
+    """Also where the keyring has the secret."""
+    made(home)
+    arguments = [str(paths().vault) if each == "FILE" else each for each in command]
+    assert run(*arguments).refusal(1)[0] == SAID
+    assert (typed.tell(), memory.kept) == (0, {})
+
+
+@pytest.mark.usefixtures("memory", "home")
+def test_where_it_is_made(run: Run, typed: io.StringIO) -> None:
+    """Nothing is there yet."""
+    assert run("init", "--passphrase-stdin", "--no-values").refusal(1)[0] == SAID
+    assert typed.tell() == 0
+    assert not paths().vault.exists()
+
+
+@pytest.mark.parametrize("options", [(), ("--recovery",), ("--keyring",)])
+def test_where_it_goes_to_the_daemon(
+    run: Run, typed: io.StringIO, fake: FakeDaemon, options: tuple[str, ...]
+) -> None:
+    """Which is told nothing then."""
+    fake.handlers["status"] = lambda: LOCKED
+    assert run("unlock", *options).refusal(1)[0] == SAID
+    assert typed.tell() == 0
+    assert "unlock" not in [name for name, _ in fake.calls]
+
+
+def test_where_somebody_types(
+    run: Run, typed: io.StringIO, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a terminal; before the question."""
+    made(home)
+    monkeypatch.setattr("agent.cli.prompts.at_terminal", lambda: True)
+    assert run("vault", "key", "rotate", "--yes").refusal(1)[0] == SAID
+    assert typed.tell() == 0
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("strict", [True, False])
+def test_what_is_no_text_is_no_secret(home: Path, strict: bool) -> None:
+    """Whether the system lets such bytes into a program or not; the secret is not repeated."""
+    strictly = {"PYTHONIOENCODING": "utf-8:strict" if strict else "utf-8:surrogateescape"}
+    done = subprocess.run(
+        [*START, "init", "--passphrase-stdin", "--no-values"],
+        input=b"four random w\xf6rds here\n",
+        capture_output=True,
+        check=False,
+        env={**os.environ, **strictly},
+    )
+    error = "reticent: error: the passphrase is not text in UTF-8"
+    hint = "reticent: hint: type it in a terminal that uses UTF-8"
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().splitlines() == [error, hint]
+    assert not any(home.iterdir())
+
+
+def test_what_is_no_text_is_none_at_a_terminal_either(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system does not read it, it is the same sentence."""
+
+    def unreadable(*_: object, **__: object) -> str:
+        return b"w\xf6rds".decode()
+
+    made(home)
+    monkeypatch.setattr("agent.cli.prompts.at_terminal", lambda: True)
+    monkeypatch.setattr("click.prompt", unreadable)
+    assert "is not text in UTF-8" in run("vault", "key", "rotate", "--yes").refusal()[0]
