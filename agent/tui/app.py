@@ -17,7 +17,7 @@ from agent.errors import ReticentError
 from agent.tui import actions
 from agent.tui.actions import TITLES, Action, Where, actions_of, keys
 from agent.tui.dialogs import Help
-from agent.tui.link import Happened, Heard, Link, Lost
+from agent.tui.link import Connected, DaemonEvent, Disconnected, Link
 from agent.tui.page import Environment, Page
 from agent.tui.privacy_lock import PrivacyLock
 from agent.tui.status_bar import State, TopBar, lost
@@ -109,19 +109,19 @@ class Review(PrivacyLock):
 
     # what the daemon reports, unless the screens are being removed, their parts first
 
-    def on_heard(self, message: Heard) -> None:
+    def on_connected(self, message: Connected) -> None:
         """Show that the daemon answers."""
         if self.is_running:
             self.take(message.status)
 
-    def on_lost(self, message: Lost) -> None:
+    def on_disconnected(self, message: Disconnected) -> None:
         """Show that the screen may be out of date; nor may the vault be open."""
         if self.is_running:
             self.mask()
             self.state = State(self.state.status, stale=True, trouble=lost(str(message.error)))
             self.show_state()
 
-    def on_happened(self, message: Happened) -> None:
+    def on_daemon_event(self, message: DaemonEvent) -> None:
         """Renew what the event is about."""
         if self.is_running:
             self.look_at_daemon()

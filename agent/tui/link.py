@@ -22,7 +22,7 @@ GRACE = 1.0  # seconds for calls that were made, and for the thread that follows
 BEGINS = 15.0  # seconds that a daemon may take to begin
 
 
-class Happened(Message):
+class DaemonEvent(Message):
     """The daemon said that something happened."""
 
     def __init__(self, event: Event) -> None:
@@ -30,7 +30,7 @@ class Happened(Message):
         self.event = event
 
 
-class Heard(Message):
+class Connected(Message):
     """The daemon is there, for the first time or again."""
 
     def __init__(self, status: Status) -> None:
@@ -38,7 +38,7 @@ class Heard(Message):
         self.status = status
 
 
-class Lost(Message):
+class Disconnected(Message):
     """The daemon ended, broke off, or does not know the call; ``error`` says how."""
 
     def __init__(self, error: ReticentError) -> None:
@@ -56,9 +56,8 @@ class Link:
         self._path = path
         self._start = start
         self._pool = ThreadPoolExecutor(CALLERS, "reticent-call")
-        self._own = threading.local()
         self._ended = threading.Event()
-        self._clients: list[Client] = []
+        self._clients: dict[tuple[int, bool], Client] = {}  # of a thread, attended or not
         self._running: set[Future[Any]] = set()
         self._follower: threading.Thread | None = None
 
@@ -89,24 +88,19 @@ class Link:
 
         DaemonError where it does not begin.
         """
-        try:
-            await self.call("status")
-        except DaemonError as error:
-            if error.what != ABSENT:
-                raise
-        else:
-            return False
-        await asyncio.to_thread(self._start)
-        until = time.monotonic() + BEGINS
+        started, until = False, time.monotonic() + BEGINS
         while True:
-            await asyncio.sleep(AGAIN / 5)
             try:
                 await self.call("status")
-            except DaemonError:
-                if time.monotonic() > until:
+            except DaemonError as error:
+                if time.monotonic() > until or not (started or error.what == ABSENT):
                     raise
             else:
-                return True
+                return started
+            if not started:
+                await asyncio.to_thread(self._start)
+                started = True
+            await asyncio.sleep(AGAIN / 5)
 
     def follow(self, tell: Callable[[Message], object]) -> None:
         """Tell what happens, from a thread of its own, until `close`."""
@@ -123,41 +117,35 @@ class Link:
         self._ended.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
         wait([*self._running], GRACE)
-        for each in self._clients:
+        clients = [*self._clients.values()]
+        for each in clients:
             each.hang_up()
         if self._follower is not None:
             self._follower.join(GRACE)
-        for each in self._clients:
+        for each in clients:
             each.close()
 
     def _client(self, *, attended: bool) -> Client:
-        """Return this thread's client for calls of a kind."""
-        name = "attended" if attended else "alone"
-        if not hasattr(self._own, name):
-            setattr(self._own, name, self._made(attended=attended))
-        client: Client = getattr(self._own, name)
-        return client
-
-    def _made(self, *, attended: bool) -> Client:
-        """Return a new client, which is closed in the end."""
-        made = Client(self._path, attended=attended)
-        self._clients.append(made)
-        return made
+        """Return this thread's client for calls of a kind, which is closed in the end."""
+        key = threading.get_ident(), attended
+        if key not in self._clients:
+            self._clients[key] = Client(self._path, attended=attended)
+        return self._clients[key]
 
     def _following(self, tell: Callable[[Message], object]) -> None:
-        client = self._made(attended=False)
+        client = self._client(attended=False)
         error: ReticentError
         while not self._ended.is_set():
             try:
-                tell(Heard(client.call("status")))
+                tell(Connected(client.call("status")))
                 for event in client.events(SILENCE):
                     if self._ended.is_set():
                         return
-                    tell(Happened(event))
+                    tell(DaemonEvent(event))
                 error = DaemonError("the daemon ended", "this waits until it is back")
             except ReticentError as broken:
                 error = broken
             client.close()
             if not self._ended.is_set():
-                tell(Lost(error))
+                tell(Disconnected(error))
             self._ended.wait(AGAIN)

@@ -161,9 +161,7 @@ class SentencesPage(ListPage[T]):
         self.follow()
 
 
-def for_item(
-    method: Callable[[Screen, T], Coroutine[Any, Any, None]],
-) -> Callable[[Screen], None]:
+def for_item(method: Callable[[Screen, T], Coroutine[Any, Any, None]]) -> Callable[[Screen], None]:
     """Make a method of a screen run for the item under the cursor, and renew the screen after.
 
     What goes wrong is said, with the way out; nothing is done where nothing is under the cursor.

@@ -20,10 +20,7 @@ from agent.tui.plain import plain, plain_lines
 from agent.tui.status_bar import State, trouble_of
 from agent.wire.state import Method, Status, Unlock
 
-ASKED: dict[Method, str] = {
-    "passphrase": "Passphrase",
-    "recovery": "Recovery code",
-}
+ASKED: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
 OTHER: dict[Method, Method] = {"passphrase": "recovery", "recovery": "passphrase"}
 LOCKING = Content.from_markup(
     "[bold]Everything is hidden.[/bold] The vault locks as soon as the daemon answers."

@@ -205,8 +205,8 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         return style + Style(bgcolor=resting.bgcolor)
 
     def _find(self, key: Hashable) -> int | None:
-        known = self._draws.key
-        return next((at for at, each in enumerate(self._items) if known(each) == key), None)
+        key_of = self._draws.key
+        return next((at for at, each in enumerate(self._items) if key_of(each) == key), None)
 
     def following(self) -> T | None:
         """Return the item to go on with once the one under the cursor is done with."""

@@ -19,7 +19,7 @@ from textual.message import Message
 
 from agent.errors import UsageError
 from agent.tui.app import Review
-from agent.tui.link import Heard, Link
+from agent.tui.link import Connected, Link
 from agent.tui.virtual_list import Listing
 from agent.wire.records import Handled
 from tests.bench.timing import at, timed
@@ -60,6 +60,8 @@ class Many(Link):
 
     async def call(self, name: str, _body: Struct | None = None, /, **_: Any) -> Any:  # noqa: ANN401  (of the route's types)
         """Return the requests."""
+        if name == "status":
+            return OPEN
         if name == "whatif":
             raise UsageError("this daemon weighs nothing", "ask another")
         return [handled(number) for number in range(1, MANY + 1)] if name == "requests" else []
@@ -70,7 +72,7 @@ class Many(Link):
 
     def follow(self, tell: Callable[[Message], object]) -> None:
         """Tell that it was heard."""
-        tell(Heard(OPEN))
+        tell(Connected(OPEN))
 
 
 def handled(number: int) -> Handled:

@@ -19,7 +19,7 @@ from agent.cli.demo import REQUESTS
 from agent.daemon.checks import bad, ok, warn
 from agent.tui.actions import TITLES
 from agent.tui.app import Review
-from agent.tui.link import Heard, Link
+from agent.tui.link import Connected, Link
 from agent.wire.decide import Ask
 from agent.wire.routes import ROUTES
 from agent.wire.state import Status
@@ -88,7 +88,7 @@ class Replaying(Link):
     def follow(self, tell: Callable[[Message], object]) -> None:
         """Tell that it was heard, and nothing more."""
         found = msgspec.json.decode(self._record.answers[_key("status", None, {})], type=Status)
-        tell(Heard(found))
+        tell(Connected(found))
 
 
 def recorded() -> Record:

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from textual.pilot import Pilot
 
+from agent.tui.actions import Where
 from agent.tui.app import IDLE, Review
 from agent.tui.link import Link
-from agent.tui.page import SOON, Environment
+from agent.tui.page import SOON, Environment, Page
 
-QUIET = 3  # looks at which the screen is as before
+QUIET = 2  # looks at which the screen is as before, further apart than two renewals
 PATIENCE = 20.0  # seconds, for what takes a fraction of one
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 NOTHING = Environment(list, lambda _path, _line: None, lambda: NOW)  # is wrong, or edited
@@ -34,6 +35,14 @@ class Running(NamedTuple):
             assert time.monotonic() < end, "it does not come to hold"
             await self.pilot.pause(0.02)
         await self.pilot.pause()
+
+    async def go(self, where: Where) -> Page:
+        """Go to a screen, and return it."""
+        self.app.action_show(where)
+        await self.until(lambda: getattr(self.app.screen, "where", "") == where)
+        page = self.app.page()
+        assert page is not None
+        return page
 
     async def settled(self) -> None:
         """Wait until nothing is asked of the daemon, and the screen has stayed as it is."""

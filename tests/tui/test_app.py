@@ -13,7 +13,7 @@ from textual.worker import WorkerFailed
 from agent.errors import DaemonError
 from agent.tui.app import Review
 from agent.tui.dialogs import Help
-from agent.tui.link import Happened, Heard, Lost
+from agent.tui.link import Connected, DaemonEvent, Disconnected
 from agent.tui.page import Page
 from agent.tui.privacy_lock import Cover, Unlocking
 from agent.tui.screens.requests import RequestsScreen
@@ -24,24 +24,20 @@ from tests.tui.running import run as going
 from tests.wire.fake import FakeDaemon, short_folder
 
 
-def test_the_state_is_said_in_words_and_signs() -> None:
+async def test_the_state_is_said_in_words_and_signs() -> None:
     """Open, waiting, locked: nobody needs the colour."""
-
-    async def test(path: Path) -> None:
+    with double() as (_, path):
         async with running(path) as shown:
             assert "● 2 √ open" in shown.text()
             assert "Requests" in shown.text()
             await shown.pilot.resize_terminal(*LARGE)
             await shown.until(lambda: "● 2 waiting · √ open" in shown.text())
 
-    with double() as (_, path):
-        going(test(path))
 
-
-def test_a_locked_vault_asks_for_its_key_and_opens() -> None:
+async def test_a_locked_vault_asks_for_its_key_and_opens() -> None:
     """A wrong passphrase is said, with the way out; the right one shows the screen."""
-
-    async def test(path: Path) -> None:
+    with double() as (found, path):
+        found.set(locked=True)
         async with running(path) as shown:
             await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
             await shown.pilot.press(*"wrong", "enter")
@@ -50,15 +46,10 @@ def test_a_locked_vault_asks_for_its_key_and_opens() -> None:
             await shown.pilot.press(*"right", "enter")
             await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
 
-    with double() as (found, path):
-        found.set(locked=True)
-        going(test(path))
 
-
-def test_one_key_locks_from_anywhere() -> None:
+async def test_one_key_locks_from_anywhere() -> None:
     """Also while something is typed, and while help stands in front."""
-
-    async def test(path: Path) -> None:
+    with double() as (_, path):
         async with running(path) as shown:
             await shown.pilot.press("question_mark")
             await shown.until(lambda: isinstance(shown.app.screen, Help))
@@ -66,27 +57,19 @@ def test_one_key_locks_from_anywhere() -> None:
             await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
             assert "waiting" not in shown.text()
 
-    with double() as (_, path):
-        going(test(path))
 
-
-def test_no_vault_says_what_makes_one() -> None:
+async def test_no_vault_says_what_makes_one() -> None:
     """There is nothing to unlock."""
-
-    async def test(path: Path) -> None:
+    with double() as (found, path):
+        found.set(locked=True, vault=False)
         async with running(path) as shown:
             await shown.until(lambda: "reticent init" in shown.text())
             assert isinstance(shown.app.screen, RequestsScreen)
 
-    with double() as (found, path):
-        found.set(locked=True, vault=False)
-        going(test(path))
 
-
-def test_nobody_there_hides_everything() -> None:
+async def test_nobody_there_hides_everything() -> None:
     """Values are masked again."""
-
-    async def test(path: Path) -> None:
+    with double() as (_, path):
         async with running(path, idle=0.2) as shown:
             shown.app.action_mask()
             await shown.until(lambda: isinstance(shown.app.screen, Cover))
@@ -96,14 +79,10 @@ def test_nobody_there_hides_everything() -> None:
             assert "Hidden while nobody is here" in shown.text()
             assert "Requests" not in shown.text()
 
-    with double() as (_, path):
-        going(test(path))
 
-
-def test_the_key_that_uncovers_does_nothing_else() -> None:
+async def test_the_key_that_uncovers_does_nothing_else() -> None:
     """It was pressed by somebody who did not see what it would do."""
-
-    async def test(path: Path) -> None:
+    with double() as (_, path):
         async with running(path) as shown:
             shown.app.cover()
             await shown.until(lambda: isinstance(shown.app.screen, Cover))
@@ -111,36 +90,26 @@ def test_the_key_that_uncovers_does_nothing_else() -> None:
             await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
             assert shown.app.is_running
 
-    with double() as (_, path):
-        going(test(path))
 
-
-def test_what_nobody_tells_is_asked_for_from_time_to_time(
+async def test_what_nobody_tells_is_asked_for_from_time_to_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A daemon looks at its policy when it is asked something."""
     monkeypatch.setattr("agent.tui.privacy_lock.LOOKS", 0.05)
 
-    async def test(path: Path, found: Double) -> None:
+    with double() as (found, path):
         async with running(path) as shown:
             await shown.until(lambda: "√ open" in shown.text())
             found.status = changed(OPEN, policy=changed(POLICY, in_use=False))
             await shown.until(lambda: "! no policy" in shown.text())
 
-    with double() as (found, path):
-        going(test(path, found))
 
-
-def test_undo_says_what_was_taken_back() -> None:
+async def test_undo_says_what_was_taken_back() -> None:
     """From any screen."""
-
-    async def test(path: Path) -> None:
+    with double() as (_, path):
         async with running(path) as shown:
             await shown.pilot.press("u")
             await shown.until(lambda: "Denied region: undone." in shown.text())
-
-    with double() as (_, path):
-        going(test(path))
 
 
 def test_it_starts_a_daemon_if_none_runs_and_survives_its_end() -> None:
@@ -209,16 +178,16 @@ def test_what_the_daemon_tells_at_the_end_is_let_pass() -> None:
 
     def tells(app: Review, _: Page) -> None:
         before = app.state
-        app.on_lost(Lost(DaemonError("it ended", hint="start it")))
-        app.on_heard(Heard(changed(OPEN, locked=True)))
-        app.on_happened(Happened(Event(number=1, kind="lock", at=OPEN.started_at)))
+        app.on_disconnected(Disconnected(DaemonError("it ended", hint="start it")))
+        app.on_connected(Connected(changed(OPEN, locked=True)))
+        app.on_daemon_event(DaemonEvent(Event(number=1, kind="lock", at=OPEN.started_at)))
         same.append(app.state is before)
 
     taken_away(tells)
     assert same == [True]
 
 
-def test_what_a_screen_has_not_is_a_defect_while_it_stands() -> None:
+async def test_what_a_screen_has_not_is_a_defect_while_it_stands() -> None:
     """It would otherwise go by unseen."""
 
     async def test(path: Path) -> None:
@@ -233,10 +202,10 @@ def test_what_a_screen_has_not_is_a_defect_while_it_stands() -> None:
             await shown.until(lambda: shown.app.defect is not None)
 
     with double() as (_, path), pytest.raises(WorkerFailed):
-        going(test(path))
+        await test(path)
 
 
-def test_a_defect_ends_it_without_a_word_about_values(
+async def test_a_defect_ends_it_without_a_word_about_values(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Whoever ran it gets the error, and says it in a sentence."""
@@ -253,6 +222,6 @@ def test_a_defect_ends_it_without_a_word_about_values(
             assert str(shown.app.defect) == values
 
     with double() as (_, path), pytest.raises(RuntimeError):
-        going(test(path))
+        await test(path)
     said = capsys.readouterr()
     assert "secret" not in said.out + said.err

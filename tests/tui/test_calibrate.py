@@ -11,7 +11,7 @@ from textual.widgets import OptionList, Static
 from agent.tui.dialogs import Confirm
 from agent.tui.privacy_lock import Cover, Unlocking
 from agent.tui.screens.calibrate import CalibrateScreen
-from agent.tui.screens.calibrate_questions import CROWDS, FIRST
+from agent.tui.screens.calibrate_questions import FIRST, GROUP_SIZES
 from tests.daemon.whole_daemon import OPEN, Live, living
 from tests.tui.double import Double
 from tests.tui.profile.world import attribute
@@ -24,11 +24,22 @@ KNOWN = ("5", "4", "3", "2", "1", "1")  # from one person to many
 RETURN = ("1", "2", "3", "4", "5")  # for what is so sensitive, from hardly to highly
 
 
-@pytest.fixture
-def live() -> Iterator[Live]:
-    """Yield a daemon whose vault is open."""
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Live]:
+    """Yield a daemon that runs for all tests."""
     with living() as found:
         yield found
+
+
+@pytest.fixture
+def live(daemon: Live) -> Iterator[Live]:
+    """Yield it, with an open vault; its policy is put back."""
+    before = daemon.paths.policy.read_text()
+    daemon.unlock()
+    yield daemon
+    daemon.paths.policy.write_text(before)
+    with daemon.client() as client:
+        client.call("reload")
 
 
 def page(shown: Running) -> CalibrateScreen:
@@ -69,184 +80,152 @@ def policy(live: Live) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
-def test_numbers_answer_and_lead_to_the_fit_and_nothing_is_written(
+async def test_numbers_answer_and_lead_to_the_fit_and_nothing_is_written(
     live: Live, size: tuple[int, int]
 ) -> None:
     """They do not switch screens; what they come to is seen first."""
-
-    async def test() -> None:
-        before = live.paths.policy.read_text()
-        async with running(live.paths.control, size) as shown:
-            await answer(shown)
-            said = told(shown, "#calibrate-outcome Static")
-            assert "Nothing is written yet" in said
-            assert "one of 100,000" in said
-            assert "region of the world" in said
-            assert "λ = " in shown.text()
-        assert live.paths.policy.read_text() == before
-
-    going(test())
+    before = live.paths.policy.read_text()
+    async with running(live.paths.control, size) as shown:
+        await answer(shown)
+        said = told(shown, "#calibrate-outcome Static")
+        assert "Nothing is written yet" in said
+        assert "one of 100,000" in said
+        assert "region of the world" in said
+        assert "λ = " in shown.text()
+    assert live.paths.policy.read_text() == before
 
 
-def test_it_is_written_once_that_is_agreed_to(live: Live) -> None:
+async def test_it_is_written_once_that_is_agreed_to(live: Live) -> None:
     """λ, and a price for each attribute that was asked about; no is the usual answer."""
+    async with running(live.paths.control) as shown:
+        await answer(shown)
+        await shown.pilot.press("w")
+        await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+        await shown.pilot.press("enter")
+        await shown.settled()
+        assert "lambda" not in policy(live)
+        await shown.pilot.press("w")
+        await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+        await shown.pilot.press("down", "enter")
+        await shown.until(lambda: "√ Written" in told(shown, "#calibrate-outcome Static"))
+        assert policy(live)["lambda"] > 0
+        prices = [each["sensitivity"] for each in policy(live)["attributes"].values()]
+        assert sorted({round(each, 3) for each in prices}) == [0.585, 1.0]
+        assert len(prices) == FIRST
+        await shown.pilot.press("w")  # there is nothing left to write
+        await shown.settled()
+        assert isinstance(shown.app.screen, CalibrateScreen)
 
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await answer(shown)
-            await shown.pilot.press("w")
+
+async def test_the_way_back_changes_an_answer(live: Live) -> None:
+    """From a question and from the end; what was said stands there."""
+    async with running(live.paths.control, LARGE) as shown:
+        await come(shown)
+        await shown.pilot.press("4")
+        await shown.until(lambda: asked(shown) == 2)
+        assert "very sensitive" in told(shown, "#calibrate-answers Static")
+        await shown.pilot.press("backspace")
+        await shown.until(lambda: asked(shown) == 1)
+        assert page(shown).query_one(OptionList).highlighted == 3
+        await shown.pilot.press("up", "enter")
+        await shown.until(lambda: asked(shown) == 2)
+        assert "fairly sensitive" in told(shown, "#calibrate-answers Static")
+        await shown.pilot.press(*PRICES[1:], *KNOWN, *RETURN)
+        await shown.until(lambda: "λ = " in told(shown, "#calibrate-outcome Static"))
+        await shown.pilot.press("b")
+        await shown.until(lambda: page(shown).query_one(OptionList).has_focus)
+        assert "highly sensitive" in told(shown, "#calibrate-question")
+
+
+async def test_a_question_is_skipped_but_not_what_a_price_needs(live: Live) -> None:
+    """Without an answer at all there is nothing to show, nor to write."""
+    async with running(live.paths.control) as shown:
+        await come(shown)
+        await shown.pilot.press(*["s"] * (FIRST + len(GROUP_SIZES)))
+        nothing = "without an answer there is no price"
+        await shown.until(lambda: nothing in told(shown, "#calibrate-outcome Static"))
+        await shown.pilot.press("w")
+        await shown.settled()
+        assert isinstance(shown.app.screen, CalibrateScreen)
+        await shown.pilot.press("b", "3")
+        await shown.until(lambda: "How much better" in told(shown, "#calibrate-question"))
+        await shown.pilot.press("s")
+        await shown.until(lambda: "This one is needed" in shown.text())
+        assert page(shown).query_one(OptionList).has_focus
+
+
+async def test_more_attributes_are_asked_about(live: Live) -> None:
+    """All that the model has."""
+    async with running(live.paths.control) as shown:
+        await come(shown)
+        assert "o asks about 32 more attributes" in told(shown, "#calibrate-progress")
+        await shown.pilot.press("o")
+        await shown.until(lambda: " of 51," in told(shown, "#calibrate-progress"))
+
+
+async def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
+    """Another screen loses none; the end of it does, and asks; without answers it does not."""
+    async with running(live.paths.control) as shown:
+        await come(shown)
+        await shown.pilot.press("4")
+        await shown.until(lambda: asked(shown) == 2)
+        await shown.pilot.press("6")
+        await shown.until(lambda: not isinstance(shown.app.page(), CalibrateScreen))
+        await shown.pilot.press("5")
+        await shown.until(lambda: isinstance(shown.app.page(), CalibrateScreen))
+        assert asked(shown) == 2
+        for key in ("q", "escape", "ctrl+q"):
+            await shown.pilot.press(key)
             await shown.until(lambda: isinstance(shown.app.screen, Confirm))
             await shown.pilot.press("enter")
-            await shown.settled()
-            assert "lambda" not in policy(live)
-            await shown.pilot.press("w")
-            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-            await shown.pilot.press("down", "enter")
-            await shown.until(lambda: "√ Written" in told(shown, "#calibrate-outcome Static"))
-            assert policy(live)["lambda"] > 0
-            prices = [each["sensitivity"] for each in policy(live)["attributes"].values()]
-            assert sorted({round(each, 3) for each in prices}) == [0.585, 1.0]
-            assert len(prices) == FIRST
-            await shown.pilot.press("w")  # there is nothing left to write
-            await shown.settled()
-            assert isinstance(shown.app.screen, CalibrateScreen)
-
-    going(test())
-
-
-def test_the_way_back_changes_an_answer(live: Live) -> None:
-    """From a question and from the end; what was said stands there."""
-
-    async def test() -> None:
-        async with running(live.paths.control, LARGE) as shown:
-            await come(shown)
-            await shown.pilot.press("4")
-            await shown.until(lambda: asked(shown) == 2)
-            assert "very sensitive" in told(shown, "#calibrate-answers Static")
-            await shown.pilot.press("backspace")
-            await shown.until(lambda: asked(shown) == 1)
-            assert page(shown).query_one(OptionList).highlighted == 3
-            await shown.pilot.press("up", "enter")
-            await shown.until(lambda: asked(shown) == 2)
-            assert "fairly sensitive" in told(shown, "#calibrate-answers Static")
-            await shown.pilot.press(*PRICES[1:], *KNOWN, *RETURN)
-            await shown.until(lambda: "λ = " in told(shown, "#calibrate-outcome Static"))
-            await shown.pilot.press("b")
-            await shown.until(lambda: page(shown).query_one(OptionList).has_focus)
-            assert "highly sensitive" in told(shown, "#calibrate-question")
-
-    going(test())
+            await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
+        assert asked(shown) == 2
+        await shown.pilot.press("q")
+        await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+        await shown.pilot.press("down", "enter")
+        await shown.until(lambda: shown.app.current_mode == "requests")
+        await come(shown)
+        await shown.pilot.press("escape")
+        await shown.until(lambda: shown.app.current_mode == "requests")
+        await come(shown)
+        await shown.pilot.press("4")
+        await shown.until(lambda: asked(shown) == 2)
+        await shown.pilot.press("ctrl+q")
+        await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+        await shown.pilot.press("down", "enter")
+        await shown.until(lambda: not shown.app.is_running)
 
 
-def test_a_question_is_skipped_but_not_what_a_price_needs(live: Live) -> None:
-    """Without an answer at all there is nothing to show, nor to write."""
-
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await come(shown)
-            await shown.pilot.press(*["s"] * (FIRST + len(CROWDS)))
-            nothing = "without an answer there is no price"
-            await shown.until(lambda: nothing in told(shown, "#calibrate-outcome Static"))
-            await shown.pilot.press("w")
-            await shown.settled()
-            assert isinstance(shown.app.screen, CalibrateScreen)
-            await shown.pilot.press("b", "3")
-            await shown.until(lambda: "How much better" in told(shown, "#calibrate-question"))
-            await shown.pilot.press("s")
-            await shown.until(lambda: "This one is needed" in shown.text())
-            assert page(shown).query_one(OptionList).has_focus
-
-    going(test())
-
-
-def test_more_attributes_are_asked_about(live: Live) -> None:
-    """All that the model has."""
-
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await come(shown)
-            assert "o asks about 32 more attributes" in told(shown, "#calibrate-progress")
-            await shown.pilot.press("o")
-            await shown.until(lambda: " of 51," in told(shown, "#calibrate-progress"))
-
-    going(test())
-
-
-def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
-    """Another screen loses none; the end of it does, and asks; without answers it does not."""
-
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await come(shown)
-            await shown.pilot.press("4")
-            await shown.until(lambda: asked(shown) == 2)
-            await shown.pilot.press("6")
-            await shown.until(lambda: not isinstance(shown.app.page(), CalibrateScreen))
-            await shown.pilot.press("5")
-            await shown.until(lambda: isinstance(shown.app.page(), CalibrateScreen))
-            assert asked(shown) == 2
-            for key in ("q", "escape", "ctrl+q"):
-                await shown.pilot.press(key)
-                await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-                await shown.pilot.press("enter")
-                await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
-            assert asked(shown) == 2
-            await shown.pilot.press("q")
-            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-            await shown.pilot.press("down", "enter")
-            await shown.until(lambda: shown.app.current_mode == "requests")
-            await come(shown)
-            await shown.pilot.press("escape")
-            await shown.until(lambda: shown.app.current_mode == "requests")
-            await come(shown)
-            await shown.pilot.press("4")
-            await shown.until(lambda: asked(shown) == 2)
-            await shown.pilot.press("ctrl+q")
-            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-            await shown.pilot.press("down", "enter")
-            await shown.until(lambda: not shown.app.is_running)
-
-    going(test())
-
-
-def test_who_types_on_after_the_last_question_stays(live: Live) -> None:
+async def test_who_types_on_after_the_last_question_stays(live: Live) -> None:
     """A number switches no screen where numbers answer."""
-
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await answer(shown)
-            await shown.pilot.press("2")
-            await shown.until(lambda: "There is no question left" in shown.notes())
-            assert isinstance(shown.app.screen, CalibrateScreen)
-
-    going(test())
+    async with running(live.paths.control) as shown:
+        await answer(shown)
+        await shown.pilot.press("2")
+        await shown.until(lambda: "There is no question left" in shown.notes())
+        assert isinstance(shown.app.screen, CalibrateScreen)
 
 
-def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(live: Live) -> None:
+async def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(live: Live) -> None:
     """They are about the user, and stand in memory only."""
-
-    async def test() -> None:
-        async with running(live.paths.control, USUAL) as shown:
-            await come(shown)
-            await shown.pilot.press("4")
-            await shown.until(lambda: asked(shown) == 2)
-            shown.app.cover()
-            await shown.until(lambda: isinstance(shown.app.screen, Cover))
-            assert "sensitive" not in shown.text()
-            await shown.pilot.press("1")
-            await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
-            assert asked(shown) == 2
-            await shown.pilot.press("ctrl+l")
-            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
-            assert told(shown, "#calibrate-question") == ""
-            assert page(shown).query_one(OptionList).option_count == 0
-            with live.client() as client:
-                client.call("unlock", OPEN)
-            await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
-            await shown.until(lambda: asked(shown) == 1)
-            assert page(shown).query_one(OptionList).highlighted is None
-
-    going(test())
+    async with running(live.paths.control, USUAL) as shown:
+        await come(shown)
+        await shown.pilot.press("4")
+        await shown.until(lambda: asked(shown) == 2)
+        shown.app.cover()
+        await shown.until(lambda: isinstance(shown.app.screen, Cover))
+        assert "sensitive" not in shown.text()
+        await shown.pilot.press("1")
+        await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
+        assert asked(shown) == 2
+        await shown.pilot.press("ctrl+l")
+        await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+        assert told(shown, "#calibrate-question") == ""
+        assert page(shown).query_one(OptionList).option_count == 0
+        with live.client() as client:
+            client.call("unlock", OPEN)
+        await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
+        await shown.until(lambda: asked(shown) == 1)
+        assert page(shown).query_one(OptionList).highlighted is None
 
 
 def test_another_model_has_questions_of_its_own() -> None:

@@ -20,7 +20,7 @@ from agent.tui.screens.calibrate import (
     prices,
     remarks,
 )
-from agent.tui.screens.calibrate_questions import CROWDS, FIRST, Answering, ordered
+from agent.tui.screens.calibrate_questions import FIRST, GROUP_SIZES, Answering, ordered
 from agent.wire.what_if import Answers, Calibrated, Pair
 from tests.tui.profile.world import attribute
 
@@ -51,7 +51,7 @@ def walked(way: list[str | int]) -> Answering:
         if each == "back":
             at = at.back()
         elif each == "skip":
-            at = at.skipped()
+            at = at.answered(None)
         elif each == "more":
             at = at.widened()
         else:
@@ -64,7 +64,7 @@ def test_whatever_is_answered_makes_a_message_that_the_daemon_takes(way: list[st
     """At the end every level that was used has its improvement, and no other is told."""
     at = walked(way)
     while at.question is not None:
-        at = at.answered(2) if at.question.kind == "improvement" else at.skipped()
+        at = at.answered(2) if at.question.kind == "improvement" else at.answered(None)
     found = at.message()
     if found is None:
         assert not at.so_far()
@@ -97,7 +97,7 @@ def test_a_few_attributes_are_asked_about_then_crowds_then_the_levels_used() -> 
     """Nineteen questions where three levels are used, of about two minutes."""
     assert START.progress() == "question 1 of 19, about 2 minutes left"
     kinds = [each.kind for each in START.questions]
-    assert kinds == ["sensitivity"] * FIRST + ["one_of"] * len(CROWDS)
+    assert kinds == ["sensitivity"] * FIRST + ["one_of"] * len(GROUP_SIZES)
     at = START.answered(4).answered(1)
     last = at.questions[-2:]
     assert [each.key for each in last] == ["1", "4"]
@@ -123,7 +123,7 @@ def test_an_improvement_is_not_skipped() -> None:
     """A level without one has no price."""
     at = replace(START.answered(1), place=len(START.questions))
     assert not at.skippable
-    assert at.skipped() == at
+    assert at.answered(None) == at
 
 
 def test_ladders_are_asked_about_first_from_coarse_to_fine() -> None:

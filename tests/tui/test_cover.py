@@ -102,59 +102,52 @@ async def visited(shown: Running) -> None:
         await shown.settled()
 
 
-def test_a_lock_clears_all_screens_shown_or_not(
+async def test_a_lock_clears_all_screens_shown_or_not(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No recipient, no query, no value stays anywhere in the program; and they come back."""
     monkeypatch.setattr("agent.tui.privacy_lock.QUIET", 60.0)  # however slow the machine
 
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await visited(shown)
-            await shown.pilot.press("4", "m")
-            await shown.settled()
-            before = whole(shown.app)
-            assert len(before) == len(SCREENS) - 1
-            for words in (SITE, WORDS, PROFILE["education"]):
-                assert any(words in text for text in before.values()), words
-            await shown.pilot.press("ctrl+l")
-            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
-            await shown.settled()
-            for where, text in whole(shown.app).items():
-                for words in (SITE, WORDS, PROFILE["education"], "a rule about somebody"):
-                    assert words not in text, (where, words)
-            assert shown.app.masked
-            live.unlock()
-            await shown.until(lambda: not isinstance(shown.app.screen, Unlocking))
-            await shown.pilot.press("q", "enter")  # of the passphrase that somebody still types
-            await shown.pilot.press("1")
-            await shown.until(lambda: SITE in whole(shown.app)["requests"])
-
-    going(test())
+    async with running(live.paths.control) as shown:
+        await visited(shown)
+        await shown.pilot.press("4", "m")
+        await shown.settled()
+        before = whole(shown.app)
+        assert len(before) == len(SCREENS) - 1
+        for words in (SITE, WORDS, PROFILE["education"]):
+            assert any(words in text for text in before.values()), words
+        await shown.pilot.press("ctrl+l")
+        await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+        await shown.settled()
+        for where, text in whole(shown.app).items():
+            for words in (SITE, WORDS, PROFILE["education"], "a rule about somebody"):
+                assert words not in text, (where, words)
+        assert shown.app.masked
+        live.unlock()
+        await shown.until(lambda: not isinstance(shown.app.screen, Unlocking))
+        await shown.pilot.press("q", "enter")  # of the passphrase that somebody still types
+        await shown.pilot.press("1")
+        await shown.until(lambda: SITE in whole(shown.app)["requests"])
 
 
-def test_nobody_there_drops_the_values_of_all_screens(live: Live) -> None:
+async def test_nobody_there_drops_the_values_of_all_screens(live: Live) -> None:
     """No word that came with them is held any more; the key that uncovers brings none."""
-
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await visited(shown)
-            before = words(shown.app)
-            await shown.pilot.press("4", "m")
-            await visited(shown)
-            shown_then = words(shown.app) - before
-            assert PROFILE["education"] in shown_then
-            shown.app.cover()
-            await shown.until(lambda: isinstance(shown.app.screen, Cover))
-            await shown.settled()
-            assert not words(shown.app) & shown_then
-            await shown.pilot.press("x")
-            await shown.until(lambda: not isinstance(shown.app.screen, Cover))
-            await visited(shown)
-            assert not words(shown.app) & shown_then
-            assert shown.app.masked
-
-    going(test())
+    async with running(live.paths.control) as shown:
+        await visited(shown)
+        before = words(shown.app)
+        await shown.pilot.press("4", "m")
+        await visited(shown)
+        shown_then = words(shown.app) - before
+        assert PROFILE["education"] in shown_then
+        shown.app.cover()
+        await shown.until(lambda: isinstance(shown.app.screen, Cover))
+        await shown.settled()
+        assert not words(shown.app) & shown_then
+        await shown.pilot.press("x")
+        await shown.until(lambda: not isinstance(shown.app.screen, Cover))
+        await visited(shown)
+        assert not words(shown.app) & shown_then
+        assert shown.app.masked
 
 
 @pytest.mark.parametrize("way", ["key", "mouse"])
@@ -179,16 +172,12 @@ def test_it_covers_a_question_too_and_that_stands_there_after(way: str) -> None:
     going(run())
 
 
-def test_the_question_for_the_key_is_covered_by_nothing() -> None:
+async def test_the_question_for_the_key_is_covered_by_nothing() -> None:
     """There is nothing to hide, and something to do."""
-
-    async def run() -> None:
-        with double() as (found, path):
-            found.set(locked=True)
-            async with running(path) as shown:
-                await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
-                shown.app.cover()
-                await shown.pilot.pause()
-                assert isinstance(shown.app.screen, Unlocking)
-
-    going(run())
+    with double() as (found, path):
+        found.set(locked=True)
+        async with running(path) as shown:
+            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+            shown.app.cover()
+            await shown.pilot.pause()
+            assert isinstance(shown.app.screen, Unlocking)

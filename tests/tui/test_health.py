@@ -20,7 +20,6 @@ from agent.tui.virtual_list import Listing
 from tests.daemon.whole_daemon import Live, living
 from tests.tui.double import double
 from tests.tui.running import LARGE, NOTHING, NOW, SMALL, USUAL, Running, running
-from tests.tui.running import run as going
 
 TEXTS = st.text(max_size=30)
 FINDINGS = st.lists(
@@ -107,10 +106,9 @@ async def shows(shown: Running) -> Listing[Seen]:
 
 
 @pytest.mark.parametrize("size", [SMALL, USUAL, LARGE])
-def test_what_is_wrong_is_seen_with_what_mends_it(size: tuple[int, int]) -> None:
+async def test_what_is_wrong_is_seen_with_what_mends_it(size: tuple[int, int]) -> None:
     """First the worst; the fix of another as the cursor goes there."""
-
-    async def test(path: Path) -> None:
+    with double() as (_, path):
         async with running(path, size, environment=Doctor(FOUND).outside()) as shown:
             await shows(shown)
             assert "1 problem, 1 note." in shown.text()
@@ -120,14 +118,10 @@ def test_what_is_wrong_is_seen_with_what_mends_it(size: tuple[int, int]) -> None
             assert "ask for the passphrase" in shown.text()
             assert "chmod" not in shown.text()
 
-    with double() as (_, path):
-        going(test(path))
 
-
-def test_looking_again_shows_what_there_is_now() -> None:
+async def test_looking_again_shows_what_there_is_now() -> None:
     """By its key; the cursor stays on what was looked at."""
-
-    async def test(path: Path) -> None:
+    with double() as (_, path):
         doctor = Doctor(FOUND)
         async with running(path, environment=doctor.outside()) as shown:
             listing = await shows(shown)
@@ -141,22 +135,15 @@ def test_looking_again_shows_what_there_is_now() -> None:
             assert under is not None
             assert (under.found.name, under.found.what) == ("disk", "8 MiB free")
 
-    with double() as (_, path):
-        going(test(path))
 
-
-def test_it_needs_no_daemon() -> None:
+async def test_it_needs_no_daemon() -> None:
     """Least of all then: it says what is wrong with it."""
-
-    async def test(path: Path, ends: Callable[[], object]) -> None:
+    with ended() as (path, ends):
         async with running(path, environment=Doctor(FOUND).outside()) as shown:
             ends()
             await shown.until(lambda: "STALE" in shown.text())
             await shows(shown)
             assert "1 problem" in shown.text()
-
-    with ended() as (path, ends):
-        going(test(path, ends))
 
 
 @contextmanager
@@ -166,20 +153,17 @@ def ended() -> Iterator[tuple[Path, Callable[[], None]]]:
         yield live.paths.control, live.kill
 
 
-def test_it_is_the_doctor_of_the_command_line() -> None:
+async def test_it_is_the_doctor_of_the_command_line() -> None:
     """Over a real daemon: nothing is wrong with it, and its vault is open."""
 
     def outside(live: Live) -> Environment:
         machine = Machine(live.paths, os.environ, NOW, usual(), sys.executable)
         return Environment(lambda: examine(machine), NOTHING.edit, NOTHING.clock)
 
-    async def test(live: Live) -> None:
+    with living() as live:
         async with running(live.paths.control, LARGE, environment=outside(live)) as shown:
             listing = await shows(shown)
             found = {each.found.name: each.found for each in listing.items}
             assert found["daemon"].what == f"process {live.process.pid}, version 0.1.0"
             assert found["vault"].state == "ok"
             assert f"process {live.process.pid}" in shown.text()
-
-    with living() as live:
-        going(test(live))

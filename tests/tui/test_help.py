@@ -1,7 +1,5 @@
 """Help: what the focused part is for, and every action of the screen with its command."""
 
-from pathlib import Path
-
 import pytest
 from rich.console import Console
 from textual.containers import VerticalScroll
@@ -10,7 +8,6 @@ from agent.tui.actions import TITLES, Where, actions_of
 from agent.tui.dialogs import WAY_OUT, Help, listed, typed
 from tests.tui.double import double
 from tests.tui.running import SMALL, USUAL, Running, running
-from tests.tui.running import run as going
 
 NARROW, BROAD = 40, 400  # columns
 
@@ -47,31 +44,28 @@ async def opened(shown: Running) -> VerticalScroll:
     return shown.app.screen.query_one(VerticalScroll)
 
 
-@pytest.mark.parametrize("number", range(1, len(TITLES) + 1))
-def test_it_begins_with_what_is_focused(number: int) -> None:
+async def test_it_begins_with_what_is_focused() -> None:
     """Its tooltip, on every screen: nobody needs a mouse to read it."""
-
-    async def test(path: Path) -> None:
-        async with running(path) as shown:
-            await shown.pilot.press(str(number))
-            await shown.until(lambda: shown.app.page() is not None and shown.app.focused)
-            assert shown.app.focused is not None
-            tooltip = str(shown.app.focused.tooltip or "")
-            assert tooltip
-            await opened(shown)
-            first = " ".join(tooltip.split()[:4])
-            assert first in shown.text()
-            assert [*TITLES.values()][number - 1] in shown.text().splitlines()[0]
-
     with double() as (_, path):
-        going(test(path))
+        async with running(path) as shown:
+            for where, title in TITLES.items():
+                await shown.go(where)
+                await shown.until(lambda: shown.app.focused)
+                assert shown.app.focused is not None
+                tooltip = str(shown.app.focused.tooltip or "")
+                assert tooltip
+                await opened(shown)
+                first = " ".join(tooltip.split()[:4])
+                assert first in shown.text()
+                assert title in shown.text().splitlines()[0]
+                await shown.pilot.press("escape")
+                await shown.until(lambda: not isinstance(shown.app.screen, Help))
 
 
 @pytest.mark.parametrize("size", [SMALL, USUAL])
-def test_it_fits_and_is_scrolled_by_keys(size: tuple[int, int]) -> None:
+async def test_it_fits_and_is_scrolled_by_keys(size: tuple[int, int]) -> None:
     """The way out is seen all the time; a key that is no other leads back."""
-
-    async def test(path: Path) -> None:
+    with double() as (_, path):
         async with running(path, size) as shown:
             dialog = await opened(shown)
             assert dialog.max_scroll_y > 0
@@ -85,20 +79,13 @@ def test_it_fits_and_is_scrolled_by_keys(size: tuple[int, int]) -> None:
             await shown.pilot.press("escape")
             await shown.until(lambda: not isinstance(shown.app.screen, Help))
 
-    with double() as (_, path):
-        going(test(path))
 
-
-@pytest.mark.parametrize("key", ["escape", "q", "question_mark", "f1"])
-def test_a_key_leads_back_and_nothing_else(key: str) -> None:
+async def test_a_key_leads_back_and_nothing_else() -> None:
     """The one that opened it, too; q leaves the help and not the program."""
-
-    async def test(path: Path) -> None:
-        async with running(path) as shown:
-            await opened(shown)
-            await shown.pilot.press(key)
-            await shown.until(lambda: shown.app.screen is shown.app.page())
-            assert shown.app.is_running
-
     with double() as (_, path):
-        going(test(path))
+        async with running(path) as shown:
+            for key in ("escape", "q", "question_mark", "f1"):
+                await opened(shown)
+                await shown.pilot.press(key)
+                await shown.until(lambda: shown.app.screen is shown.app.page())
+                assert shown.app.is_running

@@ -80,7 +80,7 @@ def test_what_answers_otherwise_is_not_started_over(path: Path, answer: Raw) -> 
         begun(Link(path, never))
 
 
-def test_calls_run_beside_one_another(path: Path) -> None:
+async def test_calls_run_beside_one_another(path: Path) -> None:
     """One that takes long holds none of the others up, as long as a caller is left."""
     free = threading.Event()
     inside = threading.Barrier(CALLERS)
@@ -90,18 +90,15 @@ def test_calls_run_beside_one_another(path: Path) -> None:
         assert free.wait(PATIENCE)
         return []
 
-    async def test(link: Link) -> None:
-        waiting = [asyncio.create_task(link.call("reviews")) for _ in range(CALLERS - 1)]
-        await asyncio.to_thread(inside.wait, PATIENCE)
-        assert await link.call("status") == OPEN
-        assert not any(each.done() for each in waiting)
-        free.set()
-        assert await asyncio.gather(*waiting) == [[]] * (CALLERS - 1)
-
     link = Link(path, never)
     try:
         with FakeDaemon(path, {"status": says(OPEN), "reviews": slow}):
-            asyncio.run(test(link))
+            waiting = [asyncio.create_task(link.call("reviews")) for _ in range(CALLERS - 1)]
+            await asyncio.to_thread(inside.wait, PATIENCE)
+            assert await link.call("status") == OPEN
+            assert not any(each.done() for each in waiting)
+            free.set()
+            assert await asyncio.gather(*waiting) == [[]] * (CALLERS - 1)
             link.close()
     finally:
         free.set()

@@ -13,7 +13,7 @@ from textual.message import Message
 
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.tui import link as module
-from agent.tui.link import CALLERS, Happened, Heard, Link, Lost
+from agent.tui.link import CALLERS, Connected, DaemonEvent, Disconnected, Link
 from agent.wire.client import Client
 from agent.wire.state import Event
 from tests.tui.double import OPEN
@@ -24,7 +24,7 @@ PATIENCE = 20.0  # seconds, for what takes a fraction of one
 EVENT = Event(number=7, kind="answer", at=datetime(2026, 3, 2, tzinfo=UTC), id=3)
 
 
-def test_only_what_a_person_asked_for_keeps_the_vault_open(
+async def test_only_what_a_person_asked_for_keeps_the_vault_open(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The daemon is told which calls nobody made; to follow it is one of them."""
@@ -41,22 +41,19 @@ def test_only_what_a_person_asked_for_keeps_the_vault_open(
 
     monkeypatch.setattr(module, "Client", Noting)
 
-    async def test(link: Link) -> None:
-        for attended in (True, False, True):
-            await link.call("status", attended=attended)
-        await link.call("status")
-
     with (
         FakeDaemon(path, {"status": says(OPEN), "events": lambda: iter(())}),
         Following(path) as told,
     ):
-        assert isinstance(told(), Heard)
+        assert isinstance(told(), Connected)
         assert not made.get(timeout=PATIENCE)
         told.link.close()
         while not made.empty():
             assert not made.get()
         link = Link(path, never)
-        asyncio.run(test(link))
+        for attended in (True, False, True):
+            await link.call("status", attended=attended)
+        await link.call("status")
         link.close()
     assert [made.get() for _ in range(4)] == [True, False, True, False]
 
@@ -96,15 +93,15 @@ def test_what_happens_is_told_and_an_end_and_that_it_is_back(path: Path) -> None
     """In this order, for as long as it lasts."""
     with Following(path) as told:
         with FakeDaemon(path, following({"events": lambda: iter((EVENT,))})):
-            heard, happened, lost = told.until(Heard), told(), told()
-            assert isinstance(heard, Heard)
+            heard, happened, lost = told.until(Connected), told(), told()
+            assert isinstance(heard, Connected)
             assert heard.status == OPEN
-            assert isinstance(happened, Happened)
+            assert isinstance(happened, DaemonEvent)
             assert happened.event == EVENT
-            assert isinstance(lost, Lost)
+            assert isinstance(lost, Disconnected)
             assert str(lost.error) == "the daemon ended"
-            told.until(Heard)
-        assert isinstance(told.until(Lost), Lost)
+            told.until(Connected)
+        assert isinstance(told.until(Disconnected), Disconnected)
 
 
 @pytest.mark.parametrize(
@@ -120,16 +117,16 @@ def test_a_daemon_that_does_not_let_itself_be_followed_is_said(
 
     with FakeDaemon(path, following({"events": refuse})), Following(path) as told:
         for _ in range(2):
-            lost = told.until(Lost)
-            assert isinstance(lost, Lost)
+            lost = told.until(Disconnected)
+            assert isinstance(lost, Disconnected)
             assert str(lost.error) == str(error)
 
 
 def test_a_path_that_is_too_long_is_said() -> None:
     """To whoever follows, too."""
     with Following(Path("/" + "x" * 300)) as told:
-        lost = told.until(Lost)
-        assert isinstance(lost, Lost)
+        lost = told.until(Disconnected)
+        assert isinstance(lost, Disconnected)
         assert isinstance(lost.error, UsageError)
 
 
@@ -143,7 +140,7 @@ def test_closing_ends_every_thread(path: Path) -> None:
 
     with FakeDaemon(path, following({"events": events})):
         with Following(path) as told:
-            told.until(Happened)
+            told.until(DaemonEvent)
             asyncio.run(_called(told.link))
             assert ours()
         wait(lambda: not ours())

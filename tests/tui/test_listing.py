@@ -79,55 +79,43 @@ def test_the_cursor_stays_on_its_item_or_on_none(shown: list[list[int]], steps: 
     asyncio.run(test())
 
 
-def test_what_comes_above_moves_nothing_that_is_seen() -> None:
+async def test_what_comes_above_moves_nothing_that_is_seen() -> None:
     """The item under the cursor stays on its line of the screen."""
-
-    async def test() -> None:
-        async with alone() as (listing, pilot):
-            listing.show(range(100, 200))
-            for _ in range(30):
-                await pilot.press("down")
-            before = lines(listing)
-            assert f"{MARK}item 130" in before
-            listing.show(range(95, 200))
-            await pilot.pause()
-            assert lines(listing) == before
-
-    asyncio.run(test())
+    async with alone() as (listing, pilot):
+        listing.show(range(100, 200))
+        for _ in range(30):
+            await pilot.press("down")
+        before = lines(listing)
+        assert f"{MARK}item 130" in before
+        listing.show(range(95, 200))
+        await pilot.pause()
+        assert lines(listing) == before
 
 
-def test_what_comes_leaves_the_top_in_view() -> None:
+async def test_what_comes_leaves_the_top_in_view() -> None:
     """Though the cursor goes out of it; a word brings it back."""
-
-    async def test() -> None:
-        async with alone() as (listing, pilot):
-            listing.show([1, *range(100, 120)])
-            await pilot.press("down")
-            listing.show([1, *range(80, 120)])
-            await pilot.pause()
-            assert f"{MARK}item 1" in lines(listing) or " item 1" in lines(listing)
-            assert listing.under == 100
-            assert not listing.seen
-            listing.bring_into_view()
-            await pilot.pause()
-            assert f"{MARK}item 100" in lines(listing)
-
-    asyncio.run(test())
+    async with alone() as (listing, pilot):
+        listing.show([1, *range(100, 120)])
+        await pilot.press("down")
+        listing.show([1, *range(80, 120)])
+        await pilot.pause()
+        assert f"{MARK}item 1" in lines(listing) or " item 1" in lines(listing)
+        assert listing.under == 100
+        assert not listing.seen
+        listing.bring_into_view()
+        await pilot.pause()
+        assert f"{MARK}item 100" in lines(listing)
 
 
-def test_an_item_that_is_gone_leaves_the_cursor_nowhere_until_a_key() -> None:
+async def test_an_item_that_is_gone_leaves_the_cursor_nowhere_until_a_key() -> None:
     """The next key goes on from there."""
-
-    async def test() -> None:
-        async with alone() as (listing, pilot):
-            listing.show([1, 3, 5, 7])
-            await pilot.press("down")
-            listing.show([1, 5, 7])
-            assert listing.under is None
-            await pilot.press("down")
-            assert listing.under == 5
-
-    asyncio.run(test())
+    async with alone() as (listing, pilot):
+        listing.show([1, 3, 5, 7])
+        await pilot.press("down")
+        listing.show([1, 5, 7])
+        assert listing.under is None
+        await pilot.press("down")
+        assert listing.under == 5
 
 
 def test_a_list_of_thousands_draws_what_is_seen() -> None:
@@ -154,51 +142,39 @@ def test_a_list_of_thousands_draws_what_is_seen() -> None:
 
 
 @pytest.mark.parametrize(("keys", "under"), [("down", 3), ("end", 7), ("pagedown", 7)])
-def test_keys_move_it(keys: str, under: int) -> None:
+async def test_keys_move_it(keys: str, under: int) -> None:
     """And say so once for each item."""
-
-    async def test() -> None:
-        async with alone() as (listing, pilot):
-            listing.show([TITLE, 1, 3, 5, 7])
-            await pilot.pause()
-            assert listing.under == 1
-            await pilot.press(keys)
-            assert listing.under == under
-            app = pilot.app
-            assert isinstance(app, Alone)
-            assert app.moves == 2
-
-    asyncio.run(test())
+    async with alone() as (listing, pilot):
+        listing.show([TITLE, 1, 3, 5, 7])
+        await pilot.pause()
+        assert listing.under == 1
+        await pilot.press(keys)
+        assert listing.under == under
+        app = pilot.app
+        assert isinstance(app, Alone)
+        assert app.moves == 2
 
 
-def test_the_mouse_goes_there_and_chooses_what_is_under_it() -> None:
+async def test_the_mouse_goes_there_and_chooses_what_is_under_it() -> None:
     """A title is neither."""
-
-    async def test() -> None:
-        async with alone() as (listing, pilot):
-            listing.show([TITLE, 2, 4, 6])
-            app = pilot.app
-            assert isinstance(app, Alone)
-            await pilot.click(Listing, offset=(3, 2))
-            assert (listing.under, app.chosen) == (4, 0)
-            await pilot.click(Listing, offset=(3, 2))
-            assert (listing.under, app.chosen) == (4, 1)
-            await pilot.click(Listing, offset=(3, 0))
-            assert (listing.under, app.chosen) == (4, 1)
-
-    asyncio.run(test())
+    async with alone() as (listing, pilot):
+        listing.show([TITLE, 2, 4, 6])
+        app = pilot.app
+        assert isinstance(app, Alone)
+        await pilot.click(Listing, offset=(3, 2))
+        assert (listing.under, app.chosen) == (4, 0)
+        await pilot.click(Listing, offset=(3, 2))
+        assert (listing.under, app.chosen) == (4, 1)
+        await pilot.click(Listing, offset=(3, 0))
+        assert (listing.under, app.chosen) == (4, 1)
 
 
-def test_it_stays_on_an_item_after_being_put_there() -> None:
+async def test_it_stays_on_an_item_after_being_put_there() -> None:
     """What comes after it is beside it, or before it at the end."""
-
-    async def test() -> None:
-        async with alone() as (listing, _):
-            listing.show([TITLE, 2, 4])
-            assert listing.following() == 4
-            listing.put(4)
-            assert (listing.under, listing.following()) == (4, 2)
-            listing.put(77)
-            assert listing.under == 4
-
-    asyncio.run(test())
+    async with alone() as (listing, _):
+        listing.show([TITLE, 2, 4])
+        assert listing.following() == 4
+        listing.put(4)
+        assert (listing.under, listing.following()) == (4, 2)
+        listing.put(77)
+        assert listing.under == 4

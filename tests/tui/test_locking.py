@@ -8,7 +8,6 @@ import pytest
 from textual.widgets import Button, Static
 
 from agent.errors import DaemonError
-from agent.paths import Paths
 from agent.tui.dialogs import Confirm
 from agent.tui.privacy_lock import LOCKED, Cover, Unlocking
 from agent.tui.screens.requests import RequestsScreen
@@ -16,7 +15,6 @@ from agent.wire.state import Status
 from tests.daemon.whole_daemon import home, started
 from tests.tui.double import OPEN, Double, double
 from tests.tui.running import LARGE, SMALL, Running, running
-from tests.tui.running import run as going
 
 TOO_LATE = DaemonError("the daemon does not answer", "look at its log")
 TYPED = "quit me, u and m"  # a passphrase, as keys
@@ -27,27 +25,25 @@ def said(shown: Running, part: str) -> str:
     return str(shown.app.screen.query_one(part, Static).content)
 
 
-@pytest.mark.parametrize("before", ["ctrl+l", "question_mark", "slash", "ctrl+r"])
-@pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
-def test_ctrl_q_leaves_from_anywhere(before: str, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("before", "size"),
+    [("ctrl+l", SMALL), ("question_mark", LARGE), ("slash", SMALL), ("ctrl+r", LARGE)],
+)
+async def test_ctrl_q_leaves_from_anywhere(before: str, size: tuple[int, int]) -> None:
     """Also where the key is asked for, in help, in a field, and in front of a question."""
-
-    async def run() -> None:
-        with double() as (_, path):
-            async with running(path, size) as shown:
-                await shown.pilot.press(before)
-                if before == "ctrl+r":
-                    shown.app.push_screen(Confirm("Sure?", "do it"))
-                await shown.settled()
-                assert shown.app.is_running
-                assert not shown.app._exit  # noqa: SLF001  (nothing public says it)
-                await shown.pilot.press("ctrl+q")
-                await shown.until(lambda: shown.app._exit)  # noqa: SLF001  (as above)
-
-    going(run())
+    with double() as (_, path):
+        async with running(path, size) as shown:
+            await shown.pilot.press(before)
+            if before == "ctrl+r":
+                shown.app.push_screen(Confirm("Sure?", "do it"))
+            await shown.settled()
+            assert shown.app.is_running
+            assert not shown.app._exit  # noqa: SLF001  (nothing public says it)
+            await shown.pilot.press("ctrl+q")
+            await shown.until(lambda: shown.app._exit)  # noqa: SLF001  (as above)
 
 
-def test_the_key_blanks_the_screen_before_the_daemon_answers() -> None:
+async def test_the_key_blanks_the_screen_before_the_daemon_answers() -> None:
     """Nothing is asked of it meanwhile; and that the vault is locked is said once it is."""
     answers, asked = threading.Event(), threading.Event()
 
@@ -56,21 +52,18 @@ def test_the_key_blanks_the_screen_before_the_daemon_answers() -> None:
         answers.wait(20)
         return Double().set(locked=True)
 
-    async def run() -> None:
-        with double({"lock": lock}) as (_, path):
-            async with running(path) as shown:
-                await shown.pilot.press("ctrl+l")
-                await shown.until(asked.is_set)
-                assert isinstance(shown.app.screen, Unlocking)
-                assert said(shown, "#locked") != LOCKED
-                assert not shown.app.reachable
-                answers.set()
-                await shown.until(lambda: said(shown, "#locked") == LOCKED)
-
-    going(run())
+    with double({"lock": lock}) as (_, path):
+        async with running(path) as shown:
+            await shown.pilot.press("ctrl+l")
+            await shown.until(asked.is_set)
+            assert isinstance(shown.app.screen, Unlocking)
+            assert said(shown, "#locked") != LOCKED
+            assert not shown.app.reachable
+            answers.set()
+            await shown.until(lambda: said(shown, "#locked") == LOCKED)
 
 
-def test_a_daemon_that_cannot_lock_is_said_and_asked_again_once_it_is_heard() -> None:
+async def test_a_daemon_that_cannot_lock_is_said_and_asked_again_once_it_is_heard() -> None:
     """Nothing is shown until then."""
     tries: list[bool] = []
 
@@ -80,67 +73,55 @@ def test_a_daemon_that_cannot_lock_is_said_and_asked_again_once_it_is_heard() ->
             raise TOO_LATE
         return found[0].set(locked=True)
 
-    async def run() -> None:
-        made: list[Double] = []
-        with double({"lock": partial(lock, made)}) as (found, path):
-            made.append(found)
-            async with running(path) as shown:
-                await shown.pilot.press("ctrl+l")
-                await shown.until(lambda: TOO_LATE.what in shown.text())
-                assert TOO_LATE.hint in shown.text()
-                shown.app.take(OPEN)
-                await shown.until(lambda: said(shown, "#locked") == LOCKED)
-                assert len(tries) == 2
-                await shown.pilot.press(*"right", "enter")
-                await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
-
-    going(run())
+    made: list[Double] = []
+    with double({"lock": partial(lock, made)}) as (found, path):
+        made.append(found)
+        async with running(path) as shown:
+            await shown.pilot.press("ctrl+l")
+            await shown.until(lambda: TOO_LATE.what in shown.text())
+            assert TOO_LATE.hint in shown.text()
+            shown.app.take(OPEN)
+            await shown.until(lambda: said(shown, "#locked") == LOCKED)
+            assert len(tries) == 2
+            await shown.pilot.press(*"right", "enter")
+            await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
 
 
-def test_a_lock_takes_open_questions_and_sentences_along() -> None:
+async def test_a_lock_takes_open_questions_and_sentences_along() -> None:
     """They name recipients and facts; none comes back with the key."""
-
-    async def run() -> None:
-        with double() as (found, path):
-            async with running(path) as shown:
-                answers: list[bool | None] = []
-                shown.app.push_screen(Confirm("Tell somebody.example?", "tell"), answers.append)
-                shown.app.tell("Told somebody.example.")
-                await shown.until(lambda: "Told somebody" in shown.text())
-                await shown.pilot.press("ctrl+l")
-                shown.app.tell("Told another.example.")
-                await shown.until(lambda: said(shown, "#locked") == LOCKED)
-                assert answers == [None]
-                assert shown.notes() == ""
-                assert ".example" not in shown.text()
-                await shown.pilot.press(*"right", "enter")
-                await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
-                assert not found.status.locked
-
-    going(run())
+    with double() as (found, path):
+        async with running(path) as shown:
+            answers: list[bool | None] = []
+            shown.app.push_screen(Confirm("Tell somebody.example?", "tell"), answers.append)
+            shown.app.tell("Told somebody.example.")
+            await shown.until(lambda: "Told somebody" in shown.text())
+            await shown.pilot.press("ctrl+l")
+            shown.app.tell("Told another.example.")
+            await shown.until(lambda: said(shown, "#locked") == LOCKED)
+            assert answers == [None]
+            assert shown.notes() == ""
+            assert ".example" not in shown.text()
+            await shown.pilot.press(*"right", "enter")
+            await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
+            assert not found.status.locked
 
 
-def test_nobody_there_hides_sentences_too() -> None:
+async def test_nobody_there_hides_sentences_too() -> None:
     """They would stand before the cover."""
-
-    async def run() -> None:
-        with double() as (_, path):
-            async with running(path) as shown:
-                shown.app.tell("Told somebody.example.")
-                shown.app.cover()
-                await shown.until(lambda: isinstance(shown.app.screen, Cover))
-                shown.app.tell("Told another.example.")
-                await shown.pilot.pause()
-                assert shown.notes() == ""
-                assert ".example" not in shown.text()
-
-    going(run())
+    with double() as (_, path):
+        async with running(path) as shown:
+            shown.app.tell("Told somebody.example.")
+            shown.app.cover()
+            await shown.until(lambda: isinstance(shown.app.screen, Cover))
+            shown.app.tell("Told another.example.")
+            await shown.pilot.pause()
+            assert shown.notes() == ""
+            assert ".example" not in shown.text()
 
 
-def test_a_lost_daemon_hides_the_values_and_a_key_starts_another() -> None:
+async def test_a_lost_daemon_hides_the_values_and_a_key_starts_another() -> None:
     """Nobody can say whether its vault is open; none is shown until it is heard."""
-
-    async def test(places: Paths, ends: ExitStack) -> None:
+    with home() as places, ExitStack() as ends:
         live = ends.enter_context(started(places))
         live.unlock()
 
@@ -158,63 +139,49 @@ def test_a_lost_daemon_hides_the_values_and_a_key_starts_another() -> None:
             await shown.pilot.press("f9")
             await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
 
-    with home() as places, ExitStack() as ends:
-        going(test(places, ends))
 
-
-def test_what_was_typed_for_the_passphrase_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_was_typed_for_the_passphrase_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another terminal was faster; what comes after Enter counts again."""
     monkeypatch.setattr("agent.tui.privacy_lock.QUIET", 60.0)  # however slow the machine
 
-    async def run() -> None:
-        with double() as (found, path):
-            found.set(locked=True)
-            async with running(path) as shown:
-                await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
-                await shown.pilot.press("a", "b")
-                shown.app.take(found.set(locked=False))
-                await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
-                await shown.pilot.press(*(each if each != " " else "space" for each in TYPED))
-                assert "Unlocked elsewhere." in shown.notes()
-                assert shown.app.masked
-                assert shown.app.is_running
-                await shown.pilot.press("enter", "m")
-                await shown.until(lambda: not shown.app.masked)
-
-    going(run())
+    with double() as (found, path):
+        found.set(locked=True)
+        async with running(path) as shown:
+            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+            await shown.pilot.press("a", "b")
+            shown.app.take(found.set(locked=False))
+            await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
+            await shown.pilot.press(*(each if each != " " else "space" for each in TYPED))
+            assert "Unlocked elsewhere." in shown.notes()
+            assert shown.app.masked
+            assert shown.app.is_running
+            await shown.pilot.press("enter", "m")
+            await shown.until(lambda: not shown.app.masked)
 
 
 @pytest.mark.parametrize("size", [(20, 5), (40, 12), (60, 20), (80, 24)])
-def test_the_field_is_in_sight_at_any_size(size: tuple[int, int]) -> None:
+async def test_the_field_is_in_sight_at_any_size(size: tuple[int, int]) -> None:
     """Whole, and the buttons are not cut at the side."""
-
-    async def run() -> None:
-        with double() as (found, path):
-            found.set(locked=True)
-            async with running(path, size) as shown:
-                await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
-                await shown.pilot.pause()
-                field = shown.app.screen.query_one("#secret")
-                await shown.until(lambda: shown.app.screen.region.contains_region(field.region))
-                for each in shown.app.screen.query(Button):
-                    assert len(str(each.label)) <= each.content_size.width
-                    assert each.region.right <= size[0]
-
-    going(run())
+    with double() as (found, path):
+        found.set(locked=True)
+        async with running(path, size) as shown:
+            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+            await shown.pilot.pause()
+            field = shown.app.screen.query_one("#secret")
+            await shown.until(lambda: shown.app.screen.region.contains_region(field.region))
+            for each in shown.app.screen.query(Button):
+                assert len(str(each.label)) <= each.content_size.width
+                assert each.region.right <= size[0]
 
 
-def test_the_other_way_is_named_and_an_old_refusal_goes() -> None:
+async def test_the_other_way_is_named_and_an_old_refusal_goes() -> None:
     """The button says what it leads to."""
-
-    async def run() -> None:
-        with double() as (found, path):
-            found.set(locked=True)
-            async with running(path) as shown:
-                await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
-                await shown.pilot.press(*"wrong", "enter")
-                await shown.until(lambda: "not the passphrase" in said(shown, "#wrong"))
-                await shown.pilot.press("ctrl+r")
-                assert said(shown, "#wrong") == ""
-                assert "Passphrase (^r)" in str(shown.app.screen.query_one("#other", Button).label)
-
-    going(run())
+    with double() as (found, path):
+        found.set(locked=True)
+        async with running(path) as shown:
+            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+            await shown.pilot.press(*"wrong", "enter")
+            await shown.until(lambda: "not the passphrase" in said(shown, "#wrong"))
+            await shown.pilot.press("ctrl+r")
+            assert said(shown, "#wrong") == ""
+            assert "Passphrase (^r)" in str(shown.app.screen.query_one("#other", Button).label)

@@ -14,28 +14,35 @@ from syrupy.extensions.image import SVGImageSnapshotExtension
 from agent.tui.actions import TITLES
 from agent.tui.app import Review
 from tests.tui.recorded import recorded, replayed, visit
-from tests.tui.running import LARGE, SMALL, USUAL, Running, run
+from tests.tui.running import LARGE, SMALL, USUAL, Running
 
-THEMES = ("textual-dark", "textual-light")
+DARK, LIGHT = "textual-dark", "textual-light"
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=lambda size: f"{size[0]}x{size[1]}")
-def test_each_screen_looks_as_it_did(
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [
+        (SMALL, DARK),
+        pytest.param(SMALL, LIGHT, marks=pytest.mark.soak),
+        (USUAL, DARK),
+        (USUAL, LIGHT),
+        (LARGE, DARK),
+        pytest.param(LARGE, LIGHT, marks=pytest.mark.soak),
+    ],
+    ids=lambda each: each if isinstance(each, str) else f"{each[0]}x{each[1]}",
+)
+async def test_each_screen_looks_as_it_did(
     size: tuple[int, int], theme: str, snapshot: SnapshotAssertion
 ) -> None:
     """At three sizes, in the dark and in the light."""
     drawn: dict[str, str] = {}
 
-    async def test() -> None:
-        app = replayed(recorded())
-        app.theme = theme
-        async with app.run_test(size=size, notifications=True) as pilot:
-            shown = Running(app, pilot)
-            await shown.until(lambda: app.reachable)
-            await visit(shown, lambda where: drawn.update({where: _picture(app)}))
-
-    run(test())
+    app = replayed(recorded())
+    app.theme = theme
+    async with app.run_test(size=size, notifications=True) as pilot:
+        shown = Running(app, pilot)
+        await shown.until(lambda: app.reachable)
+        await visit(shown, lambda where: drawn.update({where: _picture(app)}))
     assert [*drawn] == [*TITLES]
     for where, svg in drawn.items():
         assert svg == snapshot(name=where, extension_class=SVGImageSnapshotExtension)

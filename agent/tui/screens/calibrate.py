@@ -262,7 +262,7 @@ class CalibrateScreen(Page, where="calibrate"):
     def action_only_skip(self) -> None:
         """Leave the question open, and go on."""
         if self._at.skippable:
-            self._go(self._at.skipped())
+            self._go(self._at.answered(None))
         else:
             self.review.tell("This one is needed: without it, those things have no price.")
 

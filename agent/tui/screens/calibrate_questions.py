@@ -12,7 +12,7 @@ from agent.words.figures import counted, listed
 
 Kind = Literal["sensitivity", "one_of", "improvement"]
 FIRST = 10  # attributes that are asked about unless more are wanted
-CROWDS = (1, 10, 100, 1_000, 10_000, 100_000)  # people
+GROUP_SIZES = (1, 10, 100, 1_000, 10_000, 100_000)  # people
 LEVELS = {
     1: "hardly sensitive",
     2: "a little sensitive",
@@ -65,23 +65,6 @@ def ordered(attributes: Sequence[AttributeStatus]) -> list[AttributeStatus]:
     return sorted(attributes, key=place)
 
 
-def of_attribute(each: AttributeStatus) -> Question:
-    """Return the question about an attribute."""
-    return Question("sensitivity", each.name, f"How sensitive is it to share: {each.title}?")
-
-
-def of_crowd(people: int) -> Question:
-    """Return the question about being one of so many people."""
-    known = "recognised, as one single person" if people == 1 else f"one of {people:,} people"
-    return Question("one_of", str(people), f"How sensitive is it to be known to be {known}?")
-
-
-def of_level(level: int, things: Sequence[str]) -> Question:
-    """Return the question about the improvement wanted for a level, which these things have."""
-    better = f"How much better must a search become before you share something {LEVELS[level]}?"
-    return Question("improvement", str(level), f"{better} (For example: {listed(things, most=4)}.)")
-
-
 @dataclass(frozen=True, slots=True)
 class Answering:
     """The attributes, of which the first ``asked`` are asked about; what was said; the question.
@@ -107,8 +90,12 @@ class Answering:
         """
         if not self.attributes:
             return ()
-        things = self._things()
-        levels = [of_level(level, things[level]) for level in sorted(things)]
+        levels = []
+        for level, things in sorted(self._things().items()):
+            better = "How much better must a search become before you share something"
+            such = f"(For example: {listed(things, most=4)}.)"
+            asked = f"{better} {LEVELS[level]}? {such}"
+            levels.append(Question("improvement", str(level), asked))
         return (*self._first(), *levels)
 
     @property
@@ -133,22 +120,15 @@ class Answering:
         """Whether it may stay open: without an improvement a level has no price."""
         return self.question is not None and self.question.kind != "improvement"
 
-    def answered(self, number: int) -> "Answering":
-        """Return the next question, with an answer to this one; from 1 to 5."""
+    def answered(self, number: int | None) -> "Answering":
+        """Return the next question, with an answer from 1 to 5 to this one; None leaves it open."""
         question = self.question
-        if question is None:
+        if question is None or (number is None and not self.skippable):
             return self
-        given = {**self.given, (question.kind, question.key): number}
-        return replace(self, given=given, place=self.place + 1)
-
-    def skipped(self) -> "Answering":
-        """Return the next question, with this one open."""
-        question = self.question
-        if question is None or not self.skippable:
-            return self
-        given = {
-            key: each for key, each in self.given.items() if key != (question.kind, question.key)
-        }
+        key = question.kind, question.key
+        given = {each: answer for each, answer in self.given.items() if each != key}
+        if number is not None:
+            given[key] = number
         return replace(self, given=given, place=self.place + 1)
 
     def back(self) -> "Answering":
@@ -194,8 +174,17 @@ class Answering:
         ]
 
     def _first(self) -> tuple[Question, ...]:
-        attributes = map(of_attribute, self.attributes[: self.asked])
-        return (*attributes, *map(of_crowd, CROWDS))
+        attributes = (
+            Question("sensitivity", each.name, f"How sensitive is it to share: {each.title}?")
+            for each in self.attributes[: self.asked]
+        )
+        groups = []
+        for people in GROUP_SIZES:
+            known = f"one of {people:,} people"
+            known = "recognised, as one single person" if people == 1 else known
+            asked = f"How sensitive is it to be known to be {known}?"
+            groups.append(Question("one_of", str(people), asked))
+        return (*attributes, *groups)
 
     def _of(self, kind: Kind) -> dict[str, int]:
         return {key: number for (each, key), number in self.given.items() if each == kind}

@@ -64,8 +64,7 @@ def drawn(item: Seen, width: int) -> Line:
 
 
 LOOK: Look[Seen] = Look(
-    key=lambda item: (item.found.name, item.nth),
-    lines=lambda item, width: (drawn(item, width),),
+    key=lambda item: (item.found.name, item.nth), lines=lambda item, width: (drawn(item, width),)
 )
 
 

@@ -151,61 +151,61 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
 
     @for_item
     async def action_set_value(self, row: Row) -> None:
-        """Choose a value, or remove it after asking; who knows an older one is said."""
-        said = row.attribute
+        """Choose a value, or remove it after asking; the user learns who knows an older one."""
+        fact = row.attribute
         if not row.own:
-            self.review.tell(f"{said.title} is set for each request; there is nothing to set.")
+            self.review.tell(f"{fact.title} is set for each request; there is nothing to set.")
             return
-        values = in_order(said.values[1:])
-        answers = [*((value_title(each, said.title), each) for each in values), *LAST]
+        values = in_order(fact.values[1:])
+        answers = [*((value_title(each, fact.title), each) for each in values), *LAST]
         every = [*values, UNSPECIFIED]
         begins = every.index(row.value) if row.value in every else None  # none while it is hidden
-        question = Choice(f"Your value of: {said.title}", answers, begins, find=True)
+        question = Choice(f"Your value of: {fact.title}", answers, begins, find=True)
         picked = await self.review.push_screen_wait(question)
         if picked is None:
             return
-        if picked == await self._value(said):
-            self.review.tell(f"{said.title}: nothing changed.")
+        if picked == await self._value(fact):
+            self.review.tell(f"{fact.title}: nothing changed.")
             return
-        change = ProfileChange(model=said.model, set={said.name: picked})
+        change = ProfileChange(model=fact.model, set={fact.name: picked})
         if picked == UNSET:
-            change = ProfileChange(model=said.model, unset=[said.name])
-            asked = f"Remove your value of: {said.title}? Whoever knows it keeps it."
+            change = ProfileChange(model=fact.model, unset=[fact.name])
+            asked = f"Remove your value of: {fact.title}? Whoever knows it keeps it."
             if not await self.review.push_screen_wait(Confirm(asked, "remove it")):
                 return
         changed: Changed = await self.ask("change_profile", change)
-        done = f"{said.title}: {'set' if picked else 'not set any more'}. u reverts that."
-        self.review.tell("\n".join((done, *outdated(changed, {said.name: said.title}))))
+        done = f"{fact.title}: {'set' if picked else 'not set any more'}. u reverts that."
+        self.review.tell("\n".join((done, *outdated(changed, {fact.name: fact.title}))))
 
     @for_item
     async def action_copy(self, row: Row) -> None:
         """Copy its value, after asking, also while values are hidden."""
-        said = row.attribute
+        fact = row.attribute
         if not row.is_set:
-            self.review.tell(f"{said.title} is {NOT_SET}; there is nothing to copy.")
+            self.review.tell(f"{fact.title} is {NOT_SET}; there is nothing to copy.")
             return
-        asked = f"Copy your value of: {said.title}? Every program of yours can read the clipboard."
+        asked = f"Copy your value of: {fact.title}? Every program of yours can read the clipboard."
         if await self.review.push_screen_wait(Confirm(asked, "copy it")):
-            self.review.copy_to_clipboard(await self._value(said))
+            self.review.copy_to_clipboard(await self._value(fact))
             self.review.tell("Copied.")
 
     @for_item
     async def action_disclose(self, row: Row) -> None:
         """Choose whether it may be sent."""
-        said = row.attribute
-        if said.disclose == "guarded":
-            self.review.tell(f"{said.title} is guarded, so never sent. g stops guarding it.")
+        fact = row.attribute
+        if fact.disclose == "guarded":
+            self.review.tell(f"{fact.title} is guarded, so never sent. g stops guarding it.")
             return
-        asked = f"May it be sent: {said.title}? Decide for what it is, not for your value."
-        now = {said.disclose: " (current)"}
+        asked = f"May it be sent: {fact.title}? Decide for what it is, not for your value."
+        now = {fact.disclose: " (current)"}
         answers = [
             (f"{RULINGS[each].short}: it {RULINGS[each].sentence}{now.get(each, '')}", each)
             for each in LEFT_TO
         ]
-        question = Choice(asked, answers, LEFT_TO.index(said.disclose))
+        question = Choice(asked, answers, LEFT_TO.index(fact.disclose))
         picked = await self.review.push_screen_wait(question)
-        if picked not in (None, said.disclose):
-            await self._edit(row, {"disclose": picked}, f"{said.title}: {RULINGS[picked].sentence}")
+        if picked not in (None, fact.disclose):
+            await self._edit(row, {"disclose": picked}, f"{fact.title}: {RULINGS[picked].sentence}")
 
     @for_item
     async def action_guard(self, row: Row) -> None:
@@ -214,9 +214,9 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         done = RULINGS["guarded"].sentence if guard else "not guarded any more"
         await self._edit(row, {"guard": guard}, f"{row.attribute.title}: {done}")
 
-    async def _value(self, attribute: AttributeStatus) -> str:
+    async def _value(self, fact: AttributeStatus) -> str:
         own: Profile = await self.ask("profile")
-        return own.values.get(attribute.model, {}).get(attribute.name, UNSET)
+        return own.values.get(fact.model, {}).get(fact.name, UNSET)
 
     async def _edit(self, row: Row, settings: dict[str, Value], done: str) -> None:
         edit = PolicyEdit(attribute=row.attribute.name, set=settings)

@@ -138,12 +138,12 @@ def heads(width: int) -> str:
 
 def cells(row: Row, width: int) -> tuple[str, ...]:
     """Return what stands in the columns of a row."""
-    said = row.attribute
-    bits = f"{row.bits:.4g}{'*' if row.slid is not None else ''}"
+    fact = row.attribute
     indent = "  " * (row.depth - 1) + "└ " if row.depth else ""
+    bits = f"{row.bits:.4g}{'*' if row.slid is not None else ''}"
     drawn = bits if width < ROOMY else f"{slider(row.bits)} {bits}"
     rule = row.rule if row.slid is None else UNWRITTEN
-    found = (indent + said.title, row.shown_value, RULINGS[said.disclose].short, drawn, rule)
+    found = (indent + fact.title, row.shown_value, RULINGS[fact.disclose].short, drawn, rule)
     return found[: len(columns(width))]
 
 
@@ -164,18 +164,18 @@ def detail(row: Row, rows: Iterable[Row], pending: Sequence[str] = ()) -> Iterat
 
     ``pending``: titles of those whose sliders are not written yet.
     """
-    said = row.attribute
-    others = [each for each in pending if each != said.title]
+    fact = row.attribute
+    others = [each for each in pending if each != fact.title]
     if others:
         yield "Not saved yet (*)", f"{listed(others)}: Enter on the row saves it."
     value = row.shown_value
     if row.own and row.is_set and row.value is None:
         value += " (m shows it)"
     yield (
-        said.title,
+        fact.title,
         {EACH_REQUEST: "set for each request", NOT_SET: "not set, so never sent"}.get(value, value),
     )
-    yield "May it be sent", f"it {RULINGS[said.disclose].sentence} (by {row.rule})"
+    yield "May it be sent", f"it {RULINGS[fact.disclose].sentence} (by {row.rule})"
     price = f"must help by {row.bits:.4g} bits more than it costs"
     price = price if row.bits else "need not help more than it costs"
     yield "Its price", f"it {price}{'' if row.slid is None else f' ({PENDING})'}. {BITS}"
@@ -187,8 +187,8 @@ def detail(row: Row, rows: Iterable[Row], pending: Sequence[str] = ()) -> Iterat
     if len(family) > 1:
         steps = (f"{each.attribute.title} ({len(each.attribute.values) - 1})" for each in family)
         yield "From coarse to fine, with the number of values", " › ".join(steps)
-    yield "Its values", values_of(in_order(said.values[1:]), said.title)
-    yield "In the policy", said.name
+    yield "Its values", values_of(in_order(fact.values[1:]), fact.title)
+    yield "In the policy", fact.name
 
 
 def family_of(row: Row, rows: Iterable[Row]) -> list[Row]:

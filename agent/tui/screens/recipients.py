@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 from rich.console import Group
-from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -21,7 +20,7 @@ from agent.tui.screens.recipients_view import (
     forgetting,
     headline,
     heads,
-    known,
+    knowledge,
     lines,
     matches,
     unblocked,
@@ -38,19 +37,6 @@ TOOLTIP = (
     "What this recipient knows about you, and how many people look like that to it. w shows what "
     "one more attribute would do, m shows your values."
 )
-
-
-class Detail(VerticalScroll):
-    """One recipient: what it knows, and below that, on demand, what one more attribute would do."""
-
-    def __init__(self) -> None:
-        super().__init__(id="detail")
-        self.tooltip = TOOLTIP
-
-    def compose(self) -> ComposeResult:
-        """Lay out what is known, and what more would do."""
-        yield Static(id="known")
-        yield Static(id="more")
 
 
 class RecipientsScreen(ListPage[Recipient], where="recipients"):
@@ -75,8 +61,10 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         self.findings: Findings | None = None
 
     def beside(self) -> Widget:
-        """Return what shows a recipient."""
-        return Detail()
+        """Return what shows a recipient, and below, on demand, what one more fact would do."""
+        detail = VerticalScroll(Static(id="known"), Static(id="more"), id="detail")
+        detail.tooltip = TOOLTIP
+        return detail
 
     def item_look(self) -> Look[Recipient]:
         """Return how recipients are shown."""
@@ -129,14 +117,14 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         pool = findings and findings.recipient.pool
         if pool != (self.findings and self.findings.recipient.pool):
             self._wants_more = False
-            self.query_one(Detail).scroll_home(animate=False)
+            self.query_one("#detail").scroll_home(animate=False)
         self.findings = findings
         above, below = self.query_one("#known", Static), self.query_one("#more", Static)
         if findings is None:
             above.update("")
             below.update("")
             return
-        above.update(Group(*known(findings, zone, masked=masked)))
+        above.update(Group(*knowledge(findings, zone, masked=masked)))
         below.update(added(findings.weighed))
         weighed = findings.weighed
         below.display = self._wants_more or isinstance(weighed, str) or not weighed.rows
@@ -186,7 +174,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         under = self.listing.under
         if under is not None:
             self.add_class("opened")
-            self.query_one(Detail).focus()
+            self.query_one("#detail").focus()
             if self.findings is None or self.findings.recipient.pool != under.pool:
                 self._show(None)
                 self._look_into(attended=True)
@@ -196,7 +184,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         self.action_knows()
         more = self.query_one("#more", Static)
         self._wants_more = more.display = True
-        detail = self.query_one(Detail)
+        detail = self.query_one("#detail")
         self.call_after_refresh(detail.scroll_to_widget, more, animate=False, top=True)
 
     @for_item

@@ -140,7 +140,7 @@ def chart(recipient: Recipient, zone: tzinfo | None) -> list[str]:
     ]
 
 
-def known(found: Findings, zone: tzinfo | None, *, masked: bool) -> Iterator[RenderableType]:
+def knowledge(found: Findings, zone: tzinfo | None, *, masked: bool) -> Iterator[RenderableType]:
     """Yield all that a recipient knows: the verdict, the course, each fact, each inference."""
     yield Text(plain(knows_of(found.held, found.titles)), "bold")
     yield from (Text(plain(each)) for each in remarks(found.recipient))

@@ -70,10 +70,7 @@ def key_of(item: Item) -> Hashable:
 
 
 def arranged(
-    reviews: Sequence[Review],
-    handled: Iterable[Handled],
-    wanted: Wanted,
-    titles: Titles = NONE,
+    reviews: Sequence[Review], handled: Iterable[Handled], wanted: Wanted, titles: Titles = NONE
 ) -> tuple[Item, ...]:
     """Return the items to show; both parts come oldest first, and are shown latest first.
 

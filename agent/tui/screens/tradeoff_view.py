@@ -113,10 +113,7 @@ def figures_of(found: TradeOffs, index: int) -> list[tuple[str, str]]:
         share, each = trade_off / 100, f"1 % more {MEASURED[metric]}"
     lines = [
         ("helps", f"{bits(point.utility_bits)} {HELPS}"),
-        (
-            "costs",
-            f"{added_risk(point.identifiability_cost, metric)}; in bits {in_bits}{guarded}",
-        ),
+        ("costs", f"{added_risk(point.identifiability_cost, metric)}; in bits {in_bits}{guarded}"),
         (
             "λ",
             f"{number(trade_off)}{lasts}: {each} must bring {number(share)} bits of help or more",

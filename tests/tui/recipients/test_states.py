@@ -1,7 +1,5 @@
 """What is seldom so: nobody yet, groups, rules written by hand, no model, a lock."""
 
-from pathlib import Path
-
 from msgspec.structs import replace
 from textual.widgets import Input
 
@@ -10,16 +8,13 @@ from agent.tui.privacy_lock import Unlocking
 from agent.tui.screens.recipients import RecipientsScreen
 from agent.wire.decide import Allowed
 from tests.tui.recipients.values import SHOP, weighed
-from tests.tui.recipients.world import Told, flat, opened, told
+from tests.tui.recipients.world import flat, opened, told
 from tests.tui.running import LARGE, running
-from tests.tui.running import run as going
-from tests.wire.fake import FakeDaemon
 
 
-def test_nobody_yet_says_how_the_list_fills() -> None:
+async def test_nobody_yet_says_how_the_list_fills() -> None:
     """And no key does anything."""
-
-    async def test(found: Told, path: Path) -> None:
+    with told() as (found, _, path):
         found.recipients = []
         async with running(path) as shown:
             await shown.pilot.press("2")
@@ -27,14 +22,10 @@ def test_nobody_yet_says_how_the_list_fills() -> None:
             await shown.pilot.press("enter", "w", "f", "b", "l")
             assert isinstance(shown.app.screen, RecipientsScreen)
 
-    with told() as (found, _, path):
-        going(test(found, path))
 
-
-def test_the_requests_of_a_group_are_those_of_all_its_sites() -> None:
+async def test_the_requests_of_a_group_are_those_of_all_its_sites() -> None:
     """They are found by its name."""
-
-    async def test(path: Path) -> None:
+    with told() as (_, _, path):
         async with running(path) as shown:
             await opened(shown, "@ads")
             await shown.pilot.press("down", "l")
@@ -42,14 +33,10 @@ def test_the_requests_of_a_group_are_those_of_all_its_sites() -> None:
             find = shown.app.screen.query_one("#find", Input)
             await shown.until(lambda: find.value == "@ads")
 
-    with told() as (_, _, path):
-        going(test(path))
 
-
-def test_a_group_is_ruled_site_by_site() -> None:
+async def test_a_group_is_ruled_site_by_site() -> None:
     """A rule that is not ours is named as such."""
-
-    async def test(found: Told, fake: FakeDaemon, path: Path) -> None:
+    with told() as (found, fake, path):
         async with running(path) as shown:
             await opened(shown, "@ads")
             await shown.pilot.press("down", "b")
@@ -63,14 +50,10 @@ def test_a_group_is_ruled_site_by_site() -> None:
             await shown.pilot.press("up", "b")
             await shown.until(lambda: "is blocked" in shown.notes())
 
-    with told() as (found, fake, path):
-        going(test(found, fake, path))
 
-
-def test_the_palette_unblocks() -> None:
+async def test_the_palette_unblocks() -> None:
     """What has no key of its own."""
-
-    async def test(found: Told, path: Path) -> None:
+    with told() as (found, _, path):
         found.allowed = Allowed()
         async with running(path) as shown:
             await opened(shown, "@ads")
@@ -79,27 +62,19 @@ def test_the_palette_unblocks() -> None:
             await shown.pilot.press("down", "enter")
             await shown.until(lambda: "treated like any other" in shown.notes())
 
-    with told() as (found, _, path):
-        going(test(found, path))
 
-
-def test_one_that_was_never_told_has_nothing_to_forget() -> None:
+async def test_one_that_was_never_told_has_nothing_to_forget() -> None:
     """The daemon says so."""
-
-    async def test(path: Path) -> None:
+    with told() as (_, _, path):
         async with running(path) as shown:
             await opened(shown, "@ads")
             await shown.pilot.press("f", "down", "enter")
             await shown.until(lambda: "already knew nothing" in shown.notes())
 
-    with told() as (_, _, path):
-        going(test(path))
 
-
-def test_what_cannot_be_weighed_leaves_the_rest() -> None:
+async def test_what_cannot_be_weighed_leaves_the_rest() -> None:
     """With the reason in its place."""
-
-    async def test(found: Told, path: Path) -> None:
+    with told() as (found, _, path):
         found.whatif = UsageError("there is no model", "add one")
         async with running(path, LARGE) as shown:
             await opened(shown, "@ads")
@@ -109,14 +84,10 @@ def test_what_cannot_be_weighed_leaves_the_rest() -> None:
             await shown.pilot.press("down")
             await shown.until(lambda: "Nothing is decided: no model." in flat(shown))
 
-    with told() as (found, _, path):
-        going(test(found, path))
 
-
-def test_locking_takes_everybody_off_the_screen() -> None:
+async def test_locking_takes_everybody_off_the_screen() -> None:
     """Also what was looked for, and who was looked into."""
-
-    async def test(path: Path) -> None:
+    with told() as (_, _, path):
         async with running(path, LARGE) as shown:
             await opened(shown, "@ads")
             await shown.until(lambda: "what it knows" in shown.text())
@@ -128,14 +99,10 @@ def test_locking_takes_everybody_off_the_screen() -> None:
             assert page.findings is None
             assert not page.listing.items
 
-    with told() as (_, _, path):
-        going(test(path))
 
-
-def test_nothing_that_is_shown_steers_the_terminal() -> None:
+async def test_nothing_that_is_shown_steers_the_terminal() -> None:
     """A name may be of a model of anybody's."""
-
-    async def test(found: Told, path: Path) -> None:
+    with told() as (found, _, path):
         hostile = "\x1b]0;title\x07"
         found.recipients = [replace(SHOP, pool=hostile, sites=[hostile], held=[hostile])]
         async with running(path, LARGE) as shown:
@@ -144,6 +111,3 @@ def test_nothing_that_is_shown_steers_the_terminal() -> None:
             await shown.pilot.press("f")
             await shown.until(lambda: "you state that" in shown.text())
             assert "\x1b" not in shown.text()
-
-    with told() as (found, _, path):
-        going(test(found, path))

@@ -14,79 +14,69 @@ from tests.tui.running import run as going
 
 
 @pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
-def test_what_waits_stands_on_top_and_what_left_below(world: World, size: tuple[int, int]) -> None:
+async def test_what_waits_stands_on_top_and_what_left_below(
+    world: World, size: tuple[int, int]
+) -> None:
     """Each with its recipient, its names and its figures; how many wait is counted."""
-
-    async def test() -> None:
-        async with on(world, size) as shown:
-            await shown.until(at(shown, "top.example", Review))
-            await shown.pilot.press("end", "home")
-            assert "for your approval" in shown.text()
-            assert "Waits for your approval: region of the world" in shown.text()
-            items = page(shown).listing.items
-            assert isinstance(items[0], Title)
-            kinds = [type(each) for each in items if not isinstance(each, Title)]
-            assert kinds == sorted(kinds, key=lambda kind: kind is Handled)
-            times = [each.at for each in items if isinstance(each, Handled)]
-            assert times == sorted(times, reverse=True)
-
     world.ask("top.example")
-    going(test())
+    async with on(world, size) as shown:
+        await shown.until(at(shown, "top.example", Review))
+        await shown.pilot.press("end", "home")
+        assert "for your approval" in shown.text()
+        assert "Waits for your approval: region of the world" in shown.text()
+        items = page(shown).listing.items
+        assert isinstance(items[0], Title)
+        kinds = [type(each) for each in items if not isinstance(each, Title)]
+        assert kinds == sorted(kinds, key=lambda kind: kind is Handled)
+        times = [each.at for each in items if isinstance(each, Handled)]
+        assert times == sorted(times, reverse=True)
 
 
-def test_words_and_kinds_leave_out_the_rest(world: World) -> None:
+async def test_words_and_kinds_leave_out_the_rest(world: World) -> None:
     """As they are typed; Escape shows all again."""
-
-    async def test() -> None:
-        async with on(world) as shown:
-            await shown.until(at(shown, "find.example", Handled))
-            every = len(page(shown).listing.items)
-            await shown.pilot.press("slash", *"find region 1q")
-            await shown.until(lambda: "No matches" in shown.text())
-            await shown.pilot.press("backspace", "backspace", "backspace")
-            await shown.until(lambda: len(page(shown).listing.items) == 2)
-            assert "Only requests with these words: 1 of" in shown.text()
-            assert isinstance(page(shown).listing.under, Review)
-            assert "Waits for your approval: region" in shown.text()
-            await shown.pilot.press("enter", "w")
-            await shown.until(lambda: "approval with these words: 1 of" in words(shown))
-            await shown.pilot.press("w")
-            await shown.until(lambda: "No matches" in shown.text())
-            await shown.pilot.press("w", "w", "escape")
-            await shown.until(lambda: len(page(shown).listing.items) == every)
-            assert page(shown).query_one(Input).value == ""
-            await shown.pilot.press("slash", "x", "escape")
-            await shown.until(lambda: not page(shown).query_one("#find").display)
-            assert page(shown).listing.has_focus
-
     world.ask("find.example")
-    going(test())
+    async with on(world) as shown:
+        await shown.until(at(shown, "find.example", Handled))
+        every = len(page(shown).listing.items)
+        await shown.pilot.press("slash", *"find region 1q")
+        await shown.until(lambda: "No matches" in shown.text())
+        await shown.pilot.press("backspace", "backspace", "backspace")
+        await shown.until(lambda: len(page(shown).listing.items) == 2)
+        assert "Only requests with these words: 1 of" in shown.text()
+        assert isinstance(page(shown).listing.under, Review)
+        assert "Waits for your approval: region" in shown.text()
+        await shown.pilot.press("enter", "w")
+        await shown.until(lambda: "approval with these words: 1 of" in words(shown))
+        await shown.pilot.press("w")
+        await shown.until(lambda: "No matches" in shown.text())
+        await shown.pilot.press("w", "w", "escape")
+        await shown.until(lambda: len(page(shown).listing.items) == every)
+        assert page(shown).query_one(Input).value == ""
+        await shown.pilot.press("slash", "x", "escape")
+        await shown.until(lambda: not page(shown).query_one("#find").display)
+        assert page(shown).listing.has_focus
 
 
-def test_what_comes_in_does_not_move_the_cursor(world: World) -> None:
+async def test_what_comes_in_does_not_move_the_cursor(world: World) -> None:
     """It stands there at once, and what is under the cursor stays."""
-
-    async def test() -> None:
-        async with on(world) as shown:
-            await shown.until(at(shown, "still.example", Handled))
-            under = page(shown).listing.under
-            world.ask("new.example")
-            await shown.until(
-                lambda: any(
-                    isinstance(each, Handled) and each.recipient == "new.example"
-                    for each in page(shown).listing.items
-                )
-            )
-            assert page(shown).listing.under == under
-
     world.ask("still.example")
-    going(test())
+    async with on(world) as shown:
+        await shown.until(at(shown, "still.example", Handled))
+        under = page(shown).listing.under
+        world.ask("new.example")
+        await shown.until(
+            lambda: any(
+                isinstance(each, Handled) and each.recipient == "new.example"
+                for each in page(shown).listing.items
+            )
+        )
+        assert page(shown).listing.under == under
 
 
-def test_a_locked_vault_leaves_nothing_on_the_screen(world: World) -> None:
+async def test_a_locked_vault_leaves_nothing_on_the_screen(world: World) -> None:
     """Neither in the list nor in the detail."""
-
-    async def test() -> None:
+    world.ask("locked.example")
+    try:
         async with on(world, LARGE) as shown:
             await opened(shown, "locked.example", Handled)
             found = page(shown)
@@ -95,31 +85,23 @@ def test_a_locked_vault_leaves_nothing_on_the_screen(world: World) -> None:
             assert found.detail.trial is None
             assert found.detail.rows.items == ()
             assert "locked.example" not in shown.text()
-
-    world.ask("locked.example")
-    try:
-        going(test())
     finally:
         world.live.unlock()
 
 
-def test_the_mouse_opens_and_tries(world: World) -> None:
+async def test_the_mouse_opens_and_tries(world: World) -> None:
     """A click goes there, another does what Enter, and in the detail what Space does."""
-
-    async def test() -> None:
-        async with on(world) as shown:
-            await shown.until(at(shown, "mouse.example", Handled))
-            await shown.settled()
-            lines = [*enumerate(shown.text().splitlines())]
-            line = next(n for n, text in lines if text.startswith("›") and "mouse" in text)
-            listing = page(shown).listing
-            await shown.pilot.click(listing, offset=(5, line - listing.region.y))
-            await shown.until(lambda: weighed(shown, "mouse.example"))
-            await shown.pilot.click(page(shown).detail.rows, offset=(2, 0))
-            await shown.until(lambda: "Without years since" in words(shown))
-
     world.ask("mouse.example")
-    going(test())
+    async with on(world) as shown:
+        await shown.until(at(shown, "mouse.example", Handled))
+        await shown.settled()
+        lines = [*enumerate(shown.text().splitlines())]
+        line = next(n for n, text in lines if text.startswith("›") and "mouse" in text)
+        listing = page(shown).listing
+        await shown.pilot.click(listing, offset=(5, line - listing.region.y))
+        await shown.until(lambda: weighed(shown, "mouse.example"))
+        await shown.pilot.click(page(shown).detail.rows, offset=(2, 0))
+        await shown.until(lambda: "Without years since" in words(shown))
 
 
 def test_the_detail_follows_where_there_is_room(world: World) -> None:
@@ -142,22 +124,18 @@ def test_the_detail_follows_where_there_is_room(world: World) -> None:
     going(test())
 
 
-def test_keys_without_anything_to_do_say_so(world: World) -> None:
+async def test_keys_without_anything_to_do_say_so(world: World) -> None:
     """And do nothing."""
-
-    async def test() -> None:
-        async with on(world) as shown:
-            await shown.until(at(shown, "idle.example", Handled))
-            for key, said in (
-                ("space", "no attribute chosen"),
-                ("a", "open a request with Enter"),
-                ("d", "nothing waits here"),
-                ("x", "space tries an attribute"),
-            ):
-                await shown.pilot.press(key)
-                await shown.until(partial(told, shown, said))
-
     world.ask("idle.example")
     before = world.policy()
-    going(test())
+    async with on(world) as shown:
+        await shown.until(at(shown, "idle.example", Handled))
+        for key, said in (
+            ("space", "no attribute chosen"),
+            ("a", "open a request with Enter"),
+            ("d", "nothing waits here"),
+            ("x", "space tries an attribute"),
+        ):
+            await shown.pilot.press(key)
+            await shown.until(partial(told, shown, said))
     assert world.policy() == before

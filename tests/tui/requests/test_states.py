@@ -18,7 +18,6 @@ from tests.tui.double import OPEN
 from tests.tui.requests.values import AT, handled, review, row, weighed, weight
 from tests.tui.requests.world import page, told, words
 from tests.tui.running import LARGE, SMALL, USUAL, Running, running
-from tests.tui.running import run as going
 from tests.wire.fake import FakeDaemon, Handler, short_folder
 
 
@@ -118,10 +117,9 @@ async def over(found: Double, path: Path, size: tuple[int, int] = USUAL) -> Asyn
         yield shown
 
 
-def test_nothing_yet_says_what_fills_it() -> None:
+async def test_nothing_yet_says_what_fills_it() -> None:
     """And a key there does nothing but say so."""
-
-    async def test(found: Double, path: Path) -> None:
+    with double() as (found, path):
         async with over(found, path) as shown:
             assert "No requests yet." in shown.text()
             assert "`reticent ask`" in shown.text()
@@ -132,15 +130,11 @@ def test_nothing_yet_says_what_fills_it() -> None:
             await shown.until(lambda: "No requests yet." not in shown.text())
             assert "shop.example" in shown.text()
 
-    with double() as given:
-        going(test(*given))
-
 
 @pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
-def test_text_from_outside_steers_nothing(size: tuple[int, int]) -> None:
+async def test_text_from_outside_steers_nothing(size: tuple[int, int]) -> None:
     """Nor is it taken for markup."""
-
-    async def test(found: Double, path: Path) -> None:
+    with double() as (found, path):
         strange = {"recipient": "[b]x\x1b[2J", "pool": "@\x1b", "query": "[red]\n\x07 é 語"}
         found.past = [handled(1, disclosed=["a\x1b"], **strange)]
         found.waits = [review(1, names=["[/b]"], **strange)]
@@ -151,14 +145,10 @@ def test_text_from_outside_steers_nothing(size: tuple[int, int]) -> None:
             assert "[b]x" in text
             assert all(each.isprintable() for each in text.split("\n"))
 
-    with double() as given:
-        going(test(*given))
 
-
-def test_what_cannot_be_weighed_is_said_and_the_rest_stays() -> None:
+async def test_what_cannot_be_weighed_is_said_and_the_rest_stays() -> None:
     """With the way out; what is known of the request is shown all the same."""
-
-    async def test(found: Double, path: Path) -> None:
+    with double() as (found, path):
         found.past = [handled(1)]
         found.error = UsageError("the model is gone", "add it again")
         async with over(found, path) as shown:
@@ -168,14 +158,10 @@ def test_what_cannot_be_weighed_is_said_and_the_rest_stays() -> None:
             await shown.pilot.press("space")
             await shown.until(lambda: told(shown, "no attribute chosen"))
 
-    with double() as given:
-        going(test(*given))
 
-
-def test_what_was_forgotten_is_not_weighed() -> None:
+async def test_what_was_forgotten_is_not_weighed() -> None:
     """There is nothing to weigh."""
-
-    async def test(found: Double, path: Path) -> None:
+    with double() as (found, path):
         found.past = [handled(1, kind="forgotten", query="", disclosed=[])]
         async with over(found, path) as shown:
             assert "~" in shown.text()
@@ -184,14 +170,10 @@ def test_what_was_forgotten_is_not_weighed() -> None:
             await shown.settled()
             assert not any(name == "whatif" for name, _ in found.asked)
 
-    with double() as given:
-        going(test(*given))
 
-
-def test_only_what_came_since_is_asked_for_once_all_is_known() -> None:
+async def test_only_what_came_since_is_asked_for_once_all_is_known() -> None:
     """Unless something between may be missing."""
-
-    async def test(found: Double, path: Path) -> None:
+    with double() as (found, path):
         found.past = [handled(n, at=AT + timedelta(minutes=n)) for n in range(1, 301)]
         async with over(found, path) as shown:
             found.past.append(handled(301, at=AT + timedelta(minutes=301)))
@@ -204,14 +186,10 @@ def test_only_what_came_since_is_asked_for_once_all_is_known() -> None:
             await shown.until(lambda: len(page(shown).listing.items) == 602)
             found.happen("forget")
 
-    with double() as given:
-        going(test(*given))
 
-
-def test_another_rule_weighs_the_detail_anew_and_keeps_what_is_tried() -> None:
+async def test_another_rule_weighs_the_detail_anew_and_keeps_what_is_tried() -> None:
     """The cursor stays, too; what breaks a limit says so."""
-
-    async def test(found: Double, path: Path) -> None:
+    with double() as (found, path):
         found.past = [handled(1)]
         async with over(found, path) as shown:
             await shown.pilot.press("enter")
@@ -227,14 +205,10 @@ def test_another_rule_weighs_the_detail_anew_and_keeps_what_is_tried() -> None:
             assert page(shown).detail.row() == "gender"
             assert "[+]" in shown.text()
 
-    with double() as given:
-        going(test(*given))
 
-
-def test_values_of_one_request_are_not_shown_with_another() -> None:
+async def test_values_of_one_request_are_not_shown_with_another() -> None:
     """They go with what they belong to."""
-
-    async def test(found: Double, path: Path) -> None:
+    with double() as (found, path):
         found.past = [handled(1), handled(2, at=AT + timedelta(minutes=1))]
         async with over(found, path, LARGE) as shown:
             await shown.pilot.press("m")
@@ -245,14 +219,10 @@ def test_values_of_one_request_are_not_shown_with_another() -> None:
             await shown.pilot.press("m")
             await shown.until(lambda: "value of" not in shown.text())
 
-    with double() as given:
-        going(test(*given))
 
-
-def test_a_review_that_goes_by_itself_leaves_no_other_under_the_key() -> None:
+async def test_a_review_that_goes_by_itself_leaves_no_other_under_the_key() -> None:
     """A yes that was meant for it is said to nobody."""
-
-    async def test(found: Double, path: Path) -> None:
+    with double() as (found, path):
         found.waits = [review(1, names=["race"]), review(2)]
         async with over(found, path) as shown:
             assert isinstance(page(shown).listing.under, Review)
@@ -267,14 +237,10 @@ def test_a_review_that_goes_by_itself_leaves_no_other_under_the_key() -> None:
             await shown.pilot.press("down", "enter")
             await shown.until(lambda: page(shown).has_class("opened"))
 
-    with double() as given:
-        going(test(*given))
 
-
-def test_a_key_is_not_meant_for_what_is_out_of_view() -> None:
+async def test_a_key_is_not_meant_for_what_is_out_of_view() -> None:
     """It brings it into view; the next one is."""
-
-    async def test(found: Double, path: Path) -> None:
+    with double() as (found, path):
         found.waits = [review(1)]
         async with over(found, path) as shown:
             found.waits = [*found.waits, *(review(n, recipient="b.example") for n in range(2, 60))]
@@ -286,19 +252,12 @@ def test_a_key_is_not_meant_for_what_is_out_of_view() -> None:
             await shown.pilot.press("a")
             await shown.until(lambda: any(name == "verdict" for name, _ in found.asked))
 
-    with double() as given:
-        going(test(*given))
 
-
-def test_a_word_without_effect_says_which_rule_wins() -> None:
+async def test_a_word_without_effect_says_which_rule_wins() -> None:
     """In the same breath."""
-
-    async def test(found: Double, path: Path) -> None:
+    with double() as (found, path):
         found.waits = [review(1)]
         async with over(found, path) as shown:
             await shown.pilot.press("a")
             await shown.until(lambda: told(shown, "No effect on gender: 'strict' still wins."))
             await shown.until(lambda: "No requests yet." in shown.text())
-
-    with double() as given:
-        going(test(*given))

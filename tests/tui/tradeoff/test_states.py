@@ -1,7 +1,5 @@
 """What a daemon seldom does: long curves, locks in the middle, rules that win."""
 
-from pathlib import Path
-
 from msgspec.structs import replace
 
 from agent.errors import LockedError, UsageError
@@ -9,16 +7,14 @@ from agent.tui.dialogs import Help
 from agent.tui.privacy_lock import Unlocking
 from agent.tui.screens.tradeoff import TradeoffScreen
 from agent.wire.policy import Edited, Win
-from tests.tui.running import run as going
 from tests.tui.running import running
 from tests.tui.tradeoff.values import CURVE
-from tests.tui.tradeoff.world import Curves, curves, drawn, opened
+from tests.tui.tradeoff.world import curves, drawn, opened
 
 
-def test_one_curve_is_computed_at_a_time_and_keys_go_on() -> None:
+async def test_one_curve_is_computed_at_a_time_and_keys_go_on() -> None:
     """Of what was asked meanwhile only the last is computed, and shown."""
-
-    async def test(found: Curves, path: Path) -> None:
+    with curves() as (found, path):
         async with running(path) as shown:
             await opened(shown)
             found.free.clear()
@@ -35,14 +31,10 @@ def test_one_curve_is_computed_at_a_time_and_keys_go_on() -> None:
             assert found.most == 1
             assert [each.query for each in found.asked[1:]] == [None, "two"]
 
-    with curves() as (found, path):
-        going(test(found, path))
 
-
-def test_a_curve_that_comes_after_the_lock_is_not_shown() -> None:
+async def test_a_curve_that_comes_after_the_lock_is_not_shown() -> None:
     """Nor is what was asked."""
-
-    async def test(found: Curves, path: Path) -> None:
+    with curves() as (found, path):
         async with running(path) as shown:
             await opened(shown)
             found.free.clear()
@@ -56,14 +48,10 @@ def test_a_curve_that_comes_after_the_lock_is_not_shown() -> None:
             await shown.until(lambda: isinstance(shown.app.screen, TradeoffScreen))
             assert "secret" not in shown.text()
 
-    with curves() as (found, path):
-        going(test(found, path))
 
-
-def test_nothing_is_computed_again_that_is_not_old() -> None:
+async def test_nothing_is_computed_again_that_is_not_old() -> None:
     """Only another policy or model makes it so."""
-
-    async def test(found: Curves, path: Path) -> None:
+    with curves() as (found, path):
         async with running(path) as shown:
             await opened(shown)
             await shown.pilot.press("1", "3", "f5")
@@ -78,14 +66,10 @@ def test_nothing_is_computed_again_that_is_not_old() -> None:
             await drawn(shown)
             assert "drops" in shown.text()  # what was selected is selected still
 
-    with curves() as (found, path):
-        going(test(found, path))
 
-
-def test_what_wins_over_a_lambda_is_said() -> None:
+async def test_what_wins_over_a_lambda_is_said() -> None:
     """And which rule does."""
-
-    async def test(found: Curves, path: Path) -> None:
+    with curves() as (found, path):
         win = Win(key="lambda", value=9.0, names=[], rule="for shops", line=4)
         found.edited = Edited(changed=True, wins=[win])
         async with running(path) as shown:
@@ -96,28 +80,20 @@ def test_what_wins_over_a_lambda_is_said() -> None:
             assert [each.set for each in found.edits] == [{"lambda": 11.3}]
             assert found.edits[0].recipient is None
 
-    with curves() as (found, path):
-        going(test(found, path))
 
-
-def test_a_curve_without_a_knee_says_so() -> None:
+async def test_a_curve_without_a_knee_says_so() -> None:
     """It is one point, or a straight line."""
-
-    async def test(found: Curves, path: Path) -> None:
+    with curves() as (found, path):
         found.curve = replace(CURVE, knee=None)
         async with running(path) as shown:
             await opened(shown)
             await shown.pilot.press("k")
             await shown.until(lambda: "This curve has no knee" in shown.text())
 
-    with curves() as (found, path):
-        going(test(found, path))
 
-
-def test_an_error_leaves_the_keys_alone() -> None:
+async def test_an_error_leaves_the_keys_alone() -> None:
     """There is nothing to walk along, or to apply."""
-
-    async def test(found: Curves, path: Path) -> None:
+    with curves() as (found, path):
         found.curve = UsageError("there is no curve", "`reticent daemon doctor` says how to fix it")
         async with running(path) as shown:
             await shown.pilot.press("3")
@@ -126,14 +102,10 @@ def test_an_error_leaves_the_keys_alone() -> None:
             assert isinstance(shown.app.screen, TradeoffScreen)
             assert found.edits == []
 
-    with curves() as (found, path):
-        going(test(found, path))
 
-
-def test_nothing_that_is_shown_steers_the_terminal() -> None:
+async def test_nothing_that_is_shown_steers_the_terminal() -> None:
     """Neither what was asked, nor what the daemon says of it."""
-
-    async def test(found: Curves, path: Path) -> None:
+    with curves() as (found, path):
         hostile = [replace(each, disclosed=["\x1b[2J"]) for each in CURVE.points]
         found.curve = replace(CURVE, matched_query="\x1b[31m", points=hostile)
         async with running(path) as shown:
@@ -143,6 +115,3 @@ def test_nothing_that_is_shown_steers_the_terminal() -> None:
             await shown.pilot.press("e", *"other", "enter")
             await shown.until(lambda: "title" in shown.text())
             assert "\x1b" not in shown.text()
-
-    with curves() as (found, path):
-        going(test(found, path))
