@@ -189,17 +189,17 @@ class Review(PrivacyLock):
             self.push_screen(Help(page.where, self.focused))
 
     async def _show_first(self) -> None:
-        """Show the first screen, with what the daemon said meanwhile."""
+        """Show the first screen, with what the daemon reported meanwhile."""
         await self.switch_mode(FIRST)
         if self.state.status is not None:
             self.take(self.state.status)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
-        """Return none: the palette has our own actions, and nothing that writes the screen."""
+        """Return none: the palette has our own actions, and no screenshots."""
         return ()
 
     def _fatal_error(self) -> None:
-        """End at a defect without a word: whoever ran this says it, and no values with it.
+        """End at a defect in silence: the caller reports it, without values.
 
         Textual would print what the variables hold.
         """

@@ -58,7 +58,7 @@ class Area(NamedTuple):
     below: float
 
     def column(self, x: float, per: int = 1) -> int:
-        """Return where a value stands, in characters or in so many parts of them."""
+        """Return the column of a value, in characters or in ``per`` parts of each."""
         return _place(x, 0.0, self.right, self.width * per)
 
     def line(self, y: float, per: int = 1) -> int:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,28 +23,25 @@ GRACE = 1.0  # seconds for calls that were made, and for the thread that follows
 BEGINS = 15.0  # seconds that a daemon may take to begin
 
 
+@dataclass(eq=False)
 class DaemonEvent(Message):
-    """The daemon said that something happened."""
+    """The daemon reported an event."""
 
-    def __init__(self, event: Event) -> None:
-        super().__init__()
-        self.event = event
+    event: Event
 
 
+@dataclass(eq=False)
 class Connected(Message):
-    """The daemon is there, for the first time or again."""
+    """The daemon answers, for the first time or again."""
 
-    def __init__(self, status: Status) -> None:
-        super().__init__()
-        self.status = status
+    status: Status
 
 
+@dataclass(eq=False)
 class Disconnected(Message):
-    """The daemon ended, broke off, or does not know the call; ``error`` says how."""
+    """The daemon ended, broke off, or rejects the call; ``error`` says how."""
 
-    def __init__(self, error: ReticentError) -> None:
-        super().__init__()
-        self.error = error
+    error: ReticentError
 
 
 class Link:
@@ -103,14 +101,14 @@ class Link:
             await asyncio.sleep(AGAIN / 5)
 
     def follow(self, tell: Callable[[Message], object]) -> None:
-        """Tell what happens, from a thread of its own, until `close`."""
+        """Report what happens, from a thread of its own, until `close`."""
         self._follower = threading.Thread(
             target=self._following, args=(tell,), name="reticent-follow", daemon=True
         )
         self._follower.start()
 
     def close(self) -> None:
-        """Tell nothing more, and take no further call; those that take long fail.
+        """Report nothing more, and take no further call; those that take long fail.
 
         The interpreter waits for their threads before it ends.
         """

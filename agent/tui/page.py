@@ -102,12 +102,12 @@ class Program(App[None]):
         return self._titles
 
     def tell(self, text: str) -> None:
-        """Say what was done."""
+        """Show what was done."""
         self.notify(plain_lines(text), markup=False)
 
     @abstractmethod
     def say(self, error: ReticentError) -> None:
-        """Say what went wrong, and the way out; where the vault is locked, ask for its key."""
+        """Show what went wrong, and how to fix it; where the vault is locked, ask for its key."""
 
 
 class Page(Screen[None]):
@@ -154,7 +154,7 @@ class Page(Screen[None]):
 
     @abstractmethod
     async def renew(self) -> None:
-        """Ask the daemon, with calls that nobody makes, and show what it says."""
+        """Ask the daemon, with calls that no person made, and show its answers."""
 
     @abstractmethod
     def clear(self) -> None:
@@ -209,7 +209,7 @@ class Page(Screen[None]):
         return await self.review.link.call(name, body, attended=True, **given)
 
     def do(self, work: Work, group: str = "do", *, exclusive: bool = False) -> None:
-        """Do something beside the drawing; what goes wrong is said, with the way out."""
+        """Run something in the background; show what goes wrong, and how to fix it."""
 
         async def safely() -> None:
             try:
@@ -234,7 +234,7 @@ class Page(Screen[None]):
             self._show_missing()
 
     def _show_missing(self) -> None:
-        """Say why nothing stands there yet, where nothing would mean that there is nothing."""
+        """Say why the screen is still empty, where empty would mean that there is nothing."""
         missing = "" if self._answered else self._missing or self.review.state.missing()
         self.set_class(bool(missing), "-unknown")
         self.put_text("#missing", missing)
@@ -243,7 +243,7 @@ class Page(Screen[None]):
 def background(
     method: Callable[Concatenate[Self, P], Coroutine[Any, Any, None]],
 ) -> Callable[Concatenate[Self, P], None]:
-    """Make a screen's method run beside the drawing; what goes wrong is said, with the way out."""
+    """Make a screen's method run in the background; show what goes wrong, and how to fix it."""
 
     @wraps(method)
     def started(page: Self, /, *args: P.args, **options: P.kwargs) -> None:

@@ -1,4 +1,4 @@
-"""Text from outside, as a line of the screen takes it."""
+"""Text from outside, made safe for one line of the screen."""
 
 from rich.cells import cell_len, set_cell_size
 
@@ -11,7 +11,7 @@ CUT = "…"
 
 
 def plain(text: str) -> str:
-    """Return a text in one line, in which nothing steers the terminal."""
+    """Return a text in one line, without control characters."""
     if text.isascii() and text.isprintable():
         return text
     joined = text.translate(DROPPED)
@@ -24,7 +24,7 @@ def plain_lines(text: str) -> str:
 
 
 def fitted(text: str, width: int, *, right: bool = False) -> str:
-    """Return a plain text of exactly so many columns: filled up, or cut with a sign for it."""
+    """Return a plain text of exactly this width: padded, or cut with an ellipsis."""
     shown = plain(text)
     missing = width - cell_len(shown)
     if missing >= 0:

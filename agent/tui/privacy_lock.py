@@ -38,21 +38,18 @@ WAY_OUT = 8.0  # seconds, in which what went wrong and the way out can be read
 
 
 class Cover(ModalScreen[None]):
-    """Hides all that is below, until a key is pressed or the mouse is."""
+    """Hides everything below, until a key or the mouse is pressed."""
 
     def compose(self) -> ComposeResult:
-        """Say why nothing is seen."""
+        """Say why nothing is shown."""
         yield Static("Hidden while nobody is here.\nPress any key.", id="covered")
 
-    def on_key(self, event: events.Key) -> None:
+    def on_key(self, event: events.Key | events.MouseDown) -> None:
         """Show what is below, and let the key do nothing else."""
         event.stop()
         self.dismiss()
 
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Show what is below."""
-        event.stop()
-        self.dismiss()
+    on_mouse_down = on_key
 
 
 class Unlocking(ModalScreen[Status | None]):
@@ -94,11 +91,11 @@ class Unlocking(ModalScreen[Status | None]):
                 yield Button("Leave (esc)", action="app.quit")
 
     def on_mount(self) -> None:
-        """Let what is typed go into the field."""
+        """Focus the field."""
         self.query_one(Input).focus()
 
     def explain(self, reason: Content) -> None:
-        """Say why the key is asked for, unless it says so already."""
+        """Say why the key is needed, unless it says so already."""
         if self._reason != reason:
             self._reason = reason
             for each in self.query("#locked").results(Static):
@@ -106,7 +103,7 @@ class Unlocking(ModalScreen[Status | None]):
             self.say("")
 
     def say(self, text: str) -> None:
-        """Say what went wrong, or what is done; also before anything is laid out."""
+        """Show what went wrong, or what is being done; also before anything is laid out."""
         self._outcome = plain_lines(text)
         for each in self.query("#wrong").results(Static):
             each.update(Content(self._outcome))
@@ -173,7 +170,7 @@ class PrivacyLock(Program):
         return isinstance(self.screen, Cover | Unlocking)
 
     def on_mount(self) -> None:
-        """Look at the clock from time to time; who comes back from elsewhere is there."""
+        """Check for idleness from time to time; a return to this terminal counts as presence."""
         self.set_interval(min(LOOKS, self._idle / 4), self.look_at_clock)
         self.app_resume_signal.subscribe(self, self._touch)
 
@@ -235,7 +232,7 @@ class PrivacyLock(Program):
             self.screen.explain(LOCKING if self._to_lock else reason)
 
     def uncover(self, status: Status) -> None:
-        """Show the screens again, since the vault was opened, or is there no more."""
+        """Show the screens again, since the vault was opened, or is gone."""
         if not isinstance(self.screen, Unlocking):
             return
         elsewhere = not status.locked and not self.screen.trying
@@ -282,7 +279,7 @@ class PrivacyLock(Program):
                 each.show_state(self.state)
 
     def action_lock(self) -> None:
-        """Hide all at once, whatever the daemon does; then have it close the vault."""
+        """Hide everything at once, then have the daemon lock the vault."""
         status = self.state.status
         if self.page() is not None and (status is None or status.vault):
             self._to_lock = True
@@ -292,7 +289,7 @@ class PrivacyLock(Program):
     def action_mask(self) -> None:
         """Show the user's values, or hide them; none are shown while all is covered.
 
-        Nor of a daemon that is away.
+        Nor while the daemon is away.
         """
         if self.hidden:
             return
@@ -309,9 +306,9 @@ class PrivacyLock(Program):
                 each.mask()
 
     def look_at_clock(self) -> None:
-        """Cover all once nobody is there; tell the daemon if somebody is; else ask how it is.
+        """Cover all once nobody is there; tell the daemon if somebody is; else ask for its state.
 
-        It looks at its policy when it is asked something, and somebody may have edited that.
+        The daemon rereads its policy when asked, and somebody may have edited that.
         """
         now = monotonic()
         if now - self._touched >= self._idle:
@@ -343,7 +340,7 @@ class PrivacyLock(Program):
         self._touched = monotonic()
 
     async def _close_all(self) -> None:
-        """End what runs beside the drawing before the screens go that it would draw on."""
+        """End background work before the screens go that it would draw on."""
         self.workers.cancel_all()
         self._idle = float("inf")  # nor is a screen covered that goes
         await super()._close_all()

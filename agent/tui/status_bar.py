@@ -31,7 +31,7 @@ class State:
     trouble: str = ""
 
     def summary(self, *, short: bool = False) -> str:
-        """Return how it is in a few words, each state with a sign of its own."""
+        """Return its state in a few words, each with a sign of its own."""
         if self.stale:
             return "✗ stale "
         status = self.status

@@ -1,4 +1,4 @@
-"""A list of any length, of which only the visible lines are drawn, and the text about one item."""
+"""A list of any length, of which only the visible lines are drawn, and sentences about an item."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
@@ -106,10 +106,10 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         return 0 <= self._starts[self._at] - self.scroll_offset.y < max(1, self.size.height)
 
     def show(self, items: Sequence[T]) -> None:
-        """Show items; the cursor stays on the one that it is on, and that on its line.
+        """Show items; the cursor stays on its item, and that on its line of the screen.
 
-        At the top the top stays, so that what comes pushes nothing of it out of view. Where it is
-        gone, no other is under the cursor: a key meant for it is meant for none else.
+        At the top the top stays, so that new items push nothing out of view. Where the item is
+        gone, the cursor is on none: a key that was meant for it must not reach another.
         """
         held, fresh = self.under, not self._items
         above = self._starts[self._near] - self.scroll_offset.y if self._items else 0
@@ -152,7 +152,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         self._go(self._next(-1 if by > 0 else len(self._items), by))
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor there; what was under it already is chosen."""
+        """Put the cursor there; an item that it was on already is chosen."""
         at = bisect_right(self._starts, event.y + self.scroll_offset.y) - 1
         if at < len(self._items) and self._draws.rests(self._items[at]):
             if at == self._at:
@@ -209,7 +209,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         return next((at for at, each in enumerate(self._items) if key_of(each) == key), None)
 
     def following(self) -> T | None:
-        """Return the item to go on with once the one under the cursor is done with."""
+        """Return the item to go on with once the one under the cursor is settled."""
         if self._at is None:
             return None
         found = self._next(self._at, 1)

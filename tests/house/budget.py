@@ -54,8 +54,8 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 234),
-    "lines of tests": (42_000, 63_581),
+    "private functions with one caller": (250, 233),
+    "lines of tests": (42_000, 63_072),
 }
 STANDING = {
     "agent": Size(405, 4),
@@ -65,7 +65,7 @@ STANDING = {
     "agent/lab": Size(3_604, 34),
     "agent/model": Size(818, 8),
     "agent/tradeoff": Size(1_822, 15),
-    "agent/tui": Size(3_908, 27),
+    "agent/tui": Size(3_876, 27),
     "agent/vault": Size(2_505, 15),
     "agent/wire": Size(995, 11),
     "policy": Size(2_224, 14),

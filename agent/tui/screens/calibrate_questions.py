@@ -67,7 +67,7 @@ def ordered(attributes: Sequence[AttributeStatus]) -> list[AttributeStatus]:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """The attributes, of which the first ``asked`` are asked about; what was said; the question.
+    """The attributes, of which the first ``asked`` are asked about; the answers; the question.
 
     ``given``: the number of the answer, from 1, by question; ``place``: of the question, from 0.
     """
@@ -152,7 +152,7 @@ class Answering:
         return f"question {self.place + 1} of {sure}, {left} left"
 
     def message(self) -> Answers | None:
-        """Return what was said as the daemon takes it, None where nothing was."""
+        """Return the answers as the daemon takes them, None where there are none."""
         things = self._things()
         if not things:
             return None
@@ -166,7 +166,7 @@ class Answering:
         return Answers(improvement=improvement, **kinds)
 
     def so_far(self) -> list[tuple[str, str]]:
-        """Return what was said, as pairs of a question and its answer."""
+        """Return the answers so far, as pairs of a question and its answer."""
         return [
             (each.asked, each.answers[self.given[each.kind, each.key] - 1])
             for each in self.questions
@@ -190,7 +190,7 @@ class Answering:
         return {key: number for (each, key), number in self.given.items() if each == kind}
 
     def _things(self) -> dict[int, list[str]]:
-        """Return the things that were said to be so sensitive, by level."""
+        """Return the things that were called this sensitive, by level."""
         titles = {each.name: each.title for each in self.attributes}
         found: dict[int, list[str]] = {}
         for (kind, key), level in self.given.items():

@@ -57,7 +57,7 @@ def headline(found: Sequence[Seen]) -> str:
 
 
 def drawn(item: Seen, width: int) -> Line:
-    """Return what was found as a line of so many columns; what has no room is cut, with a sign."""
+    """Return what was found as a line of this width; what has no room is cut, with an ellipsis."""
     sign, kind = SIGNS[item.found.state]
     text = f"{item.found.name}: {item.found.what}"
     return (Part(f"{sign}  ", kind), Part(fitted(text, width - cell_len(sign) - 2)))

@@ -154,7 +154,7 @@ def _title(text: str) -> Item:
 
 
 def drawn(item: Item, width: int) -> Line:
-    """Return an item as a line of so many columns; what has no room is cut, with a sign."""
+    """Return an item as a line of this width; what has no room is cut, with an ellipsis."""
     *before, last = item.cells
     cells, room = [], width
     for place, each in enumerate(before):

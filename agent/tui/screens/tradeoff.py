@@ -79,7 +79,7 @@ class TradeoffScreen(Page, where="tradeoff"):
         yield Static(Content(LEGEND), id="legend")
 
     def clear(self) -> None:
-        """Forget what was asked, and what was answered."""
+        """Forget the question and the answer."""
         self._asked = self._found = self._basis = None
         self._titles, self._at = {}, 0
         self._show("")
@@ -155,11 +155,11 @@ class TradeoffScreen(Page, where="tradeoff"):
         self._select(event.index)
 
     def action_less(self) -> None:
-        """Select the set that tells less."""
+        """Select the next set that shares less."""
         self._select(self._at + 1)
 
     def action_more(self) -> None:
-        """Select the set that tells more."""
+        """Select the next set that shares more."""
         self._select(self._at - 1)
 
     def action_knee(self) -> None:

@@ -1,6 +1,7 @@
 """A curve on the screen, and the text about one of its points."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from math import sqrt
 
 from textual import events
@@ -142,22 +143,21 @@ def written(trade_off: float, recipient: str | None, edit: Edited) -> str:
 
 
 class Plot(Widget, can_focus=True):
-    """What helps upwards, what tells to the right; one point is selected."""
+    """Help upwards, cost to the right; one point is selected."""
 
+    @dataclass(eq=False)
     class Pointed(Message):
         """A point was clicked."""
 
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        index: int
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's word)
         super().__init__(id=id)
         self.tooltip = (
-            "The curve: bits of help upwards, cost to the right. Left tells less (a greater "
-            "lambda), right tells more. N is what would leave now. Beyond the knee, K, telling "
-            "more costs much and helps little. A set is beaten where another helps as much and "
-            "costs less."
+            "The curve: bits of help upwards, cost to the right. The left arrow shares less (a "
+            "greater λ), the right arrow more. N is what your policy sends now. Beyond the knee, "
+            "K, sharing more costs much and helps little. A set is beaten where another helps as "
+            "much and costs less."
         )
         self._found: TradeOffs | None = None
         self._at = 0

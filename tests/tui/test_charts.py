@@ -1,10 +1,12 @@
-"""The curve in characters: every sign in its place, whatever the size."""
+"""Charts in characters: bars of the right height, and every sign of a curve in its place."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.charts import BELOW, MARGIN, Area, Spot, area_of, curve
+from agent.tui.charts import BELOW, MARGIN, Area, Spot, area_of, bars, curve, share
 
+PEOPLE = st.integers(0, 10**6)
+COUNTS = st.lists(PEOPLE, min_size=1, max_size=60)
 FIGURES = st.floats(-2, 50, allow_nan=False).map(lambda value: round(value, 3))
 COSTS = st.floats(0, 50, allow_nan=False).map(lambda value: round(value, 3))
 SPOTS = st.lists(
@@ -79,3 +81,22 @@ def test_one_point_is_drawn_too() -> None:
     assert (area.right, area.top) == (0, 0)
     assert area == Area(40 - MARGIN, 10 - BELOW, 0, 0, 0)
     assert "●N" in "\n".join(curve([Spot(0, 0, "●", "N", True)], 40, 10, across))
+
+
+@given(PEOPLE, PEOPLE, PEOPLE)
+def test_more_people_stand_higher(one: int, other: int, most: int) -> None:
+    """From nothing to all of the height."""
+    low, high = sorted((one, other))
+    assert 0 <= share(low, most) <= share(high, most) <= 1
+    assert share(1, most) == 0
+    assert share(max(most, 2), most) == 1
+
+
+@given(COUNTS, st.integers(2, 20))
+def test_a_line_has_its_first_and_last_whatever_is_left_out(counts: list[int], width: int) -> None:
+    """And all of them where there is room."""
+    most = max(counts)
+    found = bars(counts, most, width)
+    assert len(found) == min(len(counts), width)
+    assert found[0] == bars(counts[:1], most, width)
+    assert found[-1] == bars(counts[-1:], most, width)
