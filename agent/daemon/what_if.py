@@ -150,7 +150,11 @@ def _weighing_steps(
     if not fits(weighing.weighed.names, context.model):
         remarks.append(_too_long(weighing.weighed.names))
     if entry is not None and entry.digest != context.model.digest:
-        remarks.append(_other_model(entry, context))
+        now = "another of that name" if entry.model == context.model.id else context.model.id
+        lost = ", ".join(name for name, _ in entry.disclosed if name not in has)
+        without = f", which lacks {lost}" if lost else ""
+        text = f"it was decided with {entry.model}, and is weighed with {now}{without}"
+        remarks.append(Line(label="model", text=text))
     return Weighed(
         code=code_of(decision),
         headline=sentence,
@@ -264,14 +268,3 @@ def _lines(wording: Decided) -> list[Line]:
 def _too_long(names: Iterable[str]) -> Line:
     text = f"{', '.join(sorted(names))}: the header would be over {LARGEST} bytes"
     return Line(label=NO_ROOM, text=text)
-
-
-def _other_model(entry: Disclosure, context: RuledContext) -> Line:
-    """Return which model it is weighed with, and what it carried that this one lacks."""
-    model = context.model
-    now = "another of that name" if entry.model == model.id else model.id
-    has = {each.name for each in model.attributes}
-    lost = [name for name, _ in entry.disclosed if name not in has]
-    without = f", which lacks {', '.join(lost)}" if lost else ""
-    text = f"it was decided with {entry.model}, and is weighed with {now}{without}"
-    return Line(label="model", text=text)

@@ -94,6 +94,14 @@ class Office:
         self.request(host)
         return self.consent.reviews(self.now)[-1]
 
+    def offer(
+        self, site: str, names: list[str], search: str | None = None, pool: str = ""
+    ) -> Review:
+        """Let a site offer something new."""
+        new = self.consent.offer(site, pool or site, names, self.now, search)
+        assert new is not None
+        return new
+
     def say(self, review: Review, decided: str, lasting: str = "once", **more: Any) -> Any:  # noqa: ANN401  (of any field)
         """Give a verdict."""
         verdict: Any = {"decided": decided, "lasting": lasting, **more}

@@ -58,8 +58,9 @@ def test_what_is_explained_names_the_word(opened: Home) -> None:
     assert (reason.disclosed, reason.reason, reason.rule) == (False, "never", "your own word")
 
 
-@pytest.mark.parametrize("lasting", ["once", "until restart"])
-@pytest.mark.parametrize("about", ["recipient", "everyone"])
+@pytest.mark.parametrize(
+    ("lasting", "about"), [("once", "everyone"), ("until restart", "recipient")]
+)
 def test_a_stricter_rule_that_is_written_later_holds(
     opened: Home, lasting: str, about: str
 ) -> None:

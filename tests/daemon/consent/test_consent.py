@@ -46,12 +46,6 @@ OVERRIDES = st.builds(
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> Office:
-    """Return a consent whose policy asks for everything."""
-    return open_office(tmp_path)
-
-
-@pytest.fixture
 def loose(tmp_path: Path) -> Office:
     """Return a consent whose policy lets anything leave."""
     made = open_office(tmp_path)

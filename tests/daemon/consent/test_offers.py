@@ -16,17 +16,10 @@ AGE = frozenset({"age"})
 REFUSED = '[[rule]]\nname = "refused"\nrecipient = ["a.example"]\nnothing = true\n'
 
 
-@pytest.fixture
-def office(tmp_path: Path) -> Office:
-    """Return a consent whose policy asks for everything."""
-    return open_office(tmp_path)
-
-
 def test_an_offer_waits_and_is_remembered_in_the_vault(office: Office) -> None:
     """By site, until it is over; approved by name while the vault is open."""
     consent, items = office.consent, Memory()
-    new = consent.offer("a.example", "a.example", ["age", "job", "age"], office.now)
-    assert new is not None
+    new = office.offer("a.example", ["age", "job", "age"])
     assert (new.kind, new.names, new.query) == ("offer", ["age", "job"], "")
     with pytest.raises(LockedError):
         office.say(new, "approve")
@@ -72,8 +65,7 @@ def test_nothing_opens_because_time_passes(
     """An offer says what its recipient can use, and so what it cannot: no less once it is over."""
     office = open_office(tmp_path_factory.mktemp("p"))
     office.consent.opened(Memory())
-    new = office.consent.offer("a.example", "a.example", [*names], office.now)
-    assert new is not None
+    new = office.offer("a.example", [*names])
     office.say(new, "approve", "days", days=days)
     could = None
     for day in sorted(later):
@@ -98,11 +90,9 @@ def test_no_name_is_approved_that_was_not_shown(office: Office) -> None:
     """A later offer takes the place of one that the user looks at, under another number."""
     consent = office.consent
     consent.opened(Memory())
-    shown = consent.offer("a.example", "a.example", ["age"], office.now)
-    assert shown is not None
+    shown = office.offer("a.example", ["age"])
     assert consent.offer("a.example", "a.example", ["age"], office.now) is None
-    later = consent.offer("a.example", "a.example", ["age", "salary"], office.now)
-    assert later is not None
+    later = office.offer("a.example", ["age", "salary"])
     with pytest.raises(UsageError, match=f"number {shown.id}"):
         office.say(shown, "approve")
     assert consent.offered("a.example", office.now) is None
@@ -114,8 +104,7 @@ def test_no_name_is_approved_that_was_not_shown(office: Office) -> None:
 def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
     """Also while the vault is locked; a later approval takes the rule back."""
     consent = office.consent
-    new = consent.offer("s1.example", "@shops", ["age"], office.now)
-    assert new is not None
+    new = office.offer("s1.example", ["age"], pool="@shops")
     with pytest.raises(UsageError, match="recipient only"):
         office.say(new, "deny", about="everyone")
     assert office.say(new, "deny").written == "nothing for s1.example"
@@ -129,8 +118,7 @@ def test_a_later_approval_takes_a_refusal_back(office: Office) -> None:
     """Where the offer still waited."""
     consent = office.consent
     consent.opened(Memory())
-    new = consent.offer("a.example", "a.example", ["age"], office.now)
-    assert new is not None
+    new = office.offer("a.example", ["age"])
     written = office.path.read_text() + '\n[[rule]]\nname = "nothing for a.example"\n'
     office.path.write_text(written + 'recipient = "a.example"\nnothing = true\n')
     assert office.request("a.example")[0].status == "blocked"
@@ -146,8 +134,7 @@ def test_a_refusal_stays_where_an_approval_cannot_be_kept(
     """Or where the file cannot be changed: then the offer is as it was, too."""
     records = Memory()
     office.consent.opened(records)
-    new = office.consent.offer("a.example", "a.example", ["age"], office.now)
-    assert new is not None
+    new = office.offer("a.example", ["age"])
     office.path.write_text(refused := f"{TEXT}{REFUSED}")
     records.full = full
     if not full:
@@ -178,8 +165,7 @@ def test_a_refusal_is_a_rule_and_settles_its_offers(office: Office) -> None:
 
 def test_refusals_are_as_many_an_hour_as_somebody_means(office: Office) -> None:
     """Whoever reaches the door of queries could rewrite the policy all day."""
-    new = office.consent.offer("s1.example", "@shops", ["age"], office.now)
-    assert new is not None
+    new = office.offer("s1.example", ["age"], pool="@shops")
     office.say(new, "deny", "days", days=2)
     office.consent.refuse("s1.example", office.now)
     for number in range(1, MOST_REFUSALS):
@@ -200,8 +186,7 @@ def test_refusals_are_as_many_an_hour_as_somebody_means(office: Office) -> None:
 def test_without_a_policy_nothing_is_written(tmp_path: Path) -> None:
     """Offers wait all the same, listed and not shown by themselves."""
     office = Office(tmp_path / "policy.toml")
-    new = office.consent.offer("a.example", "a.example", ["age"], office.now)
-    assert new is not None
+    new = office.offer("a.example", ["age"])
     assert not new.prompted
     with pytest.raises(UsageError, match="no rules are in use"):
         office.say(new, "deny")

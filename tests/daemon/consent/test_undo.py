@@ -179,8 +179,7 @@ def test_an_offer_waits_again(office: Office, decided: str, earlier: list[str] |
         office.say(new, "approve")
     kept = dict(records.records)
     before = office.consent.offered("a.example", office.now)
-    new = office.consent.offer("a.example", "a.example", ["age"], office.now)
-    assert new is not None
+    new = office.offer("a.example", ["age"])
     if decided == "approve":
         office.path.write_text(f"{TEXT}{REFUSED}")
     text = office.path.read_bytes()
@@ -198,11 +197,9 @@ def test_an_offer_that_cannot_be_remembered_is_taken_back_later(office: Office) 
     """What was done of it is not done again."""
     records = Memory()
     office.consent.opened(records)
-    first = office.consent.offer("a.example", "a.example", ["gender"], office.now)
-    assert first is not None
+    first = office.offer("a.example", ["gender"])
     office.say(first, "approve")
-    new = office.consent.offer("a.example", "a.example", ["age"], office.now)
-    assert new is not None
+    new = office.offer("a.example", ["age"])
     office.path.write_text(refused := f"{TEXT}{REFUSED}")
     office.say(new, "approve")
     records.full = True
