@@ -197,7 +197,7 @@ class Calls:
         """Record that a recipient forgot; not done if nothing was ever disclosed to it."""
         done = forget(self.agent, body.recipient, self._clock())
         if done:
-            self.agent.consent.ruled()
+            self.agent.consent.commit(values_only=True)
             self.agent.bus.publish("forget")
         return Done(done=done)
 
@@ -376,7 +376,7 @@ class Calls:
     def refuse(self, body: Refuse) -> Done:
         """Write into the policy that a recipient gets nothing more."""
         self.agent.consent.refuse(body.recipient, self._clock())
-        self.agent.consent.ruled()
+        self.agent.consent.commit(values_only=True)
         self._renew()
         return Done()
 
@@ -386,7 +386,7 @@ class Calls:
         Not done where there is no such rule; a rule that is not ours stays, and is named.
         """
         done = self.agent.consent.allow(body.recipient).changed
-        self.agent.consent.ruled()
+        self.agent.consent.commit(values_only=True)
         self._renew()
         rule = self.agent.consent.refused_by(body.recipient, self._clock())
         if rule is None:

@@ -75,7 +75,7 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
     terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
-    known = _known(found, model, now)
+    knowledge = _knowledge(found, model, now)
     return records.Held(
         pool=pool,
         values={name: fact.value for name, fact in facts},
@@ -83,10 +83,10 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
         recent=found.recent(now),
         model=model.id,
         people=len(model.population.codes),
-        people_left=0 if known is None else people_left(known, model),
+        people_left=0 if knowledge is None else people_left(knowledge, model),
         inferred=[
             records.Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
-            for each in inferred(guarded, known, model)
+            for each in inferred(guarded, knowledge, model)
         ],
     )
 
@@ -99,7 +99,7 @@ def _counted_by(agent: Agent, pool: str, now: datetime) -> Model:
         return agent.registry.of(None, agent.rules.active.keys, now)
 
 
-def _known(found: Holdings[str], model: Model, now: datetime) -> Knowledge | None:
+def _knowledge(found: Holdings[str], model: Model, now: datetime) -> Knowledge | None:
     """Return what a pool holds; None where that has a value that the model lacks."""
     try:
         return knowledge_in(found, model, now)
@@ -109,8 +109,8 @@ def _known(found: Holdings[str], model: Model, now: datetime) -> Knowledge | Non
 
 def _agreeing(found: Holdings[str], model: Model, now: datetime) -> int:
     """Return how many people agree with what a pool holds: with what the model lacks, nobody."""
-    known = _known(found, model, now)
-    return 0 if known is None else people_left(known, model)
+    knowledge = _knowledge(found, model, now)
+    return 0 if knowledge is None else people_left(knowledge, model)
 
 
 def forget(agent: Agent, recipient: str, now: datetime) -> bool:

@@ -144,7 +144,7 @@ def calibration(asked: Calibrate, now: datetime, agent: Agent) -> Calibrated:
     found = calibrated([answers_of(asdict(each), model) for each in asked.answers], model)
     if asked.write:
         into_policy(agent.rules.path, found)
-        agent.consent.moved_on()
+        agent.consent.commit()
         _renew(now, agent)
     return calibrated_message(found, written=asked.write)
 
@@ -235,7 +235,7 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
 
     _, policy = made = rewrite(agent.rules.path, change)
     if made.changed:
-        agent.consent.moved_on()
+        agent.consent.commit()
     _renew(now, agent)
     try:
         model = agent.model_for(where.host(policy), where.words(), now)

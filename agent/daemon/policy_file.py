@@ -144,7 +144,7 @@ def rewrite(
 
 
 def restore(path: Path, made: Edit) -> None:
-    """Put back what a file said before a change of ours.
+    """Restore the text of a file from before a change of ours.
 
     UsageError, and nothing written, where it is not as we left it, and as `rewrite` has it.
     """
@@ -160,7 +160,7 @@ def _replaced(target: Path, before: Opened, after: str) -> bool:
                 return False
             new.chmod(S_IMODE(before.status.st_mode))
             new.replace(target)
-        with suppress(OSError):  # not every system has a folder told to the disk
+        with suppress(OSError):  # not every system can sync a folder
             settle(target.parent)
     except OSError as error:
         hint = "make its folder writable, or change the file by hand"
@@ -249,8 +249,8 @@ class ActivePolicy:
         names = tuple(sorted({each.name for model in models for each in model.attributes}))
         if names not in self._remarks:
             found = () if self.policy is None else misspelt(self.policy, names)
-            said = tuple(f"line {each.line}: {each.what} ({each.hint})" for each in found)
-            self._remarks = {names: said}
+            remarks = tuple(f"line {each.line}: {each.what} ({each.hint})" for each in found)
+            self._remarks = {names: remarks}
         return self._remarks[names]
 
 
@@ -365,8 +365,8 @@ class PolicyFile:
 
     def _has(self, stamp: Fingerprint | None, now: datetime) -> bool:
         """Return whether a file was read; one that was read young is, until it has settled."""
-        known = stamp == self._seen and (self._sure or settling(stamp, now))
-        return known and not self._unsafe  # a folder above may be mended without a new stamp
+        is_read = stamp == self._seen and (self._sure or settling(stamp, now))
+        return is_read and not self._unsafe  # a folder above may be mended without a new stamp
 
     async def _caught_up(self, clock: Callable[[], datetime], tell: Callable[[], object]) -> None:
         """Read the file until it stays as it was read."""

@@ -22,7 +22,7 @@ ROOM = 2**20  # characters of them in all
 KEPT_RULINGS = 256  # combinations of rules that are not looked into yet
 MOST_RULES = 50_000  # of the policy and of those before it
 _Answered = tuple[datetime, Verdicts, Mapping[str, Verdicts]]
-Known = tuple[object, ...]
+Identity = tuple[object, ...]
 
 
 class Rates:
@@ -152,7 +152,7 @@ class RuleUsage:
         """Begin with none."""
         self.since: datetime | None = None
         self._answered: dict[int, _Answered] = {}  # by the id of its settings, which it keeps
-        self._times: dict[Known, datetime] = {}
+        self._times: dict[Identity, datetime] = {}
 
     def begin(self, now: datetime) -> None:
         """Begin anew."""
@@ -173,22 +173,22 @@ class RuleUsage:
     def at(self, rule: Rule) -> datetime | None:
         """Return when a rule last decided something, None where it has not yet."""
         self._sort_in()
-        return self._times.get(_known(rule))
+        return self._times.get(_identity(rule))
 
     def _sort_in(self) -> None:
         """Take down the time of each rule that decided something, the latest as the last."""
         for at, settings, attributes in sorted(self._answered.values(), key=itemgetter(0)):
             verdicts = [settings, *attributes.values()]
             for rule in {verdict.rule for each in verdicts for verdict in each.values()}:
-                known = _known(rule)
-                self._times.pop(known, None)
-                self._times[known] = at
+                key = _identity(rule)
+                self._times.pop(key, None)
+                self._times[key] = at
         self._answered.clear()
-        for known in [*self._times][: max(len(self._times) - MOST_RULES, 0)]:
-            del self._times[known]
+        for key in [*self._times][: max(len(self._times) - MOST_RULES, 0)]:
+            del self._times[key]
 
 
-def _known(rule: Rule) -> Known:
-    """Return by what a rule is known again; its place may change as others come and go."""
+def _identity(rule: Rule) -> Identity:
+    """Return what identifies a rule after its policy is read again; its place may change."""
     parts = (*rule.settings.items(), *rule.conditions.items())
     return (rule.source, rule.path[:1], rule.name, *parts)

@@ -156,14 +156,13 @@ class Consent(PendingConsent):
         """
         self._step = Step(f"{what}: undone.", self._state, self._state, put_back=put_back)
 
-    def ruled(self) -> None:
-        """Keep a change of the user's values: a later decision of theirs was the last."""
-        if self._step is not None and self._step.put_back is not None:
-            self._step = None
+    def commit(self, *, values_only: bool = False) -> None:
+        """Make the last step final: something was done since that cannot be undone.
 
-    def moved_on(self) -> None:
-        """Undo nothing any more: something else was done since, which cannot be undone."""
-        self._step = None
+        ``values_only``: only where it was a change of the user's values.
+        """
+        if not values_only or (self._step is not None and self._step.put_back is not None):
+            self._step = None
 
     def undo(self, now: datetime) -> str:
         """Undo the last verdict, override, dismissal or change of the user's values.

@@ -185,8 +185,8 @@ def with_instruction(text: str, policy: Policy, wanted: Instruction, today: date
         if wanted.is_entry and _is_entry(ruled, name):  # which no rule could beat
             disclose, entry = str(wanted.disclose), tomllib.loads(after)["attributes"][name]
             is_table = isinstance(entry, dict)
-            said = {**entry, "disclose": disclose} if is_table else disclose
-            after = with_attribute(after, name, said)
+            settings = {**entry, "disclose": disclose} if is_table else disclose
+            after = with_attribute(after, name, settings)
         else:
             names.append(name)
     if names or wanted.value is None:
