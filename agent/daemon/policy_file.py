@@ -19,16 +19,7 @@ from agent.wire.state import PolicyStatus
 from policy.audit import misspelt
 from policy.hosts import host_of
 from policy.match import Rulebook
-from policy.read import (
-    EMPTY_POLICY,
-    Opened,
-    is_empty_policy,
-    load,
-    opened,
-    preset,
-    read,
-    with_typo_guard,
-)
+from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read, with_typo_guard
 from policy.rules import SIGN, Layer, Policy, Pools
 
 SETTLING = timedelta(seconds=0.25)
@@ -39,12 +30,8 @@ _Found = Policy | PolicyError | UsageError | None
 KEPT = 4096  # recipients, and terms of one
 PATIENCE = 0.7  # seconds that a call waits for changed rules: less than a browser waits for us
 STEP = 0.02  # seconds between two looks at a file that is being written
-LATE = Problem(
-    0,
-    "",
-    "the file is still being written, or takes over a second to read",
-    "the previous rules stay in use until then",
-)
+BEING_WRITTEN = "the file is still being written, or takes over a second to read"
+LATE = Problem(0, "", BEING_WRITTEN, "the previous rules stay in use until then")
 
 
 class Fingerprint(NamedTuple):
@@ -137,7 +124,10 @@ def rewrite(
             what = f"an empty policy is never used, so nothing was written to {path}"
             raise UsageError(what, EMPTY_POLICY.hint)
         check(before, after)
-        if changed == found.text or _replaced(target, found, changed):
+        if changed == found.text:
+            return Edit(before, after)
+        mode = S_IMODE(found.status.st_mode)
+        if _replaced(target, found.text, found.mark + changed.encode(), mode):
             return Edit(before, after)
     what = f"another program keeps changing {path}, so nothing was written"
     raise UsageError(what, "try again when it has finished")
@@ -151,14 +141,14 @@ def restore(path: Path, made: Edit) -> None:
     rewrite(path, lambda *_: made.before.text, expected=made.after.text)
 
 
-def _replaced(target: Path, before: Opened, after: str) -> bool:
+def _replaced(target: Path, before: str, after: bytes, mode: int) -> bool:
     """Put a text in the place of another; False, and nothing done, if that is not there now."""
     try:
         clear_unfinished(target)  # of a daemon that was killed
-        with beside(before.mark + after.encode(), target) as new:
-            if opened(target).text != before.text:
+        with beside(after, target) as new:
+            if opened(target).text != before:
                 return False
-            new.chmod(S_IMODE(before.status.st_mode))
+            new.chmod(mode)
             new.replace(target)
         with suppress(OSError):  # not every system can sync a folder
             settle(target.parent)

@@ -54,13 +54,13 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 233),
-    "lines of tests": (42_000, 63_072),
+    "private functions with one caller": (250, 232),
+    "lines of tests": (42_000, 63_068),
 }
 STANDING = {
     "agent": Size(405, 4),
     "agent/cli": Size(4_767, 30),
-    "agent/daemon": Size(5_065, 33),
+    "agent/daemon": Size(5_049, 33),
     "agent/decision": Size(1_265, 10),
     "agent/lab": Size(3_604, 34),
     "agent/model": Size(818, 8),
