@@ -47,22 +47,11 @@ def same(one: object, other: object) -> bool:
     return repr(one) == repr(other) if isinstance(one, float) else one == other
 
 
-def with_setting(text: str, key: str, value: Value) -> str:
-    """Return a policy with a setting at its top; a new one stands above the first table.
-
-    UsageError if the text is not TOML, if `key` is a table or list, or if the text cannot be
-    changed without doing more than that.
-    """
-    if isinstance(parsed(text).get(key), dict | list):
-        raise UsageError(f"{key!r} is no setting", "name a key that has one value")
-    return with_keys(text, (), {key: value})
-
-
 def with_attribute(text: str, name: str, value: str | Settings) -> str:
     """Return a policy in which `[attributes]` has this for a name, and nothing else for it.
 
     value: "never" and the like, or settings, which become an inline table. Whatever form the
-    entry had is replaced; the table is made if there is none. UsageError as in `with_setting`.
+    entry had is replaced; the table is made if there is none. UsageError as in `with_keys`.
     """
     if not isinstance(parsed(text).get("attributes", {}), dict):
         raise UsageError("'attributes' is not a table", "write it as [attributes]")
@@ -73,7 +62,7 @@ def with_rule(text: str, rule: Mapping[str, Entry]) -> str:
     """Return a policy with a rule: instead of the one with its `name`, or as its last.
 
     A rule that is replaced keeps its place, and the keys that stay theirs; keys that the new one
-    lacks go. UsageError as in `with_setting`, and if two rules have the name.
+    lacks go. UsageError as in `with_keys`, and if two rules have the name.
     """
     rules = _rules(text)
     place = _place(rules, rule.get("name"))
@@ -97,13 +86,14 @@ def without_rule(text: str, name: str) -> str:
 def with_keys(text: str, table: Key, values: Settings) -> str:
     """Return a policy in which a table has these values, and is otherwise as it was written.
 
-    table: where it stands, such as ("rule", 0); () is the top. UsageError as in `with_setting`.
+    table: where it stands, such as ("rule", 0); () is the top, where a new key stands above the
+    first table. UsageError if the text is not TOML, or cannot be changed without doing more.
     """
     return _edited(text, {(*table, key): value for key, value in values.items()})
 
 
 def without(text: str, *paths: Key) -> str:
-    """Return a policy without what stands at some paths; UsageError as in `with_setting`.
+    """Return a policy without what stands at some paths; UsageError as in `with_keys`.
 
     The path of a rule is that in `text`.
     """

@@ -200,10 +200,6 @@ class HostPattern:
         """Say whether this matches whatever the other matches."""
         return self.text == other.text or self.matches(other.key)
 
-    def meets(self, other: "HostPattern") -> bool:
-        """Say whether some host matches both."""
-        return self.key == other.key or self.matches(other.key) or other.matches(self.key)
-
 
 class HostIndex(Generic[Value]):
     """Values by the patterns of hosts that they are for."""

@@ -169,11 +169,6 @@ def load(path: Path, check: Check | None = None) -> Policy:
     return read(opened(path, check).text, str(path), preset)
 
 
-def text_of(path: Path) -> str:
-    """Return the text of a policy file; UsageError as `opened`."""
-    return opened(path).text
-
-
 def opened(path: Path, check: Check | None = None) -> Opened:
     """Read a policy file; UsageError if it is not a regular file of text that can be read.
 

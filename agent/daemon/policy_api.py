@@ -16,7 +16,7 @@ from agent.model.attributes import Attribute
 from agent.wire import policy as wire
 from agent.wire.what_if import Calibrate, Calibrated, Pair
 from policy.audit import Remark, audit
-from policy.edit import toml, with_attribute, with_setting
+from policy.edit import toml, with_attribute, with_keys
 from policy.hosts import ANYBODY
 from policy.match import Rulebook
 from policy.precedence import GUARDED, may
@@ -192,7 +192,7 @@ def into_policy(path: Path, found: Calibration) -> None:
             if other:
                 what = f"the policy has the cost {min(other)!r}, and λ was fitted to {METRIC!r}"
                 raise UsageError(what, "remove that line, or set λ by hand", policy.source)
-            text = with_setting(text, "lambda", rounded(found.fit.trade_off))
+            text = with_keys(text, (), {"lambda": rounded(found.fit.trade_off)})
         entries = tomllib.loads(text).get("attributes", {})
         for name, bits in found.sensitivity.items():
             entry = entries.get(name, {})

@@ -19,7 +19,6 @@ from policy.edit import (
     with_attribute,
     with_keys,
     with_rule,
-    with_setting,
     without,
     without_rule,
 )
@@ -27,6 +26,12 @@ from policy.settings import Value
 from policy.toml_scan import Key, statements
 from tests.house.tree import ROOT
 from tests.policy.written import LISTS, NAMES, NUMBERS, SETTINGS, STRINGS, VALUES, Written, policies
+
+
+def with_setting(text: str, key: str, value: Value) -> str:
+    """Return a policy with a setting at its top."""
+    return with_keys(text, (), {key: value})
+
 
 KEYS = st.sampled_from(["preset", "lambda", "k", "search", "é ü"])
 NAME = st.sampled_from(NAMES)
@@ -331,8 +336,6 @@ def test_an_inline_entry_goes_with_one_comma(inside: str, left: str) -> None:
         (with_setting, ("k", 1), "k = = 1"),
         (with_setting, ("k", 1), "k = 1\nk = 1"),
         (with_setting, ("k", 1), "k = " + "[" * 5000),
-        (with_setting, ("rule", 1), "[[rule]]"),
-        (with_setting, ("groups", "x"), "[groups]"),
         (with_attribute, ("age", "never"), "attributes = 1"),
         (with_attribute, ("age", "never"), "[[attributes]]"),
         (with_rule, ({"name": "a"},), "[rule]"),
