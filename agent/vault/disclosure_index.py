@@ -6,7 +6,6 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
-from itertools import groupby
 from math import isfinite
 from operator import attrgetter
 from types import MappingProxyType
@@ -333,35 +332,6 @@ class DisclosureIndex:
                 _enqueue(queries, site, query)
             found = [queries[site] for site in queries if pool_of(self._names[site]) == pool]
         return Counter(self._names[query] for latest in found for query in latest)
-
-    def remembered(self) -> dict[int, Record]:
-        """Return what is remembered of every entry, for a file that can no longer be read.
-
-        That is the site, the query, the time and what was new to somebody: enough to know what
-        recipients know, to plan, and to draw the overview.
-        """
-        news = {number: facts for number, _, facts in self.new_facts_after(0)}
-        found: dict[int, Record] = {}
-        for number, steps in groupby(self.steps, key=_NUMBER):
-            first, *others = steps
-            if first.query is None or first.people_left is None:
-                sites = (first.site, *(each.site for each in others))
-                found[number] = Forgetting(at=first.at, host=first.site, sites=sites)
-                continue
-            pairs = news.get(number, ())
-            found[number] = Disclosure(
-                at=first.at,
-                host=first.site,
-                query=first.query,
-                asked=None,
-                disclosed=pairs,
-                persons=tuple(name for name, _ in pairs),
-                model="",
-                digest="",
-                utility_bits=0.0,
-                people_left=first.people_left,
-            )
-        return found
 
     def _note(self, note: Note) -> None:
         if note.at is None:

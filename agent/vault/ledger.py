@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import Annotated
 
 import msgspec
@@ -16,6 +17,7 @@ from agent.vault import chain
 from agent.vault.connection import damaged
 from agent.vault.disclosure_index import (
     MOST_SITES,
+    Disclosure,
     DisclosureIndex,
     Forgetting,
     Numbered,
@@ -135,6 +137,35 @@ class Ledger:
             raise UsageError(f"the ledger has no entry {number}", "see `reticent requests ledger`")
         _, payload = next(iter(self._entries.entries(number - 1)))
         return decode(payload)
+
+    def remembered(self) -> dict[int, Record]:
+        """Return what is remembered of every entry, for a file that can no longer be read.
+
+        That is the site, the query, the time and what was new to somebody: enough to know what
+        recipients know, to plan, and to draw the overview.
+        """
+        news = {number: facts for number, _, facts in self.disclosures.new_facts_after(0)}
+        found: dict[int, Record] = {}
+        for number, steps in groupby(self.disclosures.steps, key=attrgetter("number")):
+            first, *others = steps
+            if first.query is None or first.people_left is None:
+                sites = (first.site, *(each.site for each in others))
+                found[number] = Forgetting(at=first.at, host=first.site, sites=sites)
+                continue
+            pairs = news.get(number, ())
+            found[number] = Disclosure(
+                at=first.at,
+                host=first.site,
+                query=first.query,
+                asked=None,
+                disclosed=pairs,
+                persons=tuple(name for name, _ in pairs),
+                model="",
+                digest="",
+                utility_bits=0.0,
+                people_left=first.people_left,
+            )
+        return found
 
     def _take(self, number: int, record: Record, news: Pairs) -> None:
         """Add an entry to the index; ``news``: its facts that may be new."""

@@ -126,7 +126,7 @@ class Vault:
         Raises ReplacedVaultError if that fails.
         """
         if not self.intact and not self._rescued:
-            write_aside(self._store, self.place, self.ledger.disclosures.remembered)
+            write_aside(self._store, self.place, self.ledger.remembered)
             self._rescued = True
 
     def close(self) -> None:

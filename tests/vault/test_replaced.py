@@ -319,8 +319,8 @@ def test_two_hundred_times_nothing_is_lost(
 def test_what_memory_has_of_a_ledger_is_all_that_matters(records: list[Record]) -> None:
     """Knowledge, plans and the overview are the same, whatever the groups are."""
     ledger = ledger_of(records)
-    again = ledger_of(ledger.disclosures.remembered().values())
+    again = ledger_of(ledger.remembered().values())
     assert again.count == ledger.count
     assert holdings(again.disclosures) == holdings(ledger.disclosures)
     assert [*again.disclosures.steps] == [*ledger.disclosures.steps]
-    assert again.disclosures.remembered() == ledger.disclosures.remembered()
+    assert again.remembered() == ledger.remembered()
