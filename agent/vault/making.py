@@ -214,10 +214,8 @@ def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
     try:
         file, lost = _written(store, at, remembered)
     except (VaultError, UsageError) as error:
-        hint = (
-            "fix that or free some space, then run `reticent lock`; until then it is only in memory"
-        )
         kept = f"{what}, and it could not be set aside: {error}"
+        hint = "fix that or free some space, then run `reticent lock`: it is only in memory now"
         raise ReplacedVaultError(kept, hint) from error
     seen = store.state.witness(store.seals.vault_id)
     store.update_witness(seen)
