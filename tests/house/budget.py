@@ -66,7 +66,7 @@ STANDING = {
     "agent/model": Size(818, 8),
     "agent/tradeoff": Size(1_822, 15),
     "agent/tui": Size(3_876, 27),
-    "agent/vault": Size(2_505, 15),
+    "agent/vault": Size(2_502, 15),
     "agent/wire": Size(995, 11),
     "policy": Size(2_224, 14),
     "agent/build": Size(1_036, 13),
