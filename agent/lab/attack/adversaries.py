@@ -134,11 +134,12 @@ class Reasoner:
         for each in order:
             if each < self._model.persons:
                 among = among[self._people[among, each] == person.codes[each]]
-        said = [
-            rows
-            for rows in self._decided_alike(question, among)
-            if self._agent.chosen(question, self._person(int(rows[0]))).order == order
-        ]
+        said = []
+        for rows in self._decided_alike(question, among):
+            first = int(rows[0])
+            like = Person(first, tuple(self._people[first].tolist()), ())
+            if self._agent.chosen(question, like).order == order:
+                said.append(rows)
         return np.sort(np.concatenate([np.zeros(0, np.intp), *said]))
 
     def _decided_alike(self, question: Question, among: Indexes) -> list[Indexes]:
@@ -150,6 +151,3 @@ class Reasoner:
             own = self._agent.own(question, self._people[row].tolist())
             groups.setdefault(own, []).append(row)
         return [np.array(rows, dtype=np.intp) for rows in groups.values()]
-
-    def _person(self, row: int) -> Person:
-        return Person(row, tuple(self._people[row].tolist()), ())

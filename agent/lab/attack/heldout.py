@@ -152,19 +152,18 @@ def drawn(held: HeldOut, people: int, requests: int, seed: int) -> tuple[Person,
     """
     askers = held.askers
     chosen = np.random.default_rng(seed).permutation(askers)[:people]
-    return tuple(_person(held, each, requests, seed) for each in chosen.tolist())
-
-
-def _person(held: HeldOut, person: int, requests: int, seed: int) -> Person:
-    events = held.events_of(person)
-    # A draw a request, and no array of them: a longer stream then begins as a shorter one.
-    generator = np.random.default_rng((seed, person))
-    places = [int(generator.integers(events.start, events.stop)) for _ in range(requests)]
-    asked = (
-        Asked(int(held.query[e]), int(held.intent[e]), tuple(held.request[e].tolist()))
-        for e in places
-    )
-    return Person(person, tuple(held.codes[person].tolist()), tuple(asked))
+    people_drawn = []
+    for person in chosen.tolist():
+        events = held.events_of(person)
+        # A draw a request, and no array of them: a longer stream then begins as a shorter one.
+        generator = np.random.default_rng((seed, person))
+        places = [int(generator.integers(events.start, events.stop)) for _ in range(requests)]
+        asked = (
+            Asked(int(held.query[e]), int(held.intent[e]), tuple(held.request[e].tolist()))
+            for e in places
+        )
+        people_drawn.append(Person(person, tuple(held.codes[person].tolist()), tuple(asked)))
+    return tuple(people_drawn)
 
 
 def heard(codes: Codes, masks: Sequence[int]) -> Heard:

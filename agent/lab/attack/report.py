@@ -7,7 +7,7 @@ import numpy as np
 
 from agent.lab.attack.bars import NONE, Bar, chance, milliseconds, multiple, number, percent
 from agent.lab.attack.charts import note_of, source_of
-from agent.lab.attack.outcome import QUANTILES, Figures, figures
+from agent.lab.attack.outcome import QUANTILES, figures
 from agent.lab.attack.study import SHORT, Exactly, Study, Withheld
 from agent.lab.attack.ways import ANSWERED, EVERYTHING, EXACT, PAPERS, SINGLE, Way
 from agent.lab.charts import Chart, section, table
@@ -155,6 +155,7 @@ def _ways(part: Study | Exactly, ways: Iterable[Way]) -> str:
     for way in ways:
         outcome = part.outcomes[way]
         found = figures(outcome, -1, part.resamples)
+        learned = [each for each in (found.learned, found.doubt) if each is not None]
         rows.append(
             (
                 way.name,
@@ -163,17 +164,11 @@ def _ways(part: Study | Exactly, ways: Iterable[Way]) -> str:
                 number(found.bits),
                 f"{found.reciprocal.mean:.3f}",
                 f"{found.told:.2f}",
-                _guarded(found),
+                ", ".join(f"{each.mean:.2f}" for each in learned) or NONE,
                 milliseconds(outcome.seconds),
             )
         )
     return _table(HEAD, rows)
-
-
-def _guarded(found: Figures) -> str:
-    if found.learned is None or found.doubt is None:
-        return NONE
-    return f"{found.learned.mean:.2f}, {found.doubt.mean:.2f}"
 
 
 def _services(study: Study) -> dict[str, object]:

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -136,7 +135,14 @@ def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
         case "reticent":
             return Reticent(way, model, scene, clock)
         case "random":
-            return Fixed(partial(_at_random, asked, way.count, scene.seed))
+            count = min(way.count, len(asked))
+
+            def drawn(person: Person) -> tuple[int, ...]:
+                generator = np.random.default_rng((scene.seed, person.place))
+                chosen = generator.choice(len(asked), count, replace=False).tolist()
+                return tuple(sorted(asked[each] for each in chosen))
+
+            return Fixed(drawn)
         case "nothing":
             return Fixed(lambda _: ())
         case "everything":
@@ -147,13 +153,6 @@ def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
         raise UsageError(f"the model has no {way.telling}", hint)
     group = tuple(each for each in asked if groups[way.telling] >> each & 1)
     return Fixed(lambda _: group)
-
-
-def _at_random(among: Sequence[int], count: int, seed: int, person: Person) -> tuple[int, ...]:
-    """Return so many attributes, drawn for a person; all where there are fewer."""
-    generator = np.random.default_rng((seed, person.place))
-    drawn = generator.choice(len(among), min(count, len(among)), replace=False).tolist()
-    return tuple(sorted(among[each] for each in drawn))
 
 
 class Fixed:

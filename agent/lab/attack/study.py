@@ -180,10 +180,15 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
     guarded = tuple(names.index(each) for each in GUARDED if each in names)
     crowd = Crowd(people, others.codes, guarded, options.steps)
     run = Run(options.processes, progress)
-    sent, inferred = _sent(crowd, model, run, options.seed)
+    scene, every = Scene(seed=options.seed), ways_for(model)
+    both = watched(model, scene, dict.fromkeys(EVERYONE, people), crowd.codes, run)
+    rest = traces(model, scene, [way for way in every if way not in both], people, run)
+    found = {way: [trace for trace, _ in each] for way, each in both.items()} | rest
+    sent = {way: found[way] for way in every}
+    inferred = [each for pairs in both.values() for _, each in pairs]
     outcomes = {}
-    for number, (way, found) in enumerate(sent.items(), 1):
-        outcomes[way] = outcome(crowd, found, service)
+    for number, (way, each) in enumerate(sent.items(), 1):
+        outcomes[way] = outcome(crowd, each, service)
         progress("guessing who it is", number / len(sent))
     few = replace(crowd, people=people[: options.exact])
     return Study(
@@ -198,18 +203,6 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
         exactly=exactly(model, few, service, run, options.seed),
         resamples=Resamples(len(people), options.seed),
     )
-
-
-def _sent(
-    crowd: Crowd, model: Model, run: Run, seed: int
-) -> tuple[dict[Way, list[Trace]], list[Inferred]]:
-    """Return the traces of all ways, and who is left for one who reasons about EVERYONE's."""
-    scene, every = Scene(seed=seed), ways_for(model)
-    both = watched(model, scene, dict.fromkeys(EVERYONE, crowd.people), crowd.codes, run)
-    rest = traces(model, scene, [way for way in every if way not in both], crowd.people, run)
-    found = {way: [trace for trace, _ in each] for way, each in both.items()} | rest
-    inferred = [each for pairs in both.values() for _, each in pairs]
-    return {way: found[way] for way in every}, inferred
 
 
 def ways_for(model: Model) -> tuple[Way, ...]:

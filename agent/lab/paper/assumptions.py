@@ -7,7 +7,7 @@ from math import log2, sqrt
 import numpy as np
 
 from agent import Model
-from agent.lab.charts import Chart, Claim, Finding, Panel, Series
+from agent.lab.charts import Chart, Finding, Panel, Series
 from agent.lab.paper.orders import METRICS, Along, along
 from agent.lab.paper.published import Options, claim, prose
 from agent.lab.paper.subject import Subject, cost_alone
@@ -90,7 +90,14 @@ def shape_finding(shapes: Sequence[Shape], note: str) -> Finding:
     )
     title = "Whether utility is submodular and cost supermodular"
     chart = Chart("fig-13-shape", title, note, panels)
-    return Finding(chart, tuple(map(_shape_claim, shapes)), (prose("triples"),))
+    claims = []
+    for each in shapes:
+        found, letter = each.violations, each.name[0]
+        low, high = interval(found.violating, found.pairs)
+        wanted = "supermodular" if letter == "C" else "submodular"
+        of = {"letter": letter, "wanted": wanted, "low": low, "high": high, "few": FEW}
+        claims.append(claim("shape", found.share <= FEW, shape=each, found=found, **of))
+    return Finding(chart, tuple(claims), (prose("triples"),))
 
 
 def shape_sentence(shapes: Sequence[Shape]) -> str:
@@ -111,15 +118,6 @@ def interval(some: int, many: int) -> tuple[float, float]:
     half = sqrt(weight * (share * (1 - share) + weight / 4)) / (1 + weight)
     # rounding must not leave the share of none, or of all, outside
     return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
-
-
-def _shape_claim(shape: Shape) -> Claim:
-    found, letter = shape.violations, shape.name[0]
-    low, high = interval(found.violating, found.pairs)
-    wanted = "supermodular" if letter == "C" else "submodular"
-    ends = {"low": low, "high": high, "few": FEW}
-    fits = found.share <= FEW
-    return claim("shape", fits, shape=shape, found=found, letter=letter, wanted=wanted, **ends)
 
 
 class SampledUtility:
@@ -235,7 +233,7 @@ def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
 
 def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) -> Finding:
     """Return the figure: exact and sampled values, with the lemma's width around the exact."""
-    panels = []
+    panels, claims = [], []
     for each in estimates:
         exact = Series.ranked("exact, with the width of the lemma", each.values.curves[EXACT])
         width = replace(
@@ -247,16 +245,18 @@ def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) ->
         sampled = Series.ranked("sampled", each.values.curves[SAMPLED], "points")
         label = "attributes, in greedy order"
         panels.append(Panel(each.name, label, each.name, (width, sampled), ticks=each.values.names))
+        errors, most = each.errors, max(each.values.curves[EXACT])
+        within = float(np.mean([error <= each.error for error in errors])) >= 1 - DELTA
+        lemma = "4.2" if "bits" in each.name else "4.3"
+        off = {"largest": max(errors), "mean": float(np.mean(errors)), "count": len(errors)}
+        of: dict[str, object] = {
+            "lemma": lemma,
+            "samples": samples,
+            "sure": 1 - DELTA,
+            "most": most,
+        }
+        of |= {"useless": prose("useless") if each.error > most else ""}
+        claims.append(claim("samples", within, each=each, **off, **of))
     title = f"Sampling: {samples:,} samples beside exact evaluation"
     chart = Chart("fig-14-sampling", title, note, tuple(panels))
-    return Finding(chart, tuple(_sampling_claim(each, samples) for each in estimates))
-
-
-def _sampling_claim(each: Estimates, samples: int) -> Claim:
-    errors, most = each.errors, max(each.values.curves[EXACT])
-    within = float(np.mean([error <= each.error for error in errors])) >= 1 - DELTA
-    lemma = "4.2" if "bits" in each.name else "4.3"
-    off = {"largest": max(errors), "mean": float(np.mean(errors)), "count": len(errors)}
-    of: dict[str, object] = {"lemma": lemma, "samples": samples, "sure": 1 - DELTA, "most": most}
-    of |= {"useless": prose("useless") if each.error > most else ""}
-    return claim("samples", within, each=each, **off, **of)
+    return Finding(chart, tuple(claims))

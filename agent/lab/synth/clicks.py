@@ -113,7 +113,10 @@ def pages(taste: Floats, asked: Queries, target: Ints, of: World, rng: Rng) -> P
     before, meant = place < early[row], place == early[row]
     liked = drawn(taste[asked.person[row]], rng)
     host = within(of.visited, of.topic, liked, rng)
-    host = np.where(before, _answers(asked.text[row], of, rng), host)
+    # An answer to the query, the first ones more often.
+    start, end = of.starts[asked.text[row]], of.starts[asked.text[row] + 1]
+    answer = start + (rng.random(len(row)) ** 2 * (end - start)).astype(np.int64)
+    host = np.where(before, of.answers[answer], host)
     host = np.where(meant, target[row], host)
     stays = meant | (~before & (rng.random(len(row)) < _STAYS))
     short = rng.uniform(*_SHORT, len(row))
@@ -123,11 +126,3 @@ def pages(taste: Floats, asked: Queries, target: Ints, of: World, rng: Rng) -> P
     sums = np.concatenate([[0.0], dwell.cumsum()])[:-1]
     opened += sums - sums[np.flatnonzero(place == 0)][row]
     return Pages(row, host, np.ceil(opened).astype(np.int64) + place, dwell)
-
-
-def _answers(text: Ints, of: World, rng: Rng) -> Ints:
-    """Return an answer to the query of each row, the first ones more often."""
-    size = of.starts[text + 1] - of.starts[text]
-    place = (rng.random(len(text)) ** 2 * size).astype(np.int64)
-    hosts: Ints = of.answers[of.starts[text] + place]
-    return hosts

@@ -98,20 +98,16 @@ def _chosen(interests: Floats, of: World, own: Ints, rng: Rng) -> Flags:
     ranks = np.argsort(-scores, axis=1, kind="stable")
     chosen = np.zeros(scores.shape, dtype=np.bool_)
     np.put_along_axis(chosen, ranks, np.arange(scores.shape[1]) < own[:, np.newaxis], axis=1)
-    for text in np.flatnonzero(chosen.sum(axis=0) < MIN_USERS):
-        _fill(chosen, scores[:, text], int(text))
+    # Where too few ask a text, the keenest do, each in place of a text that has plenty.
+    for text in np.flatnonzero(chosen.sum(axis=0) < MIN_USERS).tolist():
+        for person in np.argsort(-scores[:, text], kind="stable"):
+            askers = chosen.sum(axis=0)
+            if askers[text] >= MIN_USERS:
+                break
+            spare = np.flatnonzero(chosen[person] & (askers > _PLENTY * MIN_USERS))
+            if len(spare) and not chosen[person, text]:
+                chosen[person, [spare[0], text]] = False, True
     return chosen
-
-
-def _fill(chosen: Flags, scores: Floats, text: int) -> None:
-    """Have MIN_USERS ask ``text``: the keenest, each in place of a text that has plenty."""
-    for person in np.argsort(-scores, kind="stable"):
-        askers = chosen.sum(axis=0)
-        if askers[text] >= MIN_USERS:
-            return
-        spare = np.flatnonzero(chosen[person] & (askers > _PLENTY * MIN_USERS))
-        if len(spare) and not chosen[person, text]:
-            chosen[person, [spare[0], text]] = False, True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -216,42 +212,28 @@ def _places(region: Ints, person: Ints, rng: Rng) -> tuple[Ints, Ints, Flags]:
     vague = top_share(rng.random(len(count)), _ODD, far)
     near = top_share(mobile, PUBLISHED["several_zips"] - far.mean() + vague.mean(), able & ~far)
     abroad = top_share(rng.random(len(count)), PUBLISHED["several_countries"], far & ~vague)
-    home = _cities(region, rng)
-    other = np.where(far, _others(home, abroad, rng), home)
+    # A city in a country of each one's region, large ones more often.
+    countries, ranks = len(COUNTRIES), CITIES // len(COUNTRIES)
+    country = _BY_REGION[region, np.where(rng.random(len(region)) < _FIRST[region], 0, 1)]
+    sizes = 1.0 / (np.arange(ranks) + _FLAT)
+    rank = rng.choice(ranks, size=len(region), p=sizes / sizes.sum())
+    home = rank * countries + country
+    # Another one for those who move: in another country, or else in the same.
+    rank = (rank + rng.integers(1, ranks, size=len(home))) % ranks
+    move = np.where(abroad, rng.integers(1, countries, size=len(home)), 0)
+    other = np.where(far, rank * countries + (home + move) % countries, home)
     house = rng.integers(ZIPS, size=len(home))
     second = (house + 1) % ZIPS
-    away = _away(far | near, person, rng)
+    # Elsewhere is never the first query of somebody, and always the last.
+    moves = (far | near)[person]
+    away = moves & (rng.random(len(person)) < _AWAY)
+    away = np.where(np.diff(person, append=-1) != 0, moves, away)
+    away[np.diff(person, prepend=-1) != 0] = False
     city = np.where(away, other[person], home[person])
     code = city * ZIPS + np.where(away, second[person], house[person])
     silent = ~able[person] & (count[person] > 1)
     code = np.where(silent | (away & vague[person]), NOWHERE, code)
     return code, np.where(silent, NOWHERE, city), far | near
-
-
-def _away(moves: Flags, person: Ints, rng: Rng) -> Flags:
-    """Return which queries are asked elsewhere: never the first of somebody, always the last."""
-    away = moves[person] & (rng.random(len(person)) < _AWAY)
-    ends = np.diff(person, append=-1) != 0
-    away = np.where(ends, moves[person], away)
-    away[np.diff(person, prepend=-1) != 0] = False
-    return away
-
-
-def _cities(region: Ints, rng: Rng) -> Ints:
-    """Return a city for each, in a country of their region; large ones more often."""
-    first = rng.random(len(region)) < _FIRST[region]
-    country = _BY_REGION[region, np.where(first, 0, 1)]
-    sizes = 1.0 / (np.arange(CITIES // len(COUNTRIES)) + _FLAT)
-    rank = rng.choice(len(sizes), size=len(region), p=sizes / sizes.sum())
-    return np.asarray(rank * len(COUNTRIES) + country)
-
-
-def _others(home: Ints, abroad: Flags, rng: Rng) -> Ints:
-    """Return another city for each: in another country, or else in the same."""
-    countries, ranks = len(COUNTRIES), CITIES // len(COUNTRIES)
-    rank = (home // countries + rng.integers(1, ranks, size=len(home))) % ranks
-    move = np.where(abroad, rng.integers(1, countries, size=len(home)), 0)
-    return np.asarray(rank * countries + (home + move) % countries)
 
 
 def _suffixes(crowd: People, person: Ints, inside: Flags, rng: Rng) -> Ints:
