@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from agent.errors import UsageError
 from agent.model.attributes import Attribute
 from agent.model.lookup import QueryIndex, Recent
-from agent.model.tables import COST_METRICS, Singles, Tables
+from agent.model.tables import COST_METRICS, Singles, Tables, read_only
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
@@ -115,8 +117,13 @@ class Model:
         before = self.queries[:query]
         this = self.queries[query]
         rows, users = sum(each.rows for each in before), sum(each.users for each in before)
-        return self.tables.rows.part(
-            slice(rows, rows + this.rows), slice(users, users + this.users), len(this.intents)
+        whole, part = self.tables.rows, slice(rows, rows + this.rows)
+        return QueryRows(
+            user=read_only(whole.user[part].astype(np.intp)),
+            intent=read_only(whole.intent[part].astype(np.intp)),
+            person=whole.person[users : users + this.users],
+            request=whole.request[part],
+            intents=len(this.intents),
         )
 
     def utility(self, query: int) -> Utility:

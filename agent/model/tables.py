@@ -61,16 +61,6 @@ class Rows:
     request: NDArray[np.uint8]
     person: NDArray[np.uint8]
 
-    def part(self, rows: slice, users: slice, intents: int) -> QueryRows:
-        """Return one query's rows: views, except for ``user`` and ``intent``, now intp."""
-        return QueryRows(
-            user=read_only(self.user[rows].astype(np.intp)),
-            intent=read_only(self.intent[rows].astype(np.intp)),
-            person=self.person[users],
-            request=self.request[rows],
-            intents=intents,
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:

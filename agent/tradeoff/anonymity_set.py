@@ -190,9 +190,12 @@ class AnonymitySet:
         fresh = mask & ~self.known
         if self.people <= 1:
             return certainty(metric, self._population.people, k)
-        return self._remembered(
-            _key(metric, k, fresh), lambda: self._identifiability(fresh, metric, k)
-        )
+        key = _key(metric, k, fresh)
+        found = self._memory.get(key)
+        if found is None:
+            found = self._identifiability(fresh, metric, k)
+            self._remember(key, found)
+        return found
 
     def learn(self, metric: Metric, computed: Mapping[int, float]) -> None:
         """Take I of these sets, by mask, instead of computing it; not for k-anonymity."""
@@ -264,7 +267,11 @@ class AnonymitySet:
         """Return G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
         fresh = mask & ~self.known
         key = ("guard", guarded, fresh)
-        return self._remembered(key, lambda: self.guard(guarded).bits(fresh))
+        found = self._memory.get(key)
+        if found is None:
+            found = self.guard(guarded).bits(fresh)
+            self._remember(key, found)
+        return found
 
     def guard(self, guarded: int) -> Guard:
         """Return what those who know d, and an answer, know of person attribute v (``guarded``)."""
@@ -302,13 +309,6 @@ class AnonymitySet:
             for share, value in zip(shares, combination, strict=True):
                 mass = mass * share[value]
             yield mass
-
-    def _remembered(self, key: Hashable, compute: Callable[[], float]) -> float:
-        found = self._memory.get(key)
-        if found is None:
-            found = compute()
-            self._remember(key, found)
-        return found
 
     def _remember(self, key: Hashable, value: float) -> None:
         if len(self._memory) >= REMEMBERED:

@@ -194,7 +194,7 @@ class Layout:
             some = attributes[first : first + batch]
             found = self._counted.get((mask, *some))
             if found is None:
-                found = count(self.divisions[mask], [self._columns.column(each) for each in some])
+                found = count(self.divisions[mask], [self._columns.each[each] for each in some])
                 if self.shared:
                     self._counted[mask, *some] = found
                     self._room -= len(found.rows)
@@ -226,7 +226,7 @@ class Layout:
 
     def _divide(self, parent: Cells, attributes: int) -> Cells:
         """Divide by more attributes, as many in one go as there are rows for."""
-        cells, rest = parent, [self._columns.column(each) for each in members(attributes)]
+        cells, rest = parent, [self._columns.each[each] for each in members(attributes)]
         while rest:
             most = SPARSE * len(cells.row) // len(cells.kind)
             first = bundles(rest, min(most, BYTE))[0]

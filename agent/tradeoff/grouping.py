@@ -91,16 +91,9 @@ class Columns:
 
     def __init__(self, codes: Codes, cards: Sequence[int]) -> None:
         """Take the codes, one contiguous row per attribute, shape (attributes, items)."""
-        self._codes, self._cards = codes, cards
+        self.each = [Column(*pair) for pair in zip(codes, cards, strict=False)]
+        """Every attribute."""
         self.items = codes.shape[1]
-
-    def column(self, attribute: int) -> Column:
-        """Return one attribute."""
-        return Column(self._codes[attribute], self._cards[attribute])
-
-    def all(self) -> list[Column]:
-        """Return every attribute."""
-        return [self.column(attribute) for attribute in range(len(self._codes))]
 
     def groups(self, items: Indexes, mask: int) -> Indexes:
         """Number the groups by ``mask`` that these items are in, 0, 1, 2 and so on."""
@@ -111,12 +104,12 @@ class Columns:
         """Divide groups of these items by more attributes; many labels may be out of use."""
         labels, size = groups
         for attribute in members(mask):
-            card = self._cards[attribute]
+            codes, card = self.each[attribute]
             if size * card > KEYS:
                 labels, used = number(labels, size)
                 size = len(used)
             labels = labels * card
-            labels += self._codes[attribute, items]
+            labels += codes[items]
             size *= card
         return Grouping(labels, size)
 
@@ -302,12 +295,12 @@ class Partitions:
         Intp, zeros among them, in any shape: values by groups of ``mask``.
         """
         labels, size = self.dense[mask]
-        return tally(labels, size, [self._columns.column(each) for each in attributes])
+        return tally(labels, size, [self._columns.each[each] for each in attributes])
 
     def classes_beside(self, mask: int) -> list[int]:
         """Return how many groups there are with each attribute added to ``mask``."""
         if self._presence is None:
-            self._presence = Presence(self._columns.all())
+            self._presence = Presence(self._columns.each)
         return self._presence.classes(self.dense[mask])
 
     def _split(self, parent: Grouping, attributes: int) -> Grouping:

@@ -91,7 +91,7 @@ def factored(rows: QueryRows, cards: Sequence[int], pull: float, temper: float) 
     ``pull``: how strongly P(v|x,q) is drawn to P(v|q), in rows; ``temper``: as of `Linear`.
     """
     added = []
-    for codes, card in row_columns(rows, cards).all():
+    for codes, card in row_columns(rows, cards).each:
         cells = codes.astype(np.intp) * rows.intents + rows.intent
         counts = np.bincount(cells, minlength=card * rows.intents).reshape(card, rows.intents)
         of_value = (counts.sum(axis=1, keepdims=True) + 0.5) / (len(rows.intent) + card / 2)
@@ -127,7 +127,7 @@ class Counts:
         """Return P(x|.) for what is said of the useful attributes, in their order."""
         chances, agree = self._prior, np.arange(self._said.items)
         for place in np.flatnonzero(heard != SILENT).tolist():
-            codes = self._said.column(self._order[place]).codes
+            codes = self._said.each[self._order[place]].codes
             agree = agree[codes[agree] == heard[place] - 1]
             counts = np.bincount(self._intent[agree], minlength=self._intents)
             chances = (counts + self._pull * chances) / (len(agree) + self._pull)
@@ -287,7 +287,7 @@ class _Learner:
         self._model, self._query, self._seed = model, query, seed
         self._rows = model.rows(query)
         said = row_columns(self._rows, model.cards)
-        self._whole: Heard = np.stack([each.codes for each in said.all()], axis=1) + np.intp(1)
+        self._whole: Heard = np.stack([each.codes for each in said.each], axis=1) + np.intp(1)
 
     def judged(self) -> Floats:
         """Return the bits of each recipe for users that it has not seen."""

@@ -94,7 +94,7 @@ def test_counts_are_those_of_the_rows_that_agree() -> None:
         said = heard(np.array([[one, 0, other, 0, 0]], np.uint8), [0b101])
         expected, agree = prior(rows), np.ones(len(rows.intent), dtype=bool)
         for each in order:
-            agree &= columns.column(each).codes == {0: one, 2: other}[each]
+            agree &= columns.each[each].codes == {0: one, 2: other}[each]
             counts = np.bincount(rows.intent[agree], minlength=3)
             expected = (counts + 20 * expected) / (counts.sum() + 20)
         assert 2 ** service.scores(0, said)[0] * prior(rows) == pytest.approx(expected)
