@@ -64,10 +64,9 @@ def test_traces_are_those_of_each_person_alone(processes: int) -> None:
     assert told[-1] == 1.0
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_what_is_watched_is_as_by_itself(processes: int) -> None:
+def test_what_is_watched_is_as_by_itself() -> None:
     """Traces as traces, and who is left as whoever reasons alone finds it."""
-    quiet = Run(processes, lambda _what, _share: None)
+    quiet = Run(1, lambda _what, _share: None)
     people = dict.fromkeys((OWN[0], ANSWERED[1]), FEW)
     both = watched(model(), Scene(), people, CODES, quiet)
     sent = traces(model(), Scene(), [*people], FEW, quiet)
@@ -142,10 +141,9 @@ def test_each_of_the_two_ways_has_what_it_sent(monkeypatch: pytest.MonkeyPatch) 
     assert [each.same for each in found.compared].count(False) >= 4
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_by_several_processes_the_same(processes: int) -> None:
+def test_many_searches_are_those_of_each_person_alone() -> None:
     """But for seconds, and whoever was searched for before."""
-    people, quiet = EVERYBODY[:8], Run(processes, lambda _what, _share: None)
+    people, quiet = EVERYBODY[:8], Run(1, lambda _what, _share: None)
     found = searches(model(), Scene(), EXACTLY[1], people, quiet)
     for each, person in zip(found, people, strict=True):
         alone = searched(EXACTLY[1], person)
