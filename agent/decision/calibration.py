@@ -22,7 +22,7 @@ Source = Literal["precision", "one_of"]
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What one person said.
+    """What one person answered.
 
     ``improvement``: by level, the factor of speed that is wanted, NEVER for none; ``sensitivity``:
     by attribute, its level; ``one_of``: by number of people, the level of being one of them.
@@ -33,18 +33,18 @@ class Answers:
     one_of: Mapping[int, int]
 
 
-def answers_of(said: Mapping[str, Mapping[str, object]], model: Model) -> Answers:
-    """Return the answers in what was said to each of the QUESTIONS, about a model.
+def answers_of(given: Mapping[str, Mapping[str, object]], model: Model) -> Answers:
+    """Return the answers to each of the QUESTIONS about a model.
 
     UsageError, with the nearest, for what nobody asked, for what is no answer, and where there is
     none at all, or no improvement for a level.
     """
-    for name in said["sensitivity"]:
+    for name in given["sensitivity"]:
         model.index(name)
     answers = Answers(
-        {_level_key(key): _factor(key, each) for key, each in said["improvement"].items()},
-        {name: _level(name, each) for name, each in said["sensitivity"].items()},
-        {_people(key): _level(key, each) for key, each in said["one_of"].items()},
+        {_level_key(key): _factor(key, each) for key, each in given["improvement"].items()},
+        {name: _level(name, each) for name, each in given["sensitivity"].items()},
+        {_people(key): _level(key, each) for key, each in given["one_of"].items()},
     )
     levels = {*answers.sensitivity.values(), *answers.one_of.values()}
     if not levels:
@@ -61,21 +61,21 @@ def _level_key(key: str) -> int:
     return int(key)
 
 
-def _factor(key: str, said: object) -> float:
-    if not isinstance(said, str):
+def _factor(key: str, given: object) -> float:
+    if not isinstance(given, str):
         what = f"the improvement for {key} is not text"
         raise UsageError(what, 'write it in quotes, as in "100%"')
-    if said not in IMPROVEMENTS:
-        raise UsageError.unknown("improvement", said, IMPROVEMENTS)
-    return IMPROVEMENTS[said]
+    if given not in IMPROVEMENTS:
+        raise UsageError.unknown("improvement", given, IMPROVEMENTS)
+    return IMPROVEMENTS[given]
 
 
-def _level(key: str, said: object) -> int:
+def _level(key: str, given: object) -> int:
     # A bool is an int to Python, and none to whoever writes one.
-    if type(said) is not int or not 1 <= said <= LEVELS:
+    if type(given) is not int or not 1 <= given <= LEVELS:
         what = f"the sensitivity of {key} is not a whole number from 1 to {LEVELS}"
         raise UsageError(what, f"write {key} = 3, for example")
-    return said
+    return given
 
 
 def _people(key: str) -> int:
@@ -147,10 +147,10 @@ def _calibration(
     return Calibration(people, sensitivity, source, tuple(pairs), fit(costs, bits))
 
 
-def _wanted(said: Sequence[Mapping[Thing, int]], answers: Sequence[Answers]) -> dict[Thing, float]:
-    """Return the bits wanted for everything that somebody said something of."""
-    things = list(dict.fromkeys(thing for each in said for thing in each))
-    levels = [[each.get(thing, UNANSWERED) for thing in things] for each in said]
+def _wanted(given: Sequence[Mapping[Thing, int]], answers: Sequence[Answers]) -> dict[Thing, float]:
+    """Return the bits wanted for everything that somebody answered about."""
+    things = list(dict.fromkeys(thing for each in given for thing in each))
+    levels = [[each.get(thing, UNANSWERED) for thing in things] for each in given]
     scale = range(1, LEVELS + 1)
     factors = [[each.improvement.get(level, np.nan) for level in scale] for each in answers]
     bits = wanted_bits(np.array(levels, dtype=np.intp), np.array(factors, dtype=np.float64))

@@ -229,7 +229,8 @@ def replay(
         ruling = rulebook.match(past.recipient, past.query, past.at.date())
         terms = replace(terms_under(ruling, model), available=worlds.available(past, model))
         pool, site = ruling.pool, site_of(ruling.host)
-        actual[pool].tell(past.at, site, (each for each in past.disclosed if each[0] in persons))
+        facts = [each for each in past.disclosed if each[0] in persons]
+        actual[pool].add_facts(past.at, site, facts)
         left = people_left(actual[pool].knowledge(past.at), model)
         request = Request(past.query, past.recipient, past.asked)
         protects_me = terms.limits.protect == "me"  # so that values decide
@@ -242,9 +243,9 @@ def replay(
             context = Context(request, terms, held, model, own if protects_me else None)
             decision = decide_context(context, brief=True)
             sent = {name: own[name] for name in decision.disclosed if name in own}
-            holdings[pool].tell(past.at, site, sent.items())
+            holdings[pool].add_facts(past.at, site, sent.items())
             if decision.disclosed and decision.query is not None:
-                holdings[pool].ask(site, decision.query)
+                holdings[pool].add_query(site, decision.query)
             expected = not guesses.isdisjoint(own if protects_me else sent)
             answers.append(_Answer(decision, people_left(held.with_facts(sent), model), expected))
         yield _outcome(past, ruling, left, answers, model)

@@ -94,7 +94,7 @@ class Holdings(Generic[Value]):
         """The facts by attribute; a view, which later events change."""
         return MappingProxyType(self._held)
 
-    def tell(self, at: datetime, site: str, facts: Iterable[tuple[str, Value]]) -> None:
+    def add_facts(self, at: datetime, site: str, facts: Iterable[tuple[str, Value]]) -> None:
         """Note facts that one of its sites received."""
         for name, value in facts:
             fact, standing = Fact(value, at), self._standing.setdefault(name, [])
@@ -106,7 +106,7 @@ class Holdings(Generic[Value]):
                 self._held[name] = fact
                 insort(self._learnt, at - EPOCH)
 
-    def ask(self, site: str, query: int | None) -> None:
+    def add_query(self, site: str, query: int | None) -> None:
         """Note a query that carried something to a site, None for one that the model lacks."""
         self._asked.setdefault(site, deque(maxlen=LATEST)).append(query)
 

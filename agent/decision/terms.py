@@ -69,7 +69,7 @@ class Limits:
 class Terms:
     """What may leave, and what it must bring.
 
-    ``available``: names of the attributes that have a value, set by the user or said by a source,
+    ``available``: names of the attributes that have a value, set by the user or by a source,
     None for all; no other is a candidate (DESIGN.md 2). ``allowed``: names that may be disclosed,
     None for all the model has; ``excluded``: names that never may; ``ask``: names that wait for the
     user; ``always``: names that leave if no limit forbids it. ``trade_off``: lambda, bits per unit

@@ -389,7 +389,7 @@ class _View:
             else:
                 for name in pools:
                     holdings = self.pools.setdefault(name, Holdings())
-                    holdings.tell(note.at, note.sites[0], note.facts)
+                    holdings.add_facts(note.at, note.sites[0], note.facts)
         self._read = len(notes)
 
 

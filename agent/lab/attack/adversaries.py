@@ -18,12 +18,12 @@ from agent.tradeoff.grouping import plogp
 class Learned(NamedTuple):
     """Bits learned of an attribute after each request; float64, shape (T,) each.
 
-    ``true``: log2 of how much likelier its true value became; ``doubt``: how much entropy of it
+    ``true``: log2 of how much likelier its true value became; ``entropy``: how much entropy of it
     went, over all values.
     """
 
     true: Floats
-    doubt: Floats
+    entropy: Floats
 
 
 def left(trace: Trace, person: Person, people: Codes) -> Indexes:
@@ -75,8 +75,8 @@ def guarded(trace: Trace, person: Person, people: Codes, attribute: int) -> Lear
         if rows is not before:
             before = rows
             after = np.bincount(said[rows, attribute], minlength=len(prior)) / len(rows)
-            doubt = float(plogp(after).sum() - plogp(prior).sum())
-            learned = float(np.log2(after[own] / prior[own])), doubt
+            entropy = float(plogp(after).sum() - plogp(prior).sum())
+            learned = float(np.log2(after[own] / prior[own])), entropy
         found.append(learned)
     return Learned(*np.array(found, dtype=np.float64).reshape(-1, 2).T)
 

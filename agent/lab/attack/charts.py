@@ -39,10 +39,10 @@ def numbers(study: Study) -> str:
             of = (way.name, len(outcome.left))
             for step, requests in enumerate(study.steps):
                 found = figures(outcome, step, part.resamples)
-                rest = (requests, study.material.source, found.told, outcome.seconds)
+                rest = (requests, study.material.source, found.carried, outcome.seconds)
                 sure = (
                     *(found.success, found.enough, found.bits, found.reciprocal),
-                    *(found.learned, found.doubt),
+                    *(found.learned, found.entropy),
                 )
                 ends = [value for each in sure for value in each or ("", "", "")]
                 writer.writerow((*of, *rest, *found.left, *ends))
@@ -63,7 +63,7 @@ CURVES = (
     _Curve("people left, at most 5 % have fewer", "people", lambda each: each.left[1], log=True),
     _Curve("people left, half have fewer", "people", lambda each: each.left[2], log=True),
     _Curve("what is gained", UTILITY, lambda each: each.bits),
-    _Curve("what a request carries", "attributes a request", lambda each: each.told),
+    _Curve("what a request carries", "attributes a request", lambda each: each.carried),
     _Curve("what is guarded", "bits towards its true value", lambda each: each.learned),
 )
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:  # the extra `build`, which only `halves` and `halves_of_log` 
 Codes = NDArray[np.unsignedinteger]
 Indexes = NDArray[np.intp]
 Floats = NDArray[np.float64]
-Heard = Indexes
+Received = Indexes
 Table = NDArray[np.bool_]
 
-SILENT = 0  # where nothing was said of an attribute; a code is heard as one more
+SILENT = 0  # where nothing was said of an attribute; a code is received as one more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,16 +166,16 @@ def drawn(held: HeldOut, people: int, requests: int, seed: int) -> tuple[Person,
     return tuple(people_drawn)
 
 
-def heard(codes: Codes, masks: Sequence[int]) -> Heard:
+def received(codes: Codes, masks: Sequence[int]) -> Received:
     """Return what each of n requests says: SILENT, or the code and one.
 
     ``codes``: unsigned, shape (n, attributes), of who asks, and of the request; ``masks``: the
     set attached to each. What comes back is intp, shape (n, attributes).
     """
-    return (codes.astype(np.intp) + 1) * told(masks, codes.shape[1])
+    return (codes.astype(np.intp) + 1) * as_table(masks, codes.shape[1])
 
 
-def told(masks: Sequence[int], attributes: int) -> Table:
+def as_table(masks: Sequence[int], attributes: int) -> Table:
     """Return sets as a table, bool, shape (n, attributes)."""
     known = {mask: np.isin(np.arange(attributes), [*members(mask)]) for mask in {*masks}}
     return np.array([known[mask] for mask in masks], dtype=bool).reshape(-1, attributes)

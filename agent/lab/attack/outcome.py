@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.lab.attack.adversaries import guarded, left
-from agent.lab.attack.heldout import Codes, Floats, Indexes, Person, heard
+from agent.lab.attack.heldout import Codes, Floats, Indexes, Person, received
 from agent.lab.attack.simulation import Trace
 
 if TYPE_CHECKING:  # which needs the extra `lab`
@@ -76,12 +76,12 @@ class Realised(NamedTuple):
     """What each of T requests of N people brought, shape (N, T) each.
 
     ``bits``: float64, log2 P(x|.) - log2 p0(x) of what was wanted; ``reciprocal``: float64, 1 over
-    its place among the results; ``told``: intp, how many attributes the request carried.
+    its place among the results; ``carried``: intp, how many attributes the request carried.
     """
 
     bits: Floats
     reciprocal: Floats
-    told: Indexes
+    carried: Indexes
 
 
 def realised(service: Service, people: Sequence[Person], traces: Sequence[Trace]) -> Realised:
@@ -94,7 +94,7 @@ def realised(service: Service, people: Sequence[Person], traces: Sequence[Trace]
     query = np.array([asked.query for _, asked in requests], np.intp)
     intent = np.array([asked.intent for _, asked in requests], np.intp)
     masks = [mask for trace in traces for mask in trace.sent]
-    said = heard(codes, masks)
+    said = received(codes, masks)
     bits, reciprocal = np.zeros(len(query)), np.zeros(len(query))
     for each in np.unique(query).tolist():
         places = np.flatnonzero(query == each)
@@ -104,9 +104,9 @@ def realised(service: Service, people: Sequence[Person], traces: Sequence[Trace]
         wanted = which.reshape(-1), intent[places]
         bits[places] = scores[wanted]
         reciprocal[places] = 1 / (np.argsort(order, axis=1) + 1)[wanted]
-    told = np.array([mask.bit_count() for mask in masks], dtype=np.intp)
+    carried = np.array([mask.bit_count() for mask in masks], dtype=np.intp)
     shape = (len(people), -1)
-    return Realised(bits.reshape(shape), reciprocal.reshape(shape), told.reshape(shape))
+    return Realised(bits.reshape(shape), reciprocal.reshape(shape), carried.reshape(shape))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,17 +130,17 @@ class Outcome:
 
     ``left``: intp, how many people of the list agree with what is held after a step; float64, mean
     over the requests until then: ``bits`` and ``reciprocal`` of `Realised`, and attributes
-    ``told``. ``learned``: bits towards the true value of what is guarded, the mean over what a
-    person has specified, nan where that is nothing; ``doubt``: entropy of it that went.
+    ``carried``. ``learned``: bits towards the true value of what is guarded, the mean over what a
+    person has specified, nan where that is nothing; ``entropy``: entropy of it that went.
     ``seconds``: the mean of a decision, nan where none was made.
     """
 
     left: Indexes
     bits: Floats
     reciprocal: Floats
-    told: Floats
+    carried: Floats
     learned: Floats
-    doubt: Floats
+    entropy: Floats
     seconds: float
 
     @property
@@ -153,7 +153,7 @@ def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> Outcome:
     """Return what came of the traces of the crowd's people."""
     brought, places = realised(service, crowd.people, traces), np.array(crowd.steps) - 1
     until = [np.cumsum(each, axis=1, dtype=np.float64)[:, places] for each in brought]
-    bits, reciprocal, told = (each / crowd.steps for each in until)
+    bits, reciprocal, carried = (each / crowd.steps for each in until)
     table = np.full((2, len(traces), len(crowd.steps)), np.nan)
     for number, (trace, person) in enumerate(_ends(crowd, traces)):
         each = [guarded(trace, person, crowd.codes, attribute) for attribute in crowd.guarded]
@@ -162,8 +162,8 @@ def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> Outcome:
             table[:, number] = np.mean(found, axis=0)
     taken = np.concatenate([each.seconds for each in traces])
     seconds = float(taken[taken > 0].mean()) if taken.any() else float("nan")
-    learned, doubt = table
-    return Outcome(left_of(crowd, traces), bits, reciprocal, told, learned, doubt, seconds)
+    learned, entropy = table
+    return Outcome(left_of(crowd, traces), bits, reciprocal, carried, learned, entropy, seconds)
 
 
 def left_of(crowd: Crowd, traces: Sequence[Trace]) -> Indexes:
@@ -185,7 +185,7 @@ class Figures:
 
     ``success``: of a single guess; ``left``: the QUANTILES over people of how many people are
     left; ``enough``: the share of people with at least ENOUGH left; ``bits``, ``reciprocal`` and
-    ``told``: the means of a request until then; ``learned``, ``doubt``: bits about what is
+    ``carried``: the means of a request until then; ``learned``, ``entropy``: bits about what is
     guarded, None where nobody has it.
     """
 
@@ -194,9 +194,9 @@ class Figures:
     enough: Interval
     bits: Interval
     reciprocal: Interval
-    told: float
+    carried: float
     learned: Interval | None
-    doubt: Interval | None
+    entropy: Interval | None
 
 
 def figures(found: Outcome, step: int, resamples: Resamples) -> Figures:
@@ -208,9 +208,9 @@ def figures(found: Outcome, step: int, resamples: Resamples) -> Figures:
         enough=resamples.mean((left >= ENOUGH).astype(np.float64)),
         bits=resamples.mean(found.bits[:, step]),
         reciprocal=resamples.mean(found.reciprocal[:, step]),
-        told=float(found.told[:, step].mean()),
+        carried=float(found.carried[:, step].mean()),
         learned=_of_those_who_have(found.learned[:, step], resamples),
-        doubt=_of_those_who_have(found.doubt[:, step], resamples),
+        entropy=_of_those_who_have(found.entropy[:, step], resamples),
     )
 
 

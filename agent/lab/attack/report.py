@@ -17,11 +17,11 @@ ENOUGH = 1000  # people of figures that are published
 WORDS = {True: "met", False: "not met", None: "cannot be said"}
 LEFT = "/".join(f"{100 * each:g}" for each in QUANTILES)
 HEAD = (
-    *("told", "a guess succeeds", f"people left: {LEFT} %", "bits realised", "reciprocal rank"),
+    *("sent", "a guess succeeds", f"people left: {LEFT} %", "bits realised", "reciprocal rank"),
     *("attributes", "guarded: bits, entropy", "ms"),
 )
 BARS = ("bar", "wanted", "found", "", "the end that counts is")
-SIDES = ("told", "an adversary who", "a guess succeeds")
+SIDES = ("sent", "an adversary who", "a guess succeeds")
 ABSENCE = ("bits, mean", "most", "there agree", "would send it")
 SERVICES = ("service", "with", "bits a request, unseen users", "")
 
@@ -67,7 +67,7 @@ def _guesses(study: Study) -> dict[str, object]:
         "everything": chance(everything.success.mean),
         "requests": study.options.requests,
         "forgets": chance(forgets.success.mean),
-        "told": forgets.told,
+        "told": forgets.carried,
         "ours": chance(own.success.mean),
         "times": often if times >= 1 else f"{1 / times:.1f} times as often",
         "left": own.left[1] - 1,
@@ -155,7 +155,7 @@ def _ways(part: Study | Exactly, ways: Iterable[Way]) -> str:
     for way in ways:
         outcome = part.outcomes[way]
         found = figures(outcome, -1, part.resamples)
-        learned = [each for each in (found.learned, found.doubt) if each is not None]
+        learned = [each for each in (found.learned, found.entropy) if each is not None]
         rows.append(
             (
                 way.name,
@@ -163,7 +163,7 @@ def _ways(part: Study | Exactly, ways: Iterable[Way]) -> str:
                 " / ".join(f"{each:,}" for each in found.left),
                 number(found.bits),
                 f"{found.reciprocal.mean:.3f}",
-                f"{found.told:.2f}",
+                f"{found.carried:.2f}",
                 ", ".join(f"{each.mean:.2f}" for each in learned) or NONE,
                 milliseconds(outcome.seconds),
             )

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from agent import Model
 from agent.lab import Progress
-from agent.lab.attack.heldout import SILENT, Floats, Heard, Indexes, Table, told
+from agent.lab.attack.heldout import SILENT, Floats, Indexes, Received, Table, as_table
 from agent.lab.paper.subject import groups_of
 from agent.tradeoff import QueryRows, Utility, query_utility, singleton
 from agent.tradeoff.grouping import row_columns
@@ -28,7 +28,7 @@ QUERIES, FOLDS, COPIES = 25, 2, 3  # judged by so many; each row is learnt so ma
 PULL = 20.0  # beta, in rows, where a model was built without
 WORDS = {
     "smoothed counts": "β = {:g} times the model's",
-    "factored, tempered": "t = n^-{:g}, n attributes told",
+    "factored, tempered": "t = n^-{:g}, n attributes sent",
     "logistic": "inverse penalty {:g} / β",
 }
 
@@ -36,10 +36,10 @@ WORDS = {
 class QueryService(Protocol):
     """What a service knows about one query."""
 
-    def chances(self, heard: Heard) -> Floats:
-        """Return P(x|.), float64, shape (n, K), all above 0, for what ``heard`` says of n requests.
+    def chances(self, received: Received) -> Floats:
+        """Return P(x|.), float64, shape (n, K), all above 0, for what n requests say.
 
-        ``heard``: of `heard`, shape (n, attributes).
+        ``received``: of `received`, shape (n, attributes).
         """
         ...
 
@@ -65,22 +65,22 @@ class Linear:
         """
         self._bias, self._added, self._prior, self._temper = bias, added, prior, temper
 
-    def chances(self, heard: Heard) -> Floats:
+    def chances(self, received: Received) -> Floats:
         """Return P(x|.) as a service does."""
-        total = np.zeros((len(heard), len(self._prior)))
-        for said, added in zip(heard.T, self._added, strict=True):
+        total = np.zeros((len(received), len(self._prior)))
+        for said, added in zip(received.T, self._added, strict=True):
             where = np.flatnonzero(said != SILENT)
             total[where] += added[said[where] - 1]
-        logs = self._bias + tempered(heard, self._temper)[:, None] * total
+        logs = self._bias + tempered(received, self._temper)[:, None] * total
         masses = np.exp(logs - logs.max(axis=1, keepdims=True))
         shares = masses / masses.sum(axis=1, keepdims=True)
         chances: Floats = (1 - FLOOR) * shares + FLOOR * self._prior
         return chances
 
 
-def tempered(heard: Heard, temper: float) -> Floats:
+def tempered(received: Received, temper: float) -> Floats:
     """Return t for each request, float64, shape (n,)."""
-    said = np.maximum(np.count_nonzero(heard != SILENT, axis=1), 1)
+    said = np.maximum(np.count_nonzero(received != SILENT, axis=1), 1)
     factors: Floats = said**-temper
     return factors
 
@@ -117,31 +117,31 @@ class Counts:
         useful = np.flatnonzero(alone > 0)
         self._order: list[int] = useful[np.argsort(-alone[useful], kind="stable")].tolist()
 
-    def chances(self, heard: Heard) -> Floats:
+    def chances(self, received: Received) -> Floats:
         """Return P(x|.) as a service does; each different request is counted once."""
-        different, places = np.unique(heard[:, self._order], axis=0, return_inverse=True)
+        different, places = np.unique(received[:, self._order], axis=0, return_inverse=True)
         counted = [self._counted(each) for each in different]
         return np.array(counted).reshape(-1, self._intents)[places.reshape(-1)]
 
-    def _counted(self, heard: Heard) -> Floats:
+    def _counted(self, received: Received) -> Floats:
         """Return P(x|.) for what is said of the useful attributes, in their order."""
         chances, agree = self._prior, np.arange(self._said.items)
-        for place in np.flatnonzero(heard != SILENT).tolist():
+        for place in np.flatnonzero(received != SILENT).tolist():
             codes = self._said.each[self._order[place]].codes
-            agree = agree[codes[agree] == heard[place] - 1]
+            agree = agree[codes[agree] == received[place] - 1]
             counts = np.bincount(self._intent[agree], minlength=self._intents)
             chances = (counts + self._pull * chances) / (len(agree) + self._pull)
         return chances
 
 
-def logistic(rows: QueryRows, cards: Sequence[int], heard: Heard, strength: float) -> Linear:
+def logistic(rows: QueryRows, cards: Sequence[int], received: Received, strength: float) -> Linear:
     """Return the service of a query's rows.
 
-    ``heard``: what is said in each row, each row as many times as wished, all rows and then all
-    again, as `heard` has it; ``strength``: the inverse of the weight of the penalty on
+    ``received``: what is said in each row, each row as many times as wished, all rows and then all
+    again, as `received` has it; ``strength``: the inverse of the weight of the penalty on
     squared coefficients, for rows that are there once.
     """
-    copies = len(heard) // len(rows.intent)
+    copies = len(received) // len(rows.intent)
     chances = prior(rows)
     wanted = np.unique(rows.intent)
     bias, added = np.log(chances), np.zeros((sum(cards), rows.intents))
@@ -149,19 +149,19 @@ def logistic(rows: QueryRows, cards: Sequence[int], heard: Heard, strength: floa
         fitted = LogisticRegression(C=strength / copies, max_iter=STEPS, tol=NEAR)
         with catch_warnings():
             simplefilter("ignore", ConvergenceWarning)  # a search that ends early fits less
-            fitted.fit(one_hot(heard, cards), np.tile(rows.intent, copies))
+            fitted.fit(one_hot(received, cards), np.tile(rows.intent, copies))
         bias[:] = -np.inf
         bias[wanted], added[:, wanted] = _spread(fitted.intercept_), _spread(fitted.coef_).T
     return Linear(bias, np.split(added, np.cumsum(cards)[:-1]), chances, TEMPER)
 
 
-def one_hot(heard: Heard, cards: Sequence[int]) -> csr_array:
+def one_hot(received: Received, cards: Sequence[int]) -> csr_array:
     """Return a table with a column for each value, and t of `Linear` where it was said."""
     starts = np.append(0, np.cumsum(cards)[:-1])
-    row, attribute = np.nonzero(heard != SILENT)
-    column = starts[attribute] + heard[row, attribute] - 1
+    row, attribute = np.nonzero(received != SILENT)
+    column = starts[attribute] + received[row, attribute] - 1
     return csr_array(
-        (tempered(heard, TEMPER)[row], (row, column)), shape=(len(heard), int(sum(cards)))
+        (tempered(received, TEMPER)[row], (row, column)), shape=(len(received), int(sum(cards)))
     )
 
 
@@ -183,7 +183,8 @@ def practised(model: Model, query: int, count: int, draw: np.random.Generator) -
     found = model.remember((practised, query), lambda: _climbs(model.utility(query), attributes))
     climbed = found[draw.integers(0, CLIMBS, count)]
     sets = np.where(kind < ANY, place, climbed) < size
-    groups = told([(1 << attributes) - 1, *(each.mask for each in groups_of(model))], attributes)
+    masks = [(1 << attributes) - 1, *(each.mask for each in groups_of(model))]
+    groups = as_table(masks, attributes)
     chosen = groups[draw.integers(0, len(groups), count)]
     return np.where(kind >= 1 - GROUPS, chosen, sets)
 
@@ -242,13 +243,13 @@ class Service:
         self._model, self.recipe, self._seed = model, recipe, seed
         self._known: dict[int, tuple[Floats, QueryService]] = {}
 
-    def scores(self, query: int, heard: Heard) -> Floats:
+    def scores(self, query: int, received: Received) -> Floats:
         """Return log2 P(x|.) - log2 p0(x) of each intent, float64, shape (n, K), in bits.
 
-        ``heard``: of `heard`, shape (n, attributes). Where nothing is said it is 0.
+        ``received``: of `received`, shape (n, attributes). Where nothing is said it is 0.
         """
         chances, service = self._of(query)
-        return _scored(service, heard, chances)
+        return _scored(service, received, chances)
 
     def chances(self, query: int) -> Floats:
         """Return p0, float64, shape (K,)."""
@@ -287,13 +288,13 @@ class _Learner:
         self._model, self._query, self._seed = model, query, seed
         self._rows = model.rows(query)
         said = row_columns(self._rows, model.cards)
-        self._whole: Heard = np.stack([each.codes for each in said.each], axis=1) + np.intp(1)
+        self._whole: Received = np.stack([each.codes for each in said.each], axis=1) + np.intp(1)
 
     def judged(self) -> Floats:
         """Return the bits of each recipe for users that it has not seen."""
         draw = np.random.default_rng((self._seed, self._query))
         fold = draw.integers(0, FOLDS, len(self._rows.person))[self._rows.user]
-        heard = self._whole * practised(self._model, self._query, len(fold), draw)
+        received = self._whole * practised(self._model, self._query, len(fold), draw)
         bits = np.zeros((len(RECIPES), len(fold)))
         for each in range(FOLDS):
             held = fold == each
@@ -301,7 +302,7 @@ class _Learner:
                 continue  # all of its few users are in the other half
             chances = prior(_part(self._rows, ~held))
             for number, recipe in enumerate(RECIPES):
-                scores = _scored(self.learnt(recipe, ~held), heard[held], chances)
+                scores = _scored(self.learnt(recipe, ~held), received[held], chances)
                 bits[number, held] = scores[np.arange(len(scores)), self._rows.intent[held]]
         means: Floats = bits.mean(axis=1)
         return means
@@ -316,8 +317,8 @@ class _Learner:
             return factored(rows, cards, pull, recipe.number)
         draw = np.random.default_rng((self._seed, self._query, len(rows.intent)))
         sets = practised(self._model, self._query, COPIES * len(rows.intent), draw)
-        heard = np.tile(self._whole[chosen], (COPIES, 1)) * sets
-        return logistic(rows, cards, heard, recipe.number / pull)
+        received = np.tile(self._whole[chosen], (COPIES, 1)) * sets
+        return logistic(rows, cards, received, recipe.number / pull)
 
 
 def _part(rows: QueryRows, chosen: Table) -> QueryRows:
@@ -326,8 +327,8 @@ def _part(rows: QueryRows, chosen: Table) -> QueryRows:
     )
 
 
-def _scored(service: QueryService, heard: Heard, chances: Floats) -> Floats:
+def _scored(service: QueryService, received: Received, chances: Floats) -> Floats:
     """Return log2 P(x|.) - log2 p0(x), 0 where nothing was said."""
-    silent = (heard == SILENT).all(axis=1)
-    told: Floats = np.where(silent[:, None], chances, service.chances(heard))
-    return np.log2(told / chances)
+    silent = (received == SILENT).all(axis=1)
+    shares: Floats = np.where(silent[:, None], chances, service.chances(received))
+    return np.log2(shares / chances)

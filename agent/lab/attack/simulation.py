@@ -93,9 +93,9 @@ class Memory:
             if self._names[each] not in known
         )
         holdings = self._holdings[self._pool(host)]
-        holdings.tell(question.at, site_of(host), new)
+        holdings.add_facts(question.at, site_of(host), new)
         if counted and order:
-            holdings.ask(site_of(host), question.query)
+            holdings.add_query(site_of(host), question.query)
         self._held[host] = self.held(host) | union(lasting)
 
     def _pool(self, host: str) -> str:

@@ -122,9 +122,9 @@ def test_what_is_learned_is_bayes(people: Codes, held: list[int], guard: int) ->
     for step, mask in enumerate(held):
         after = shares([row[guard] for row in agreeing(people, mask)])
         assert np.isclose(found.true[step], np.log2(after[own] / prior[own]))
-        assert np.isclose(found.doubt[step], entropy(prior) - entropy(after))
+        assert np.isclose(found.entropy[step], entropy(prior) - entropy(after))
         if mask >> guard & 1:
-            assert np.isclose(found.doubt[step], entropy(prior))
+            assert np.isclose(found.entropy[step], entropy(prior))
 
 
 def shares(values: list[int]) -> dict[int, float]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.lab.attack.heldout import drawn, heard
+from agent.lab.attack.heldout import drawn, received
 from agent.lab.attack.outcome import DRAWS, Resamples, quantile, realised
 from agent.lab.attack.services import Recipe, Service
 from agent.lab.attack.simulation import Trace
@@ -73,7 +73,7 @@ def test_nothing_told_brings_nothing() -> None:
     """Not a bit, and results in the order that everybody gets."""
     found = realised(SERVICE, PEOPLE, [walker(NOTHING)(each) for each in PEOPLE])
     assert (found.bits == 0).all()
-    assert (found.told == 0).all()
+    assert (found.carried == 0).all()
     assert found.bits.shape == found.reciprocal.shape == (12, 9)
     best = [int(np.argmax(SERVICE.chances(query))) for query in range(len(model().queries))]
     for one, person in enumerate(PEOPLE):
@@ -90,13 +90,13 @@ def test_each_request_is_scored_by_what_it_carries(way: Way) -> None:
     for one, (person, trace) in enumerate(zip(PEOPLE, traces, strict=True)):
         for number, (asked, mask) in enumerate(zip(person.requests, trace.sent, strict=True)):
             codes = np.array([(*person.codes, *asked.request)], np.uint8)
-            scores = SERVICE.scores(asked.query, heard(codes, [mask]))[0]
+            scores = SERVICE.scores(asked.query, received(codes, [mask]))[0]
             assert found.bits[one, number] == pytest.approx(scores[asked.intent])
             chances = 2**scores * SERVICE.chances(asked.query)
             rank = 1 / found.reciprocal[one, number]
             assert (chances > chances[asked.intent]).sum() < rank
             assert rank <= (chances >= chances[asked.intent] - 1e-12).sum()
-            assert found.told[one, number] == mask.bit_count()
+            assert found.carried[one, number] == mask.bit_count()
 
 
 def test_what_was_told_earlier_is_not_remembered() -> None:

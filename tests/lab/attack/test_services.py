@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.lab.attack.heldout import SILENT, heard
+from agent.lab.attack.heldout import SILENT, received
 from agent.lab.attack.services import (
     RECIPES,
     Recipe,
@@ -44,7 +44,7 @@ def service(request: pytest.FixtureRequest) -> Service:
 @given(CODES, MASKS)
 def test_chances_are_chances(service: Service, codes: tuple[int, ...], mask: int) -> None:
     """All above 0, with sum 1; the prior where nothing is said."""
-    said = heard(np.array([codes, codes], np.uint8), [mask, 0])
+    said = received(np.array([codes, codes], np.uint8), [mask, 0])
     for query in range(2):
         scores = service.scores(query, said)
         assert np.isfinite(scores).all()
@@ -60,7 +60,7 @@ def test_what_is_not_said_changes_nothing(
     """Two who agree on what is told are served alike."""
     told = set(members(mask))
     same = [(one if each in told else other)[each] for each in range(len(one))]
-    scores = service.scores(0, heard(np.array([one, same], np.uint8), [mask, mask]))
+    scores = service.scores(0, received(np.array([one, same], np.uint8), [mask, mask]))
     assert (scores[0] == scores[1]).all()
 
 
@@ -70,7 +70,7 @@ def test_many_requests_are_served_as_one_by_one(
 ) -> None:
     """Nobody's chances depend on who else asks."""
     codes = np.array([each for each, _ in requests], np.uint8)
-    said = heard(codes, [mask for _, mask in requests])
+    said = received(codes, [mask for _, mask in requests])
     together = service.scores(0, said)
     alone = [service.scores(0, said[each : each + 1])[0] for each in range(len(said))]
     assert together == pytest.approx(np.array(alone), abs=1e-12)
@@ -78,7 +78,7 @@ def test_many_requests_are_served_as_one_by_one(
 
 def test_what_is_heard() -> None:
     """The code and one of what is told: not specified is told too."""
-    said = heard(np.array([[0, 2, 7]], np.uint8), [0b011])
+    said = received(np.array([[0, 2, 7]], np.uint8), [0b011])
     assert said.tolist() == [[1, 3, SILENT]]
 
 
@@ -91,7 +91,7 @@ def test_counts_are_those_of_the_rows_that_agree() -> None:
     assert min(alone) > 0
     order = (0, 2) if alone[0] > alone[1] else (2, 0)
     for one, other in product(range(CARDS[0]), range(CARDS[2])):
-        said = heard(np.array([[one, 0, other, 0, 0]], np.uint8), [0b101])
+        said = received(np.array([[one, 0, other, 0, 0]], np.uint8), [0b101])
         expected, agree = prior(rows), np.ones(len(rows.intent), dtype=bool)
         for each in order:
             agree &= columns.each[each].codes == {0: one, 2: other}[each]
@@ -136,5 +136,5 @@ def test_an_intent_alone_is_no_reason_to_fail() -> None:
     same = replace(rows, intent=np.zeros_like(rows.intent))
     model = replace(model, tables=replace(model.tables, rows=same))
     for kind in KINDS:
-        said = heard(np.array([[1, 2, 0, 1, 3]], np.uint8), [0b11111])
+        said = received(np.array([[1, 2, 0, 1, 3]], np.uint8), [0b11111])
         assert np.isfinite(Service(model, kind, 1).scores(0, said)).all()

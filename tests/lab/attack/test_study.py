@@ -81,7 +81,7 @@ def test_nothing_told_is_nothing_learned() -> None:
     found = made().outcomes[NOTHING]
     assert (found.left == len(others().codes)).all()
     assert (found.bits == 0).all()
-    assert (found.told == 0).all()
+    assert (found.carried == 0).all()
     assert np.nan_to_num(found.learned).max() == 0
 
 

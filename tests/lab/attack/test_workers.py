@@ -136,8 +136,8 @@ def test_each_of_the_two_ways_has_what_it_sent(monkeypatch: pytest.MonkeyPatch) 
     service, _ = chosen(model(), 1, lambda *_: None)
     found = module.exactly(anew(), crowd, service, Run(1, lambda *_: None), 1)
     local, exact = (found.outcomes[each] for each in (single, TELLING))
-    assert (local.told[:, 0] == 1).all()
-    assert (exact.told[:, 0] > 1).all()
+    assert (local.carried[:, 0] == 1).all()
+    assert (exact.carried[:, 0] > 1).all()
     assert [each.same for each in found.compared].count(False) >= 4
 
 
