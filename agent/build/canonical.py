@@ -104,7 +104,7 @@ def observed(text: str, intents: tuple[str, ...], events: Events, people: People
     """Return the rows of a query, its users numbered in order of their codes and their rows.
 
     As in the population, the order is a function of what the model holds of each anyway. Users
-    who agree in all of it can be told apart by nobody.
+    who agree in all of it cannot be told apart.
     """
     first = np.flatnonzero(np.diff(events.user, prepend=-1))
     person = people.place[events.user[first]]

@@ -111,7 +111,7 @@ def attributes_of(source: Source, titles: Mapping[str, str]) -> tuple[Attribute,
         found = sorted({each for each in lists[name] or () if each is not None} - {UNSPECIFIED})
         if len(found) >= MAX_VALUES:
             what = f"attribute {name!r} has {len(found)} different values"
-            hint = f"group them: {MAX_VALUES - 1} are the most it may have beside {UNSPECIFIED!r}"
+            hint = f"group them: {MAX_VALUES - 1} are the most it may have besides {UNSPECIFIED!r}"
             raise BuildError(what, hint)
         check_printable(found, f"attribute {name!r}: the value")
         values = tuple(dict.fromkeys((UNSPECIFIED, *first, *found)))

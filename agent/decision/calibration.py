@@ -71,7 +71,7 @@ def _factor(key: str, given: object) -> float:
 
 
 def _level(key: str, given: object) -> int:
-    # A bool is an int to Python, and none to whoever writes one.
+    # A bool is an int to Python, but not to the person who writes it.
     if type(given) is not int or not 1 <= given <= LEVELS:
         what = f"the sensitivity of {key} is not a whole number from 1 to {LEVELS}"
         raise UsageError(what, f"write {key} = 3, for example")
@@ -162,7 +162,7 @@ def _steps(sensitivity: Mapping[str, float], model: Model) -> list[Pair]:
     crowd = model.crowd()
     before = crowd.identifiability(EMPTY, METRIC, 1)
     return [
-        # As the objective has it, without what is known of one who says nothing.
+        # As in the objective: less what is known of somebody who discloses nothing.
         Pair(name, crowd.identifiability(singleton(place), METRIC, 1) - before, sensitivity[name])
         for place, name in _ladder(model)
         if name in sensitivity

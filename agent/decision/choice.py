@@ -1,4 +1,4 @@
-"""Which set is chosen: anew for each query, once for all of them, or as part of a plan.
+"""How the set is chosen: for each query, once for all of them, or as part of a plan.
 
 A plan is what a recipient is to hold in the end. It follows from the model, the terms, what the
 recipient holds and what it was asked so far, and so it is simulatable (DESIGN.md 2.6). It is for
@@ -27,15 +27,15 @@ from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility
 from policy.settings import Mode
 
 FEWEST = 3  # queries, whose mean says nothing of another one
-QUERIES = 24  # are planned for at the most; a model keeps the utilities of 32 at hand
-PRIOR = 30.0  # so many requests the model's own shares of the queries count for
-REST = 0.3  # of what the rest gains counts: most of it can be told when it is asked for
-OWN_ROWS = 300.0  # with so many rows a query counts as much as the mean of many queries
+QUERIES = 24  # the most to plan for; a model remembers the utilities of 32
+PRIOR = 30.0  # requests that the model's own shares of the queries count as
+REST = 0.3  # of what the rest gains counts: most of it can be sent once it is asked for
+OWN_ROWS = 300.0  # rows with which a query counts as much as the mean of many queries
 LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less is noise
 
 
 class Plan(NamedTuple):
-    """A portfolio, the queries that it is for, and by what it was priced.
+    """A portfolio, the queries that it serves, and the objective that priced it.
 
     ``shares``: of all requests that are expected, by query, an index of the model; the largest
     first, as ``portfolio.uses`` are, whose last is what the mean of all queries uses.
@@ -69,7 +69,7 @@ class Choice(NamedTuple):
 
 
 def choice_of(prepared: Prepared) -> Choice:
-    """Return the best set for the query that is meant (paper 9.5.2), or what the terms say instead.
+    """Return the best set for the matched query (paper 9.5.2), or what the terms ask for instead.
 
     Nothing is planned for a recipient that forgets: what it is sent serves one request only.
     """
@@ -82,7 +82,7 @@ def choice_of(prepared: Prepared) -> Choice:
 
 
 def objective_of(prepared: Prepared, query: int | None) -> DisclosureObjective:
-    """Return by what a set is chosen for a query; None: for the mean of all."""
+    """Return the objective that chooses the set for a query; None: for the mean of all."""
     model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
     if query is not None and prepared.terms.plans:
         return DisclosureObjective(pooled_uses(query, model), crowd, settings)
@@ -132,7 +132,7 @@ def _standing(prepared: Prepared) -> Choice:
 def _planned(prepared: Prepared, query: int) -> Choice:
     """Return the best part, for a query, of what the recipient is to hold in the end.
 
-    Attributes of the request are no lasting knowledge: they are chosen beside that, at what they
+    Attributes of the request are not lasting knowledge: they are chosen in addition, at what they
     cost now. What waits for the user would be in the plan with a yes, and helps this query.
     """
     uses, objective = pooled_uses(query, prepared.model), objective_of(prepared, query)

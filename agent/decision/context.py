@@ -64,7 +64,7 @@ class Context:
 class Prepared(Context):
     """A context in indexes: the people left, the demands, and which attributes are out already.
 
-    ``query``: the known query that is meant, None where there is none; ``barred``: attributes that
+    ``query``: the known query that matches, None where none does; ``barred``: attributes that
     are no candidates, with the reason; ``free``: those to choose from, as a mask; ``forced``: those
     that always leave, in ascending order; ``asked``: those that wait for the user, a mask;
     ``history``: the queries that the recipient was sent something with, and roughly how often, as
@@ -97,7 +97,7 @@ def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
 
 
 def prepare(context: Context, query: int | None) -> Prepared:
-    """Return a context in indexes; ``query``: the one that is meant.
+    """Return a context in indexes; ``query``: the known query that matches.
 
     UsageError where terms or knowledge name what is absent from the model.
     """

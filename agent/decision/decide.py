@@ -25,7 +25,7 @@ KEYS: dict[Limit, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One attribute, beside the rest of the set that was chosen, or that is tried.
+    """One attribute, compared with the rest of the set that was chosen, or is tried.
 
     ``disclosed``: it is in that set; ``reason``: why it is or is not in what leaves, the status of
     the decision where nothing was looked for; ``gain_bits``: the utility it adds to the rest of the
@@ -132,7 +132,7 @@ def decide(
     A pure function that never sees the user's values (DESIGN.md 2.6), but for ``own``, their
     codes by attribute, which only terms that protect this user read. What it computed for one
     request the model remembers for the next. An unknown or blocked query gets nothing, and a
-    recipient to whom at most one person is left nothing new. UsageError where terms or knowledge
+    recipient that can mean at most one person gets nothing new. UsageError where terms or knowledge
     name what is absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
     return decide_context(Context(request, terms, knowledge, model, own))

@@ -1,4 +1,4 @@
-"""Requests of the past under another policy: a parallel world beside the actual one. Pure."""
+"""Past requests under another policy: a parallel world, compared with the actual one. Pure."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -213,7 +213,7 @@ def _counted(shares: Iterable[Shares]) -> Counts:
 def replay(
     history: Sequence[PastRequest], policy: Policy, model: Model, worlds: Worlds
 ) -> Iterator[Replayed]:
-    """Yield for each request what a policy would have disclosed, beside what was.
+    """Yield for each request what a policy would have disclosed, and what was disclosed.
 
     ``history``: in order of time; ``worlds``: of the same history and model. In each world a pool
     of recipients holds what the policy would have disclosed to it before; pools are the policy's
@@ -272,7 +272,7 @@ class _Answer(NamedTuple):
 def _outcome(
     past: PastRequest, ruling: Ruling, left: int, answers: Sequence[_Answer], model: Model
 ) -> Replayed:
-    """Return one request in the actual world beside the others; ``left``: people, as it was."""
+    """Return one request in the actual world and the others; ``left``: people, as it was."""
     was = frozenset(name for name, _ in past.disclosed)
     sets = [frozenset(each.decision.disclosed) for each in answers]
     waiting = [each.decision.pending for each in answers]

@@ -111,7 +111,7 @@ class Holdings(Generic[Value]):
         self._asked.setdefault(site, deque(maxlen=LATEST)).append(query)
 
     def forget(self, sites: Collection[str]) -> None:
-        """Keep only what other sites received, whoever pools with whom by now."""
+        """Keep only what other sites received, whichever sites pool by now."""
         self._held.clear()
         for name, standing in self._standing.items():
             standing[:] = [each for each in standing if each[0] not in sites]
@@ -178,8 +178,8 @@ def inferred(
         after = people.guard(index).uncertainty()
         if after.people < FEWEST:
             return by_all
-        told = before.bits - after.bits
-        return Inference(name, told, before.bits, after.best_guess, before.best_guess)
+        bits = before.bits - after.bits
+        return Inference(name, bits, before.bits, after.best_guess, before.best_guess)
 
     return tuple(
         model.remember((inferred, each, codes), partial(inference, each)) for each in guarded

@@ -42,7 +42,7 @@ LIMITS = {
 class Limits:
     """Hard limits: no set that breaks one is ever disclosed (DESIGN.md 2.4).
 
-    ``k``: at least so many people must look alike, but for a share ``max_violations`` of the
+    ``k``: how many people at least must look alike, except for a share ``max_violations`` of the
     people; ``max_risk``: the largest expected success of a single guess, above 0 to 1;
     ``per_request``: the most attributes of one answer; ``new_per_week``: the most facts that a
     recipient learns within seven days; ``protect``: for whom k and risk are kept (2.6).
@@ -115,7 +115,7 @@ class Terms:
 
     @property
     def plans(self) -> bool:
-        """Whether known queries are decided by a plan, of use only where what is told lasts."""
+        """Whether known queries are decided by a plan, which helps only recipients that remember."""
         return self.mode == "planned" and self.memory == "remembers"
 
     def verdict(self, key: str, attribute: str | None = None) -> Verdict | None:

@@ -1,4 +1,4 @@
-"""What another set would bring and cost, beside the one that is decided. Pure.
+"""What another set would bring and cost, compared with the one that is decided. Pure.
 
 It tells a person what to expect before they decide about an attribute; it decides nothing, and
 like the decision it looks at no value that was not disclosed (DESIGN.md 2.6).
@@ -40,7 +40,7 @@ class WeighedSet:
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """The set that a change starts from, the set with the change, and each attribute beside it.
+    """The set that a change starts from, the changed set, and each attribute compared with it.
 
     ``informed``: whether the query is known, or counts as the average one; else no utility is.
     """
@@ -54,7 +54,7 @@ class Weighing:
 def weigh_steps(
     decision: Decision, context: Context, change: Change
 ) -> Generator[None, None, Weighing]:
-    """Return what another set would bring and cost, and what each attribute would beside it.
+    """Return what another set would bring and cost, and what each attribute would add to it.
 
     An attribute in each step. ``context``: in which the decision was made. Attributes that may not
     leave are weighed too; their figures are None where there are too many combinations, and

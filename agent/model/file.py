@@ -131,7 +131,7 @@ def unpack(
 def _forms(
     attributes: Sequence[Attribute], queries: Sequence[Query], people: int
 ) -> dict[str, _Form]:
-    """Return the form of every tensor, in a model of so many people."""
+    """Return the form of every tensor in a model; ``people``: how many it has."""
     persons = sum(each.scope == "person" for each in attributes)
     requests = [len(each.values) for each in attributes[persons:]]
     rows, users = sum(query.rows for query in queries), sum(query.users for query in queries)

@@ -24,7 +24,7 @@ class Recent(Generic[K, V]):
         self._results: OrderedDict[K, V] = OrderedDict()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """Return the result for ``key``, made now if it is not at hand."""
+        """Return the result for ``key``, made now if it is not kept."""
         if key in self._results:
             self._results.move_to_end(key)
             return self._results[key]

@@ -162,7 +162,7 @@ class Model:
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result for ``key``, a pure function of this model and the key.
 
-        It is made if it is not at hand; the RESULTS_KEPT most recently used are.
+        It is made if it is not remembered; the RESULTS_KEPT most recently used are.
         """
         result: T = self._memory.results.get(key, make)
         return result

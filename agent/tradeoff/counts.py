@@ -188,7 +188,7 @@ class Layout:
         self._room = COUNTS_KEPT
 
     def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Counts]:
-        """Yield the counts for each of these attributes beside ``mask``, in batches."""
+        """Yield the counts by ``mask`` and each of these attributes, in batches."""
         batch = max(1, BATCH // len(self.divisions[mask].kind)) if attributes else 1
         for first in range(0, len(attributes), batch):
             some = attributes[first : first + batch]

@@ -13,7 +13,7 @@ from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows
 Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
 
 
-SPARSE = 12  # keys may span so many times their number before sorting them is quicker
+SPARSE = 12  # beyond this many times their number, keys are quicker to sort
 EVERY = slice(None)
 KEYS = 1 << 48  # combined codes stay below this
 SMALL = 1 << 16  # keys below this are made in 16 bits, four times as many at once
@@ -115,7 +115,7 @@ class Columns:
 
 
 def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
-    """Lay the users' person attributes out by row, beside the request attributes."""
+    """Lay the users' person attributes out by row, next to the request attributes."""
     person = np.ascontiguousarray(rows.person.T).take(rows.user, axis=1)
     return Columns(np.concatenate([person, rows.request.T]) if rows.request.size else person, cards)
 
@@ -128,7 +128,7 @@ def tally(labels: Indexes, size: int, columns: Sequence[Column]) -> list[Indexes
     """
     tables: dict[int, Indexes] = {}
     short = labels.astype(np.uint16)  # of use only where the labels fit
-    spare = len(labels) // max(1, size)  # so many more counts cost less than a pass over items
+    spare = len(labels) // max(1, size)  # this many more counts cost less than a pass over items
     for bundle in bundles(columns, min(spare, BYTE)):
         parts = [columns[place] for place in bundle]
         codes, card = joint(parts)
@@ -244,7 +244,7 @@ class Divisions(Generic[Division]):
         return found
 
     def last_step(self, mask: int) -> int:
-        """Return the attribute to divide by last: what the focus lacks, or what is at hand."""
+        """Return the attribute to divide by last: what the focus lacks, or what is remembered."""
         more = mask & ~self.focus
         if self.focus == mask ^ more and more.bit_count() == 1:
             return more.bit_length() - 1

@@ -225,7 +225,7 @@ class DisclosureObjective(Objective):
         """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same.
 
         What the search cannot choose is left out. None: every candidate of the person, also those
-        that are not feasible, for whoever explains why they are not.
+        that are not feasible, to explain why they are not.
         """
         self.focus(mask)
         persons = members(self.candidates & self._people.persons)
@@ -257,7 +257,7 @@ class DisclosureObjective(Objective):
         """Say whether A keeps every hard limit.
 
         Nothing at all always does, and what adds nothing new breaks at most ``most``: a limit
-        on what is sent, not on what is told (DESIGN.md 2.4).
+        on what is sent, not on what is learned (DESIGN.md 2.4).
         """
         return not self._closed(mask) and self.broken(mask) is None
 

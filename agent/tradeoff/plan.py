@@ -77,7 +77,7 @@ class Pairwise(Utility):
 class Scope(NamedTuple):
     """What there is to plan with, as masks.
 
-    ``held``: told already, and free to use again; ``free``: may be told; ``fixed``: in every
+    ``held``: sent before, and free to use again; ``free``: may be sent; ``fixed``: in every
     answer; ``most``: how many attributes an answer may have, None for any number; ``least``: more
     bits than that an attribute has to add to an answer to be used, and to the plan to be in it.
     """
