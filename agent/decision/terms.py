@@ -115,7 +115,7 @@ class Terms:
 
     @property
     def plans(self) -> bool:
-        """Whether known queries are decided by a plan, which helps only recipients that remember."""
+        """Whether known queries are decided by a plan, of use where recipients remember."""
         return self.mode == "planned" and self.memory == "remembers"
 
     def verdict(self, key: str, attribute: str | None = None) -> Verdict | None:

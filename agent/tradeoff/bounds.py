@@ -164,7 +164,7 @@ def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: b
 def sampling_error(
     samples: int, delta: float, spread: float = 1.0, *, two_sided: bool = False
 ) -> float:
-    """Return the error with which ``samples`` estimate a mean loss: the inverse of `sample_size`."""
+    """Return the error with which ``samples`` estimate a mean loss: inverse of `sample_size`."""
     if not samples >= 1:
         raise ValueError(f"a sample has at least one row, not {samples}")
     return spread * sqrt(_log_inverse(delta, two_sided=two_sided) / (2 * samples))
