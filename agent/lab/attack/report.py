@@ -93,11 +93,11 @@ def _absence(study: Study) -> dict[str, object]:
     """Return what reasoning about absence gives."""
     withheld = study.reasoned.withheld
     way, most = max(withheld.items(), key=lambda each: each[1].bits.max())
-    alone = "gave nothing away here either, though it was looked for with the rarest facts"
+    alone = "gave nothing away here either, although the study looked at the rarest facts"
     if most.bits.max() > 0:
         alone = (
-            f"speaks: with {way.name}, {most.agreeing:,} people agreed with what somebody with "
-            f"rare facts said, and {most.producing:,} of them would have said it"
+            f"reveals something: with {way.name}, {most.agreeing:,} people agreed with what "
+            f"somebody with rare facts sent, and {most.producing:,} of them would have sent it"
         )
     return {
         "equal": study.reasoned.equal,
@@ -106,13 +106,13 @@ def _absence(study: Study) -> dict[str, object]:
         "few": len(most.bits),
         "short": min(SHORT, study.options.requests),
         "short_list": most.listed,
-        "withheld": _told("limits kept for the user alone", withheld),
-        "unset": _told("what was not said is not set", study.reasoned.unset),
+        "withheld": _absences("limits kept for the user alone", withheld),
+        "unset": _absences("what was not said is not set", study.reasoned.unset),
     }
 
 
-def _told(name: str, withheld: Mapping[Way, Withheld]) -> str:
-    """Return a table of what absence tells, a row a way."""
+def _absences(name: str, withheld: Mapping[Way, Withheld]) -> str:
+    """Return a table of what withholding reveals, a row for each way."""
     rows = [
         (
             *(way.name, f"{each.bits.mean():.2f}", f"{each.bits.max():.2f}"),
