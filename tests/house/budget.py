@@ -54,7 +54,7 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 232),
+    "private functions with one caller": (250, 220),
     "lines of tests": (42_000, 63_029),
 }
 STANDING = {
@@ -62,9 +62,9 @@ STANDING = {
     "agent/cli": Size(4_767, 30),
     "agent/daemon": Size(5_049, 33),
     "agent/decision": Size(1_265, 10),
-    "agent/lab": Size(3_604, 34),
-    "agent/model": Size(818, 8),
-    "agent/tradeoff": Size(1_822, 15),
+    "agent/lab": Size(3_589, 34),
+    "agent/model": Size(816, 8),
+    "agent/tradeoff": Size(1_820, 15),
     "agent/tui": Size(3_876, 27),
     "agent/vault": Size(2_502, 15),
     "agent/wire": Size(995, 11),
