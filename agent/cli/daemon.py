@@ -17,7 +17,6 @@ from agent.cli.options import Answer, OneOf, answers, json_option, record
 from agent.cli.printing import listing, paragraph, printable
 from agent.daemon.checks import Machine, listens
 from agent.daemon.doctor import examine
-from agent.daemon.loopback import TOKEN
 from agent.daemon.run import Options
 from agent.daemon.run import run as run_daemon
 from agent.daemon.service import (
@@ -35,7 +34,7 @@ from agent.daemon.service import (
     stopping,
     write,
 )
-from agent.daemon.sockets import alone
+from agent.daemon.sockets import TOKEN, alone
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.files import private_folder
 from agent.paths import Paths, paths

@@ -18,12 +18,14 @@ from agent.daemon.log import LOG, kind_and_place, logging_to
 from agent.daemon.sockets import (
     ADDRESS,
     BACKLOG,
+    TOKEN,
     adopted,
     alone,
     at_port,
     doors,
     more_files,
     notify,
+    token_of,
 )
 from agent.errors import ReplacedVaultError, ReticentError
 from agent.files import private_folder
@@ -168,8 +170,7 @@ def live(
     Raises DaemonError or UsageError where the port or its token must not be used.
     """
     from agent.daemon.autolock import Autolock
-    from agent.daemon.loopback import TOKEN, UNASKED, admitted, token_of
-    from agent.daemon.server import Daemon, application, runner
+    from agent.daemon.server import UNASKED, Daemon, admitted, application, runner
 
     with ExitStack() as stack:
         port, token = None, ""

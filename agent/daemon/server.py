@@ -1,8 +1,12 @@
-"""The two doors as HTTP: exactly the calls of agent/wire/routes.py, each at its doors."""
+"""The two doors as HTTP: exactly the calls of agent/wire/routes.py, each at its doors.
+
+The query door is also at a port of 127.0.0.1 if asked for, for what cannot open a Unix socket.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -29,6 +33,7 @@ from agent.daemon.boundary import (
 )
 from agent.daemon.events import Bus, EndedError
 from agent.daemon.request_log import Asker
+from agent.daemon.sockets import ADDRESS, PortSocket
 from agent.errors import RefusedError, VaultError
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done
 from agent.wire.client import MEDIA_TYPE
@@ -55,6 +60,15 @@ IDLE = 60.0  # seconds that a connection may stand open between two calls, or be
 GRACE = 5.0  # seconds for running calls to end when the daemon does
 LONGEST_LINE = 32 * 1024  # bytes of a request's first: the longest host has 12 for a character
 AT_ONCE = {"lock", "shutdown", "events"}  # these do not wait for the policy
+UNASKED = 5.0  # seconds that one may stand open and ask nothing: anybody here can make one
+_SCHEME = "Bearer "
+_PREFLIGHT = {"Origin", "Access-Control-Request-Method"}  # Fetch standard, section 3.2.2
+_PRIVATE_NETWORK = "Access-Control-{}-Private-Network"
+_MAY_SEND = {
+    "Access-Control-Allow-Methods": "GET, POST",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Max-Age": "600",  # seconds that a browser may keep this answer
+}
 LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
 
 
@@ -149,6 +163,55 @@ def application(door: Door, daemon: Daemon) -> web.Application:
             handler = _handler(route, door, daemon)
             made.router.add_route(route.method, route.path, handler, name=route.name)
     return made
+
+
+def admitted(
+    made: web.Application, listening: PortSocket, origins: Sequence[str], token: str
+) -> web.Application:
+    """Let an application at a port of 127.0.0.1 answer only those who may ask.
+
+    Any program on this machine can connect, and any web page can try. A call needs the token, one
+    of two names for this address (against DNS rebinding), and no origin or one of ``origins``.
+    """
+    hosts = [f"{name}:{listening.getsockname()[1]}" for name in (ADDRESS, "localhost")]
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        headers = request.headers
+        if headers.getall("Host", []) not in [[host] for host in hosts]:
+            what = "the Host header does not name this address"
+            raise RefusedError("refused", what, f"use http://{hosts[0]}")
+        pages = headers.getall("Origin", [])
+        if len(pages) > 1 or not {*pages} <= {*origins}:
+            hint = "if you trust the page, start the daemon with --origin"
+            raise RefusedError("refused", "this page may not ask", hint)
+        if request.method == "OPTIONS" and all(name in headers for name in _PREFLIGHT):
+            answer = web.Response(status=204, headers=_MAY_SEND)
+            if headers.get(_PRIVATE_NETWORK.format("Request")) == "true":
+                answer.headers[_PRIVATE_NETWORK.format("Allow")] = "true"
+            return answer
+        if not _has(headers.getall("Authorization", []), token):
+            hint = f"send Authorization: {_SCHEME}and the token"
+            raise RefusedError("refused", "the token is missing or wrong", hint, status=401)
+        if request.transport is not None:
+            listening.proven(request.transport.get_extra_info("peername"))
+        return await handler(request)
+
+    async def readable(request: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Vary"] = "Origin"
+        if (origin := request.headers.get("Origin")) in origins:
+            response.headers["Access-Control-Allow-Origin"] = str(origin)
+
+    made.middlewares.append(check)  # within the boundary
+    made.on_response_prepare.append(readable)
+    return made
+
+
+def _has(given: Sequence[str], token: str) -> bool:
+    """Return whether the headers Authorization are one, with the token; in constant time."""
+    text = given[0] if len(given) == 1 and given[0].startswith(_SCHEME) else ""
+    sent = text.removeprefix(_SCHEME).encode("utf-8", "replace")
+    return hmac.compare_digest(sent, token.encode())
 
 
 class _Request(web.Request):

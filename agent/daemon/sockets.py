@@ -3,6 +3,7 @@
 import fcntl
 import os
 import resource
+import secrets
 import socket
 import stat
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -13,7 +14,7 @@ from weakref import WeakSet
 
 from agent.daemon.log import LOG
 from agent.errors import DaemonError, reason
-from agent.files import PRIVATE
+from agent.files import OTHERS, PRIVATE, create_private, read_bytes
 from agent.paths import Paths
 from agent.wire.client import check_address, peer_uid
 from agent.wire.routes import CONTROL, QUERY, Door
@@ -24,6 +25,8 @@ MOST = 512  # connections of a listener that only this user reaches
 MOST_AT_PORT = 96  # a third of them with the token: a browser opens six
 ADDRESS = "127.0.0.1"
 BACKLOG = 1024  # connections that may wait to be taken
+TOKEN = "listen.token"  # noqa: S105  (the name of its file)
+_LONGEST, _SHORTEST = 200, 32  # bytes of a token
 FIRST = 3  # the descriptor of the first socket that is handed over
 _HINT = "set FileDescriptorName to control in one socket unit, to query in the other"
 
@@ -150,6 +153,22 @@ def at_port(port: int) -> PortSocket:
         what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
         raise DaemonError(what, "choose another") from None
     return PortSocket(fileno=made.detach())
+
+
+def token_of(path: Path) -> str:
+    """Return the token in a file, made if it is missing.
+
+    Raises DaemonError for one that others can read or that holds too little, UsageError where
+    the file cannot be read or made.
+    """
+    if not path.exists():
+        create_private(secrets.token_urlsafe(_SHORTEST).encode() + b"\n", path)
+    text, again = read_bytes(path, _LONGEST).strip(), "remove it; a new one is made"
+    if path.stat().st_mode & OTHERS:
+        raise DaemonError("other users can read this token", again, str(path))
+    if len(text) < _SHORTEST or not text.isascii():
+        raise DaemonError("not a token", again, str(path))
+    return text.decode("ascii")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.installed_files import Accounts, accounts, forget, installed_files, remove
-from agent.daemon.loopback import TOKEN
+from agent.daemon.sockets import TOKEN
 from agent.errors import BusyVaultError, VaultError
 from agent.files import private_folder
 from agent.paths import Paths, paths

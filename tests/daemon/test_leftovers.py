@@ -15,10 +15,9 @@ import pytest
 from agent.daemon import log
 from agent.daemon.consent import Consent
 from agent.daemon.installed_files import installed_files, remove
-from agent.daemon.loopback import TOKEN, token_of
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.policy_file import ActivePolicy
-from agent.daemon.sockets import alone, doors
+from agent.daemon.sockets import TOKEN, alone, doors, token_of
 from agent.files import private_folder
 from agent.model.file import write as write_model
 from agent.model.signature import generate_key, sign

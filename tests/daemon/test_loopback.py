@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.loopback import TOKEN, admitted, token_of
-from agent.daemon.sockets import ADDRESS, at_port
+from agent.daemon.server import admitted
+from agent.daemon.sockets import ADDRESS, TOKEN, at_port, token_of
 from agent.errors import DaemonError, UsageError
 from agent.wire.routes import CONTROL, QUERY, ROUTES
 from tests.daemon.fakes import ASK, Running, Said, asked, serving

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.loopback import admitted
-from agent.daemon.server import check_page
+from agent.daemon.server import admitted, check_page
 from agent.daemon.sockets import at_port
 from agent.errors import RefusedError, UsageError
 from agent.wire.decide import Ask

@@ -24,7 +24,7 @@ print("imported", *sys.modules)
 DAEMON = """
 import sys
 import agent.daemon.run
-import agent.daemon.agent, agent.daemon.api, agent.daemon.server, agent.daemon.loopback
+import agent.daemon.agent, agent.daemon.api, agent.daemon.server
 print("imported", *sys.modules)
 """
 
