@@ -39,7 +39,7 @@ WHY = {
     "stricter": "stricter than {}",
     "the same": "like {}",
 }
-Source = Callable[[str, str, Verdict], str]  # of an attribute's setting: name, key, what is ruled
+Source = Callable[[str, Verdict], str]  # of a setting: its key, and what is ruled
 
 
 class Origins:
@@ -100,6 +100,11 @@ class View:
         return rule.matches(self.ruling.host, self.ruling.pool, spoken(self.query), attribute)
 
     @property
+    def of_file(self) -> list[Rule]:
+        """The rules of the file itself, in its order."""
+        return [rule for rule in self.policy.rules if rule.layer is Layer.FILE]
+
+    @property
     def pool(self) -> str:
         """Who remembers what the recipient learns."""
         pool = self.ruling.pool
@@ -119,7 +124,7 @@ class View:
             if "sensitivity" in verdicts:
                 text += f", for {written(verdicts['sensitivity'].value)} bits or more"
             sources = {
-                key: f"{word} {source(name, key, verdict)}"
+                key: f"{word} {source(key, verdict)}"
                 for key, verdict in verdicts.items()
                 if matters(key, verdicts)
             }
@@ -151,6 +156,17 @@ class View:
         ]
         return {**self.value(key, verdict), "lost": lost}
 
+    def ruled(self, value: Callable[[str, Verdict], dict[str, Any]]) -> dict[str, Any]:
+        """Return all that is ruled in JSON's types; ``value``: of a setting."""
+        attributes = self.ruling.attributes.items()
+        return {
+            "settings": {key: value(key, each) for key, each in self.ruling.settings.items()},
+            "attributes": {
+                name: {key: value(key, each) for key, each in verdicts.items()}
+                for name, verdicts in attributes
+            },
+        }
+
     def record(self, rule: Rule) -> dict[str, Any]:
         """Return a whole rule in JSON's types."""
         return {
@@ -159,6 +175,22 @@ class View:
             "expired": rule.is_over(self.today),
             "settings": dict(rule.settings),
         }
+
+
+def view_of(file: Path, model: Path | None, recipient: str | None, query: str = "") -> View:
+    """Return what a policy rules today; for no ``recipient``: without the rules that name some.
+
+    UsageError where the recipient is not a host.
+    """
+    titles = {each.name: each.title for each in attributes_of(model)}
+    policy, day = noted(read_policy(file), [*titles]), today()
+    general = policy
+    if recipient is None:
+        rules = tuple(rule for rule in policy.rules if not (rule.recipients or rule.groups))
+        general = replace(policy, rules=rules, groups={})
+    host = ANYBODY if recipient is None else recipient
+    ruling = Rulebook(general, [*titles]).match(host, query, day)
+    return View(policy, ruling, query, day, titles, Origins(policy))
 
 
 def matters(key: str, verdicts: Verdicts) -> bool:
@@ -178,29 +210,22 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
 
     It also shows which rules they override, and why.
     """
-    titles = {each.name: each.title for each in attributes_of(model)}
-    policy, day = noted(read_policy(file), [*titles]), today()
-    ruling = Rulebook(policy, [*titles]).match(recipient, query, day)
-    view = View(policy, ruling, query, day, titles, Origins(policy))
+    view = view_of(file, model, recipient, query)
+    ruling = view.ruling
     matching = [
         rule
-        for rule in policy.rules
-        if rule.layer is Layer.FILE
-        and not rule.is_over(day)
-        and any(view.reaches(rule, name) for name in (None, *titles))
+        for rule in view.of_file
+        if not rule.is_over(view.today)
+        and any(view.reaches(rule, name) for name in (None, *view.titles))
     ]
     message = {
-        "policy": policy.source,
+        "policy": view.policy.source,
         "recipient": ruling.host,
         "pool": ruling.pool,
         "query": query,
-        "today": str(day),
+        "today": str(view.today),
         "matching": [view.record(each) for each in matching],
-        "settings": {key: view.decided(key, each) for key, each in ruling.settings.items()},
-        "attributes": {
-            name: {key: view.decided(key, each) for key, each in verdicts.items()}
-            for name, verdicts in ruling.attributes.items()
-        },
+        **view.ruled(view.decided),
     }
     return Answer(message, explained(view, matching))
 
@@ -218,25 +243,21 @@ def explained(view: View, matching: list[Rule]) -> str:
         head = (
             f"Nothing is sent to {ruling.host}: {origins.short(nothing.rule, 'nothing')} says so."
         )
-    given = {key: ruling.settings[key] for key in SETTINGS if key in ruling.settings}
-    rows = [
-        (key, written(each.value), because(view, key, each))
-        for key, each in given.items()
-        if each.rule.layer is not Layer.DEFAULTS
-    ]
-    default = ", ".join(
-        f"{key} {written(each.value)}"
-        for key, each in ruling.settings.items()
-        if each.rule.layer is Layer.DEFAULTS
-    )
+    rows, default = [], []
+    for key in SETTINGS:
+        each = ruling.settings.get(key)
+        if each is not None and each.rule.layer is Layer.DEFAULTS:
+            default.append(f"{key} {written(each.value)}")
+        elif each is not None:
+            rows.append((key, written(each.value), because(view, key, each)))
     rules = [(each.name, str(origins.line(each)), _decides(each, ruling)) for each in matching]
     return page(
         head,
         facts([("policy", origins.source), ("query", view.query), ("remembered by", view.pool)]),
         *(["Settings of the request", table(DECIDED, rows)] if rows else []),
-        paragraph(f"By default: {default}.") if default else "",
+        paragraph(f"By default: {', '.join(default)}.") if default else "",
         "Attributes",
-        view.attributes("by", lambda _, key, each: because(view, key, each)),
+        view.attributes("by", lambda key, each: because(view, key, each)),
         *(["Rules of the file that match", table(RULE, rules)] if rules else []),
     )
 
@@ -282,39 +303,24 @@ def show(recipient: str | None, file: Path, model: Path | None) -> Answer:
     A setting comes from the file, its preset or the defaults. Rules for some requests only are
     listed below.
     """
-    titles = {each.name: each.title for each in attributes_of(model)}
-    policy, day = noted(read_policy(file), [*titles]), today()
-    general = policy
-    if recipient is None:
-        rules = tuple(rule for rule in policy.rules if not (rule.recipients or rule.groups))
-        general = replace(policy, rules=rules, groups={})
-    ruling = Rulebook(general, [*titles]).match(
-        ANYBODY if recipient is None else recipient, "", day
-    )
-    view = View(policy, ruling, "", day, titles, Origins(policy))
+    view = view_of(file, model, recipient)
+    policy, ruling = view.policy, view.ruling
     host = None if recipient is None else ruling.host
-    of_file = (rule for rule in policy.rules if rule.layer is Layer.FILE)
-    if host is None:
-        others = [each for each in of_file if each.recipients or each.groups or each.queries]
-    else:
-        others = [
-            each
-            for each in of_file
-            if each.queries and view.reaches(replace(each, queries=(), attributes=()))
-        ]
+    others = [
+        each
+        for each in view.of_file
+        if (each.queries and view.reaches(replace(each, queries=(), attributes=())))
+        or (host is None and (each.recipients or each.groups or each.queries))
+    ]
     message = {
         "policy": policy.source,
         "recipient": host,
         "pool": None if host is None else ruling.pool,
-        "today": str(day),
+        "today": str(view.today),
         "trusted_keys": [*policy.trusted_keys],
         "daemon": asdict(policy.daemon),
         "groups": {name: [each.text for each in of] for name, of in policy.groups.items()},
-        "settings": {key: view.value(key, each) for key, each in ruling.settings.items()},
-        "attributes": {
-            name: {key: view.value(key, each) for key, each in verdicts.items()}
-            for name, verdicts in ruling.attributes.items()
-        },
+        **view.ruled(view.value),
         "rules": [view.record(each) for each in others],
     }
     return Answer(message, shown(view, host, others))
@@ -350,7 +356,7 @@ def shown(view: View, host: str | None, others: list[Rule]) -> str:
         facts((name, text) for name, text in pairs.items() if text),
         table(SETTING, rows),
         "Attributes",
-        view.attributes("from", lambda _, key, each: origins.long(each.rule, key)),
+        view.attributes("from", lambda key, each: origins.long(each.rule, key)),
         *(["Rules for some requests only", "\n".join(rules)] if rules else []),
     )
 

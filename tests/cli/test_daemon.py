@@ -168,25 +168,42 @@ def manager(account: Path) -> Path:
     return account / "systemctl.log"
 
 
+@pytest.fixture
+def service(run: Run) -> Run:
+    """Run `reticent daemon service`, by default for systemd."""
+    return lambda name, *options: run("daemon", "service", name, "--manager", "systemd", *options)
+
+
 def units(account: Path) -> list[str]:
     """Return the names of what is installed."""
     return sorted(each.name for each in (account / ".config/systemd/user").glob("*"))
 
 
-def test_without_a_manager_two_commands_are_shown(run: Run, account: Path) -> None:
-    """The files are there all the same."""
-    ran = run("daemon", "service", "install", "--manager", "systemd")
+def test_without_a_manager_two_commands_are_shown(service: Run, account: Path) -> None:
+    """The files are there all the same; `status` sees one that is not as it would be written."""
+    assert service("status").out.startswith("The service is not installed.\n")
+    assert not service("status", "--json").record["installed"]
+    nothing = service("remove")
+    assert (nothing.code, units(account)) == (0, [])
+    assert nothing.out == "The service is not installed, so there was nothing to remove.\n"
+    ran = service("install")
     assert (ran.code, ran.err) == (0, "")
     assert units(account) == sorted(FILES)
     assert ran.out.splitlines()[-2:] == [
         "  systemctl --user daemon-reload",
         "  systemctl --user enable --now reticent-control.socket reticent-query.socket",
     ]
+    assert service("status", "--json").record["installed"]
+    assert service("status").out.startswith("The service is installed:\n")
+    changed = account / ".config/systemd/user" / FILES[0]
+    changed.write_text(changed.read_text().replace(sys.executable, "/gone/python3"))
+    assert service("status", "--json").record["differing"] == [str(changed)]
+    assert "Run `reticent daemon service install` to update it." in service("status").out
 
 
-def test_with_a_manager_they_are_run(run: Run, manager: Path) -> None:
+def test_with_a_manager_they_are_run(service: Run, manager: Path) -> None:
     """In this order; a second time what runs is stopped first, so that it is started anew."""
-    assert run("daemon", "service", "install", "--manager", "systemd").code == 0
+    assert service("install").code == 0
     first = manager.read_text().splitlines()
     sockets = " ".join(FILES[1:])
     assert first == [
@@ -194,16 +211,16 @@ def test_with_a_manager_they_are_run(run: Run, manager: Path) -> None:
         "--user daemon-reload",
         f"--user enable --now {sockets}",
     ]
-    assert "left" not in run("daemon", "service", "install", "--manager", "systemd").out
+    assert "left" not in service("install").out
     again = manager.read_text().splitlines()[3:]
     assert again == [first[0], f"--user disable --now {sockets} {FILES[0]}", *first[1:]]
 
 
-def test_removing_takes_away_what_was_installed(run: Run, account: Path, manager: Path) -> None:
+def test_removing_takes_away_what_was_installed(service: Run, account: Path, manager: Path) -> None:
     """It is stopped first, and forgotten last."""
-    run("daemon", "service", "install", "--manager", "systemd")
+    service("install")
     manager.unlink()
-    removed = run("daemon", "service", "remove", "--manager", "systemd", "--json").record
+    removed = service("remove", "--json").record
     assert [Path(each).name for each in removed["removed"]] == FILES
     assert removed["left"] == []
     assert units(account) == []
@@ -214,67 +231,44 @@ def test_removing_takes_away_what_was_installed(run: Run, account: Path, manager
     ]
 
 
-def test_removing_nothing_says_so(run: Run, account: Path) -> None:
-    """And is no error, so that it can simply be run again."""
-    ran = run("daemon", "service", "remove", "--manager", "systemd")
-    assert (ran.code, units(account)) == (0, [])
-    assert ran.out == "The service is not installed, so there was nothing to remove.\n"
-
-
-def test_the_status_before_and_after(run: Run, account: Path) -> None:
-    """And when a file is not as it would be written."""
-    ask = ("daemon", "service", "status", "--manager", "systemd")
-    assert run(*ask).out.startswith("The service is not installed.\n")
-    assert not run(*ask, "--json").record["installed"]
-    run("daemon", "service", "install", "--manager", "systemd")
-    assert run(*ask, "--json").record["installed"]
-    assert run(*ask).out.startswith("The service is installed:\n")
-    changed = account / ".config/systemd/user" / FILES[0]
-    changed.write_text(changed.read_text().replace(sys.executable, "/gone/python3"))
-    assert run(*ask, "--json").record["differing"] == [str(changed)]
-    assert "Run `reticent daemon service install` to update it." in run(*ask).out
-
-
 @pytest.mark.parametrize(("kind", "count"), [("systemd", 3), ("launchd", 1)])
-def test_printing_writes_nothing(run: Run, account: Path, kind: str, count: int) -> None:
+def test_printing_writes_nothing(service: Run, account: Path, kind: str, count: int) -> None:
     """The text is that of the files; a property list is shown on any system."""
-    found = run("daemon", "service", "install", "--print", "--json", "--manager", kind).record[
-        "files"
-    ]
+    found = service("install", "--print", "--json", "--manager", kind).record["files"]
     assert len(found) == count
-    shown = run("daemon", "service", "install", "--print", "--manager", kind).out
+    shown = service("install", "--print", "--manager", kind).out
     for each in found:
         assert each["text"] in shown
         assert sys.executable in found[0]["text"]
     assert [*account.iterdir()] == []
 
 
-def test_a_manager_that_refuses_is_quoted(run: Run, manager: Path) -> None:
+def test_a_manager_that_refuses_is_quoted(service: Run, manager: Path) -> None:
     """With the command that it refused, as one sentence."""
     fake = manager.with_suffix("")
     fake.write_text('#!/bin/sh\n[ "$2" = enable ] || exit 0\necho "no such unit" >&2\nexit 5\n')
-    error, _ = run("daemon", "service", "install", "--manager", "systemd").refusal(code=1)
+    error, _ = service("install").refusal(code=1)
     assert error.startswith("`systemctl --user enable --now ")
     assert error.endswith("` failed: no such unit")
 
 
-def test_a_folder_that_cannot_be_written_is_an_error(run: Run, account: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_an_error(service: Run, account: Path) -> None:
     """Here a file stands in its place."""
     (account / ".config").write_text("a file")
-    error, hint = run("daemon", "service", "install", "--manager", "systemd").refusal()
+    error, hint = service("install").refusal()
     assert str(account / ".config/systemd/user/reticent.service") in error
     assert "--print" in hint
 
 
 def test_a_daemon_that_runs_by_itself_is_in_the_way(
-    run: Run, account: Path, manager: Path, monkeypatch: pytest.MonkeyPatch
+    service: Run, account: Path, manager: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Systemd would take its sockets away; nothing is written then."""
     assert not manager.exists()
     with short_folder() as folder:
         monkeypatch.setenv("RETICENT_HOME", str(folder))
         with FakeDaemon(paths().control, {}):
-            error, _ = run("daemon", "service", "install", "--manager", "systemd").refusal(1)
+            error, _ = service("install").refusal(1)
     assert "a daemon is already running" in error
     assert units(account) == []
 
@@ -283,20 +277,20 @@ LONG = "x" * 120
 
 
 def test_where_nobody_can_listen_no_daemon_is_in_the_way(
-    run: Run, manager: Path, monkeypatch: pytest.MonkeyPatch
+    service: Run, manager: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here the path of a socket of one's own would be too long; systemd has another for it."""
     assert not manager.exists()
     monkeypatch.setenv("XDG_STATE_HOME", str(manager.parent / LONG))
-    assert run("daemon", "service", "install", "--manager", "systemd").code == 0
+    assert service("install").code == 0
 
 
 def test_a_folder_in_which_no_socket_can_lie_is_refused(
-    run: Run, account: Path, monkeypatch: pytest.MonkeyPatch
+    service: Run, account: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is written: its units could never start."""
     monkeypatch.setenv(HOME, str(account / LONG))
-    error, hint = run("daemon", "service", "install", "--manager", "systemd").refusal()
+    error, hint = service("install").refusal()
     assert "the path of the socket has" in error
     assert HOME in hint
     assert units(account) == []
