@@ -9,7 +9,7 @@ import click
 
 from agent.cli.groups import Commands
 from agent.cli.interrupt import Progress, extra
-from agent.cli.options import PATH, Answer, OneOf, answers, folder_for, seed_option
+from agent.cli.options import PATH, Answer, OneOf, answers, folder_for, option, seed_option
 from agent.cli.printing import Column, numeric, paragraph, table
 from agent.errors import UsageError
 from agent.files import replace_bytes
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PLAIN = AttackOptions()
 MANY, CORES = 1_000_000, 64
+LAMBDA = click.FloatRange(min=0, max=1e9)
 _SIZES = ("1", "10", "100")
 _COLUMNS = (Column("what"), numeric("paper"), numeric("here"), Column("§"))
 
@@ -41,19 +42,16 @@ def lab() -> None:
 
 def _counted(name: str, most: int, usual: int, text: str) -> Callable[[FC], FC]:
     """Return an option that takes a number of something, at least one."""
-    kind = click.IntRange(min=1, max=most)
-    return click.option(name, type=kind, default=usual, show_default=True, metavar="N", help=text)
+    return option(name, click.IntRange(min=1, max=most), "N", text, default=usual)
 
 
-log_option = click.option(
-    "--log", type=PATH, metavar="DIR", help="A log, as of `reticent lab synth`."
-)
-out_option = click.option("--out", required=True, type=PATH, metavar="DIR", help="Where to write.")
+log_option = option("--log", PATH, "DIR", "A log, as of `reticent lab synth`.")
+out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 
 
 @lab.command()
-@click.option("--users", type=PATH, metavar="F", help="A row per user, as `model build` has it.")
-@click.option("--events", type=PATH, metavar="F", help="A row per request.")
+@option("--users", PATH, "F", "A row per user, as `model build` has it.")
+@option("--events", PATH, "F", "A row per request.")
 @log_option
 @out_option
 @_counted("--people", MANY, PLAIN.people, "How many are attacked.")
@@ -114,17 +112,11 @@ def _reader(
 
 
 @lab.command()
-@click.option("--model", type=PATH, metavar="M", help="A model file.")
+@option("--model", PATH, "M", "A model file.")
 @click.option("--survey", is_flag=True, help="The model that comes with reticent; the default.")
 @log_option
 @out_option
-@click.option(
-    *("--lambda", "trade_off"),
-    type=click.FloatRange(min=0, max=1e9),
-    default=TRADE_OFF,
-    show_default=True,
-    help="Of the calibrated objective.",
-)
+@option("--lambda trade_off", LAMBDA, None, "Of the calibrated objective.", default=TRADE_OFF)
 @_counted("--samples", MANY, SAMPLES, "Rows, and people, in a sample.")
 @seed_option
 @_counted("--processes", 2, 2, "One, or one per estimator.")
@@ -172,13 +164,7 @@ def paper(
 
 @lab.command()
 @click.argument("out", type=PATH, metavar="OUT")
-@click.option(
-    "--times",
-    type=OneOf(_SIZES),
-    default="1",
-    show_default=True,
-    help="How many times the paper's size.",
-)
+@option("--times", OneOf(_SIZES), None, "How many times the paper's size.", default="1")
 @seed_option
 @click.option("--uncounted", is_flag=True, help="Do not count: at 100 times, that takes memory.")
 @answers

@@ -11,7 +11,7 @@ import click
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Progress, extra, uninterrupted
-from agent.cli.options import PATH, Answer, OneOf, answers, shrinkage
+from agent.cli.options import PATH, Answer, OneOf, answers, option, shrinkage
 from agent.cli.printing import Column, facts, numeric, page, paragraph, printable, table, wide
 from agent.daemon.model_registry import ModelRegistry
 from agent.errors import UsageError
@@ -63,6 +63,8 @@ DROPPED = {
     "thin_rows": ("row of such a query", "rows of such queries"),
 }
 ATTRIBUTES = (Column("name in files"), wide("fact, and its values"))
+ESTIMATORS = ("louo", "plugin")
+SENSITIVITIES = "From two surveys, or none. By default scaled with --log, else none."
 MAX_NAME = 240  # bytes; while it is written, a file has a longer name
 
 
@@ -146,7 +148,7 @@ def key(path: Path) -> Answer:
 
 @model.command()
 @click.argument("path", type=PATH, metavar="M")
-@click.option("--key", "key_path", required=True, type=PATH, metavar="K", help="The private key.")
+@option("--key key_path", PATH, "K", "The private key.", required=True)
 @answers
 def sign(path: Path, key_path: Path) -> Answer:
     """Sign the model M; the signature is written to a file beside it."""
@@ -157,9 +159,7 @@ def sign(path: Path, key_path: Path) -> Answer:
 
 @model.command()
 @click.argument("path", type=PATH, metavar="M")
-@click.option(
-    "--key", "expected", metavar="ed25519:HEX", help="Fail unless this public key signed it."
-)
+@option("--key expected", str, "ed25519:HEX", "Fail unless this public key signed it.")
 @answers
 def verify(path: Path, expected: str | None) -> Answer:
     """Check the signature of the model M, and show who signed it.
@@ -269,44 +269,18 @@ def info(path: str | None) -> Answer:
 
 
 @model.command()
-@click.option("--users", type=PATH, metavar="F", help="A row per user.")
-@click.option("--events", type=PATH, metavar="F", help="A row per request.")
-@click.option("--log", type=PATH, metavar="F", help="Instead: a row per page visited.")
-@click.option("--people", type=PATH, metavar="F", help="With --log: a row per person.")
-@click.option("--sites", type=PATH, metavar="F", help="With --log: a row per host and topic.")
-@click.option("--out", required=True, type=PATH, metavar="M.safetensors", help="Where to write.")
-@click.option(
-    "--estimator",
-    type=OneOf(["louo", "plugin"]),
-    default="louo",
-    show_default=True,
-    help="Leave-one-user-out, or the paper's.",
-)
-@click.option(
-    "--shrinkage",
-    type=shrinkage,
-    metavar="auto|ROWS",
-    default="auto",
-    show_default=True,
-    help="Weight of the prior, in rows.",
-)
-@click.option(
-    "--min-users",
-    type=int,
-    default=30,
-    show_default=True,
-    metavar="N",
-    help="Drop queries of fewer users.",
-)
-@click.option("--half", type=OneOf(["A", "B"]), help="Build from one half of the users only.")
-@click.option(
-    "--sensitivities",
-    type=OneOf(["scaled", "as-answered", "none"]),
-    help="Of attributes, by default: from two surveys, or none. With --log scaled, else none.",
-)
-@click.option(
-    "--id", "name", metavar="NAME", help="Name of the model. By default that of the file."
-)
+@option("--users", PATH, "F", "A row per user.")
+@option("--events", PATH, "F", "A row per request.")
+@option("--log", PATH, "F", "Instead: a row per page visited.")
+@option("--people", PATH, "F", "With --log: a row per person.")
+@option("--sites", PATH, "F", "With --log: a row per host and topic.")
+@option("--out", PATH, "M.safetensors", "Where to write.", required=True)
+@option("--estimator", OneOf(ESTIMATORS), None, "Ours, or the paper's.", default="louo")
+@option("--shrinkage", shrinkage, "auto|ROWS", "Weight of the prior, in rows.", default="auto")
+@option("--min-users", int, "N", "Drop queries of fewer users.", default=30)
+@option("--half", OneOf(["A", "B"]), None, "Build from one half of the users only.")
+@option("--sensitivities", OneOf(["scaled", "as-answered", "none"]), None, SENSITIVITIES)
+@option("--id name", str, "NAME", "Name of the model. By default that of the file.")
 @click.option("--source", default="", metavar="TEXT", help="Where the data comes from.")
 @click.option("--licence", default="", metavar="TEXT", help="Licence of the data.")
 @answers

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from functools import wraps
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import click
 import msgspec
@@ -17,6 +17,7 @@ from agent.wire.base import LONGEST_HOST, LONGEST_QUERY
 
 PATH = click.Path(path_type=Path)
 PIPE = "-"
+F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
 V = TypeVar("V")
 ASKED = "What is asked; - reads it from the standard input, where no other user sees it."
@@ -32,6 +33,18 @@ def sees_terminal() -> bool:
     return at_terminal() and sys.stdout is not None and sys.stdout.isatty()
 
 
+def option(
+    declared: str,
+    kind: object,
+    metavar: str | None,
+    text: str,
+    **more: Any,  # noqa: ANN401  (of click)
+) -> Callable[[F], F]:
+    """Return an option that takes a value; ``declared``: its name, and that of its argument."""
+    shown, names = "default" in more, declared.split()
+    return click.option(*names, type=kind, metavar=metavar, help=text, show_default=shown, **more)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -41,14 +54,7 @@ explain_option = click.option(
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
-seed_option = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Seed of the random numbers.",
-)
+seed_option = option("--seed", click.IntRange(min=0), "N", "Seed of the random numbers.", default=0)
 
 
 def record(message: object) -> str:

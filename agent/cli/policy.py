@@ -8,7 +8,7 @@ import click
 
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
-from agent.cli.options import PATH, Answer, answers, today
+from agent.cli.options import PATH, Answer, answers, option, today
 from agent.cli.printing import Column, note, numeric, page, paragraph, printable, table, wide
 from agent.errors import PolicyError, Problem, UsageError
 from agent.files import check_ours
@@ -65,15 +65,9 @@ policy_option = click.option(
 )
 
 
-model_option = click.option(
-    "--model",
-    type=PATH,
-    metavar="M",
-    help="The model whose attributes are meant. By default the one that comes with reticent.",
-)
-recipient_option = click.option(
-    "--recipient", metavar="HOST", help="For whom. By default whoever no rule names."
-)
+MODEL = "The model whose attributes are meant. By default the one that comes with reticent."
+model_option = option("--model", PATH, "M", MODEL)
+recipient_option = option("--recipient", str, "HOST", "For whom. By default whoever no rule names.")
 
 
 def noted(policy: Policy, names: Sequence[str]) -> Policy:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import QUERY, Answer, OneOf, answers, names, once, pair, today
+from agent.cli.options import QUERY, Answer, OneOf, answers, names, once, option, pair, today
 from agent.cli.policy import attributes_of, model_option, noted, policy_option
 from agent.cli.policy_pages import Origins, written
 from agent.cli.printing import note, paragraph
@@ -61,15 +61,10 @@ def day(text: str) -> date:
 def scope_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options for its file, and for which requests: its argument ``where``."""
 
-    @click.option("--recipient", metavar="HOST|GROUP", help="For one recipient or group.")
-    @click.option("--attribute", metavar="NAME", help="For one attribute, or a pattern.")
-    @click.option(
-        "--query",
-        type=QUERY,
-        metavar="WORDS",
-        help="For queries with these words; - reads them from the standard input.",
-    )
-    @click.option("--expires", type=day, metavar="DATE", help="Through this day, as 2027-03-01.")
+    @option("--recipient", str, "HOST|GROUP", "For one recipient or group.")
+    @option("--attribute", str, "NAME", "For one attribute, or a pattern.")
+    @option("--query", QUERY, "WORDS", "For queries with these words; - reads the standard input.")
+    @option("--expires", day, "DATE", "Through this day, as 2027-03-01.")
     @policy_option
     @model_option
     @wraps(command)

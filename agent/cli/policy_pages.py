@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from agent.cli.options import ASKED, QUERY, Answer, answers, today
+from agent.cli.options import ASKED, QUERY, Answer, answers, option, today
 from agent.cli.policy import (
     attributes_of,
     model_option,
@@ -200,8 +200,8 @@ def matters(key: str, verdicts: Verdicts) -> bool:
 
 
 @click.command()
-@click.option("--recipient", required=True, metavar="HOST", help="Who receives the request.")
-@click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
+@option("--recipient", str, "HOST", "Who receives the request.", required=True)
+@option("--query", QUERY, "TEXT", ASKED, required=True)
 @policy_option
 @model_option
 @answers

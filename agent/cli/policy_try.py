@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.cli.interrupt import Progress
-from agent.cli.options import PATH, Answer, answers
+from agent.cli.options import PATH, Answer, answers, option
 from agent.cli.policy import noted, read_policy
 from agent.cli.printing import Column, facts, numeric, page, paragraph, strong, table, wide
 from agent.cli.terms import expect_shipped, read_values
@@ -58,6 +58,7 @@ COLUMNS = (
     numeric("bits"),
     numeric("people left"),
 )
+HISTORY = "Past requests, a JSON object a line (policy/FORMAT.md); sorted by time."
 SHOWN = 60  # characters of a query
 
 
@@ -265,27 +266,9 @@ def _counts(counts: Counts, titles: Titles) -> str:
 
 @click.command("try")
 @click.argument("file", type=PATH)
-@click.option(
-    "--history",
-    "past",
-    type=PATH,
-    required=True,
-    metavar="L.jsonl",
-    help="Past requests, a JSON object a line (policy/FORMAT.md); sorted by time.",
-)
-@click.option(
-    "--profile",
-    type=PATH,
-    metavar="P.toml",
-    help='Your values, attribute = "value"; a fact without one is not set.',
-)
-@click.option(
-    "--model",
-    "model_file",
-    type=PATH,
-    metavar="M",
-    help="The model's file. By default the one that comes with reticent.",
-)
+@option("--history past", PATH, "L.jsonl", HISTORY, required=True)
+@option("--profile", PATH, "P.toml", 'Your facts, attribute = "value"; the others are not set.')
+@option("--model model_file", PATH, "M", "The model's file. By default the one of reticent.")
 @answers
 def try_(file: Path, past: Path, profile: Path | None, model_file: Path | None) -> Answer:
     """Replay past requests under a policy file, and show what would differ.

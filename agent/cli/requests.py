@@ -6,7 +6,7 @@ import click
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands, Deferred
-from agent.cli.options import Answer, answers, explain_option, yes_option
+from agent.cli.options import Answer, answers, explain_option, option, yes_option
 from agent.cli.printing import Column, note, numeric, page, paragraph, sparkline, table, told, wide
 from agent.cli.prompts import agree
 from agent.errors import nearest
@@ -40,6 +40,7 @@ DEFERRED = {
     "watch": Deferred("agent.cli.watch", "Follow what happens, one sentence per line."),
     "whatif": Deferred("agent.cli.ask", "Compare other facts with those that were sent."),
 }
+LIMIT = click.IntRange(1, MOST_ENTRIES)
 
 
 @click.group(cls=Commands, default="list", deferred=DEFERRED)
@@ -55,7 +56,7 @@ def requests() -> None:
 @click.option("--after", type=click.IntRange(0), metavar="N", help="Only what came after entry N.")
 @click.option(
     "--limit",
-    type=click.IntRange(1, MOST_ENTRIES),
+    type=LIMIT,
     metavar="N",
     help=f"At most N entries, the latest.  [default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]",
 )
@@ -103,14 +104,13 @@ def history_line(entry: Entry) -> str:
 
 
 @requests.command(name="list")
-@click.option("--recipient", metavar="HOST", help="Only its requests, and those of its group.")
-@click.option(
+@option("--recipient", str, "HOST", "Only its requests, and those of its group.")
+@option(
     "--limit",
-    type=click.IntRange(1, MOST_ENTRIES),
-    metavar="N",
+    click.IntRange(1, MOST_ENTRIES),
+    "N",
+    "At most N requests, the latest.",
     default=LATEST_ENTRIES,
-    show_default=True,
-    help="At most N requests, the latest.",
 )
 @explain_option
 @answers

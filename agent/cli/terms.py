@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from agent.cli.options import PATH, OneOf, flat, names, once, pair, today, weighted
+from agent.cli.options import PATH, OneOf, flat, names, once, option, pair, today, weighted
 from agent.cli.policy import noted, read_policy
 from agent.decision.context import Context
 from agent.decision.request import Knowledge, Request
@@ -50,33 +50,28 @@ def _once(
     return once(option.opts[0], pairs)
 
 
-def _option(name: str, kind: Any, metavar: str | None, text: str, **more: Any) -> Callable[[F], F]:  # noqa: ANN401  (of click)
-    shown = "default" in more
-    return click.option(name, type=kind, metavar=metavar, help=text, show_default=shown, **more)
-
-
 def _pairs(name: str, kind: Any, metavar: str, text: str) -> Callable[[F], F]:  # noqa: ANN401  (of click)
-    return _option(name, kind, metavar, text, multiple=True, callback=_once)
+    return option(name, kind, metavar, text, multiple=True, callback=_once)
 
 
 _OPTIONS = (
-    _option("--model", PATH, "M", "The model's file. By default the one of reticent."),
-    _option("--lambda", float, "BITS", LAMBDA, default=DEFAULTS.trade_off),
-    _option(
+    option("--model", PATH, "M", "The model's file. By default the one of reticent."),
+    option("--lambda", float, "BITS", LAMBDA, default=DEFAULTS.trade_off),
+    option(
         "--cost", OneOf(METRICS), None, "How to measure identifiability.", default=DEFAULTS.metric
     ),
-    _option("--k", int, "K", K),
-    _option("--max-violations", float, "SHARE", VIOLATIONS),
-    _option("--max-risk", float, "B", "Highest chance that one guess finds you."),
+    option("--k", int, "K", K),
+    option("--max-violations", float, "SHARE", VIOLATIONS),
+    option("--max-risk", float, "B", "Highest chance that one guess finds you."),
     _pairs("--know", pair, "ATTR=VALUE", KNOW),
-    _option("--only", names, "A,B", "Only these may be sent.", multiple=True),
-    _option("--exclude", names, "A,B", "These may not be sent.", multiple=True),
+    option("--only", names, "A,B", "Only these may be sent.", multiple=True),
+    option("--exclude", names, "A,B", "These may not be sent.", multiple=True),
     _pairs("--sensitivity", weighted, "ATTR=BITS", "Bits that ATTR must bring. May be repeated."),
     _pairs("--guard", weighted, "ATTR=WEIGHT", GUARD),
-    _option("--algorithm", OneOf(ALGORITHMS), None, "How to search.", default=DEFAULTS.algorithm),
-    _option("--policy", PATH, "FILE", "A policy that sets the terms, in place of the options."),
-    _option("--recipient", str, "HOST", "Who receives it; a policy's rules need it."),
-    _option("--profile", PATH, "P.toml", PROFILE),
+    option("--algorithm", OneOf(ALGORITHMS), None, "How to search.", default=DEFAULTS.algorithm),
+    option("--policy", PATH, "FILE", "A policy that sets the terms, in place of the options."),
+    option("--recipient", str, "HOST", "Who receives it; a policy's rules need it."),
+    option("--profile", PATH, "P.toml", PROFILE),
 )
 
 
