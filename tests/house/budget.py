@@ -55,11 +55,11 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 220),
-    "lines of tests": (42_000, 63_025),
+    "lines of tests": (42_000, 63_019),
 }
 STANDING = {
     "agent": Size(405, 4),
-    "agent/cli": Size(4_767, 30),
+    "agent/cli": Size(4_694, 30),
     "agent/daemon": Size(5_044, 32),
     "agent/decision": Size(1_265, 10),
     "agent/lab": Size(3_589, 34),
