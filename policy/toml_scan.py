@@ -146,7 +146,8 @@ def _value(text: str, at: int, path: Key) -> tuple[int, list[Statement]]:
 
     Without recursion, since it may be called from deeper in the stack than tomllib was.
     """
-    inner: list[Statement] = []
+    inner: list[tuple[Key, Key, int, int]] = []
+    ends: dict[int, int] = {}  # of what is in `inner`
     opened: list[tuple[Key, Iterator[int] | None, int]] = []  # an array counts, a table does not
     place = -1  # in `inner`, of what has the value at `at`
     while True:
@@ -154,15 +155,16 @@ def _value(text: str, at: int, path: Key) -> tuple[int, list[Statement]]:
             opened.append((path, count() if text[at] == "[" else None, place))
             at += 1
         else:
-            at = _ended(inner, place, _end(_ATOM, text, at))
+            at = ends[place] = _end(_ATOM, text, at)
         while opened:
             after = _end(_BETWEEN, text, at)
             if text[after] not in "]}":
                 break
             *_, place = opened.pop()
-            at = _ended(inner, place, after + 1)
+            at = ends[place] = after + 1
         if not opened:
-            return at, inner
+            found = enumerate(inner)
+            return at, [Statement(*each, ends[number], inline=True) for number, each in found]
         holder, places, _ = opened[-1]
         parts: Key
         start = at = after
@@ -174,14 +176,7 @@ def _value(text: str, at: int, path: Key) -> tuple[int, list[Statement]]:
         path, place = (holder + parts)[:DEPTH], -1
         if places is None or text[at] == "{":
             place = len(inner)
-            inner.append(Statement(holder, path, start, at, at, inline=True))
-
-
-def _ended(inner: list[Statement], place: int, at: int) -> int:
-    """Note where a value ends, if one in `inner` has it."""
-    if place >= 0:
-        inner[place] = inner[place]._replace(end=at)
-    return at
+            inner.append((holder, path, start, at))
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from policy.read import LARGEST
 from policy.toml_scan import DEPTH, Key, line_of, lines_of
 from tests.policy.written import Written, policies
-
-MEBIBYTE = 2**20
 
 # Statements that clash, open what others extend, or look like something else.
 FRAGMENTS = (
@@ -148,12 +147,12 @@ def test_a_path_that_is_too_deep_has_the_line_of_its_beginning() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "[[rule]]\nname='a'\n" * (MEBIBYTE // 18),
-        "a = [" + "{b = 1}, " * (MEBIBYTE // 9) + "]",
-        'a = """' + '\\n""' * (MEBIBYTE // 4) + 'x"""',
-        "a = '''" + "''x\n" * (MEBIBYTE // 4) + "'''",
-        " # \n" * (MEBIBYTE // 4),
-        "a = " + "[" * 200 + "{b = 1}, " * (MEBIBYTE // 9) + "]" * 200,
+        "[[rule]]\nname='a'\n" * (LARGEST // 18),
+        "a = [" + "{b = 1}, " * (LARGEST // 9) + "]",
+        'a = """' + '\\n""' * (LARGEST // 4) + 'x"""',
+        "a = '''" + "''x\n" * (LARGEST // 4) + "'''",
+        " # \n" * (LARGEST // 4),
+        "a = " + "[" * 200 + "{b = 1}, " * (LARGEST // 9) + "]" * 200,
     ],
     ids=["rules", "tables", "basic", "literal", "comments", "deep"],
 )
