@@ -169,10 +169,10 @@ def _figures(decision: Decision, model: Model) -> Iterator[tuple[str, str]]:
     yield "proven", "nothing" if share is None else at_least(share)
 
 
-def recipients_text(recipients: Sequence[str], entries: Sequence[Entry], model: Model) -> str:
+def recipients_text(entries: Sequence[Entry], model: Model) -> str:
     """Return what each recipient holds in the end."""
     lines = []
-    for recipient in recipients:
+    for recipient in dict.fromkeys(each.recipient for each in entries):
         codes = known_to(recipient, entries).codes
         values = {name: model.attributes[model.index(name)].values[code] for name, code in codes}
         lines.append((recipient, values_text(values, model)))
@@ -232,7 +232,7 @@ def demo(*, explain: bool) -> Answer:
     parts = [
         paragraph(begins),
         *(request_text(n, each, model, explain=explain) for n, each in enumerate(entries, 1)),
-        recipients_text(RECIPIENTS, entries, model),
+        recipients_text(entries, model),
         *compared,
         paragraph(ends),
     ]

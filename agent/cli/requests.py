@@ -23,9 +23,9 @@ UNITS = f"bits: {HELPS}; people: {LEFT}."
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
 KNOWN = (wide("fact"), wide("value"), Column("since"))
 MEANS = (
-    "You state that {} can no longer link what it was sent to you: you have another account there, "
-    "say, and nothing else gives you away. This makes nobody forget, and the ledger keeps what was "
-    "sent."
+    "You state that {} can no longer link to you what it was sent: for example, you have another "
+    "account there, and nothing else gives you away. This makes nobody forget, and the ledger "
+    "keeps what was sent."
 )
 DONE = (
     "From now on {} counts as knowing nothing about you. The ledger keeps what was sent, and your "

@@ -117,7 +117,7 @@ def test_what_is_not_set_never_leaves(model: Model) -> None:
     assert '1. a.example is asked "music"' in page
     assert "withheld" in page
     assert "hobby" not in page
-    assert "b.example  Region: hills" in recipients_text(["b.example"], entries, model)
+    assert "b.example  Region: hills" in recipients_text(entries, model)
 
 
 def test_the_story_is_told_in_words_of_the_shipped_model(shipped: Model) -> None:

@@ -24,7 +24,7 @@ from tests.tui.terminal import terminal
 PATIENCE = 60.0  # seconds
 SECRET = "the-value-of-nobody"  # noqa: S105  (in a variable of what breaks)
 BREAKS = {
-    "looking": "import agent.tui.screens.health as broken\nname = 'said'\n",
+    "looking": "import agent.tui.screens.health as broken\nname = 'seen'\n",
     "drawing": "import agent.tui.status_bar as broken\nname = 'TopBar'\n",
 }
 BREAK = """
