@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace as changed
-from textual.widgets import Input
 from textual.worker import WorkerFailed
 
 from agent.errors import DaemonError
@@ -32,19 +31,6 @@ async def test_the_state_is_said_in_words_and_signs() -> None:
             assert "Requests" in shown.text()
             await shown.pilot.resize_terminal(*LARGE)
             await shown.until(lambda: "● 2 waiting · √ open" in shown.text())
-
-
-async def test_a_locked_vault_asks_for_its_key_and_opens() -> None:
-    """A wrong passphrase is said, with the way out; the right one shows the screen."""
-    with double() as (found, path):
-        found.set(locked=True)
-        async with running(path) as shown:
-            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
-            await shown.pilot.press(*"wrong", "enter")
-            await shown.until(lambda: "that is not the passphrase" in shown.text())
-            assert shown.app.screen.query_one(Input).value == ""
-            await shown.pilot.press(*"right", "enter")
-            await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
 
 
 async def test_one_key_locks_from_anywhere() -> None:

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from functools import partial
 
 import pytest
-from textual.widgets import Button, Static
+from textual.widgets import Button, Input, Static
 
 from agent.errors import DaemonError
 from agent.tui.dialogs import Confirm
@@ -174,14 +174,17 @@ async def test_the_field_is_in_sight_at_any_size(size: tuple[int, int]) -> None:
                 assert each.region.right <= size[0]
 
 
-async def test_the_other_way_is_named_and_an_old_refusal_goes() -> None:
-    """The button says what it leads to."""
+async def test_a_refusal_is_said_the_other_way_is_named_and_the_right_secret_opens() -> None:
+    """The button says what it leads to, an old refusal goes, and no secret stays."""
     with double() as (found, path):
         found.set(locked=True)
         async with running(path) as shown:
             await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
             await shown.pilot.press(*"wrong", "enter")
             await shown.until(lambda: "not the passphrase" in said(shown, "#wrong"))
+            assert shown.app.screen.query_one(Input).value == ""
             await shown.pilot.press("ctrl+r")
             assert said(shown, "#wrong") == ""
             assert "Passphrase (^r)" in str(shown.app.screen.query_one("#other", Button).label)
+            await shown.pilot.press("ctrl+r", *"right", "enter")
+            await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))

@@ -46,6 +46,7 @@ async def test_every_action_is_there_and_its_name_finds_it_before_all_others(
                 page = await shown.go(where)
                 every = [each async for each in Actions(page, Style()).discover()]
                 assert all(isinstance(each, DiscoveryHit) for each in every)
+                assert [each async for each in Actions(page, Style()).search("zzqqxx")] == []
                 wanted = [(each.label, each.help) for each in actions_of(where)]
                 assert [(each.text, each.help) for each in every] == wanted
                 with monkeypatch.context() as patch:
@@ -76,13 +77,6 @@ async def _found(page: Page, words: str) -> list[Action]:
         for each in actions_of(page.where)
         if any(text.startswith(f"{each.label}:") for text in texts)
     ]
-
-
-async def test_what_no_action_is_called_finds_nothing() -> None:
-    """And nothing is done in its place."""
-    with double() as (_, path):
-        async with at(path, "health") as (_, page):
-            assert [each async for each in Actions(page, Style()).search("zzqqxx")] == []
 
 
 async def test_keys_lead_through_it() -> None:
