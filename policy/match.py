@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from urllib.parse import unquote
 
 from agent.errors import UsageError
 from policy.hosts import HIGHEST_PORT, HostIndex, host_of
@@ -24,7 +25,6 @@ _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
 _PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)  # which browsers take out
 _PARAMETER = re.compile(r"[A-Za-z0-9._-]+")  # what is the same however a browser writes it
-_CODED = re.compile(r"%([0-7][0-9A-Fa-f])")
 _FIXED = re.compile(r"(?:[A-Za-z0-9._~!$()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
 _USUAL_PORTS = {"http": 80, "https": 443}
 
@@ -254,8 +254,7 @@ def _check_parameters(parts: Sequence[str]) -> None:
     others = [part for part in parts if SLOT not in part]
     if not all(map(_FIXED.fullmatch, others)):
         raise _unfit("browsers write what is after its ? in another way")
-    names = (part.partition("=")[0] for part in others)
-    if name in (_CODED.sub(lambda found: chr(int(found[1], 16)), each) for each in names):
+    if any(unquote(part.partition("=")[0]) == name for part in others):
         raise _unfit(f"it has the parameter {name} twice")
 
 
