@@ -1,7 +1,8 @@
 # Each target makes what it needs: `demo` the base install, the others the extras as well.
 
 PYTHON ?= python3
-WORKERS ?= 2
+WORKERS ?= 4
+BROWSING ?= 2
 BIN := .venv/bin
 PINS := .ci/constraints.txt
 PURE := $(addprefix tests/,build decision lab model policy tradeoff wire)
@@ -16,15 +17,16 @@ HASHED := $(INSTALL) --require-hashes --only-binary :all:
 demo: .venv/.base
 	@$(BIN)/reticent demo
 
-# Each worker begins with one half of the tests, file by file, since a file's tests share what it
-# starts, and takes from the other's when it is done. BLAS keeps to one thread in each of them, and
-# in what these start: more would wait for each other. The browsers come last: what one of them asks
-# has to be decided within a second.
+# Each worker begins with its part of the tests, file by file, since a file's tests share what it
+# starts, and takes from another's when it is done. They are twice the usual two cores: half of the
+# time a test waits for what it has started. BLAS keeps to one thread in each of them, and in what
+# these start: more would wait for each other. The browsers come last, and are fewer: what one of
+# them asks has to be decided within a second.
 test: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser and not soak' \
 	  --numprocesses $(WORKERS) --dist worksteal
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'browser and not soak' tests/browser \
-	  --numprocesses $(WORKERS) --dist worksteal
+	  --numprocesses $(BROWSING) --dist worksteal
 
 # Kills, replacements and mutations by the hundred: each prints its counts, and they run alone.
 # Then the laws of the pure rooms, on six times as many examples, which differ each time.
