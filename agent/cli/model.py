@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import click
 
@@ -30,6 +30,7 @@ from agent.words.figures import bits, counted
 from agent.words.titles import in_order, value_title
 from policy.read import load
 
+T = TypeVar("T")
 COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed with"))
 DEFERRED = {
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
@@ -120,7 +121,7 @@ def remove(name: str) -> Answer:
     return Answer(Done(), paragraph(f"Removed {name}."))
 
 
-def _done(asked: Callable[[Client], Any], here: Callable[[ModelRegistry], Any]) -> Any:  # noqa: ANN401  (what either returns)
+def _done(asked: Callable[[Client], T], here: Callable[[ModelRegistry], T]) -> T:
     """Have the daemon do something with the models where one runs, else do it here."""
     from agent.daemon.checks import listens
 
@@ -188,7 +189,7 @@ def model_record(found: Model) -> dict[str, Any]:
 
 
 def summary(found: Model) -> str:
-    """Return one plain sentence about a found."""
+    """Return one plain sentence about a model."""
     counts = f"{len(found.queries)} queries and {len(found.attributes)} attributes"
     return f"{found.id} knows {counts}, learned from {found.population.people:,} people."
 
@@ -275,7 +276,7 @@ def info(path: str | None) -> Answer:
 @option("--people", PATH, "F", "With --log: a row per person.")
 @option("--sites", PATH, "F", "With --log: a row per host and topic.")
 @option("--out", PATH, "M.safetensors", "Where to write.", required=True)
-@option("--estimator", OneOf(ESTIMATORS), None, "Ours, or the paper's.", default="louo")
+@option("--estimator", OneOf(ESTIMATORS), None, "User left out, or the paper's.", default="louo")
 @option("--shrinkage", shrinkage, "auto|ROWS", "Weight of the prior, in rows.", default="auto")
 @option("--min-users", int, "N", "Drop queries of fewer users.", default=30)
 @option("--half", OneOf(["A", "B"]), None, "Build from one half of the users only.")

@@ -1,11 +1,19 @@
 """The kinds of values that options take."""
 
+from inspect import signature
+
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.build.options import BuildOptions
+from agent.cli import ask, lab, model
 from agent.cli.options import flat, names, once, pair, shrinkage, weighted
 from agent.errors import UsageError
+from agent.lab.attack.ways import Options as AttackOptions
+from agent.lab.paper.published import Options as PaperOptions
+from agent.wire.what_if import WhatIf
 
 WORDS = st.from_regex(r"[a-z][a-z0-9_]*", fullmatch=True)
 
@@ -61,3 +69,23 @@ def test_a_name_has_one_value(pairs: list[tuple[str, int]]) -> None:
     else:
         with pytest.raises(UsageError):
             once("--know", pairs)
+
+
+# The options that a command takes by name itself; it hands all others on.
+HANDED_ON = [
+    (ask.whatif, WhatIf, {"as_json", "standing", "explain"}),
+    (lab.attack, AttackOptions, {"as_json", "users", "events", "log", "out"}),
+    (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes", "survey"}),
+    (model.build, BuildOptions, {"as_json", "out", "name", "sensitivities"}),
+]
+
+
+@pytest.mark.parametrize(("command", "takes", "own"), HANDED_ON)
+def test_what_is_handed_on_is_a_field(
+    command: click.Command, takes: type[object], own: set[str]
+) -> None:
+    """Of the value that takes it, by its name."""
+    given = {each.name for each in command.params}
+    assert own <= given
+    assert given - own <= set(signature(takes).parameters)
+    assert given - own

@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from threading import Event as Flag
@@ -26,21 +25,6 @@ from tests.vault.worlds import TYPED
 
 APPROVE = Verdict(decided="approve", lasting="always")
 CLICK = Clicked(query="q", host="a.example")
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    """Return a machine with a locked daemon."""
-    with Home(tmp_path) as made:
-        yield made
-
-
-@pytest.fixture
-def opened(home: Home) -> Home:
-    """Return a machine with an unlocked daemon and a profile."""
-    home.unlock()
-    home.fill()
-    return home
 
 
 def test_every_route_has_its_method() -> None:

@@ -32,13 +32,6 @@ SAID = Answers(
 NAMES = ["age", "region", "shoe_size"]
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    """Return a machine with a locked daemon."""
-    with Home(tmp_path) as made:
-        yield made
-
-
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """Return one that nothing is written into."""

@@ -1,10 +1,7 @@
 """A clock that was set: what has expired stays so, and what was told this week counts."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,96 +26,87 @@ expires = 2027-03-03
 """
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    """Return a machine with an unlocked daemon and a profile."""
-    with Home(tmp_path) as made:
-        made.unlock()
-        made.fill()
-        yield made
-
-
-def ruled(home: Home, policy: str) -> None:
+def ruled(opened: Home, policy: str) -> None:
     """Let another policy hold."""
-    home.paths.policy.write_text(policy)
-    home.calls.reload()
+    opened.paths.policy.write_text(policy)
+    opened.calls.reload()
 
 
-def asked(home: Home, recipient: str = SHOP.recipient) -> dict[str, str]:
+def asked(opened: Home, recipient: str = SHOP.recipient) -> dict[str, str]:
     """Return what a request carries."""
-    return dict(home.calls.decide(Ask(query=SHOP.query, recipient=recipient)).attributes)
+    return dict(opened.calls.decide(Ask(query=SHOP.query, recipient=recipient)).attributes)
 
 
-def recent(home: Home) -> int:
+def recent(opened: Home) -> int:
     """Return how many facts count as told in the last seven days."""
-    return home.calls.knowledge(recipient=SHOP.recipient).recent
+    return opened.calls.knowledge(recipient=SHOP.recipient).recent
 
 
-def later(home: Home, days: float) -> None:
+def later(opened: Home, days: float) -> None:
     """Set the clock."""
-    home.now += days * DAYS
+    opened.now += days * DAYS
 
 
-def again(home: Home) -> None:
+def again(opened: Home) -> None:
     """Lock the vault and unlock it."""
-    home.calls.lock()
-    home.unlock()
+    opened.calls.lock()
+    opened.unlock()
 
 
-def test_a_rule_that_has_expired_does_not_live_again(home: Home) -> None:
+def test_a_rule_that_has_expired_does_not_live_again(opened: Home) -> None:
     """While it runs, and after it was unlocked with the clock set back; also of what is shown."""
-    ruled(home, POLICY)
-    later(home, 4)
-    assert asked(home, "other.example")
-    ruled(home, OPEN_UNTIL_WEDNESDAY)
-    assert asked(home) == {}
-    later(home, -4)
+    ruled(opened, POLICY)
+    later(opened, 4)
+    assert asked(opened, "other.example")
+    ruled(opened, OPEN_UNTIL_WEDNESDAY)
+    assert asked(opened) == {}
+    later(opened, -4)
     for _ in range(2):
-        assert asked(home) == {}
-        assert home.calls.explain(SHOP).disclosed == []
-        [note] = home.calls.status().notes
+        assert asked(opened) == {}
+        assert opened.calls.explain(SHOP).disclosed == []
+        [note] = opened.calls.status().notes
         assert note.startswith(
             "the clock is behind the ledger, whose latest entry is of 2027-03-05"
         )
-        again(home)
+        again(opened)
 
 
-def test_it_would_have_lived_without_the_entry(home: Home) -> None:
+def test_it_would_have_lived_without_the_entry(opened: Home) -> None:
     """Or nothing above says anything."""
-    ruled(home, OPEN_UNTIL_WEDNESDAY)
-    assert asked(home)
-    assert home.calls.status().notes == []
+    ruled(opened, OPEN_UNTIL_WEDNESDAY)
+    assert asked(opened)
+    assert opened.calls.status().notes == []
 
 
-def test_a_week_does_not_begin_anew(home: Home) -> None:
+def test_a_week_does_not_begin_anew(opened: Home) -> None:
     """What was told counts for seven days from the latest time, however the clock is set."""
-    asked(home)
-    told = recent(home)
+    asked(opened)
+    told = recent(opened)
     for days in (-30, 29, -400):
-        later(home, days)
-        assert recent(home) == told > 0
-    later(home, 409)
-    assert recent(home) == 0
+        later(opened, days)
+        assert recent(opened) == told > 0
+    later(opened, 409)
+    assert recent(opened) == 0
 
 
-def test_a_wrong_date_is_reset_and_freezes_nothing_for_good(home: Home) -> None:
+def test_a_wrong_date_is_reset_and_freezes_nothing_for_good(opened: Home) -> None:
     """One request while the clock was ten years ahead; then the user says that it was."""
-    later(home, 3650)
-    asked(home)
-    told = recent(home)
-    later(home, -3640)
-    assert recent(home) == told > 0, "for ten years"
-    home.calls.lock()
-    with unlock(Location.of(home.paths), TYPED) as vault:
+    later(opened, 3650)
+    asked(opened)
+    told = recent(opened)
+    later(opened, -3640)
+    assert recent(opened) == told > 0, "for ten years"
+    opened.calls.lock()
+    with unlock(Location.of(opened.paths), TYPED) as vault:
         written = [each.record for each in vault.ledger.read()]
-        vault.reset_clock(home.now)
-    home.unlock()
-    assert home.calls.status().notes == []
-    assert recent(home) == told
-    later(home, 8)
-    assert recent(home) == 0
-    asked(home)
-    [*entries] = home.calls.ledger()
+        vault.reset_clock(opened.now)
+    opened.unlock()
+    assert opened.calls.status().notes == []
+    assert recent(opened) == told
+    later(opened, 8)
+    assert recent(opened) == 0
+    asked(opened)
+    [*entries] = opened.calls.ledger()
     assert [each.at for each in entries[: len(written)]] == [each.at for each in written]
     assert entries[-1].at < MONDAY + 19 * DAYS
 

@@ -1,23 +1,11 @@
 """What the status notes, for the user alone."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from agent.errors import VaultError
 from agent.vault.ledger import Ledger
 from tests.daemon.home import Home
 from tests.daemon.people import SHOP
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Home]:
-    """Return a machine with an unlocked daemon and a profile."""
-    with Home(tmp_path) as home:
-        home.unlock()
-        home.fill()
-        yield home
 
 
 def test_a_model_that_the_policy_asks_for_and_is_not_there_is_noted(opened: Home) -> None:

@@ -1,7 +1,5 @@
 """The user's word on attributes and recipients, and what takes it back, over a real vault."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,15 +10,6 @@ from agent.wire.decide import Allow, Allowed, Ask, Refuse
 from agent.wire.policy import Override, PolicyEdit, Undone, Verdict
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import SHOP
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Home]:
-    """Return a machine with an unlocked daemon and a profile."""
-    with Home(tmp_path) as made:
-        made.unlock()
-        made.fill()
-        yield made
 
 
 def word(disclose: str, lasting: str = "until restart", **more: Any) -> Override:  # noqa: ANN401  (of any field)

@@ -2,8 +2,6 @@
 
 import os
 import tomllib
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -25,13 +23,6 @@ from tests.policy.strategies import HOSTS, documents, rendered
 
 NAMES = tuple(each.name for each in MODEL.attributes)
 LATER = 10_000_000.0  # seconds before the clock of a home begins
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    """A machine with a locked daemon."""
-    with Home(tmp_path) as made:
-        yield made
 
 
 @given(documents(), st.none() | st.sampled_from(HOSTS))

@@ -1,6 +1,5 @@
 """Settings written into the policy."""
 
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -32,13 +31,6 @@ SCOPES = st.sampled_from(
         PolicyEdit(query="new shoes"),
     ]
 )
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    """A machine with a locked daemon: the policy is no secret."""
-    with Home(tmp_path) as made:
-        yield made
 
 
 def write(edit: PolicyEdit, path: Path) -> Edited:

@@ -2,8 +2,6 @@
 
 import asyncio
 import gc
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -24,24 +22,15 @@ ASK = CurveAsk(query=SHOP.query, recipient=SHOP.recipient)
 ALL = CurveAsk()
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    """Return a machine with an unlocked daemon and a profile."""
-    with Home(tmp_path) as made:
-        made.unlock()
-        made.fill()
-        yield made
-
-
-def rule(home: Home, text: str) -> None:
+def rule(opened: Home, text: str) -> None:
     """Let another policy hold."""
-    home.paths.policy.write_text(text)
-    home.calls.reload()
+    opened.paths.policy.write_text(text)
+    opened.calls.reload()
 
 
-def curve(home: Home, ask: CurveAsk = ASK) -> TradeOffs:
+def curve(opened: Home, ask: CurveAsk = ASK) -> TradeOffs:
     """Wait for a curve."""
-    return asyncio.run(home.calls.curve(ask))
+    return asyncio.run(opened.calls.curve(ask))
 
 
 def at(found: TradeOffs, trade_off: float) -> list[str]:
@@ -51,102 +40,104 @@ def at(found: TradeOffs, trade_off: float) -> list[str]:
 
 
 @pytest.mark.parametrize("cost", ["maxprob", "entropy"])
-def test_at_every_trade_off_it_is_what_is_decided(home: Home, cost: str) -> None:
+def test_at_every_trade_off_it_is_what_is_decided(opened: Home, cost: str) -> None:
     """By a policy that has it: sets, bits, what is proven; the present one marked."""
-    rule(home, f'cost = "{cost}"\n{POLICY}')
-    found = curve(home)
+    rule(opened, f'cost = "{cost}"\n{POLICY}')
+    found = curve(opened)
     assert (found.status, found.matched_query) == ("answered", "python today")
     assert (found.trade_off, found.present) == (0.0, 0)
     assert len(found.points) > 1
     for place, point in enumerate(found.points):
-        rule(home, f'cost = "{cost}"\n{POLICY.replace(TRADE_OFF, f"lambda = {point.most}")}')
-        explained = home.calls.explain(SHOP)
+        rule(opened, f'cost = "{cost}"\n{POLICY.replace(TRADE_OFF, f"lambda = {point.most}")}')
+        explained = opened.calls.explain(SHOP)
         assert sorted(explained.disclosed) == sorted(point.disclosed)
-        there = curve(home)
+        there = curve(opened)
         assert (there.present, there.points[place]) == (place, point)
-    rule(home, POLICY)
-    answer = home.calls.decide(SHOP)
+    rule(opened, POLICY)
+    answer = opened.calls.decide(SHOP)
     assert answer.summary is not None
-    assert answer.summary.utility_bits == curve(home).points[0].utility_bits
+    assert answer.summary.utility_bits == curve(opened).points[0].utility_bits
 
 
-def test_its_cost_is_all_that_the_objective_takes_off(home: Home) -> None:
+def test_its_cost_is_all_that_the_objective_takes_off(opened: Home) -> None:
     """Identifiability at the least trade-off of each set, and sensitivities."""
-    rule(home, SENSITIVE)
-    points = curve(home).points
+    rule(opened, SENSITIVE)
+    points = curve(opened).points
     assert any("age" in each.disclosed for each in points)
     for each in points:
         told = each.least * each.identifiability_cost + 0.01 * ("age" in each.disclosed)
         assert each.cost_bits == pytest.approx(told)
 
 
-def test_without_a_query_it_is_of_all(home: Home) -> None:
+def test_without_a_query_it_is_of_all(opened: Home) -> None:
     """As where the policy has one set for all requests."""
-    found = curve(home, CurveAsk(recipient=SHOP.recipient))
+    found = curve(opened, CurveAsk(recipient=SHOP.recipient))
     assert (found.mode, found.matched_query) == ("standing", None)
-    rule(home, f'mode = "standing"\n{POLICY}')
-    assert curve(home) == found
-    assert sorted(at(found, found.trade_off)) == sorted(home.calls.explain(SHOP).disclosed)
+    rule(opened, f'mode = "standing"\n{POLICY}')
+    assert curve(opened) == found
+    assert sorted(at(found, found.trade_off)) == sorted(opened.calls.explain(SHOP).disclosed)
 
 
-def test_without_a_recipient_it_is_for_everybody(home: Home) -> None:
+def test_without_a_recipient_it_is_for_everybody(opened: Home) -> None:
     """Neither rules for some nor what some hold count; what is said for everyone does."""
-    rule(home, f'{ASKING}\n[[rule]]\nrecipient = "shop.example"\nlambda = 2.0\n')
-    plain = curve(home, CurveAsk(query=SHOP.query))
+    rule(opened, f'{ASKING}\n[[rule]]\nrecipient = "shop.example"\nlambda = 2.0\n')
+    plain = curve(opened, CurveAsk(query=SHOP.query))
     assert plain.trade_off == 0.0
-    assert curve(home).trade_off == 2.0
-    home.calls.decide(Ask(query=SHOP.query, recipient=ANYBODY))
-    home.calls.decide(SHOP)
-    assert curve(home, CurveAsk(query=SHOP.query)) == plain
+    assert curve(opened).trade_off == 2.0
+    opened.calls.decide(Ask(query=SHOP.query, recipient=ANYBODY))
+    opened.calls.decide(SHOP)
+    assert curve(opened, CurveAsk(query=SHOP.query)) == plain
     assert "age" not in at(plain, 0.0)
-    review = home.calls.reviews()[0]
-    home.calls.verdict(
+    review = opened.calls.reviews()[0]
+    opened.calls.verdict(
         Verdict(decided="approve", lasting="until restart", about="everyone"), id=review.id
     )
-    assert "age" in at(curve(home, CurveAsk(query=SHOP.query)), 0.0)
+    assert "age" in at(curve(opened, CurveAsk(query=SHOP.query)), 0.0)
 
 
-def test_what_a_recipient_holds_counts(home: Home) -> None:
+def test_what_a_recipient_holds_counts(opened: Home) -> None:
     """It is sent again at no cost, and less people are left."""
-    before = curve(home)
-    told = {*home.calls.decide(SHOP).attributes}
-    after = curve(home)
+    before = curve(opened)
+    told = {*opened.calls.decide(SHOP).attributes}
+    after = curve(opened)
     assert told
     assert told & {*after.points[-1].disclosed}
     assert after.points[-1].people_left < before.points[-1].people_left
 
 
-def test_only_what_is_asked_is_in_it(home: Home) -> None:
+def test_only_what_is_asked_is_in_it(opened: Home) -> None:
     """What the model does not have is none of it."""
-    found = curve(home, CurveAsk(query=SHOP.query, recipient="a.example", asked=["age", "shoe"]))
+    found = curve(opened, CurveAsk(query=SHOP.query, recipient="a.example", asked=["age", "shoe"]))
     assert {name for each in found.points for name in each.disclosed} == {"age"}
 
 
-def test_nothing_comes_of_it(home: Home) -> None:
+def test_nothing_comes_of_it(opened: Home) -> None:
     """No entry, no review, no event; and values change nothing."""
-    home.bus.kinds.clear()
-    found, entries = [curve(home), curve(home, ALL)], home.calls.status().entries
-    assert home.bus.kinds == []
-    assert (home.calls.status().entries, home.calls.status().waiting) == (entries, 0)
-    home.calls.change_profile(ProfileChange(model="mine", set={"age": "age2", "region": "region1"}))
-    assert [curve(home), curve(home, ALL)] == found
+    opened.bus.kinds.clear()
+    found, entries = [curve(opened), curve(opened, ALL)], opened.calls.status().entries
+    assert opened.bus.kinds == []
+    assert (opened.calls.status().entries, opened.calls.status().waiting) == (entries, 0)
+    opened.calls.change_profile(
+        ProfileChange(model="mine", set={"age": "age2", "region": "region1"})
+    )
+    assert [curve(opened), curve(opened, ALL)] == found
 
 
 @pytest.mark.parametrize("ask", [ASK, ALL])
-def test_others_are_answered_meanwhile(home: Home, ask: CurveAsk) -> None:
+def test_others_are_answered_meanwhile(opened: Home, ask: CurveAsk) -> None:
     """Each as it is alone; two curves are made one after the other, and what is weighed as well."""
     what = WhatIf(recipient=SHOP.recipient, query=ask.query, add=["region"])
-    found, alone = curve(home, ask), home.calls.explain(SHOP)
-    other = asyncio.run(home.calls.whatif(what))
-    home.agent.registry.forget()
+    found, alone = curve(opened, ask), opened.calls.explain(SHOP)
+    other = asyncio.run(opened.calls.whatif(what))
+    opened.agent.registry.forget()
 
     async def scenario() -> int:
-        weighing = asyncio.create_task(home.calls.whatif(what))
-        curves = [asyncio.create_task(home.calls.curve(ask)) for _ in range(2)]
+        weighing = asyncio.create_task(opened.calls.whatif(what))
+        curves = [asyncio.create_task(opened.calls.curve(ask)) for _ in range(2)]
         answered = 0
         while not all(each.done() for each in curves):
             await asyncio.sleep(0)
-            assert home.calls.explain(SHOP) == alone
+            assert opened.calls.explain(SHOP) == alone
             answered += 1
         assert [each.result() for each in curves] == [found, found]
         assert await weighing == other
@@ -155,35 +146,35 @@ def test_others_are_answered_meanwhile(home: Home, ask: CurveAsk) -> None:
     assert asyncio.run(scenario()) > len(found.points)
 
 
-def test_to_lock_ends_it(home: Home) -> None:
+def test_to_lock_ends_it(opened: Home) -> None:
     """Whether it is under way or waits for another; unlocking again does not help it."""
     what = WhatIf(recipient=SHOP.recipient, query=SHOP.query)
 
     async def scenario() -> None:
-        curves = [asyncio.create_task(home.calls.curve(ASK)) for _ in range(2)]
-        weighing = asyncio.create_task(home.calls.whatif(what))
+        curves = [asyncio.create_task(opened.calls.curve(ASK)) for _ in range(2)]
+        weighing = asyncio.create_task(opened.calls.whatif(what))
         for _ in range(3):
             await asyncio.sleep(0)
         assert not any(each.done() for each in (*curves, weighing))
-        home.calls.lock()
+        opened.calls.lock()
         for each in (*curves, weighing):
             with pytest.raises(LockedError, match="meanwhile"):
                 await each
 
     asyncio.run(scenario())
     with pytest.raises(LockedError):
-        curve(home)
-    home.unlock()
-    assert curve(home).points
+        curve(opened)
+    opened.unlock()
+    assert curve(opened).points
 
 
-def test_nothing_of_it_stays_in_memory(home: Home) -> None:
+def test_nothing_of_it_stays_in_memory(opened: Home) -> None:
     """Once the vault is locked."""
-    rule(home, f'unknown_queries = "standing"\n{POLICY}')
-    curve(home, CurveAsk(query=f"{MARK} matters", recipient=f"{MARK}.example"))
-    asyncio.run(home.calls.whatif(WhatIf(query=f"{MARK}. too", recipient=f"{MARK}.example")))
+    rule(opened, f'unknown_queries = "standing"\n{POLICY}')
+    curve(opened, CurveAsk(query=f"{MARK} matters", recipient=f"{MARK}.example"))
+    asyncio.run(opened.calls.whatif(WhatIf(query=f"{MARK}. too", recipient=f"{MARK}.example")))
     assert marked()
-    home.calls.lock()
+    opened.calls.lock()
     gc.collect()
     assert not marked()
 
@@ -204,11 +195,11 @@ def marked() -> list[str]:
         (None, ALL, "there is no curve: no policy in use"),
     ],
 )
-def test_where_there_is_none(home: Home, policy: str | None, ask: CurveAsk, error: str) -> None:
+def test_where_there_is_none(opened: Home, policy: str | None, ask: CurveAsk, error: str) -> None:
     """In a sentence that says why."""
-    home.paths.policy.unlink()
+    opened.paths.policy.unlink()
     if policy is not None:
-        home.paths.policy.write_text(policy)
-    home.calls.reload()
+        opened.paths.policy.write_text(policy)
+    opened.calls.reload()
     with pytest.raises(UsageError, match=error):
-        curve(home, ask)
+        curve(opened, ask)
