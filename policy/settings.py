@@ -95,7 +95,7 @@ SETTINGS = _by_key(
     ("disclose", Disclose, "attribute", LARGER, "auto", "Whether an attribute may be sent."),
     ("sensitivity", FromZero, "attribute", LARGER, None, "Bits an attribute must help to be sent."),
     ("guard", FromZero, "attribute", LARGER, None, "Above 0: never sent, and costly to reveal."),
-    ("lambda", FromZero, "request", LARGER, 5.12, "The price of certain recognition, in bits."),
+    ("lambda", FromZero, "request", LARGER, 5.12, "The price in bits of certainly being found."),
     ("cost", Metric, "request", None, "maxprob", "How being recognised is measured."),
     ("cost_k", Count, "request", LARGER, 100, "The k of the cost k-anonymity."),
     ("mode", Mode, "request", None, "dynamic", "Decide for each query, once, or by a plan."),
@@ -105,11 +105,11 @@ SETTINGS = _by_key(
     ("risk", Risk, "request", SMALLER, None, "The highest chance that one guess finds you."),
     ("attributes_per_request", Whole, "request", SMALLER, None, "The most facts in one answer."),
     ("new_facts_per_week", Whole, "recipient", SMALLER, None, "The most new facts in seven days."),
-    ("page_requests_per_minute", Whole, "recipient", SMALLER, 30, "The most requests of pages."),
+    ("page_requests_per_minute", Whole, "recipient", SMALLER, 30, "Page requests per minute."),
     ("protect", Protect, "request", None, "everyone", "For whom k and risk hold."),
     ("nothing", Switch, "request", LARGER, False, "Whether the answer is always empty."),
     ("unknown_queries", Unknown, "recipient", LARGER, "nothing", "What an unknown query carries."),
-    ("memory", Memory, "recipient", LARGER, "remembers", "Whether it keeps what it learns."),
+    ("memory", Memory, "recipient", LARGER, "remembers", "Whether a recipient keeps what it gets."),
     ("model", Name, "request", None, None, "Which model decides."),
     ("search", Address, "recipient", None, None, "Where browsers find a search."),
 )
@@ -138,7 +138,7 @@ class DaemonSettings:
 
 
 DAEMON = _by_key(
-    ("lock_after_minutes", Minutes, "daemon", None, None, "When an idle vault locks; 0 means 480."),
-    ("prompts_per_hour", Whole, "daemon", None, None, "How often per hour you are asked."),
+    ("lock_after_minutes", Minutes, "daemon", None, None, "Idle minutes until it locks; 0 is 480."),
+    ("prompts_per_hour", Whole, "daemon", None, None, "Reviews an hour that open unasked."),
     ("clicks", Switch, "daemon", None, None, "Whether browsers tell which results you visit."),
 )

@@ -14,7 +14,7 @@ from agent.cli.interrupt import Progress
 from agent.cli.options import PATH, Answer, answers, option
 from agent.cli.policy import noted, read_policy
 from agent.cli.printing import Column, facts, numeric, page, paragraph, strong, table, wide
-from agent.cli.terms import expect_shipped, read_values
+from agent.cli.terms import MODEL, PROFILE, expect_shipped, read_values
 from agent.decision.replay import (
     Compared,
     Counts,
@@ -267,8 +267,8 @@ def _counts(counts: Counts, titles: Titles) -> str:
 @click.command("try")
 @click.argument("file", type=PATH)
 @option("--history past", PATH, "L.jsonl", HISTORY, required=True)
-@option("--profile", PATH, "P.toml", 'Your facts, attribute = "value"; the others are not set.')
-@option("--model model_file", PATH, "M", "The model's file. By default the one of reticent.")
+@option("--profile", PATH, "P.toml", PROFILE)
+@option("--model model_file", PATH, "M", MODEL)
 @answers
 def try_(file: Path, past: Path, profile: Path | None, model_file: Path | None) -> Answer:
     """Replay past requests under a policy file, and show what would differ.

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.groups import Commands, Deferred
+from agent.cli.groups import Commands
 from agent.cli.init import ask_values, most_useful
 from agent.cli.options import PATH, Answer, answers, at_terminal, yes_option
 from agent.cli.printing import Column, page, paragraph, table, told, wide
@@ -27,7 +27,7 @@ from agent.words.notices import outdated
 from agent.words.titles import Titles, titled, value_title
 
 MASK = "***"
-BACK = "`reticent profile undo` reverts this until the vault is locked."
+BACK = "`reticent requests undo` reverts this until the vault is locked."
 COLUMNS = (wide("fact"), wide("value"))
 PIPE = Path("-")
 INPUT = "the standard input"
@@ -47,10 +47,7 @@ model_option = click.option(
 )
 
 
-@click.group(
-    cls=Commands,
-    deferred={"undo": Deferred("agent.cli.reviews", "Undo your last change of your facts.")},
-)
+@click.group(cls=Commands)
 def profile() -> None:
     """Show and change your facts."""
 
@@ -190,7 +187,7 @@ def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) 
 
     Each line is attribute = "value", for every model that has it; below a line [NAME], for the
     model NAME only. FILE may be - for the standard input. What would change is shown first, for
-    you to agree. Nothing is set if anything in the file does not fit; `reticent profile undo`
+    you to agree. Nothing is set if anything in the file does not fit; `reticent requests undo`
     reverts all of it, until the vault is locked.
     """
     source = INPUT if file == PIPE else str(file)

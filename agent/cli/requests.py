@@ -36,7 +36,7 @@ DEFERRED = {
     "deny": Deferred("agent.cli.reviews", "Deny what waits for you."),
     "pending": Deferred("agent.cli.reviews", "List what waits for your approval."),
     "review": Deferred("agent.cli.review", "Open the screens: see what was sent, and change it."),
-    "undo": Deferred("agent.cli.reviews", "Undo your last decision about what may be sent."),
+    "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts."),
     "watch": Deferred("agent.cli.watch", "Follow what happens, one sentence per line."),
     "whatif": Deferred("agent.cli.ask", "Compare other facts with those that were sent."),
 }
@@ -134,7 +134,8 @@ def list_(*, recipient: str | None, limit: int, explain: bool) -> Answer:
         figures = (bits(each.utility_bits), people(each.people_left)) if explain else ()
         rows.append((*texts, *figures))
     carried = sum(each.kind == "disclosed" for each in found)
-    head = f"{counted(len(found), 'request')}; {carried:,} of them carried facts about you."
+    asked = sum(each.kind != "forgotten" for each in found)
+    head = f"{counted(asked, 'request')}; {carried:,} of them carried facts about you."
     listed = table((*REQUESTS, *FIGURES) if explain else REQUESTS, rows)
     text = page(head, listed, paragraph(UNITS) if explain else "")
     return Answer({"requests": found}, text if found else "No requests yet.")

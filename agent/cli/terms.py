@@ -36,9 +36,10 @@ DEFAULTS = Terms()
 LAMBDA = "Bits of utility demanded per unit of identifiability."
 K = f"At least K people must look alike. Also the k of k-anonymity, else {METRIC_K}."
 VIOLATIONS = "Share of people who may be among fewer than K; needs --k.  [default: 0]"
+MODEL = "The model's file. By default the one that comes with reticent."
 KNOW = (
-    "An example of what the recipient knows: other users of this machine can read it. `reticent "
-    "ask HOST - --dry-run` uses what it really knows."
+    "What the recipient knows, as an example: other users of this machine can read what you type "
+    "here. `reticent ask HOST - --dry-run` uses what it really knows."
 )
 GUARD = "Is never sent, and whatever gives it away costs extra. May be repeated."
 PROFILE = 'Your facts, attribute = "value". Facts that are not in it are never sent.'
@@ -55,7 +56,7 @@ def _pairs(name: str, kind: Any, metavar: str, text: str) -> Callable[[F], F]:  
 
 
 _OPTIONS = (
-    option("--model", PATH, "M", "The model's file. By default the one of reticent."),
+    option("--model", PATH, "M", MODEL),
     option("--lambda", float, "BITS", LAMBDA, default=DEFAULTS.trade_off),
     option(
         "--cost", OneOf(METRICS), None, "How to measure identifiability.", default=DEFAULTS.metric

@@ -398,10 +398,10 @@ def knowledge_in(
 ) -> Knowledge:
     """Return what a pool holds, in the codes of a model.
 
-    ``queries``: the latest of the pool, and how often each came (`Timeline.queries`). What is no
-    person attribute of the model is left out of ``codes``, and counts in ``recent`` all the same;
-    a query that it does not know is left out. UsageError where the pool holds a value that is
-    absent from the model.
+    ``queries``: the latest of the pool, and how often each came, as `DisclosureIndex.queries` has
+    them. What is no person attribute of the model is left out of ``codes``, and still counts in
+    ``recent``; a query that it does not know is left out. UsageError where the pool holds a value
+    that is absent from the model.
     """
     attributes, codes = person_codes(model), []
     for name, fact in sorted(found.held.items()):

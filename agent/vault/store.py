@@ -17,8 +17,8 @@ from agent.vault.vault_files import Witness
 MAX_ITEM_BYTES = 2**20
 MAX_ITEMS = 2**16
 _MAX_SEALED = OVERHEAD + 2 + MAX_NAME + MAX_ITEM_BYTES
-_ITEMS = (
-    f"SELECT iif(length(id) = {LOOKUP_BYTES}, id, NULL), generation,"  # noqa: S608  (constants)
+_ITEMS = (  # an id as a text is another row than the same bytes: such a copy would never end
+    f"SELECT iif(typeof(id) = 'blob' AND length(id) = {LOOKUP_BYTES}, id, NULL), generation,"  # noqa: S608  (constants)
     f" iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL) FROM item ORDER BY id LIMIT 64 OFFSET ?"
 )
 _PREFIX = "other/"

@@ -181,6 +181,8 @@ def held(found: Held, titles: Titles = NONE) -> str:
     """Return the same of a recipient's knowledge, with what is new."""
     new = f"; {found.recent} new in the last seven days" if found.recent else ""
     if not found.values:
+        if found.recent:
+            new += ", all of it marked as forgotten"
         return f"{found.pool} knows nothing about you{new}."
     whole = f"{counted(found.people, 'person', 'people')} in the model {found.model}"
     unset = [name for name, value in found.values.items() if value == UNSPECIFIED]

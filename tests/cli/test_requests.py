@@ -43,7 +43,7 @@ DISCLOSURES = st.builds(
 def test_the_table_says_what_each_was_told_and_what_not(run: Run, fake: FakeDaemon) -> None:
     """By name; with what waits, what that brought, and who is left."""
     plain = run("requests", "list").out
-    assert plain.startswith("3 requests; 1 of them carried facts about you.\n")
+    assert plain.startswith("2 requests; 1 of them carried facts about you.\n")
     assert "0.412" not in plain
     assert "nothing: one of your rules blocks it" in " ".join(plain.split())
     ran = run("requests", "list", "--explain")

@@ -1,5 +1,7 @@
 """What is kept comes back, and nothing else."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -228,6 +230,20 @@ def test_too_many_items_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         store.put("a", b"2")
         with pytest.raises(UsageError, match="no room"):
             store.put("c", b"1")
+
+
+def test_an_item_that_is_there_twice_is_damage(tmp_path: Path) -> None:
+    """Its id as a text is another row to SQLite, and the same bytes to us."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        ids = {name: store.seals.lookup("item", name) for name in map(str, range(10_000))}
+        odd = {0, *range(0x80, 0xC0)}  # as a text they end it, or are no letter of their own
+        store.put(next(name for name, each in ids.items() if odd.isdisjoint(each)), b"1")
+    with closing(sqlite3.connect(at.vault)) as file:
+        file.execute("INSERT INTO item SELECT CAST(id AS TEXT), generation, sealed FROM item")
+        file.commit()
+    with pytest.raises(DamagedVaultError, match="missing or invalid"), store_of(at, key):
+        pass
 
 
 def test_nothing_is_written_before_all_is_verified(tmp_path: Path) -> None:
