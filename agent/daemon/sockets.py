@@ -191,9 +191,8 @@ def alone(path: Path) -> Iterator[None]:
             what, number = "a daemon is already running", os.pread(descriptor, 32, 0).strip()
             if not number.isdigit():  # it has only just begun
                 raise DaemonError(what, "use that one") from None
-            process = number.decode()
-            hint = f"use it, or run: kill {process}"
-            raise DaemonError(f"{what} (process {process})", hint) from None
+            hint = "use it, or run: reticent daemon stop"
+            raise DaemonError(f"{what} (process {number.decode()})", hint) from None
         except OSError as error:
             raise DaemonError(reason(error), "fix that, or set RETICENT_HOME", str(path)) from error
         yield

@@ -1,5 +1,11 @@
-"""The outer half of the daemon in a process of its own, with nothing real behind it."""
+"""The outer half of the daemon in a process of its own, with nothing real behind it.
 
+Run as `python -m tests.daemon.begun INSIDE OPTIONS`: what the doors lead to is one of the functions
+below, each with something to try it by; the options are JSON.
+"""
+
+import asyncio
+import json
 import os
 import signal
 import socket
@@ -8,33 +14,57 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
+from time import monotonic, sleep
+from typing import Any
 
-from agent.paths import Paths
-from tests.daemon.fakes import Said, asked
-from tests.house.tree import ROOT
-
-PROGRAM = """
-import sys
-from agent.daemon.run import Options
-from agent.daemon.run import run
+from agent.daemon.run import Options, run
 from agent.errors import ReticentError
-from agent.paths import paths
-from tests.daemon import insides
-try:
-    run(paths(), Options({options}), build=insides.{inside})
-except ReticentError as error:
-    sys.exit(f"{{error}} / {{error.hint}}")
-"""
+from agent.paths import Paths, paths
+from agent.wire.base import Done
+from agent.wire.decide import Answer
+from agent.wire.routes import ROUTES
+from tests.daemon.fakes import FakeAgent, FakeCalls, Said, asked
+from tests.house.tree import ROOT
+from tests.vault.dumps import state
+
+PATIENCE = 60.0  # seconds, for what takes a few at most
 
 
+@contextmanager
+def bounded(process: subprocess.Popen[Any], seconds: float = PATIENCE) -> Iterator[None]:
+    """Kill a process at the end, or when it has lived too long: then whoever reads it goes on."""
+    late = Timer(seconds, process.kill)
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+        process.kill()
+
+
+def awaited(path: Path, text: str = "") -> None:
+    """Wait until a file is there, with a text in it."""
+    until = monotonic() + PATIENCE
+    while not (path.exists() and text in path.read_text()):
+        assert monotonic() < until, f"no {text!r} in {path}"
+        sleep(0.01)
+
+
+@contextmanager
 def begun(
-    home: Paths, options: str = "", inside: str = "fake_inside", before: tuple[str, ...] = ()
-) -> subprocess.Popen[str]:
-    """Begin a daemon in a process of its own; it need not be ready."""
-    program = PROGRAM.format(options=options, inside=inside)
+    home: Paths, inside: str = "fake_inside", before: tuple[str, ...] = (), **options: object
+) -> Iterator[subprocess.Popen[str]]:
+    """Begin a daemon in a process of its own, and kill it at the end; it need not be ready."""
+    program = (sys.executable, "-m", "tests.daemon.begun", inside, json.dumps(options))
     environment = {**os.environ, "RETICENT_HOME": str(home.config.parent)}
-    command = [*before, sys.executable, "-c", program]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
+    with (
+        subprocess.Popen(
+            [*before, *program], stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment
+        ) as process,
+        bounded(process),
+    ):
+        yield process
 
 
 def until(process: subprocess.Popen[str], mark: str) -> str:
@@ -51,29 +81,134 @@ def until(process: subprocess.Popen[str], mark: str) -> str:
 @contextmanager
 def running(home: Paths, inside: str = "fake_inside") -> Iterator[subprocess.Popen[str]]:
     """Run a daemon, and make sure that it ends when it is told to, if it has not ended yet."""
-    process = begun(home, "", inside)
-    try:
+    with begun(home, inside) as process:
         until(process, "ready")
         yield process
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
+        process.terminate()
         ended(process)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def ended(process: subprocess.Popen[str]) -> str:
     """Wait until a daemon has ended of itself; return what it said last."""
     assert process.stderr is not None
     said = process.stderr.read()
-    assert process.wait(30) == 0, said
+    assert process.wait(PATIENCE) == 0, said
     return said
 
 
 def ask(at: Path, method: str = "GET", path: str = "/v1/status", body: object = None) -> Said:
     """Ask a daemon at a socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as opened:
-        opened.settimeout(30)
+        opened.settimeout(PATIENCE)
         opened.connect(str(at))
         return asked(opened, method, path, body)
+
+
+def fake_inside(_paths: Paths) -> Any:  # noqa: ANN401  (it stands for `Calls`, as all below)
+    """Return calls that are answered with Done."""
+    return FakeCalls()
+
+
+class Noting(FakeCalls):
+    """Calls that write down when they are closed, and when they read their files again."""
+
+    def __init__(self, paths: Paths) -> None:
+        super().__init__()
+        self.agent = NotingAgent(paths)
+        self.paths = paths
+
+    def refresh(self) -> None:
+        """Note it."""
+        note(self.paths, "reloaded")
+
+
+class NotingAgent(FakeAgent):
+    """An agent that writes down when it is locked."""
+
+    def __init__(self, paths: Paths) -> None:
+        super().__init__()
+        self.paths = paths
+
+    def lock(self) -> None:
+        """Note it."""
+        note(self.paths, "locked")
+
+
+def undumped_inside(paths: Paths) -> Any:  # noqa: ANN401
+    """Write down whether there may be a core file."""
+    note(paths, state())
+    return FakeCalls()
+
+
+def note(paths: Paths, what: str) -> None:
+    """Write down that something was done."""
+    with (paths.data / "noted").open("a") as noted:
+        noted.write(f"{what}\n")
+
+
+def writing_inside(paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls that are told to end in the middle of a decision."""
+    calls = Noting(paths)
+
+    def decide(*_: object, **_named: object) -> Answer:
+        note(paths, "begun")
+        signal.raise_signal(signal.SIGTERM)
+        note(paths, "written")
+        return Answer(code="answered")
+
+    calls.instead["decide"] = decide
+    return calls
+
+
+def slow_inside(paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls of which one takes until a file is there."""
+    calls = Noting(paths)
+
+    async def unlock(*_: object) -> Done:
+        note(paths, "begun")
+        await asyncio.to_thread(awaited, paths.data / "go")
+        return Done()
+
+    calls.instead["unlock"] = unlock
+    return calls
+
+
+def failing_inside(paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls that meet a defect where nobody calls."""
+
+    class Failing(Noting):
+        async def look(self) -> None:
+            """Fail."""
+            _ = 1 // 0
+
+    return Failing(paths)
+
+
+def loud_inside(_paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls of which each fails, and quotes what was asked."""
+    calls = FakeCalls()
+
+    def fails(*arguments: object, **named: object) -> object:
+        raise RuntimeError(f"married, {arguments}, {named}")
+
+    calls.instead = {route.name: fails for route in ROUTES}
+    return calls
+
+
+def ending_inside(_paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls; a signal comes meanwhile."""
+    signal.raise_signal(signal.SIGTERM)
+    return FakeCalls()
+
+
+def killing_inside(_paths: Paths) -> Any:  # noqa: ANN401
+    """Return none: the process is killed meanwhile."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return FakeCalls()
+
+
+if __name__ == "__main__":
+    try:
+        run(paths(), Options(**json.loads(sys.argv[2])), build=globals()[sys.argv[1]])
+    except ReticentError as error:
+        sys.exit(f"{error} / {error.hint}")

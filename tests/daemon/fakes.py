@@ -143,6 +143,16 @@ def asked(
     return Said(response.status, dict(response.headers), json.loads(text) if text else None)
 
 
+def received(opened: socket.socket, mark: bytes) -> bytes:
+    """Return what comes up to a mark, and with it."""
+    got = b""
+    while mark not in got:
+        more = opened.recv(65536)
+        assert more, got
+        got += more
+    return got
+
+
 @contextmanager
 def short_home() -> Iterator[Paths]:
     """Return the paths below a folder of short name."""
@@ -181,12 +191,13 @@ def serving(
 
     thread = Thread(target=loop.run_until_complete, args=(live(),))
     thread.start()
-    ready.wait(10)
     try:
+        assert ready.wait(60)
         yield running
     finally:
         loop.call_soon_threadsafe(over.set)
-        thread.join()
+        thread.join(60)
+        assert not thread.is_alive()
         loop.close()
 
 

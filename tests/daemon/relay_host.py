@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent.daemon import relay
+from tests.daemon.begun import bounded
 
 PATIENCE = 60.0  # seconds
 COMMAND = [sys.executable, "-I", "-S", relay.__file__]
@@ -51,14 +52,14 @@ class Host(NamedTuple):
 def hosting(socket: Path, *command: str) -> Iterator[Host]:
     """Yield a relay for a socket, or what a command starts, and end it."""
     started = command or (*COMMAND, str(socket))
-    with subprocess.Popen(
-        started,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd="/",
-        env={"PATH": "/usr/bin:/bin"},
-    ) as process:
-        try:
-            yield Host(process)
-        finally:
-            process.kill()
+    with (
+        subprocess.Popen(
+            started,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd="/",
+            env={"PATH": "/usr/bin:/bin"},
+        ) as process,
+        bounded(process, 4 * PATIENCE),
+    ):
+        yield Host(process)

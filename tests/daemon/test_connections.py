@@ -22,7 +22,7 @@ from agent.daemon.sockets import (
     share,
 )
 from tests.daemon.begun import ask, begun, until
-from tests.daemon.fakes import asked, short_home
+from tests.daemon.fakes import asked, received, short_home
 from tests.wire.fake import short_folder
 
 FILES = 256  # that the daemon under test may have open at once, by whatever limit
@@ -117,9 +117,7 @@ def closed(opened: socket.socket) -> bool:
 def test_control_answers_while_the_others_are_full() -> None:
     """And so does the port whoever has the token, also over a connection that stays open."""
     with short_home() as home, ExitStack() as stack:
-        process = begun(home, "listen=0", before=FEW)
-        stack.callback(process.communicate)
-        stack.callback(process.terminate)
+        process = stack.enter_context(begun(home, before=FEW, listen=0))
         found = re.search(r"127\.0\.0\.1:(\d+), with the token in (\S+)\n", until(process, "ready"))
         assert found
         port = int(found[1])
@@ -146,12 +144,7 @@ def status_at(opened: socket.socket, headers: dict[str, str]) -> int:
     """Ask over a connection that stays open, and return the status of the answer."""
     lines = ["GET /v1/status HTTP/1.1", *(f"{name}: {text}" for name, text in headers.items())]
     opened.sendall("\r\n".join([*lines, "", ""]).encode())
-    said = b""
-    while b"}" not in said:
-        more = opened.recv(4096)
-        assert more, said
-        said += more
-    return int(said.split()[1])
+    return int(received(opened, b"}").split()[1])
 
 
 @given(

@@ -1,7 +1,6 @@
 """A whole daemon and its policy file: what stands there is in force when a call is answered."""
 
 import os
-import time
 
 from agent.wire.decide import Allow, Answer, Ask, Refuse
 from agent.wire.routes import QUERY
@@ -34,11 +33,9 @@ def test_a_pipe_in_the_place_of_the_policy_holds_up_nothing() -> None:
     with living() as live, live.client() as client:
         live.paths.policy.unlink()
         os.mkfifo(live.paths.policy)
-        began = time.monotonic()
         answer: Answer = client.call("decide", ASK)
         assert (answer.code, answer.stale_rules) == ("answered", True)
         [problem] = live.status().policy.problems
         assert "not a regular file" in problem
         assert client.call("lock").locked
         assert live.stop() == 0
-        assert time.monotonic() - began < 20

@@ -326,9 +326,9 @@ def test_nobody_waits_longer_than_a_second(
         touching = asyncio.create_task(touched())
         assert await file.follow() == "k = 2\n"
         assert (file.rules.stale, file.told) == (True, 2)
-        began = asyncio.get_running_loop().time()
-        assert await file.follow() == "k = 2\n"
-        assert asyncio.get_running_loop().time() - began < 0.4
+        monkeypatch.setattr(agent.daemon.policy_file, "PATIENCE", 60)
+        async with asyncio.timeout(30):  # whoever calls next does not wait once more
+            assert await file.follow() == "k = 2\n"
         assert "over a second" in file.rules.status().problems[0]
         end.set()
         await touching

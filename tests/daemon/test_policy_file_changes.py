@@ -81,6 +81,7 @@ def by_another(script: str, *arguments: Path) -> None:
         user=INTRUDER,
         group=INTRUDER,
         extra_groups=[],
+        timeout=60,
     )
 
 

@@ -104,6 +104,7 @@ def listening() -> Iterator[tuple[socket.socket, str]]:
     with short_folder() as folder, closing(socket.socket(socket.AF_UNIX)) as made:
         made.bind(str(folder / "s"))
         made.listen(1)
+        made.settimeout(60)
         yield made, str(folder / "s")
 
 
@@ -115,13 +116,15 @@ def answering(answer: bytes) -> Iterator[str]:
         def serve() -> None:
             opened, _ = made.accept()
             with opened:
+                opened.settimeout(60)
                 opened.recv(1 << 20)
                 opened.sendall(answer)
 
         thread = threading.Thread(target=serve)
         thread.start()
         yield path
-        thread.join()
+        thread.join(120)
+        assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("size", [1, 7, relay.LARGEST_ANSWER - 1, relay.LARGEST_ANSWER])
@@ -183,6 +186,7 @@ def test_a_socket_of_somebody_else_is_told_nothing(monkeypatch: pytest.MonkeyPat
         assert asked(path, b"{}") == relay.FOREIGN
         opened, _ = made.accept()
         with opened:
+            opened.settimeout(60)
             assert opened.recv(1) == b""
 
 

@@ -139,7 +139,12 @@ def test_it_imports_nothing_of_ours_and_little_else() -> None:
     """A user feels its start."""
     command = [COMMAND[0], "-X", "importtime", *COMMAND[1:], "/none"]
     done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     )
     lines = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines()[1:]]
     found = {each.partition(".")[0] for each in lines}

@@ -1,10 +1,12 @@
-"""The daemon begins once, where nobody else is, and tells nothing of what it is asked."""
+"""The daemon begins once, tells nothing of what it is asked, and ends without a loss."""
 
 import os
 import re
 import signal
 import socket
+import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,8 @@ from msgspec import to_builtins
 from agent.daemon.run import Options, run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
-from tests.daemon.begun import ask, begun, ended, running, until
-from tests.daemon.fakes import LOCKED, asked, short_home
-from tests.daemon.insides import fake_inside
+from tests.daemon.begun import PATIENCE, ask, awaited, begun, ended, fake_inside, running, until
+from tests.daemon.fakes import ASK, LOCKED, asked, received, short_home
 from tests.vault.dumps import NEVER
 
 SWITCH = "systemd-socket-activate"
@@ -26,19 +27,6 @@ def home() -> Iterator[Paths]:
     """Return the paths of a machine on which nothing is yet."""
     with short_home() as made:
         yield made
-
-
-def test_a_second_daemon_is_told_of_the_first_and_harms_nothing(home: Paths) -> None:
-    """The sockets stay those of the first."""
-    with running(home) as process:
-        before = home.control.stat().st_ino
-        second = begun(home)
-        _, said = second.communicate(timeout=30)
-        hint = f"use it, or run: kill {process.pid}"
-        assert said == f"a daemon is already running (process {process.pid}) / {hint}\n"
-        assert second.returncode == 1
-        assert home.control.stat().st_ino == before
-        assert ask(home.query).status == 200
 
 
 def test_a_folder_that_is_not_ours_alone_is_refused(home: Paths) -> None:
@@ -67,8 +55,7 @@ def test_a_failing_start_puts_everything_back(home: Paths) -> None:
 
 def test_it_listens_on_this_machine_if_it_is_asked_to(home: Paths) -> None:
     """It says where, and where the token lies."""
-    process = begun(home, "listen=0, origins=('https://page.example',)")
-    try:
+    with begun(home, listen=0, origins=["https://page.example"]) as process:
         said = until(process, "ready")
         found = re.search(
             r"listening at http://127\.0\.0\.1:(\d+), with the token in (\S+)\n", said
@@ -77,16 +64,13 @@ def test_it_listens_on_this_machine_if_it_is_asked_to(home: Paths) -> None:
         token = Path(found[2]).read_text().strip()
         assert token not in said
         for given, status in ((token, 200), ("x", 401)):
-            with socket.create_connection(("127.0.0.1", int(found[1]))) as opened:
+            with socket.create_connection(("127.0.0.1", int(found[1])), PATIENCE) as opened:
                 headers = {
                     "Host": f"localhost:{found[1]}",
                     "Authorization": f"Bearer {given}",
                     "Origin": "https://page.example",
                 }
                 assert asked(opened, "GET", "/v1/status", None, headers).status == status
-    finally:
-        process.terminate()
-        process.communicate()
 
 
 def test_the_log_has_nothing_of_what_was_asked(home: Paths) -> None:
@@ -100,11 +84,12 @@ def test_the_log_has_nothing_of_what_was_asked(home: Paths) -> None:
         ask(home.control, "GET", "/v1/knowledge/clinic.example")
         ask(home.query, "GET", "/clinic.example?rare+disease")
         with socket.socket(socket.AF_UNIX) as opened:
+            opened.settimeout(PATIENCE)
             opened.connect(str(home.query))
             opened.sendall(b"rare disease at clinic.example\r\n\r\n")
             assert b" 400 " in opened.recv(1000)
     text = home.log.read_text()
-    assert text.count("decide failed: RuntimeError in insides.py, line") == 2
+    assert text.count("decide failed: RuntimeError in begun.py, line") == 2
     assert re.search("ready .*ending", text, re.DOTALL)
     for word in ("rare", "disease", "clinic", "gender", "married", "Traceback"):
         assert word not in text
@@ -122,8 +107,7 @@ def test_systemd_hands_over_its_sockets(home: Paths) -> None:
     ours = [home.runtime / "c", home.runtime / "q"]
     listening = [part for path in ours for part in ("-l", str(path))]
     names = ["--fdname=control:query", f"--setenv=RETICENT_HOME={home.config.parent}"]
-    process = begun(home, "", "fake_inside", (SWITCH, *names, *listening, "--"))
-    try:
+    with begun(home, before=(SWITCH, *names, *listening, "--")) as process:
         until(process, "Listening on")
         until(process, "Listening on")
         assert ask(ours[1]).body == to_builtins(LOCKED)
@@ -132,9 +116,6 @@ def test_systemd_hands_over_its_sockets(home: Paths) -> None:
         assert ask(ours[0], "POST", "/v1/shutdown").body == {"done": True}
         ended(process)
         assert all(path.is_socket() for path in ours)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_systemd_is_told_when_it_is_ready(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +124,86 @@ def test_systemd_is_told_when_it_is_ready(home: Paths, monkeypatch: pytest.Monke
     monkeypatch.setenv("NOTIFY_SOCKET", str(place))
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(str(place))
-        heard.settimeout(30)
+        heard.settimeout(PATIENCE)
         with running(home):
             assert heard.recv(100) == b"READY=1"
         assert heard.recv(100) == b"STOPPING=1"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it(home: Paths, number: int) -> None:
+    """Its sockets are gone, and what is open is closed; the folders were made for us alone."""
+    with running(home, "Noting") as process:
+        assert ask(home.query).body == to_builtins(LOCKED)
+        assert ask(home.control).status == 200
+        for folder in (home.config, home.data, home.state, home.runtime):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        process.send_signal(number)
+        assert "ending" in ended(process)
+    assert [*home.runtime.iterdir()] == []
+    assert (home.data / "noted").read_text() == "locked\n"
+
+
+def test_a_signal_at_any_moment_of_the_start_ends_it(home: Paths) -> None:
+    """As soon as it listens to signals; nothing is left behind, and the next one starts."""
+    for inside in ("ending_inside", "killing_inside"):
+        with begun(home, inside) as process:
+            _, said = process.communicate(timeout=PATIENCE)
+        assert (process.returncode == 0) == (inside == "ending_inside"), said
+    with running(home):
+        assert ask(home.query).status == 200
+    assert [*home.runtime.iterdir()] == []
+
+
+def test_running_calls_end_before_it_does(home: Paths) -> None:
+    """Whoever has begun to ask is answered."""
+    noted = home.data / "noted"
+    with running(home, "slow_inside") as process, ThreadPoolExecutor() as callers:
+        asking = callers.submit(ask, home.control, "POST", "/v1/unlock", {"method": "keyring"})
+        awaited(noted)
+        process.terminate()
+        until(process, "ending")
+        (home.data / "go").touch()
+        assert asking.result(PATIENCE).body == {"done": True}
+        ended(process)
+    assert noted.read_text() == "begun\nlocked\n"
+
+
+def test_a_signal_in_the_middle_of_a_write_waits(home: Paths) -> None:
+    """A call is one step: what it begins, it ends and answers, before anything is closed."""
+    with running(home, "writing_inside") as process:
+        assert ask(home.query, "POST", "/v1/decide", ASK).body["code"] == "answered"
+        ended(process)
+    assert (home.data / "noted").read_text() == "begun\nwritten\nlocked\n"
+
+
+def test_an_open_stream_does_not_hold_it_up(home: Paths) -> None:
+    """It is told, and ends."""
+    with running(home) as process, socket.socket(socket.AF_UNIX) as opened:
+        opened.settimeout(PATIENCE)
+        opened.connect(str(home.control))
+        opened.sendall(b"GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+        received(opened, b": listening\n\n")
+        process.terminate()
+        ended(process)
+        received(opened, b": the daemon ends\n\n")
+
+
+def test_a_hangup_reads_the_files_again(home: Paths) -> None:
+    """As of other daemons; it does not end."""
+    noted = home.data / "noted"
+    with running(home, "Noting") as process:
+        process.send_signal(signal.SIGHUP)
+        awaited(noted, "reloaded\n")
+        assert ask(home.query).status == 200
+    assert noted.read_text() == "reloaded\nlocked\n"
+
+
+def test_a_defect_beside_the_calls_ends_it_and_locks(home: Paths) -> None:
+    """It must not go on without what locks the vault."""
+    with begun(home, "failing_inside") as process:
+        _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert said.endswith("ZeroDivisionError: integer division or modulo by zero\n")
+    assert (home.data / "noted").read_text() == "locked\n"
+    assert [*home.runtime.iterdir()] == []

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.daemon import autolock
 from agent.daemon.autolock import locks, watch, watcher
+from tests.daemon.begun import awaited
 
 HERE = "/org/freedesktop/login1"
 OF = f"{HERE}/session/_32: org.freedesktop.login1.Session"
@@ -123,8 +124,7 @@ def test_it_ends_with_the_daemon(tmp_path: Path) -> None:
         task = asyncio.create_task(
             watch(lambda: None, script(tmp_path, f"echo $$ > {place}; exec sleep 60"))
         )
-        while not place.exists() or not place.read_text():  # noqa: ASYNC110  (a file)
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(awaited, place, "\n")
         task.cancel()
         await asyncio.wait({task})
 

@@ -159,4 +159,4 @@ def test_a_decision_is_made_while_a_slow_call_goes_on() -> None:
         assert running.ask("POST", "/v1/decide", ASK).body["code"] == "answered"
         assert not unlocking.done()
         decided.set()
-        assert unlocking.result().body == {"done": True}
+        assert unlocking.result(60).body == {"done": True}

@@ -34,7 +34,7 @@ def verified(folder: Path) -> str:
     units = sorted(map(str, folder.iterdir()))
     environment = {"HOME": "/nowhere", "XDG_RUNTIME_DIR": "/run", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [*VERIFY, *units], capture_output=True, text=True, check=False, env=environment
+        [*VERIFY, *units], capture_output=True, text=True, check=False, env=environment, timeout=60
     )
     ours = [line for line in done.stderr.splitlines() if "reticent" in line]
     return "\n".join(ours) or ("" if done.returncode == 0 else f"exit {done.returncode}")
@@ -125,7 +125,9 @@ def test_the_command_is_ours_wherever_it_is_run(tmp_path: Path, home: dict[str, 
     (tmp_path / "agent" / "__init__.py").write_text("raise SystemExit(1)")
     [started] = settings(files("systemd", sys.executable, home)[0].text, "ExecStart")
     command = [*shlex.split(started)[:-1], "--version"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert __version__ in done.stdout
 

@@ -24,6 +24,7 @@ import os, socket, sys
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
 opened = socket.socket(socket.AF_UNIX)
+opened.settimeout(30)
 opened.connect(sys.argv[1])
 try:
     opened.sendall(b"GET /v1/status HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n")
@@ -160,7 +161,7 @@ def test_a_second_daemon_is_told_of_the_first(home: Paths) -> None:
         with pytest.raises(DaemonError) as refused, alone(home.daemon_lock):
             pass
         assert refused.value.what == f"a daemon is already running (process {os.getpid()})"
-        assert refused.value.hint == f"use it, or run: kill {os.getpid()}"
+        assert refused.value.hint == "use it, or run: reticent daemon stop"
     with alone(home.daemon_lock):
         pass
 
@@ -208,7 +209,7 @@ def test_a_process_of_another_user_is_refused(home: Paths) -> None:
             folder.chmod(0o755)
         home.query.chmod(0o666)
         command = [sys.executable, "-SE", "-c", VISIT, str(home.query), str(FOREIGN)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
         user, answer = done.stdout.rstrip("\n").split(" ", 1)
         assert int(user) == (FOREIGN if os.geteuid() == 0 else os.geteuid())
         assert answer == ("" if os.geteuid() == 0 else "HTTP/1.1 200 OK")

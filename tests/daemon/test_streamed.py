@@ -7,6 +7,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
+from time import monotonic
 
 import msgspec
 import pytest
@@ -19,7 +20,7 @@ from agent.daemon.server import as_lines
 from agent.wire.client import Client, event_data
 from agent.wire.routes import CONTROL
 from agent.wire.state import Event
-from tests.daemon.fakes import PROMPT, Running, behind
+from tests.daemon.fakes import PROMPT, Running, behind, received
 from tests.wire.messages import messages_of
 
 GET = b"GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -30,16 +31,6 @@ def control() -> Iterator[Running]:
     """Serve the control door."""
     with behind(CONTROL) as running:
         yield running
-
-
-def until(opened: socket.socket, mark: bytes) -> bytes:
-    """Return what comes up to a mark, and with it."""
-    got = b""
-    while mark not in got:
-        more = opened.recv(65536)
-        assert more, got
-        got += more
-    return got
 
 
 def rest(opened: socket.socket) -> bytes:
@@ -59,13 +50,13 @@ def test_a_reader_gets_what_happens_from_then_on(control: Running) -> None:
     control.bus.publish("lock")
     with control.connect() as opened:
         opened.sendall(GET)
-        head = until(opened, b": listening\n\n")
+        head = received(opened, b": listening\n\n")
         assert b"HTTP/1.1 200 OK" in head
         assert b"Content-Type: text/event-stream" in head
         assert b"Cache-Control: no-store" in head
         control.bus.publish("review", 7)
         line = b'"number":2,"kind":"review","at":"2026-05-04T12:00:00Z","id":7'
-        assert line in until(opened, b"}\n\n")
+        assert line in received(opened, b"}\n\n")
         control.bus.close()
         assert f": {ENDING}\n\n".encode() in rest(opened)
 
@@ -85,7 +76,8 @@ def test_the_client_reads_it(control: Running) -> None:
         assert next(Client(control.address, 10).events()).kind == "policy"
     finally:
         read.set()
-        thread.join()
+        thread.join(60)
+    assert not thread.is_alive()
 
 
 def test_a_quiet_stream_is_kept_alive(control: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +85,7 @@ def test_a_quiet_stream_is_kept_alive(control: Running, monkeypatch: pytest.Monk
     monkeypatch.setattr(server, "HEARTBEAT", 0.01)
     with control.connect() as opened:
         opened.sendall(GET)
-        assert until(opened, b": alive\n\n").count(b"data:") == 0
+        assert received(opened, b": alive\n\n").count(b"data:") == 0
 
 
 def test_one_who_falls_behind_is_told(control: Running) -> None:
@@ -103,7 +95,7 @@ def test_one_who_falls_behind_is_told(control: Running) -> None:
     ]
     with control.connect() as opened:
         opened.sendall(GET)
-        until(opened, b": listening\n\n")
+        received(opened, b": listening\n\n")
         control.ask("GET", "/v1/status")  # all of them happen at once
         got = rest(opened)
     assert [int(each) for each in re.findall(rb"^id: (\d+)$", got, re.MULTILINE)] == [
@@ -126,7 +118,9 @@ def test_one_who_does_not_read_is_left(control: Running, monkeypatch: pytest.Mon
     control.calls.instead["status"] = lambda: [control.bus.publish("answer").id for _ in range(200)]
     with control.connect() as opened:
         opened.sendall(GET)
+        until = monotonic() + 60
         while not left.is_set():
+            assert monotonic() < until
             control.ask("GET", "/v1/status")
         with suppress(ConnectionResetError):
             assert TOO_SLOW.encode() not in rest(opened)
@@ -143,7 +137,7 @@ def test_one_who_has_left_is_no_failure(
         left.clear()
         with control.connect() as opened:
             opened.sendall(GET)
-            until(opened, b": listening\n\n")
+            received(opened, b": listening\n\n")
         with caplog.at_level("INFO", "reticent"):
             happens()
             assert left.wait(10)
@@ -157,8 +151,8 @@ def test_too_many_readers_are_refused(control: Running) -> None:
         opened = [stack.enter_context(control.connect()) for _ in range(MOST_READERS)]
         for each in opened:
             each.sendall(GET)
-            until(each, b": listening\n\n")
+            received(each, b": listening\n\n")
         said = control.ask("GET", "/v1/events")
         assert (said.status, said.body["code"]) == (500, "daemon")
         control.bus.publish("lock")
-        assert all(b"event: lock" in until(each, b"}\n\n") for each in opened)
+        assert all(b"event: lock" in received(each, b"}\n\n") for each in opened)

@@ -55,12 +55,12 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 220),
-    "lines of tests": (42_000, 63_008),
+    "lines of tests": (42_000, 62_997),
 }
 STANDING = {
     "agent": Size(405, 4),
     "agent/cli": Size(4_694, 30),
-    "agent/daemon": Size(5_044, 32),
+    "agent/daemon": Size(5_043, 32),
     "agent/decision": Size(1_265, 10),
     "agent/lab": Size(3_589, 34),
     "agent/model": Size(816, 8),
