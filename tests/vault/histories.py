@@ -1,5 +1,6 @@
 """Generators of entries of the ledger, and the events that they stand for."""
 
+import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -8,7 +9,14 @@ from hypothesis import strategies as st
 
 from agent.decision.request import Fact, Knowledge
 from agent.model.model import Model
-from agent.vault.disclosure_index import Disclosure, Forgetting, PoolOf, Record, knowledge_in
+from agent.vault.disclosure_index import (
+    Disclosure,
+    DisclosureIndex,
+    Forgetting,
+    PoolOf,
+    Record,
+    knowledge_in,
+)
 from agent.vault.ledger import Ledger
 from tests.decision.events import Forgotten, Told
 
@@ -74,6 +82,24 @@ def disclosed(at: datetime, host: str, **values: str) -> Disclosure:
         utility_bits=0.5,
         people_left=3,
     )
+
+
+ADS = Grouping({"a.example": "@ads", "b.example": "@ads"}).of
+
+
+def record_at(number: int) -> Record:
+    """Return the entry that has a number in every vault that is killed or replaced."""
+    rng = random.Random(number)  # noqa: S311  (a stream that can be repeated)
+    at, host = NOW + timedelta(minutes=number), rng.choice(HOSTS)
+    if rng.random() < 0.05:
+        return forgotten(rng.choice(SITES), at=at)
+    names = rng.sample(sorted(VALUES), rng.randint(0, len(VALUES)))
+    return disclosed(at, host, **{name: rng.choice(VALUES[name]) for name in names})
+
+
+def holdings(facts: DisclosureIndex) -> list[tuple[str, object, int]]:
+    """Return what every pool holds."""
+    return [(name, dict(each.held), each.recent(NOW)) for name, each in facts.pools(ADS)]
 
 
 @st.composite

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from shutil import copyfile
+from time import monotonic, sleep
 
 import pytest
 from hypothesis import given
@@ -255,9 +256,9 @@ def test_another_thread_may_copy_while_this_one_writes(
     with store_of(at, key) as store, ThreadPoolExecutor(1) as beside:
         for copy in copies:
             copying = beside.submit(store.database.copy, copy)
-            while not copying.done():
+            for _ in range(40):  # for ever, it could grow faster than it is copied page by page
                 DEEDS["append surely"](store)
-            copying.result()
+            copying.result(60)
         whole, _ = contents(store)
     for copy in copies:
         entries, _ = copied(copy, key)
@@ -272,12 +273,12 @@ def test_one_that_is_closed_meanwhile_is_not_copied(
     folder = tmp_path / "usb"
     folder.mkdir()
     with ThreadPoolExecutor(1) as beside, store_of(at, key) as store:
-        closing: list[object] = []
 
         def close() -> None:
-            closing.append(beside.submit(store.database.close))
-            while not store.database._closing:  # noqa: SLF001  (until it has begun)
-                pass
+            beside.submit(store.database.close)
+            until = monotonic() + 60
+            while not store.database._closing and monotonic() < until:  # noqa: SLF001  (until it has begun)
+                sleep(0.001)
 
         between_steps(monkeypatch, [close])
         with pytest.raises(VaultError, match="closed before all of it was copied"):

@@ -21,8 +21,7 @@ from agent.vault.vault import Vault, unlock_with
 from agent.vault.vault_files import Location
 from tests.vault.doubles import ledger_of
 from tests.vault.histories import GROUPINGS, HOSTS, NOW, Grouping, disclosed, histories
-from tests.vault.killed import new_vault
-from tests.vault.worlds import FEW, altered
+from tests.vault.worlds import FEW, altered, new_vault
 
 MONTHS = [NOW.replace(month=month) for month in (2, 3, 4)]
 

@@ -27,8 +27,7 @@ from agent.vault.disclosure_index import Record
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, read_notice, vaults_set_aside
 from tests.vault.doubles import ledger_of
-from tests.vault.histories import histories
-from tests.vault.killed import holdings, record_at
+from tests.vault.histories import histories, holdings, record_at
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create, place
 
 Deed = Callable[[Location, Path], object]
@@ -129,10 +128,11 @@ def survived(folder: Path, deed: Deed, seconds: float) -> tuple[int, int]:
         time.sleep(seconds)
         deed(at, old)
 
-    meanwhile = Thread(target=do)
+    meanwhile = Thread(target=do, daemon=True)
     meanwhile.start()
     acknowledged = appended(vault, time.perf_counter() + 2 * seconds)
-    meanwhile.join()
+    meanwhile.join(60)
+    assert not meanwhile.is_alive()
     theirs = {path: path.read_bytes() for path in (at.vault, log_of(at)) if path.exists()}
     ours = vault.intact or deed in IN_PLACE.values()
     vault.close()

@@ -44,7 +44,7 @@ RING = Secret("keyring")
 def test_there_is_no_core_file_any_more(times: int) -> None:
     """However often that is said; for the sake of the test there might have been one before."""
     command = [sys.executable, "-c", PROGRAM.format(times=times)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=60)
     before, after = done.stdout.splitlines()
     assert before.endswith(" 1")
     assert after == NEVER
@@ -162,7 +162,7 @@ class Ring(keyring.backend.KeyringBackend):
 
     def _check(self) -> None:
         if self.waits is not None:
-            self.waits.wait()
+            self.waits.wait(60)
         if self.troubles:
             raise self.troubles.pop(0)
         if self.locked:

@@ -15,9 +15,8 @@ from agent.vault.vault import unlock, unlock_with
 from agent.vault.vault_files import Location
 from tests.vault.begun import TOLD, new
 from tests.vault.histories import NOW, disclosed
-from tests.vault.killed import new_vault
 from tests.vault.values import change, model_of
-from tests.vault.worlds import FAST, TYPED, create, store_of
+from tests.vault.worlds import FAST, TYPED, create, new_vault, store_of
 
 MODEL = model_of({"region": ("unspecified", "uk", "france")}, name="one")
 
@@ -64,7 +63,7 @@ def test_a_vault_may_be_unlocked_beside_and_used_here(at: Location) -> None:
     """The daemon derives the key in a thread of its own."""
     new(at)[0].close()
     with ThreadPoolExecutor(1) as beside:
-        vault = beside.submit(unlock, at, TYPED).result()
+        vault = beside.submit(unlock, at, TYPED).result(60)
     with vault:
         assert vault.ledger.append(TOLD) == 1
 

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from hashlib import sha256
@@ -46,7 +47,8 @@ FEW = settings(max_examples=settings().max_examples // 4)  # where each waits fo
 def second(at: Location) -> str:
     """Return what another process says to a vault: nothing where it can open it."""
     command = [sys.executable, "-c", SECOND, str(at.vault)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    return done.stdout.strip()
 
 
 def stream(seed: str = "") -> Chance:
@@ -83,6 +85,14 @@ def create(
     """Make a vault and open it; return it with its recovery code."""
     key, code = make(at, passphrase, derivation, chance)
     return unlock_with(at, key, chance), code
+
+
+@contextmanager
+def new_vault(folder: Path) -> Iterator[tuple[Location, Key]]:
+    """Yield a vault in a folder of its own, and its key: so nothing waits for a derivation."""
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        at = place(Path(name))
+        yield at, make(at, PASSPHRASE, FAST)[0]
 
 
 def key_of(database: Database, secret: Secret) -> Key:
