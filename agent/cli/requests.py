@@ -205,5 +205,5 @@ def forget(recipient: str, *, yes: bool) -> Answer:
         return Answer(stated, paragraph(DONE.format(recipient)))
     near = nearest(recipient, {name for each in known for name in (each.pool, *each.sites)})
     meant = "" if near is None else f" Did you mean {near!r}?"
-    never = f"{recipient} was never sent anything, so there is nothing to forget.{meant}"
-    return Answer(stated, paragraph(never))
+    already = f"{recipient} already knows nothing about you, so there is nothing to forget.{meant}"
+    return Answer(stated, paragraph(already))

@@ -224,8 +224,7 @@ class Calls:
 
     def recipients(self) -> list[Recipient]:
         """Return everyone who was sent anything, latest first."""
-        now = self._now()
-        return recipients(self.agent, now)
+        return recipients(self.agent, self._now())
 
     def status(self) -> Status:
         """Return the status of the daemon."""
@@ -318,13 +317,11 @@ class Calls:
 
     def rules(self) -> RulesStatus:
         """Return every rule of the policy in use."""
-        now = self._now()
-        return ruled(now, self.agent)
+        return ruled(self._now(), self.agent)
 
     def attributes(self, *, recipient: str | None = None) -> list[AttributeStatus]:
         """Return the attributes of the model in use, and what the policy says of each."""
-        now = self._now()
-        return attributes(recipient, now, self.agent)
+        return attributes(recipient, self._now(), self.agent)
 
     def edit_policy(self, body: PolicyEdit) -> Edited:
         """Write settings into the policy, or take them out; UsageError where that cannot be."""

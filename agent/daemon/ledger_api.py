@@ -116,11 +116,13 @@ def _agreeing(found: Holdings[str], model: Model, now: datetime) -> int:
 def forget(agent: Agent, recipient: str, now: datetime) -> bool:
     """State that a recipient, and whoever it pools with, can no longer link.
 
-    Returns whether anything was disclosed to the pool; if not, nothing is recorded. UsageError if
-    it is neither a host nor a group.
+    Returns whether anything was disclosed to the pool since it last forgot; if not, nothing is
+    recorded. UsageError if it is neither a host nor a group.
     """
     ledger, pool = opened(agent).ledger, agent.rules.active.pool(recipient)
     host = None if recipient.startswith(SIGN) else host_of(recipient)
+    if not ledger.disclosures.queries(pool, agent.rules.active.pool_of):
+        return False
     return ledger.forget(now, sites_in(agent, pool), host)
 
 

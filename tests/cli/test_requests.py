@@ -320,7 +320,7 @@ def test_agreed_beforehand_it_is_done_and_said(run: Run, fake: FakeDaemon) -> No
 def test_who_was_never_told_anything_has_nothing_to_forget(run: Run, fake: FakeDaemon) -> None:
     """Nothing is stated then."""
     fake.handlers["forget"] = says(Done(done=False))
-    never = "{} was never sent anything, so there is nothing to forget."
+    never = "{} already knows nothing about you, so there is nothing to forget."
     assert run("requests", "forget", "zz", "--yes").out == f"{never.format('zz')}\n"
     said = " ".join(run("requests", "forget", "wether.example", "--yes").out.split())
     assert said == f"{never.format('wether.example')} Did you mean 'weather.example'?"

@@ -107,11 +107,7 @@ class Running(NamedTuple):
         return opened
 
     def ask(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        headers: Mapping[str, str] | None = None,
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
     ) -> Said:
         """Send a request and return its answer; a body that is no bytes is sent as JSON."""
         return asked(self.connect(), method, path, body, headers)

@@ -8,34 +8,10 @@ from typing import Any
 
 HEADERS = {"Host": "localhost", "Content-Type": "application/json"}
 ODD_TEXT = (
-    "",
-    "\x00",
-    "\ud800",
-    "é",
-    "\u202e",
-    "😀",
-    "'",
-    '"',
-    "\\",
-    "../",
-    "%",
-    "a" * 5000,
-    "\r\n",
+    *("", "\x00", "\ud800", "é", "\u202e", "😀", "'", '"', "\\", "../", "%", "a" * 5000, "\r\n"),
 )
 ODD_VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    -1,
-    0,
-    2**63,
-    1e308,
-    0.5,
-    "",
-    "x" * 70_000,
-    [],
-    {},
-    [[]],
-    {"": None},
+    *(None, True, -1, 0, 2**63, 1e308, 0.5, "", "x" * 70_000, [], {}, [[]], {"": None}),
 )
 METHODS = ("PUT", "PATCH", "OPTIONS", "DELETE", "GET", "POST", "TRACE", "get", "", "G T")
 ODD_HEADERS = (

@@ -3,8 +3,11 @@
 import asyncio
 import inspect
 from contextlib import nullcontext
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from threading import Event as Flag
+from time import monotonic
 
 import pytest
 
@@ -12,8 +15,7 @@ from agent.daemon.api import Calls
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import write
 from agent.vault.database import Database
-from agent.vault.vault import unlock
-from agent.vault.vault_files import Location
+from agent.vault.ledger import Ledger
 from agent.wire.decide import Allow, Answer, Ask, Clicked, Offer, Refuse
 from agent.wire.policy import Decided, Lasting, Verdict
 from agent.wire.records import Forget, ProfileChange
@@ -21,7 +23,6 @@ from agent.wire.routes import ROUTES
 from agent.wire.state import Place
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import MODEL, SHOP
-from tests.vault.worlds import TYPED
 
 APPROVE = Verdict(decided="approve", lasting="always")
 CLICK = Clicked(query="q", host="a.example")
@@ -56,6 +57,7 @@ def test_a_locked_vault_says_nothing(home: Home) -> None:
     for call in (
         home.calls.profile,
         home.calls.ledger,
+        home.calls.recipients,
         lambda: home.calls.knowledge(recipient="shop.example"),
         lambda: home.calls.forget(Forget(recipient="shop.example")),
         lambda: home.calls.change_profile(ProfileChange(set={"age": "age1"})),
@@ -78,91 +80,16 @@ def test_visits_are_noted_where_the_policy_lets_browsers_tell(
     assert opened.calls.clicked(CLICK).done is (said is True)
 
 
-def test_the_ledger_and_what_is_held_agree(opened: Home) -> None:
-    """Of a recipient with its pool, the latest entries, the oldest of them first."""
-    hosts = ["shop.example", "a.ads.test", "b.more.test", "www.shop.example", "a.ads.test"]
-    for host in hosts:
-        assert opened.calls.decide(Ask(query=SHOP.query, recipient=host)).id
-    ledger = opened.calls.ledger()
-    assert [entry.recipient for entry in ledger] == hosts
-    assert [entry.number for entry in ledger] == [1, 2, 3, 4, 5]
-    assert [each.number for each in opened.calls.ledger(recipient="shop.example")] == [1, 4]
-    assert [each.number for each in opened.calls.ledger(recipient="@adverts")] == [2, 3, 5]
-    assert [each.number for each in opened.calls.ledger(recipient="more.test", after=2)] == [3, 5]
-    assert [each.number for each in opened.calls.ledger(limit=2)] == [4, 5]
-    for recipient, first in (("www.shop.example", 0), ("@adverts", 1), ("https://ads.test/x", 1)):
-        held = opened.calls.knowledge(recipient=recipient)
-        assert held.values == ledger[first].disclosed
-        assert {*held.since.values()} == {ledger[first].at}
-        assert (held.people_left, held.people) == (ledger[first].people_left, 300)
-        assert (held.recent, held.model) == (len(held.values), MODEL.id)
-    nothing = opened.calls.knowledge(recipient="new.example")
-    assert (nothing.values, nothing.people_left) == ({}, 300)
-    with pytest.raises(UsageError):
-        opened.calls.knowledge(recipient="@nobody")
-
-
-def test_forgetting_is_for_the_whole_pool(opened: Home) -> None:
-    """The ledger keeps what was told; a pool that was told nothing has nothing to forget."""
-    assert not opened.calls.forget(Forget(recipient="@adverts")).done
-    assert not opened.calls.forget(Forget(recipient="shop.example")).done
-    for host in ("ads.test", "shop.example"):
-        opened.calls.decide(Ask(query=SHOP.query, recipient=host))
-    assert opened.calls.forget(Forget(recipient="@adverts")).done
+def test_to_forget_is_for_the_whole_pool_and_said_once(opened: Home) -> None:
+    """A pool that was told nothing, or nothing since, has nothing to forget."""
+    forget = partial(opened.calls.forget, Forget(recipient="@adverts"))
+    assert not forget().done
+    opened.calls.decide(Ask(query=SHOP.query, recipient="ads.test"))
+    assert opened.calls.knowledge(recipient="more.test").values
+    assert [forget().done, forget().done] == [True, False]
     assert opened.calls.knowledge(recipient="more.test").values == {}
-    assert opened.calls.knowledge(recipient="shop.example").values != {}
-    assert [each.kind for each in opened.calls.ledger()] == ["disclosed"] * 2 + ["forgotten"]
-    assert opened.calls.forget(Forget(recipient="www.shop.example")).done
-    assert opened.calls.knowledge(recipient="shop.example").values == {}
-    assert opened.bus.kinds.count("forget") == 2
-
-
-def test_whoever_holds_an_older_value_is_named(opened: Home) -> None:
-    """Until it was told the new one."""
-    for host in ("ads.test", "shop.example"):
-        opened.calls.decide(Ask(query=SHOP.query, recipient=host))
-    changed = opened.calls.change_profile(ProfileChange(set={"age": "age2"}))
-    assert [(each.name, each.pools) for each in changed.stale] == [
-        ("age", ["@adverts", "shop.example"])
-    ]
-    assert opened.calls.decide(SHOP).attributes["age"] == "age2"
-    again = opened.calls.change_profile(ProfileChange(unset=["age"]))
-    assert [each.pools for each in again.stale] == [["@adverts", "shop.example"]]
-    assert opened.calls.change_profile(ProfileChange(set={"job": "job1"})).stale == []
-    own = {"gender": "unspecified", "region": "region2", "job": "job1"}
-    assert opened.calls.profile().values == {MODEL.id: own}
-
-
-def test_a_profile_changes_whole_or_not(opened: Home) -> None:
-    """By the name of a model, by its id, or for all that have the attribute."""
-    before = opened.calls.profile()
-    for change in (
-        ProfileChange(set={"age": "age2", "region": "nowhere"}),
-        ProfileChange(set={"hours": "hours1"}),
-        ProfileChange(model="other", set={"age": "age2"}),
-    ):
-        with pytest.raises(ReticentError):
-            opened.calls.change_profile(change)
-        assert opened.calls.profile() == before
-    opened.calls.change_profile(ProfileChange(model=MODEL.id, set={"job": "job1"}, replace=True))
-    assert opened.calls.profile().values == {MODEL.id: {"job": "job1"}}
-
-
-def test_a_verdict_that_lasts_holds_from_the_next_request(opened: Home) -> None:
-    """It is in the policy file, with all that stood there."""
-    opened.calls.change_profile(ProfileChange(set={"age": "age1"}))
-    opened.paths.policy.write_text("# mine\n" + POLICY.replace('region = "ask"', 'age = "ask"'))
-    opened.calls.reload()
-    assert "age" not in opened.calls.decide(SHOP).attributes
-    [review] = opened.calls.reviews()
-    assert opened.calls.status().waiting == 1
-    assert opened.calls.verdict(APPROVE, id=review.id).written is not None
-    assert opened.calls.decide(SHOP).attributes["age"] == "age1"
-    assert opened.paths.policy.read_text().startswith("# mine\n" + POLICY[:20])
-    assert opened.calls.reviews() == []
-    for call in (lambda: opened.calls.dismiss(id=99), lambda: opened.calls.verdict(APPROVE, id=99)):
-        with pytest.raises(UsageError):
-            call()
+    assert [each.kind for each in opened.calls.ledger()] == ["disclosed", "forgotten"]
+    assert opened.bus.kinds.count("forget") == 1
 
 
 @pytest.mark.parametrize("lasting", ["once", "until restart", "always"])
@@ -201,13 +128,32 @@ def test_an_offer_is_taken_up(opened: Home) -> None:
     assert "offer" in opened.bus.kinds
 
 
-def test_a_recipient_that_is_refused_gets_nothing(opened: Home) -> None:
-    """From the next request on, whoever asked for that."""
-    assert opened.calls.decide(SHOP).attributes
-    opened.calls.refuse(Refuse(recipient="shop.example"))
-    answer = opened.calls.decide(SHOP)
-    assert (answer.code, answer.attributes) == ("blocked", {})
-    assert opened.calls.explain(SHOP).code == "blocked"
+def test_browsers_are_told_where_they_may_act(opened: Home) -> None:
+    """By the policy, and by what was approved; while it is locked, by the policy alone."""
+    ruled = 'search = "http://localhost:8710/find?q={query}"\n'
+    opened.paths.policy.write_text(ruled + POLICY + "clicks = true\n")
+    opened.calls.reload()
+    [site] = opened.calls.locked().sites
+    assert (site.recipient, site.search) == ("localhost", "http://localhost:8710/find?q={query}")
+    assert opened.calls.locked().clicks
+    search = "https://www.shop.example/?q={query}"
+    offer = Offer(recipient="www.shop.example", names=["gender"], search=search)
+    opened.calls.offer(offer)
+    [review] = opened.calls.reviews()
+    opened.calls.verdict(APPROVE, id=review.id)
+    sites = opened.calls.locked().sites
+    assert [each.recipient for each in sites] == ["localhost", "www.shop.example"]
+    assert opened.calls.locked().sites is sites
+    opened.calls.lock()
+    assert opened.calls.locked().sites == [site]
+    opened.unlock()
+    assert opened.calls.locked().sites == sites
+    opened.paths.policy.write_text(POLICY)
+    opened.now += timedelta(seconds=9)
+    assert [each.recipient for each in opened.calls.locked().sites] == ["www.shop.example"]
+    assert not opened.calls.locked().clicks
+    opened.paths.policy.unlink()
+    assert opened.calls.locked().sites == []
 
 
 def test_models_come_and_go(opened: Home, tmp_path: Path) -> None:
@@ -240,38 +186,29 @@ def test_what_is_wrong_is_noted(opened: Home) -> None:
     assert opened.calls.decide(SHOP).code == "no policy"
 
 
-def test_a_backup_is_a_vault(opened: Home, tmp_path: Path) -> None:
-    """Whole, and never in place of another file."""
-    opened.calls.decide(SHOP)
-    to = tmp_path / "backup.db"
-    assert asyncio.run(opened.calls.backup(Place(path=str(to)))).done
-    with unlock(Location(to, tmp_path / "own.json"), TYPED) as copy:
-        assert copy.ledger.count == 1
-    with pytest.raises(VaultError):
-        asyncio.run(opened.calls.backup(Place(path=str(to))))
-    with pytest.raises(UsageError):
-        asyncio.run(opened.calls.backup(Place(path="backup.db")))
-
-
 @pytest.mark.parametrize("locked", [False, True])
 def test_while_a_backup_is_written_others_are_answered(
     opened: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locked: bool
 ) -> None:
     """Before its first step is done; to lock ends it, and leaves no file."""
     begun, go, whole = Flag(), Flag(), Database._check_open  # noqa: SLF001  (called before each step)
+    place = Place(path=str(tmp_path / "copy.db"))
 
     def slow(database: Database, *progress: int) -> None:
         begun.set()
-        assert go.wait(10)
-        while locked and not database._closing:  # noqa: SLF001  (until that has begun)
+        assert go.wait(60)
+        until = monotonic() + 60
+        while locked and not database._closing and monotonic() < until:  # noqa: SLF001  (until that has begun)
             pass
         whole(database, *progress)
 
     async def scenario() -> None:
-        copying = asyncio.create_task(opened.calls.backup(Place(path=str(tmp_path / "copy.db"))))
-        await asyncio.to_thread(begun.wait, 10)
-        assert opened.calls.decide(SHOP).id == 1
-        go.set()
+        copying = asyncio.create_task(opened.calls.backup(place))
+        try:
+            assert await asyncio.to_thread(begun.wait, 60)
+            assert opened.calls.decide(SHOP).id == 1
+        finally:
+            go.set()
         if locked:
             opened.calls.lock()
         with pytest.raises(VaultError, match="closed before") if locked else nullcontext():
@@ -280,6 +217,10 @@ def test_while_a_backup_is_written_others_are_answered(
     monkeypatch.setattr(Database, "_check_open", slow)
     asyncio.run(scenario())
     assert [each.name for each in tmp_path.glob("copy*")] == ["copy.db"] * (not locked)
+    if not locked:
+        for each in (place, Place(path="copy.db")):  # never in place of a file, or somewhere
+            with pytest.raises(ReticentError, match=r"exists|absolute"):
+                asyncio.run(opened.calls.backup(each))
 
 
 def test_rules_older_than_the_file_are_said_with_every_answer(opened: Home) -> None:
@@ -332,3 +273,30 @@ def test_undo_passes_no_later_word_over(opened: Home) -> None:
         with pytest.raises(UsageError, match="nothing to undo"):
             opened.calls.undo()
         opened.fill()
+
+
+def test_a_model_that_the_policy_asks_for_and_is_not_there_is_noted(opened: Home) -> None:
+    """By the name that it has there."""
+    opened.paths.policy.write_text('model = "town"\n')
+    opened.calls.reload()
+    assert opened.calls.decide(SHOP).code == "no model"
+    [note] = opened.calls.status().notes
+    assert "names the model 'town', which is missing" in note
+
+
+def test_why_an_answer_cannot_be_recorded_is_noted(
+    opened: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until one can be: whoever asks is told no more than that it failed."""
+
+    def full(*_: object) -> None:
+        raise VaultError("the disk is full", "make room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "append", full)
+        with pytest.raises(VaultError):
+            opened.calls.decide(SHOP)
+    [note] = opened.calls.status().notes
+    assert note == "the last request could not be answered: the disk is full (make room)"
+    assert opened.calls.decide(SHOP).id
+    assert opened.calls.status().notes == []

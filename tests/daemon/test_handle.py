@@ -1,5 +1,6 @@
 """One request from its question to its answer: what is attached, what is recorded, and when."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.daemon.api import Calls
 from agent.daemon.handle import handle
@@ -49,19 +51,31 @@ streams = st.lists(st.tuples(st.sampled_from([1, 1, 60, 200]), asks()), min_size
 people = st.integers(0, len(ROWS) - 1)
 
 
+def timed(stream: list[tuple[int, Ask]]) -> Iterator[tuple[datetime, Ask]]:
+    """Yield requests with the time of each."""
+    now = MONDAY
+    for hours, ask in stream:
+        now += timedelta(hours=hours)
+        yield now, ask
+
+
 @given(policies(["everyone", "me"]), streams, people)
 def test_what_is_attached_is_what_is_recorded(
     rules: Rules, stream: list[tuple[int, Ask]], row: int
 ) -> None:
-    """And the header says the same; what is not specified is recorded, and left out of both."""
+    """And the header says the same; what is not specified is recorded, and left out of both.
+
+    The people left are those who agree with all that the pool was told, or with this answer where
+    it forgets.
+    """
     agent, vault = living(rules.policy.text, row)
-    own, now = {**values_of(row), "hours": "hours1"}, MONDAY
-    for hours, ask in stream:
-        now += timedelta(hours=hours)
+    own, forgets = {**values_of(row), "hours": "hours1"}, 'memory = "forgets"' in rules.policy.text
+    held: dict[str, set[str]] = {}
+    for now, ask in timed(stream):
         before = vault.ledger.count
         answer = handle(ask, now, agent)
-        if answer.id is None:
-            assert (answer.attributes, answer.header) == ({}, "")
+        if answer.id is None or answer.summary is None:
+            assert (answer.attributes, answer.header, answer.id) == ({}, "", None)
             assert vault.ledger.count == before
             continue
         entry = vault.disclosures[-1]
@@ -73,46 +87,34 @@ def test_what_is_attached_is_what_is_recorded(
         assert entry.persons == tuple(n for n, _ in entry.disclosed if n in NAMES[:PERSONS])
         assert set(entry.asked or NAMES) >= {name for name, _ in entry.disclosed}
         assert set(entry.asked or ()) <= set(NAMES)
+        pool, names = answer.summary.pool, set(entry.persons)
+        held[pool] = names if forgets else held.get(pool, set()) | names
+        columns = [NAMES.index(name) for name in held[pool]]
+        alike = int((ROWS[:, columns] == ROWS[row, columns]).all(axis=1).sum())
+        assert answer.summary.people_left == entry.people_left == alike
 
 
 @given(policies(["everyone", "me"]), streams, people)
-def test_people_left_are_those_who_agree(
+def test_explaining_foretells_and_changes_nothing(
     rules: Rules, stream: list[tuple[int, Ask]], row: int
 ) -> None:
-    """With all that the pool was told, or with this answer where it forgets."""
+    """What is explained is what is answered, with the same reasons; it leaves no trace."""
     agent, vault = living(rules.policy.text, row)
-    forgets = 'memory = "forgets"' in rules.policy.text
-    told: dict[str, set[str]] = {}
-    now = MONDAY
-    for hours, ask in stream:
-        now += timedelta(hours=hours)
+    for now, ask in timed(stream):
+        before = (vault.ledger.count, agent.consent.reviews(now))
+        said = explained(ask, now, agent)
+        assert said == explained(ask, now, agent)
+        assert (vault.ledger.count, agent.consent.reviews(now)) == before
         answer = handle(ask, now, agent)
-        if answer.id is None or answer.summary is None:
-            continue
-        names = set(vault.disclosures[-1].persons)
-        pool = answer.summary.pool
-        told[pool] = names if forgets else told.get(pool, set()) | names
-        columns = [NAMES.index(name) for name in told[pool]]
-        alike = int((ROWS[:, columns] == ROWS[row, columns]).all(axis=1).sum())
-        assert answer.summary.people_left == vault.disclosures[-1].people_left == alike
-
-
-@given(policies(["everyone", "me"]), streams, people)
-def test_it_says_why_each_leaves(rules: Rules, stream: list[tuple[int, Ask]], row: int) -> None:
-    """Of all that leaves and nothing else, in its order: what `explain` says of it beforehand."""
-    agent, vault = living(rules.policy.text, row)
-    now = MONDAY
-    for hours, ask in stream:
-        now += timedelta(hours=hours)
-        reasons = {each.name: each for each in explained(ask, now, agent).candidates}
-        answer = handle(ask, now, agent)
-        why = answer.summary.because if answer.summary else []
-        told = vault.disclosures[-1].disclosed if answer.id else ()
-        assert [each.name for each in why] == [name for name, _ in told]
-        assert [msgspec.structs.astuple(each) for each in why] == [
-            (each.name, each.reason, each.gain_bits, each.cost_bits)
-            for each in (reasons[name] for name, _ in told)
-            if each.disclosed
+        summary = answer.summary
+        told = [name for name, _ in vault.disclosures[-1].disclosed] if answer.id else []
+        assert said.disclosed == told
+        assert (said.code, len(said.pending)) == (answer.code, summary.waiting if summary else 0)
+        reasons = {each.name: each for each in said.candidates if each.disclosed}
+        assert [*reasons] == sorted(told, key=NAMES.index)
+        assert [msgspec.structs.astuple(each) for each in (summary.because if summary else [])] == [
+            (name, why.reason, why.gain_bits, why.cost_bits)
+            for name, why in ((name, reasons[name]) for name in told)
         ]
 
 
@@ -125,9 +127,7 @@ def test_no_two_requests_spend_one_limit(
     agent, vault = living(policy, row)
     news: list[tuple[str, datetime]] = []
     held: dict[str, set[str]] = {}
-    now = MONDAY
-    for hours, ask in stream:
-        now += timedelta(hours=hours)
+    for now, ask in timed(stream):
         answer = handle(ask, now, agent)
         if answer.id is None or answer.summary is None:
             continue
@@ -175,55 +175,33 @@ def test_some_have_room_and_some_have_none(room: int) -> None:
         assert refused(SHOP, 0) == (room == 240)
 
 
-@given(policies(["everyone", "me"]), streams, people)
-def test_explaining_foretells_and_changes_nothing(
-    rules: Rules, stream: list[tuple[int, Ask]], row: int
-) -> None:
-    """What is explained is what would be answered, and it leaves no trace."""
-    agent, vault = living(rules.policy.text, row)
-    now = MONDAY
-    for hours, ask in stream:
-        now += timedelta(hours=hours)
-        before = (vault.ledger.count, agent.consent.reviews(now))
-        said = explained(ask, now, agent)
-        assert said == explained(ask, now, agent)
-        assert (vault.ledger.count, agent.consent.reviews(now)) == before
-        answer = handle(ask, now, agent)
-        entry = vault.disclosures[-1:] if answer.id else []
-        assert said.disclosed == [name for each in entry for name, _ in each.disclosed]
-        assert (said.code, len(said.pending)) == (
-            answer.code,
-            answer.summary.waiting if answer.summary else 0,
-        )
-        assert [each.name for each in said.candidates if each.disclosed] == sorted(
-            said.disclosed, key=NAMES.index
-        )
-
-
-@pytest.mark.parametrize(
-    ("policy", "query", "code"),
-    [
-        (f"{OPEN}nothing = true\n", "python today", "blocked"),
-        (OPEN, "something else", "unknown query"),
-        (f"{OPEN}k = 301\n", "python today", "past a limit already"),
-    ],
-)
-def test_where_nothing_leaves_nothing_is_written(policy: str, query: str, code: str) -> None:
-    """The answer has its code and its figures, and the ledger stays as it was."""
-    agent, vault = living(policy)
-    answer = handle(Ask(query=query, recipient="shop.example"), MONDAY, agent)
-    assert (answer.code, answer.attributes, answer.header, answer.id) == (code, {}, "", None)
-    assert answer.summary is not None
-    assert answer.summary.headline.startswith("Send nothing")
-    assert vault.ledger.count == 0
-
-
 def test_a_recipient_that_is_no_host_is_said_to_be_none() -> None:
     """It is the caller's mistake, and nothing is attached."""
     agent, vault = living(OPEN)
     with pytest.raises(UsageError):
         handle(Ask(query="python today", recipient="shop example"), MONDAY, agent)
     assert vault.ledger.count == 0
+
+
+@pytest.mark.parametrize(
+    "recipient",
+    [
+        "http://shop.example/x",
+        "HTTP://shop.example:8080",
+        "http://localhost:1@shop.example/",
+        "http://127.0.0.1.shop.example/",
+        "ws://shop.example/",
+    ],
+)
+def test_nothing_goes_to_an_address_that_the_network_reads(recipient: str) -> None:
+    """And why is said; to this machine it may go, and by https anywhere."""
+    agent, _ = living(OPEN)
+    ask = Ask(query=SHOP.query, recipient=recipient)
+    assert handle(ask, MONDAY, agent) == Answer(code="not https")
+    said = explained(ask, MONDAY, agent)
+    assert (said.code, "not an https address" in said.headline) == ("not https", True)
+    for other in ("https://shop.example/x", "http://localhost:8710/x", "http://[::1]/"):
+        assert handle(replace(ask, recipient=other), MONDAY, agent).code == "answered"
 
 
 def test_the_profile_is_opened_for_what_was_chosen_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,9 +220,7 @@ def test_the_profile_is_opened_for_what_was_chosen_alone(monkeypatch: pytest.Mon
     assert "hours" in dict(vault.disclosures[0].disclosed)
 
 
-def test_the_users_own_codes_are_read_only_to_protect_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_users_own_codes_are_read_only_to_protect_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a policy protects everyone, the decision cannot even reach them."""
     monkeypatch.delattr(Profile, "codes")
     agent, _ = living(f"{OPEN}k = 5\n")
@@ -310,19 +286,3 @@ def test_what_is_held_and_unset_is_not_sent_again_nor_taken_back() -> None:
     change(vault.profile, values, [], [MODEL])
     third = handle(SHOP, MONDAY + 2 * SECOND, agent)
     assert first.attributes.items() <= third.attributes.items()
-
-
-def test_nothing_set_discloses_nothing() -> None:
-    """But what the clock says of the request, for which a source stands in."""
-    agent, vault = living(OPEN)
-    change(vault.profile, {}, [*vault.profile.values()[MODEL.id]], [MODEL])
-    answer = handle(SHOP, MONDAY, agent)
-    assert answer.attributes.keys() <= {"hours"}
-
-
-def test_a_lock_closes_the_vault() -> None:
-    """The next answer has nothing attached."""
-    agent, vault = living(OPEN)
-    agent.lock()
-    assert vault.calls == ["close"]
-    assert handle(SHOP, MONDAY, agent) == Answer(code="locked")

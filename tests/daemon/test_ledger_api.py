@@ -1,7 +1,5 @@
 """What the vault keeps, for the user's own eyes."""
 
-from datetime import timedelta
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -293,16 +291,3 @@ def test_a_hundred_are_enough_where_nobody_says_how_many() -> None:
     for _ in range(LATEST_ENTRIES + 1):
         life.ask("books.example", "q")
     assert len(life.calls.requests()) == LATEST_ENTRIES
-
-
-def test_an_hour_back_changes_no_order() -> None:
-    """As where a clock is set, between requests that carry something and others."""
-    life = Life()
-    for host, hours in (("shop.example", 2), ("books.example", -3), ("www.shop.example", 1)):
-        life.now += timedelta(hours=hours)
-        life.ask(host, SHOP.query)
-    assert [each.recipient for each in life.calls.requests()] == [
-        "shop.example",
-        "books.example",
-        "www.shop.example",
-    ]

@@ -46,15 +46,20 @@ def loopback() -> Iterator[Running]:
             yield running
 
 
+def as_from(running: Running, origin: str | None) -> dict[str, str]:
+    """Return the headers of a page, or of a program."""
+    bearer = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{running.address}"}
+    return bearer if origin is None else {**bearer, "Origin": origin}
+
+
 def ask(
     running: Running, name: str, host: str, origin: str | None, *, relayed: bool = False
 ) -> Said:
     """Make a call about a host, as a page or as a program does; ``relayed``: in an envelope."""
     running.calls.made.clear()
     running.before.clear()
-    headers = {"Authorization": f"Bearer {SECRET}"} | ({} if origin is None else {"Origin": origin})
+    headers = as_from(running, origin)
     about = "host" if name == "clicked" else "recipient"
-    headers["Host"] = f"127.0.0.1:{running.address}"
     body = {**BODIES[name], about: host}
     if relayed:
         return running.ask("POST", "/v1/relay", {"id": 1, "call": name, "body": body}, headers)
@@ -108,8 +113,7 @@ def test_a_page_reads_the_searches_of_its_own_site(
     before = loopback.calls.instead["locked"]
     loopback.calls.instead["locked"] = lambda: told
     try:
-        headers = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{loopback.address}"}
-        headers |= {} if origin is None else {"Origin": origin}
+        headers = as_from(loopback, origin)
         envelope = {"id": 1, "call": "status", "body": None}
         method, path = ("POST", "/v1/relay") if relayed else ("GET", "/v1/status")
         said = loopback.ask(method, path, envelope if relayed else None, headers).body
@@ -138,8 +142,7 @@ def test_no_page_can_say_that_it_is_the_user(
 ) -> None:
     """Who asks is what the door says: at this port no envelope is believed, as no relay uses it."""
     loopback.calls.made.clear()
-    headers = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{loopback.address}"}
-    headers |= {} if origin is None else {"Origin": origin}
+    headers = as_from(loopback, origin)
     body = {**ASK, "recipient": "books.example"}
     if by is None:
         said = loopback.ask("POST", "/v1/decide", body, headers)
@@ -153,7 +156,7 @@ def test_no_page_can_say_that_it_is_the_user(
 @pytest.mark.parametrize("field", [{"by": "user"}, {"asker": "user"}])
 def test_who_asks_is_no_part_of_a_plain_request(loopback: Running, field: dict[str, str]) -> None:
     """Nor has an envelope another word for it."""
-    headers = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{loopback.address}"}
+    headers = as_from(loopback, None)
     said = loopback.ask("POST", "/v1/decide", {**ASK, **field}, headers)
     assert (said.status, said.body["code"]) == (400, "malformed")
     envelope = {"id": 1, "call": "decide", "by": "command", "body": ASK}

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from agent.daemon.ledger_api import MOST, thinned
 from agent.decision.request import people_left
-from agent.errors import LockedError
 from agent.vault.disclosure_index import Forgetting
 from agent.wire.decide import Ask
 from agent.wire.records import Forget, Moment, ProfileChange, Recipient
@@ -101,6 +100,7 @@ def test_who_was_stated_to_forget_but_never_told_is_nobody() -> None:
     life = lived([("ask", "a.ads.test", SHOP.query)])
     life.agent.rules = FixedRules(SOME.replace('["ads.test"]', '["ads.test", "shop.example"]'))
     for _ in range(2):
+        life.ask("a.ads.test", SHOP.query)
         life.calls.forget(Forget(recipient="shop.example"))
     life.agent.rules = FixedRules(SOME)
     assert [each.pool for each in life.calls.recipients()] == ["@adverts"]
@@ -137,15 +137,6 @@ def test_a_value_that_the_model_has_not_leaves_nobody() -> None:
     assert (found.people_left, found.held) == (0, ["age"])
     assert found.history == [Moment(at=MONDAY, people_left=3)]
     assert life.calls.knowledge(recipient="shop.example").people_left == 0
-
-
-def test_a_locked_vault_names_nobody() -> None:
-    """As it does not say what anybody holds."""
-    life = Life()
-    life.ask("shop.example", SHOP.query)
-    life.agent.lock()
-    with pytest.raises(LockedError):
-        life.calls.recipients()
 
 
 @given(COUNTS, st.integers(4, 60))

@@ -96,18 +96,6 @@ def test_what_was_asked_takes_room_too() -> None:
     assert [*kept] == []
 
 
-def test_nothing_that_waits_takes_no_room() -> None:
-    """Nor does what has no figures."""
-    kept = SilentRequests()
-    kept.recorded(1, waits(1))
-    for entry in range(2, MOST_SILENT + 5):
-        kept.recorded(entry, waits(0))
-        kept.recorded(entry, QUIET)
-    assert kept.waiting(1) == 1
-    kept.clear()
-    assert kept.waiting(1) == 0
-
-
 def test_what_is_remembered_shows_no_query() -> None:
     """In a log or a report of a defect."""
     kept = SilentRequests()
@@ -147,9 +135,7 @@ def test_pages_lead_to_a_recipient_so_often_in_a_minute(
             times.setdefault(POOLS[host], []).append(now)
 
 
-@given(
-    steps=st.lists(st.tuples(st.sampled_from(ASKERS), st.integers(0, 40)), max_size=25),
-)
+@given(steps=st.lists(st.tuples(st.sampled_from(ASKERS), st.integers(0, 40)), max_size=25))
 def test_the_door_records_so_much_in_a_minute(steps: list[tuple[Asker, int]]) -> None:
     """The user, and all others; commands without a limit."""
     most: dict[Asker, int] = {"user": 2, "page": 3, "program": 3}

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,15 +88,6 @@ def test_the_clock_is_that_of_the_zone(now: datetime) -> None:
     text = now.strftime("%a %H")
     assert said["working_hours"] == yes("07" <= text[4:] <= "17")
     assert said["workday"] == yes(text[:3] not in ("Sat", "Sun"))
-
-
-@pytest.mark.parametrize(
-    ("hour", "minute", "value"), [(6, 59, "no"), (7, 0, "yes"), (17, 59, "yes"), (18, 0, "no")]
-)
-def test_working_hours_are_from_seven_to_six(hour: int, minute: int, value: str) -> None:
-    """Paper, 5.2."""
-    now = START.replace(hour=hour, minute=minute)
-    assert Sources().values(["working_hours"], ask("q"), now) == {"working_hours": value}
 
 
 ATTRIBUTES = st.builds(

@@ -132,6 +132,7 @@ def test_others_are_answered_meanwhile(opened: Home, ask: CurveAsk) -> None:
     opened.agent.registry.forget()
 
     async def scenario() -> int:
+        until = asyncio.get_running_loop().time() + 60
         weighing = asyncio.create_task(opened.calls.whatif(what))
         curves = [asyncio.create_task(opened.calls.curve(ask)) for _ in range(2)]
         answered = 0
@@ -139,6 +140,7 @@ def test_others_are_answered_meanwhile(opened: Home, ask: CurveAsk) -> None:
             await asyncio.sleep(0)
             assert opened.calls.explain(SHOP) == alone
             answered += 1
+            assert asyncio.get_running_loop().time() < until
         assert [each.result() for each in curves] == [found, found]
         assert await weighing == other
         return answered

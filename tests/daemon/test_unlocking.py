@@ -87,8 +87,9 @@ class Steps:
         """Take all steps; then let every call come to its end."""
         for step in steps:
             await self.take(step)
-        while not all(each.task.done() for each in self.asked):
+        for _ in self.asked:
             await self.take("finish")
+        assert all(each.task.done() for each in self.asked)
         await self.take("lock")
         self.asked.append(Asked(asyncio.create_task(self.home.calls.unlock(OPEN)), self.locks))
         await self.take("nothing")
@@ -173,16 +174,18 @@ def test_a_vault_that_nobody_waits_for_is_closed(
 
     def slow(place: Location, secret: Secret) -> Vault:
         begun.set()
-        assert go.wait(10)
+        assert go.wait(60)
         return unlock(place, secret)
 
     async def scenario() -> None:
         waiting = asyncio.create_task(home.calls.unlock(OPEN))
-        await asyncio.to_thread(begun.wait, 10)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        go.set()
+        try:
+            assert await asyncio.to_thread(begun.wait, 60)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+        finally:
+            go.set()
 
     with Home(tmp_path) as home:
         monkeypatch.setattr(agent, "unlock", slow)
@@ -232,7 +235,7 @@ class Waiting(Memory):
     def get_password(self, service: str, username: str) -> str | None:
         """Return what is kept, once the user agrees."""
         self.begun.set()
-        self.answered.wait()
+        assert self.answered.wait(60)
         return super().get_password(service, username)
 
 
@@ -255,7 +258,7 @@ def keyed(tmp_path: Path) -> Iterator[tuple[Home, Waiting]]:
 async def waiting(home: Home, ring: Waiting) -> asyncio.Task[Status]:
     """Return an unlocking by the keyring, once that is asked."""
     task = asyncio.create_task(home.calls.unlock(RING))
-    assert await asyncio.to_thread(ring.begun.wait, 10)
+    assert await asyncio.to_thread(ring.begun.wait, 60)
     return task
 
 

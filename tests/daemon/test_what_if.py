@@ -1,48 +1,50 @@
-"""What another set would bring."""
+"""What another set would bring, and what is said of it."""
 
+import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import cast
 
+import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agent.daemon import what_if
 from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.what_if import explained
 from agent.decision.tradeoff_curve import taken
+from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask
+from agent.wire.policy import Verdict
+from agent.wire.routes import CONTROL, ROUTES
 from agent.wire.what_if import Weighed, WhatIf
+from agent.words.outcomes import WHY_NOTHING
 from policy.hosts import site_of
-from tests.daemon.doubles import MONDAY, Heard, MemoryVault
-from tests.daemon.people import MODEL, ROWS, SECOND, living, values_of
+from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, OneModel, agent_of
+from tests.daemon.home import POLICY, Home
+from tests.daemon.people import MODEL, OPEN, ROWS, SECOND, SHOP, living, values_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES
 from tests.decision.transcripts import HOSTS, QUERIES
 from tests.vault.values import change
 
+WARY = 'lambda = 1.0\nk = 30\n[attributes]\nage = "ask"\njob = "never"\nregion = { guard = 0.5 }\n'
 SOME = settings(max_examples=50)
-
-
 people = st.integers(0, len(ROWS) - 1)
-
-
 names = st.lists(st.sampled_from(NAMES), unique=True)
-
-
 asks = st.builds(
     Ask,
     query=st.sampled_from(QUERIES),
     recipient=st.sampled_from(HOSTS),
     asked=st.none() | st.none() | names,
 )
-
-
 steps = st.tuples(st.sampled_from([1, 1, 60, 200]), asks, st.integers(0, 5))
-
-
 streams = st.lists(steps, min_size=1, max_size=6)
 
 
@@ -151,3 +153,218 @@ def test_it_says_nothing_of_undisclosed_values(
     found = weighed(body, now, agent)
     change(vault.profile, values_of(other), [], [MODEL])
     assert weighed(body, now, agent) == found
+
+
+def test_the_change_is_said() -> None:
+    """What it brings, who is left in place of whom, and the limit; what is decided stays a line."""
+    agent, _ = living(WARY, 3)
+    handle(SHOP, MONDAY, agent)
+    found = weighed(WhatIf(entry=1, add=["age", "job", "hours"]), MONDAY + SECOND, agent)
+    assert found.chosen.names == ["gender"]
+    assert found.weighed.names == ["age", "gender", "job", "hours"]
+    assert found.headline.startswith("With Age, Job and Hours: +0.")
+    assert "instead of 151; this breaks the limit k: " in found.headline
+    assert found.weighed.breaks == "k"
+    assert [each.label for each in found.lines][:3] == ["today", "read as", "helps"]
+    without = weighed(WhatIf(entry=1, drop=["gender"]), MONDAY + SECOND, agent)
+    assert without.headline.startswith("Without Gender: -0.")
+    plain = weighed(WhatIf(entry=1, add=["gender"]), MONDAY + SECOND, agent)
+    assert plain.headline.startswith("It sent Gender. By today's rules: 0.")
+    hours = weighed(WhatIf(entry=1, add=["hours"]), MONDAY + SECOND, agent)
+    assert hours.headline.endswith(", as before.")
+
+
+def test_a_set_costs_what_is_taken_off_its_utility() -> None:
+    """Identifiability times lambda, guards and sensitivity, as its rows have it."""
+    agent, _ = living(WARY.replace('age = "ask"', "age = { sensitivity = 0.25 }"), 3)
+
+    body = WhatIf(recipient="a.example", query=SHOP.query)
+    row = weighed(body, MONDAY, agent).rows[0]
+    with_it, without = (
+        weighed(msgspec.structs.replace(body, **{change: ["age"]}), MONDAY, agent).weighed
+        for change in ("add", "drop")
+    )
+    assert with_it.utility_bits - without.utility_bits == row.gain_bits
+    assert with_it.cost_bits - without.cost_bits == pytest.approx(row.cost_bits)
+    assert with_it.cost_bits - without.cost_bits > 0.25
+    mask = sum(1 << NAMES.index(name) for name in with_it.names)
+    assert with_it.identifiability == MODEL.crowd().identifiability(mask, "maxprob", 1)
+
+
+def test_an_entry_keeps_what_its_recipient_asked_for() -> None:
+    """Also where it said nothing, and an offer of it was approved since."""
+    agent, _ = living(OPEN, 3)
+    for asked in (["gender"], None):
+        handle(Ask(query=SHOP.query, recipient="shop.example", asked=asked), MONDAY, agent)
+    offer = agent.consent.offer("shop.example", "shop.example", ["gender"], MONDAY)
+    assert offer is not None
+    agent.consent.verdict(offer.id, Verdict(decided="approve", lasting="always"), MONDAY)
+    one, any_ = (weighed(WhatIf(entry=each), MONDAY, agent) for each in (1, 2))
+    assert {each.name for each in one.rows if each.reason == "not asked for"} == {*NAMES} - {
+        "gender"
+    }
+    assert "not asked for" not in {each.reason for each in any_.rows}
+
+
+def test_each_row_says_what_the_policy_says() -> None:
+    """Of the attribute, with its title; a guard before anything else."""
+    agent, _ = living(WARY, 3)
+    found = weighed(WhatIf(recipient="shop.example", query=SHOP.query), MONDAY, agent)
+    assert {each.name: each.disclose for each in found.rows} == {
+        "age": "ask",
+        "region": "guarded",
+        "gender": "auto",
+        "job": "never",
+        "hours": "auto",
+    }
+    assert [each.title for each in found.rows] == [name.title() for name in NAMES]
+    assert all(each.gain_bits is not None for each in found.rows)
+    handle(SHOP, MONDAY, agent)
+    again = weighed(WhatIf(recipient="www.shop.example", query=SHOP.query), MONDAY, agent)
+    assert [each.name for each in again.rows if each.held] == ["gender"]
+
+
+def test_an_entry_is_weighed_beside_what_was_known_before_it() -> None:
+    """Later the same set costs nothing new; the groups are those of now."""
+    agent, vault = living(f'{OPEN}[groups]\nall = ["ads.test", "shop.example"]\n', 3)
+    for host in ("shop.example", "a.ads.test"):
+        handle(Ask(query=SHOP.query, recipient=host), MONDAY, agent)
+    first, second = (weighed(WhatIf(entry=each), MONDAY, agent) for each in (1, 2))
+    assert first.people == 300
+    assert not any(each.held for each in first.rows)
+    assert second.people == vault.disclosures[0].people_left
+    apart = agent_of(FixedRules(OPEN), MODEL, vault)
+    assert weighed(WhatIf(entry=2), MONDAY, apart).people == 300
+
+
+def test_all_queries_are_weighed_by_their_mean() -> None:
+    """Whatever the policy says of queries that nobody knows."""
+    agent, _ = living(WARY, 3)
+    found = weighed(WhatIf(recipient="shop.example"), MONDAY, agent)
+    assert found.code == "answered"
+    mean = MODEL.mean_utility()
+    mask = sum(1 << NAMES.index(name) for name in found.chosen.names)
+    assert found.chosen.utility_bits == mean.value(mask) > 0
+    assert "on average" in next(each.text for each in found.lines if each.label == "helps")
+    assert "hint" not in [each.label for each in found.lines]
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    """Of an unknown query no bits, of a blocked recipient what it would get."""
+    agent, _ = living(f'{WARY}[[rule]]\nrecipient = "shop.example"\nnothing = true\n', 3)
+    unknown = WhatIf(recipient="a.example", query="zebra crossing", add=["age"])
+    found = weighed(unknown, MONDAY, agent)
+    assert (found.code, found.weighed.utility_bits) == ("unknown query", 0)
+    assert {(each.gain_bits, each.reason) for each in found.rows} == {(None, "unknown query")}
+    assert "nothing says how much it helps" in found.headline
+    body = WhatIf(recipient="shop.example", query=SHOP.query, add=["gender"])
+    blocked = weighed(body, MONDAY, agent)
+    assert (blocked.code, blocked.chosen.names) == ("blocked", [])
+    assert blocked.weighed.utility_bits > 0
+    assert blocked.lines[0].text == f"Send nothing: {WHY_NOTHING['blocked']}."
+
+
+def test_an_entry_by_another_model_is_weighed_by_that_of_now() -> None:
+    """It says so, and what of it this one lacks."""
+    agent, vault = living(OPEN, 3)
+    handle(SHOP, MONDAY, agent)
+    [entry] = vault.disclosures
+    vault.ledger.append(
+        structs.replace(entry, disclosed=(*entry.disclosed, ("shoe", "s1")), host="a.example")
+    )
+    assert model_lines(agent) == [[], []]
+    rebuilt = replace(MODEL, digest="1" * 64)
+    agent.registry = OneModel(rebuilt)
+    said = "it was decided with made-1, and is weighed with another of that name"
+    assert model_lines(agent) == [[said], [f"{said}, which lacks shoe"]]
+    agent.registry = OneModel(replace(rebuilt, id="mine"))
+    assert model_lines(agent)[0] == ["it was decided with made-1, and is weighed with mine"]
+    found = weighed(WhatIf(entry=2), MONDAY, agent)
+    assert (found.model, set(found.chosen.names)) == ("mine", {n for n, _ in entry.disclosed})
+
+
+def model_lines(agent: Agent) -> list[list[str]]:
+    """Return what is said of the model of the first two entries."""
+    found = [weighed(WhatIf(entry=number), MONDAY, agent) for number in (1, 2)]
+    return [[line.text for line in each.lines if line.label == "model"] for each in found]
+
+
+def test_what_the_model_cannot_say_is_unfit() -> None:
+    """A value that it does not have: from the entry after it on."""
+    agent, vault = living(OPEN, 3)
+    handle(SHOP, MONDAY, agent)
+    [entry] = vault.disclosures
+    name, _ = entry.facts[0]
+    odd = structs.replace(entry, disclosed=((name, "odd"),), persons=(name,))
+    for _ in range(2):
+        vault.ledger.append(odd)
+    assert weighed(WhatIf(entry=2), MONDAY, agent).code == "answered"
+    for body in (WhatIf(entry=3), WhatIf(recipient="shop.example", query=SHOP.query)):
+        found = weighed(body, MONDAY, agent)
+        assert (found.code, found.rows, found.chosen.names) == ("unfit", [], [])
+        assert found.headline.startswith("Nothing to compare: the model does not fit")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (WhatIf(entry=3), "no entry 3"),
+        (WhatIf(entry=2), "entry 2 discloses nothing"),
+        (WhatIf(entry=1, recipient="shop.example"), "an entry already names"),
+        (WhatIf(entry=1, query="python today"), "an entry already names"),
+        (WhatIf(entry=1, asked=[]), "an entry already names"),
+        (WhatIf(query="python today"), "no request specified"),
+        (WhatIf(), "no request specified"),
+        (WhatIf(recipient="not a host"), "not a host"),
+        (WhatIf(entry=1, add=["regoin"]), "unknown attribute 'regoin'"),
+        (WhatIf(recipient="shop.example", drop=["regoin"]), "unknown attribute 'regoin'"),
+        (WhatIf(entry=1, add=["age"], drop=["age"]), "both added and dropped"),
+    ],
+)
+def test_what_cannot_be_weighed_is_refused(body: WhatIf, said: str) -> None:
+    """In a sentence."""
+    agent, vault = living(OPEN, 3)
+    handle(SHOP, MONDAY, agent)
+    vault.ledger.forget(MONDAY, "shop.example".__eq__, "shop.example")
+    with pytest.raises(UsageError, match=said) as error:
+        weighed(body, MONDAY, agent)
+    assert "regoin" not in said or error.value.hint == "did you mean 'region'?"
+
+
+def test_a_header_without_room_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the set that is weighed, and of what was left out for it."""
+    monkeypatch.setattr("agent.daemon.header.LARGEST", 24)
+    agent, _ = living(OPEN, 3)
+    body = WhatIf(recipient="shop.example", query=SHOP.query, add=["age", "region", "gender"])
+    found = weighed(body, MONDAY, agent)
+    said = explained(SHOP, MONDAY, agent)
+    assert found.decided == said.disclosed
+    assert [each.reason for each in found.rows] == [each.reason for each in said.candidates]
+    texts = [each.text for each in found.lines if each.label == "no room in the header"]
+    assert texts[-1].startswith("age, gender, job, region: the header would be over")
+
+
+def test_the_call_is_for_the_user_alone(tmp_path: Path) -> None:
+    """It wants an open vault; a word that is said holds for what is decided next."""
+    [route] = [each for each in ROUTES if each.name == "whatif"]
+    assert route.doors == (CONTROL,)
+    with Home(tmp_path) as home:
+        for body in (WhatIf(recipient="shop.example"), WhatIf(entry=1)):
+            with pytest.raises(LockedError):
+                asyncio.run(home.calls.whatif(body))
+        home.unlock()
+        home.fill()
+        home.paths.policy.write_text(POLICY.replace('region = "ask"', 'age = "ask"'))
+        home.calls.reload()
+        home.bus.kinds.clear()
+        body = WhatIf(recipient="shop.example", query=SHOP.query, add=["age"])
+        found: Weighed = asyncio.run(home.calls.whatif(body))
+        assert found.pending == ["age"]
+        assert "age" in found.weighed.names
+        assert (home.calls.ledger(), home.calls.reviews(), home.bus.kinds) == ([], [], [])
+        home.calls.decide(SHOP)
+        [review] = home.calls.reviews()
+        home.calls.verdict(Verdict(decided="approve", lasting="until restart"), id=review.id)
+        now = asyncio.run(home.calls.whatif(WhatIf(entry=1)))
+        assert "age" in now.decided
+        assert "age" not in now.chosen.names

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.daemon.consent import Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.errors import RefusedError, ReticentError, UsageError
 from agent.wire.policy import Disclose, Override, Verdict
@@ -76,32 +75,6 @@ def test_a_request_waits_once_per_pool_and_set(office: Office) -> None:
     office.request("s1.example")
     office.request("s2.example")
     assert [each.pool for each in office.consent.reviews(office.now)] == ["a.example", "@shops"]
-
-
-@pytest.mark.parametrize("lasting", ["once", "until restart", "days", "always"])
-@pytest.mark.parametrize("about", ["recipient", "everyone"])
-def test_a_verdict_applies_from_the_next_request(office: Office, lasting: str, about: str) -> None:
-    """For as long as it says, and for whom; it is in the file only if it is to last."""
-    review = office.review("s1.example")
-    days = {"days": 3} if lasting == "days" else {}
-    ruled = office.say(review, "approve", lasting, about=about, **days)
-    assert ruled.without_effect == ruled.decided_by == []
-    assert (ruled.written is None) == (office.path.read_text() == TEXT)
-    assert (ruled.written is None) == (lasting in ("once", "until restart"))
-    assert office.consent.reviews(office.now) == []
-    if about == "everyone" and lasting != "once":
-        assert disclosed(office, "b.example") == {*review.names}
-    else:
-        assert not disclosed(office, "b.example") or about == "everyone"
-    again = {*review.names} if lasting != "once" or about == "recipient" else set()
-    assert disclosed(office, "s2.example") == again
-    assert bool(disclosed(office, "s2.example")) == (lasting != "once")
-    office.now += timedelta(days=3)
-    assert bool(disclosed(office, "s1.example")) == (lasting != "once")
-    office.now += timedelta(days=1)
-    assert bool(disclosed(office, "s1.example")) == (lasting in ("until restart", "always"))
-    office.consent = Consent(office.path, lambda: ActivePolicy(office.policy()))
-    assert bool(disclosed(office, "s1.example")) == (lasting == "always")
 
 
 @pytest.mark.parametrize("lasting", ["until restart", "days", "always"])

@@ -23,11 +23,13 @@ from agent.errors import UsageError
 from agent.wire.policy import Decided, Disclose, Ruled
 from policy.hosts import host_of
 from policy.match import Rulebook
-from policy.read import LARGEST
-from policy.rules import Pools
+from policy.read import LARGEST, preset, read
+from policy.rules import Policy, Pools
 from policy.toml_scan import comments
-from tests.daemon.policies import BOOKS, PLAIN, START, after, policy_of
 
+START = date(2026, 3, 2)
+BOOKS = Instruction("books.example", "approve", ("salary",))
+PLAIN = 'disclose = "ask"\n'
 DAY = timedelta(days=1)
 NAMES = ("salary", "gender", "int_python")
 HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.test", "192.0.2.7", "::1")
@@ -56,6 +58,18 @@ BLOCKED_BASES = (
     f'{PLAIN}{LOCAL}[[rule]]\nname = "refused"  # mine\nrecipient = ["b.example"]\nk = 3\n',
 )
 REFUSALS = st.lists(st.tuples(st.sampled_from(REFUSED_HOSTS), st.booleans()), max_size=8)
+
+
+def policy_of(text: str) -> Policy:
+    """Return what a text says."""
+    return read(text, "policy.toml", preset)
+
+
+def after(text: str, *wanted: Instruction) -> str:
+    """Return a policy with verdicts, all of one day."""
+    for each in wanted:
+        text = with_instruction(text, policy_of(text), each, START)
+    return text
 
 
 @dataclass(frozen=True)

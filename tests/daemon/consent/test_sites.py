@@ -11,7 +11,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.daemon.consent import Consent
-from agent.daemon.consent.reviews import MOST_SEARCHES, SEARCHES_PER_SITE, Approved, Offers, sites
+from agent.daemon.consent.reviews import (
+    MOST_SEARCHES,
+    SEARCHES_PER_SITE,
+    Approved,
+    Offers,
+    own_search,
+    sites,
+)
 from agent.daemon.policy_file import ActivePolicy
 from agent.errors import UsageError
 from agent.wire.decide import BIGGEST, RelayAnswer
@@ -21,6 +28,7 @@ from policy.match import LONGEST, Rulebook
 from policy.read import preset, read
 from tests.daemon.office import START, Memory, Office
 
+IN_CLEAR = "http://odd.example/?q={query}"  # an older version approved those
 RULED = "https://ruled.example/find?q={query}"
 TEXT = f"""
 search = "{RULED}"
@@ -180,7 +188,10 @@ def test_it_is_remembered_until_something_changes(tmp_path: Path) -> None:
 def test_records_of_another_version_list_nothing() -> None:
     """One without a search, one that cannot be read, one whose search is none."""
     old = {"names": ["age"], "until": None}
-    odd = {**old, "searches": ["javascript:'{query}'", "https://u@odd.example/?q={query}"]}
+    odd = {
+        **old,
+        "searches": ["javascript:'{query}'", "https://u@odd.example/?q={query}", IN_CLEAR],
+    }
     items = Memory({"offers/old.example": msgspec.msgpack.encode(old), "offers/bad.example": b"?"})
     items.put("offers/odd.example", msgspec.msgpack.encode(odd))
     offers = Offers(items)
@@ -219,3 +230,26 @@ def test_a_search_is_not_approved_that_was_not_shown(tmp_path: Path) -> None:
     assert [each.search for each in office.consent.sites(office.now)] == [other, RULED]
     office.consent.undo(office.now)
     assert [each.search for each in office.consent.sites(office.now)] == [RULED]
+
+
+@pytest.mark.parametrize(
+    ("recipient", "search"),
+    [
+        ("shop.example", "https://evil.example/?q={query}"),
+        ("shop.example", "https://shop.example.evil.example/?q={query}"),
+        ("www.shop.example", "https://shop.example/?q={query}"),
+        ("shop.example", "https://u@shop.example/?q={query}"),
+        ("shop.example", "https://shop.example/{query}"),
+        ("shop.example", "javascript:'{query}'"),
+        ("co.uk", "https://shop.co.uk/?q={query}"),
+        ("0.0.1", "http://127.0.0.1/?q={query}"),
+        ("localhost", "http://evil.localhost/?q={query}"),
+        ("shop.example", "http://shop.example/?q={query}"),
+    ],
+)
+def test_no_offer_names_the_search_of_another(recipient: str, search: str) -> None:
+    """Nor what is none; only one of its own, as browsers write it."""
+    with pytest.raises(UsageError):
+        own_search(search, recipient)
+    own = own_search("https://WWW.shop.example:443?q={query}", "shop.example")
+    assert own == "https://www.shop.example/?q={query}"
