@@ -56,14 +56,6 @@ class Knowledge:
         """
         return replace(self, codes=tuple(sorted({**dict(self.codes), **codes}.items())))
 
-    def with_query(self, query: int | None) -> "Knowledge":
-        """Return the same after one more query carried something; None: one the model lacks."""
-        if query is None:
-            return self
-        times = dict(self.queries)
-        times[query] = times.get(query, 0) + 1
-        return replace(self, queries=tuple(sorted(times.items())))
-
 
 class Fact(NamedTuple, Generic[Value]):
     """A value that is held, and since when."""

@@ -1,6 +1,8 @@
 """Decisions on the shipped model: how long one takes, and what is saved."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -75,7 +77,7 @@ def _planned(model: Model) -> Iterator[str]:
     for row in range(0, model.population.people, model.population.people // PLANNING):
         terms = Terms(mode="planned", epsilon=EPSILON * (1 + row * 1e-9))  # nobody else's decision
         first.append(timed(partial(_decide, model.queries[0].text, read(shipped_model()), terms)))
-        held = Knowledge()
+        held, asked = Knowledge(), Counter[int]()
         for place in range(2 * len(model.queries)):
             query = place % len(model.queries)
             request = Request(model.queries[query].text)
@@ -84,7 +86,8 @@ def _planned(model: Model) -> Iterator[str]:
             names = decide_context(context, brief=True).disclosed
             told = {name: int(model.population.codes[row, model.index(name)]) for name in names}
             (again if told.keys() <= held.names else new).append(time)
-            held = held.with_facts(told).with_query(query) if told else held
+            asked.update([query] if told else [])
+            held = replace(held.with_facts(told), queries=tuple(sorted(asked.items())))
     yield f"the first plan of a new process: p50 {at(first, 50)} ms, p99 {at(first, 99)}"
     yield f"a plan by which something new leaves: p50 {at(new, 50)} ms, p99 {at(new, 99)}"
     yield f"a plan for one more request: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 5)"

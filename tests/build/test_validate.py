@@ -48,11 +48,7 @@ def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> T
 
 
 @settings(max_examples=60)
-@given(
-    seen=learnable(),
-    key=st.binary(max_size=4),
-    shrinkage=st.sampled_from([None, 0.5, 5.0]),
-)
+@given(seen=learnable(), key=st.binary(max_size=4), shrinkage=st.sampled_from([None, 0.5, 5.0]))
 def test_everything_is_that_of_the_half_it_is_built_from(
     seen: Observations, key: bytes, shrinkage: float | None
 ) -> None:
@@ -84,10 +80,7 @@ def queries(draw: st.DrawFn) -> tuple[QueryRows, tuple[Attribute, ...]]:
     mask=st.integers(0),
 )
 def test_the_score_is_the_definition(
-    case: tuple[QueryRows, tuple[Attribute, ...]],
-    data: st.DataObject,
-    shrinkage: float,
-    mask: int,
+    case: tuple[QueryRows, tuple[Attribute, ...]], data: st.DataObject, shrinkage: float, mask: int
 ) -> None:
     """Row by row, whichever users were trained on and whatever is disclosed."""
     rows, attributes = case

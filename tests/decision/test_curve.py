@@ -1,14 +1,12 @@
 """The trade-off curve by name: at each lambda it is what `decide` discloses."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.decision.context import Context
-from agent.decision.decide import Figures
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.decision.tradeoff_curve import Curve, advanced, curve_of, curve_steps
@@ -58,15 +56,6 @@ def test_what_is_decided_between_two_steps_changes_nothing(
     assert found == curve_in(world)
 
 
-@settings(max_examples=30)
-@given(worlds(forced=False, exact=True))
-def test_an_exact_curve_falls(world: World) -> None:
-    """Where nothing is forced in: less identifiable from step to step, and worth less."""
-    for before, after in pairwise(each.figures for each in curve_in(world).steps):
-        assert after.identifiability <= before.identifiability + ROUNDING
-        assert _worth(after) <= _worth(before) + ROUNDING
-
-
 def test_a_curve_of_all_queries_needs_none() -> None:
     """In standing mode the query changes nothing."""
     model, terms = model_of(3), Terms(mode="standing")
@@ -86,7 +75,3 @@ def test_a_request_without_a_curve() -> None:
         Context(Request("knee pain"), Terms(unknown_queries="standing"), known, model)
     )
     assert unknown.matched_query is None
-
-
-def _worth(figures: Figures) -> float:
-    return figures.utility - figures.guard - figures.sensitivity

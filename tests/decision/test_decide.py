@@ -11,101 +11,69 @@ from agent.decision.decide import Decision, decide, decide_context
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
-from agent.model.model import Model
 from tests.decision.drawn import World, worlds
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
 
-SEEDS = st.integers(0, 30)
-QUERIES = st.sampled_from(["python today", "restaurants today"])
 
-
-@st.composite
-def terms(draw: st.DrawFn) -> Terms:
-    """Draw terms of every kind."""
-    limits = Limits(
-        k=draw(st.none() | st.integers(1, 20)),
-        max_violations=draw(st.sampled_from([0.0, 0.1, 0.5])),
-        max_risk=draw(st.none() | st.floats(0.01, 1)),
-    )
-    return Terms(
-        allowed=draw(st.none() | st.frozensets(st.sampled_from(NAMES))),
-        excluded=draw(st.frozensets(st.sampled_from(NAMES), max_size=2)),
-        trade_off=draw(st.floats(0, 20)),
-        metric=draw(st.sampled_from(["maxprob", "log-maxprob", "k-anonymity", "entropy"])),
-        limits=limits,
-        sensitivity=draw(st.just(()) | st.just((("region", 0.05),))),
-        guards=draw(st.just(()) | st.just((("job", 0.5),))),
-        mode=draw(st.sampled_from(["dynamic", "standing"])),
-        algorithm=draw(st.sampled_from(["lls", "ls", "greedy", "exact", "exhaustive"])),
-    )
-
-
-@st.composite
-def knowledge(draw: st.DrawFn) -> Knowledge:
-    """Draw what a recipient holds; it need not fit anybody."""
-    names = draw(st.sets(st.sampled_from(NAMES[:PERSONS]), max_size=3))
-    cards = dict(zip(NAMES, CARDS, strict=True))
-    codes = {name: draw(st.integers(0, cards[name] - 1)) for name in names}
-    return Knowledge().with_facts(codes)
-
-
-@given(SEEDS, QUERIES, terms(), knowledge())
-def test_a_decision_keeps_its_terms(seed: int, query: str, given: Terms, known: Knowledge) -> None:
-    """Only what is allowed leaves, and nothing new past a limit or to somebody recognised."""
-    model = made_model(seed)
-    decision = decide(Request(query), given, known, model)
-    new = set(decision.disclosed) - known.names
-    allowed = set(NAMES) if given.allowed is None else given.allowed
-    guarded = {name for name, _ in given.guards}
-    assert set(decision.disclosed) <= allowed - given.excluded - guarded
-    if decision.status != "decided":
-        assert not new
-    if new:
-        mask = sum(1 << model.index(name) for name in decision.disclosed)
-        _assert_within_limits(model, known, given.limits, mask)
-
-
-def _assert_within_limits(model: Model, known: Knowledge, limits: Limits, mask: int) -> None:
-    crowd = model.crowd((model.index(name), code) for name, code in known.codes)
+@given(worlds())
+def test_a_decision_keeps_its_terms(world: World) -> None:
+    """Only what is allowed and asked for leaves, and nothing new that breaks a limit."""
+    terms, known, decision = world.terms, world.known, world.decided()
+    barred = terms.excluded | dict(terms.guards).keys()
+    unasked = set[str]() if world.request.asked is None else {*NAMES} - world.request.asked
+    assert not (barred | unasked) & {*decision.disclosed}
+    reasons = {each.name: each.reason for each in decision.candidates}
+    assert all(reasons[name] == "not asked for" for name in unasked - barred)
+    remembered = known if terms.memory == "remembers" else Knowledge()
+    if not set(decision.disclosed) - remembered.names:
+        return
+    assert decision.status == "decided"
+    pairs = ((world.model.index(name), code) for name, code in remembered.codes)
+    crowd, mask, limits = world.model.crowd(pairs), world.mask(decision.disclosed), terms.limits
     if limits.k is not None:
-        assert crowd.identifiability(mask, "k-anonymity", limits.k) <= limits.max_violations
+        assert crowd.identifiability(mask, "k-anonymity", limits.k) <= limits.max_violations + 1e-9
     if limits.max_risk is not None:
-        assert crowd.identifiability(mask, "maxprob", 1) <= limits.max_risk
+        assert crowd.identifiability(mask, "maxprob", 1) <= limits.max_risk + 1e-9
 
 
-@given(SEEDS, QUERIES, terms(), knowledge())
-def test_the_figures_add_up(seed: int, query: str, given: Terms, known: Knowledge) -> None:
+@given(worlds())
+def test_the_figures_add_up(world: World) -> None:
     """F is utility less all costs, the candidates tell the same story as the set."""
-    decision = decide(Request(query), given, known, made_model(seed))
-    figures = decision.figures
-    cost = given.trade_off * figures.identifiability_cost + figures.guard + figures.sensitivity
+    decision = world.decided()
+    figures, evidence = decision.figures, decision.evidence
+    cost = world.terms.trade_off * figures.identifiability_cost
+    cost += figures.guard + figures.sensitivity
     assert figures.objective == pytest.approx(figures.utility - cost, abs=1e-9)
     assert {each.name for each in decision.candidates if each.disclosed} == set(decision.disclosed)
     assert figures.people_left <= figures.people + 1e-9
-    assert figures.objective >= 0 or given.mode == "standing"
-    evidence = decision.evidence
     assert evidence.exact == (evidence.proof == "enumerated")
     assert (evidence.bound is None) == (evidence.proof == "none")
     assert evidence.bound is None or figures.objective <= evidence.bound + 1e-9
 
 
-@given(SEEDS, QUERIES, terms(), knowledge())
-def test_no_single_permitted_move_is_better(
-    seed: int, query: str, given: Terms, known: Knowledge
-) -> None:
+@given(worlds(forced=False))
+def test_no_single_permitted_move_is_better(world: World) -> None:
     """What costs more than it helps would lower F, and what is in raises it."""
-    decision = decide(Request(query), given, known, made_model(seed))
-    if given.mode == "standing":
+    decision, terms = world.decided(), world.terms
+    if decision.mode != "dynamic":
         return
+    assert decision.figures.objective >= 0
+    slack = terms.epsilon * abs(decision.figures.objective) + 1e-9
     for each in decision.candidates:
         if each.gain_bits is None or each.cost_bits is None:
             continue
         net = each.gain_bits - each.cost_bits
-        slack = given.epsilon * abs(decision.figures.objective) + 1e-9
         if each.reason == "costs more than it helps":
             assert net <= slack
-        if each.disclosed and given.algorithm != "greedy" and given.limits == Limits():
+        if each.disclosed and terms.algorithm != "greedy" and terms.limits == Limits():
             assert net >= -slack
+
+
+@given(worlds())
+def test_memory_changes_nothing(world: World) -> None:
+    """A model that has answered other requests decides as a new one does."""
+    fresh = world._replace(model=replace(world.model))
+    assert fresh.decided() == world.decided()
 
 
 @given(worlds(), st.permutations([True, False]))
@@ -118,36 +86,6 @@ def test_a_brief_decision_is_the_same(world: World, both: list[bool]) -> None:
     leaves = tuple(each for each in whole.candidates if each.disclosed)
     assert found[False] == whole
     assert found[True] == replace(whole, candidates=leaves or whole.candidates)
-
-
-@given(SEEDS, QUERIES, terms(), knowledge())
-def test_memory_changes_nothing(seed: int, query: str, given: Terms, known: Knowledge) -> None:
-    """A model that has answered other requests decides as a new one does."""
-    used, new = made_model(seed), made_model(seed)
-    for other in ("restaurants today", "python today"):
-        decide(Request(other), Terms(trade_off=0.1), Knowledge(), used)
-    first = decide(Request(query), given, known, used)
-    assert first == decide(Request(query), given, known, new)
-    assert first == decide(Request(query), given, known, used)
-
-
-@given(SEEDS, terms(), knowledge())
-def test_an_unknown_query_gets_nothing(seed: int, given: Terms, known: Knowledge) -> None:
-    """Not even what the recipient holds already: nothing says what it would help."""
-    decision = decide(Request("zebra crossing"), given, known, made_model(seed))
-    assert decision.status == "unknown query"
-    assert decision.disclosed == ()
-    assert decision.matched_query is None
-
-
-@given(SEEDS, QUERIES, st.frozensets(st.sampled_from(NAMES)))
-def test_only_what_was_asked_for_leaves(seed: int, query: str, asked: frozenset[str]) -> None:
-    """An attribute that the recipient did not ask for is never a candidate."""
-    terms = Terms(trade_off=0)
-    decision = decide(Request(query, asked=asked), terms, Knowledge(), made_model(seed))
-    assert set(decision.disclosed) <= asked
-    reasons = {each.name: each.reason for each in decision.candidates}
-    assert all(reasons[name] == "not asked for" for name in set(NAMES) - asked)
 
 
 @pytest.mark.parametrize(

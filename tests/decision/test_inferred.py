@@ -70,16 +70,6 @@ def test_who_holds_nothing_is_told_nothing(agree: Held) -> None:
             assert each.best_guess == (0.0 if nothing is None else each.by_chance)
 
 
-def test_a_fact_that_is_held_is_told_whole() -> None:
-    """It was disclosed before it was guarded; and what nobody can tell from few is not told."""
-    [whole] = inferred(["job"], Knowledge((("job", 1),)), MODEL)
-    assert whole.bits_in_all > 0.5
-    assert whole.bits == pytest.approx(whole.bits_in_all)
-    assert whole.best_guess == pytest.approx(1.0)
-    [none] = inferred(["job"], Knowledge((("job", 0),)), MODEL)
-    assert (none.bits, none.best_guess) == (0.0, 0.0)
-
-
 def test_it_is_found_once_for_whoever_holds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that is refreshed counts nobody again, and takes no crowd from the requests."""
     known = Knowledge((("age", 1),))

@@ -6,11 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.decide import Decision, decide
-from agent.decision.request import Knowledge, Request
-from agent.decision.terms import Limits, Terms
+from agent.decision.decide import Decision
+from agent.decision.request import Knowledge
 from tests.decision.drawn import World, codes, worlds
-from tests.decision.made import NAMES, PERSONS, made_model
+from tests.decision.made import NAMES, PERSONS
 
 MANY = settings(max_examples=2 * settings().max_examples)
 ROUNDING = 1e-9
@@ -51,32 +50,6 @@ def test_always_is_always_unless_a_limit_forbids(world: World) -> None:
     inside = {each.name for each in decision.candidates if each.disclosed}
     assert inside == {*decision.disclosed}
     assert objective.feasible(world.mask(decision.disclosed))
-
-
-def test_a_standing_set_out_of_reach_takes_nothing_along() -> None:
-    """What always leaves still does: here one more attribute would make the user stand out."""
-    model = made_model(0)
-    terms = Terms(mode="standing", always=frozenset({"gender"}), trade_off=0.0)
-    free = decide(Request("python today"), terms, Knowledge(), model)
-    assert len(free.disclosed) > 1
-    assert free.disclosed[0] == "gender"
-    left = World(model, Request("python today"), terms, Knowledge(), {})
-    limits = Limits(k=_like_the_user(left, ("gender",)), max_violations=0.999, protect="me")
-    decision = left.under(limits=limits).decided()
-    assert decision.disclosed == ("gender",)
-    (reason,) = (each.reason for each in decision.candidates if each.disclosed)
-    assert reason == "always"
-
-
-def test_what_always_leaves_is_sent_again() -> None:
-    """Also where a standing set has it not, since no stranger may be told it."""
-    model, always = made_model(0), frozenset({"age"})
-    terms = Terms(mode="standing", always=always, trade_off=0.0, limits=Limits(new_per_week=0))
-    for known, disclosed in ((Knowledge(), False), (Knowledge((("age", 1),)), True)):
-        decision = decide(Request("python today"), terms, known, model)
-        assert ("age" in decision.disclosed) == disclosed
-        (age,) = (each for each in decision.candidates if each.name == "age")
-        assert age.disclosed == disclosed
 
 
 @MANY
@@ -154,6 +127,7 @@ def test_an_unknown_query_may_get_the_standing_set(world: World) -> None:
     assert _alike(one, other)
     assert (one.mode, one.matched_query) == ("standing", None)
     silent = unknown.under(unknown_queries="nothing").decided()
+    assert (silent.status, silent.matched_query) == ("unknown query", None)
     assert (silent.disclosed, silent.pending) == ((), None)
 
 

@@ -14,7 +14,7 @@ from agent.decision.decide import Candidate, Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
-from agent.words.decisions import headline, lines, proven, settled
+from agent.words.decisions import lines
 from tests.cli.examples import PEOPLE, cli_model
 from tests.decision.drawn import World, worlds
 
@@ -58,15 +58,6 @@ def test_each_request_carries_its_part_of_the_plan() -> None:
     assert [part.partition(" for ")[2] for part in plan.split("; ")] == 2 * [
         "'weather' and 'music'"
     ]
-
-
-def test_what_was_never_asked_for_waits() -> None:
-    """Its share is a share of the whole, and alone it is not told at this price."""
-    weather, music = planned(), planned("music")
-    assert (weather.disclosed, music.disclosed) == (("region",), ("hobby",))
-    assert of(weather, "region").serves == ("weather",)
-    assert of(weather, "hobby").reason == "not in the plan"
-    assert planned("weather", asked(music=8)).disclosed == ("region", "hobby")
 
 
 @given(worlds(), st.integers(1, 9))
@@ -143,23 +134,6 @@ def test_what_waits_is_in_no_plan_before_a_yes() -> None:
     assert (dear.disclosed, dear.pending) == (("region",), None)
 
 
-def test_what_always_leaves_is_part_of_it() -> None:
-    """With every request."""
-    decision = planned("music", always=frozenset({"region"}))
-    assert decision.disclosed == ("region", "hobby")
-    assert of(decision, "region").reason == "always"
-
-
-def test_the_words_claim_no_more_than_a_plan_is() -> None:
-    """Of its quality nothing is proven."""
-    decision = worded(planned("weather", BOTH), MODEL)
-    assert settled(decision) == "no single addition improves the plan"
-    assert proven(decision).startswith("nothing: a plan grows fact by fact")
-    assert headline(decision).startswith("Send 2 facts (")
-    nothing = headline(worded(planned(trade_off=1e6), MODEL))
-    assert nothing == "Send nothing: nothing helps enough in the long run."
-
-
 def test_nothing_is_planned_for_who_forgets_or_for_an_unknown_query() -> None:
     """What it is told serves one request; and the average query has its set."""
     assert planned(memory="forgets").mode == "dynamic"
@@ -193,13 +167,6 @@ def test_one_time_more_seldom_makes_another_plan(
     about, exactly = (replace(world.known, queries=((0, each),)) for each in (2**power, times))
     assert relevant(exactly, world.terms) == relevant(about, world.terms)
     assert world._replace(known=exactly).decided() == world._replace(known=about).decided()
-
-
-@given(worlds())
-def test_a_plan_depends_on_its_state_alone(world: World) -> None:
-    """Not on what the model computed before."""
-    fresh = world._replace(model=replace(world.model))
-    assert fresh.decided() == world.decided()
 
 
 @pytest.mark.parametrize("wrong", [((2, 1),), ((-1, 1),), ((0, 0),)])

@@ -152,17 +152,6 @@ def test_an_expectation_is_the_mean_over_people(
             assert dict(getattr(each, field)) == {n: share for n, share in shares.items() if share}
 
 
-def test_a_recipient_holds_the_latest_value() -> None:
-    """In the actual world as in the others."""
-    model = MODELS[0]
-    values: list[dict[str, int]] = [{"region": 1}, {"region": 2}, {}]
-    history = [PastRequest(START, "a.example", "", None, tuple(each.items())) for each in values]
-    outcomes = tried(history, Rules(policy("nothing = true"), protects_me=False), model)
-    left = [model.crowd([(model.index("region"), code)]).people for code in (1, 2, 2)]
-    assert [each.people_left.was for each in outcomes] == left
-    assert left[0] != left[1]
-
-
 def test_limits_for_the_person_need_all_values() -> None:
     """Where they are not known, what stays is an expectation as well."""
     history = [PastRequest(START, "a.example", QUERIES[0], None, ())]

@@ -149,13 +149,3 @@ def test_protecting_the_user_breaks_it() -> None:
         said = followed(text.format(protect), EVERY_DAY, 1)
         pools = {person: answers["shop.example"] for person, answers in said.items()}
         assert holds(pools) == expected
-
-
-def test_what_waited_leaves_once_allowed() -> None:
-    """From the next request on, and to nobody else."""
-    text = 'lambda = 0.0\ndisclose = "ask"\n'
-    verdicts = frozenset(("shop.example", name) for name in NAMES)
-    for answers in followed(text, replace(EVERY_DAY, verdicts=verdicts), 1).values():
-        assert answers["shop.example"][0].names == ()
-        assert answers["shop.example"][1].names != ()
-        assert {step.names for step in answers["ads.test"]} == {()}

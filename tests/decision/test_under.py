@@ -3,14 +3,12 @@
 from dataclasses import fields
 from typing import Any
 
-import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from agent.decision.terms import LIMITS, TERMS, Limits, Terms, terms_under
 from policy.match import Rulebook, Ruling
 from policy.read import preset, read
-from policy.settings import SETTINGS, Value
+from policy.settings import SETTINGS
 from tests.decision.made import NAMES, made_model
 from tests.policy.strategies import TODAY, documents, rendered, requests
 
@@ -23,11 +21,6 @@ NOT_OF_A_POLICY = {"allowed", "available", "epsilon", "ruling"}
 def ruled(text: str, query: str = "") -> Ruling:
     """Return what a policy rules for one request."""
     return Rulebook(read(text, "test", preset), NAMES).match("shop.example", query, TODAY)
-
-
-def written(value: Value) -> str:
-    """Return a value as TOML has it."""
-    return f"'{value}'" if isinstance(value, str) else str(value).lower()
 
 
 def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
@@ -50,36 +43,6 @@ def test_every_term_has_its_setting() -> None:
 def test_an_empty_policy_is_none() -> None:
     """The defaults of policies are those of terms."""
     assert terms_under(ruled(""), MODEL) == Terms()
-
-
-OTHER: dict[str, Value] = {
-    "lambda": 0.25,
-    "cost": "entropy",
-    "cost_k": 7,
-    "mode": "standing",
-    "algorithm": "exact",
-    "nothing": True,
-    "unknown_queries": "standing",
-    "memory": "forgets",
-    "k": 4,
-    "violations": 0.125,
-    "risk": 0.5,
-    "attributes_per_request": 0,
-    "new_facts_per_week": 3,
-    "protect": "me",
-}
-
-
-@pytest.mark.parametrize("key", [*TERMS, *LIMITS])
-def test_one_setting_changes_one_term(key: str) -> None:
-    """The one that is called after it, to what was written."""
-    before, after = (
-        terms_under(ruled(text), MODEL) for text in ("", f"{key} = {written(OTHER[key])}")
-    )
-    changed = {name: value for name, value in _flat(after).items() if value != _flat(before)[name]}
-    assert changed == {TERMS.get(key) or LIMITS[key]: OTHER[key]}
-    (value,) = changed.values()
-    assert isinstance(value, bool) == isinstance(OTHER[key], bool)
 
 
 def _flat(terms: Terms) -> dict[str, Any]:
@@ -113,12 +76,3 @@ def test_what_is_ruled_arrives(document: dict[str, Any], asked: tuple[Any, ...])
     assert dict(terms.sensitivity) == {
         name: each["sensitivity"] for name, each in values.items() if "sensitivity" in each
     }
-
-
-@given(st.sampled_from(NAMES), st.sampled_from(["never", "ask", "auto", "always"]), st.booleans())
-def test_a_guard_keeps_an_attribute_in(name: str, disclose: str, with_guard: bool) -> None:
-    """Whatever else is said of it; one of no weight does nothing."""
-    text = f"attributes.{name} = {{ disclose = '{disclose}', guard = {2.5 if with_guard else 0} }}"
-    terms = terms_under(ruled(text), MODEL)
-    assert terms.guards == (((name, 2.5),) if with_guard and name != "hours" else ())
-    assert (name in terms.excluded) == (disclose == "never" or (with_guard and name == "hours"))

@@ -117,14 +117,8 @@ METADATA: list[tuple[str, Edit]] = [
     ("it has an unknown member", lambda m: m.update({"\x1b[2J\n": 1})),
     ("queries is empty", lambda m: m.update(queries=[])),
     ("attributes is empty", lambda m: m.update(attributes=[])),
-    (
-        "an entry of queries has an unknown member",
-        lambda m: m["queries"][0].update(more=1),
-    ),
-    (
-        "an entry of attributes has an unknown member",
-        lambda m: m["attributes"][0].update(more=1),
-    ),
+    ("an entry of queries has an unknown member", lambda m: m["queries"][0].update(more=1)),
+    ("an entry of attributes has an unknown member", lambda m: m["attributes"][0].update(more=1)),
     ("control character", lambda m: m.update(source="\x1b[2J")),
     ("control character", lambda m: m["queries"][1].update(text="c\n")),
     ("control character", lambda m: m["options"].update({"\x7f": 1})),

@@ -136,9 +136,6 @@ def test_examples_of_finding(text: str, query: str | None) -> None:
         ("framework laptop", None),
         ("the learning channel", None),
         ("editors", "editor"),
-        ("version controls", "version_control"),
-        ("Version-Control", "version_control"),
-        ("job sites", "job_site"),
     ],
 )
 def test_what_only_resembles_a_query_of_the_shipped_model(text: str, query: str | None) -> None:

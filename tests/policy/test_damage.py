@@ -31,23 +31,10 @@ PIECES = (
 )
 
 
-def swap(rng: Random, text: str) -> str:
-    """Exchange two characters."""
-    places = sorted(rng.sample(range(len(text)), 2))
-    one, other = places
-    return f"{text[:one]}{text[other]}{text[one + 1 : other]}{text[one]}{text[other + 1 :]}"
-
-
-def insert(rng: Random, text: str) -> str:
-    """Put a character anywhere."""
+def slip(rng: Random, text: str) -> str:
+    """Leave up to four characters out, or write another, or both."""
     place = rng.randrange(len(text))
-    return text[:place] + rng.choice(MARKS) + text[place:]
-
-
-def drop(rng: Random, text: str) -> str:
-    """Leave a few characters out."""
-    place = rng.randrange(len(text))
-    return text[:place] + text[place + rng.randint(1, 4) :]
+    return text[:place] + rng.choice(("", *MARKS)) + text[place + rng.randint(0, 4) :]
 
 
 def double(rng: Random, text: str) -> str:
@@ -89,7 +76,7 @@ def windows(_: Random, text: str) -> str:
     return text.replace("\n", "\r\n")
 
 
-CHANGES: tuple[Change, ...] = (swap, insert, drop, double, piece, value, key, windows)
+CHANGES: tuple[Change, ...] = (slip, slip, double, piece, value, key, windows)
 
 
 def damaged(rng: Random, text: str) -> str:

@@ -113,40 +113,6 @@ FLU = rule("dynamic", query="flu")
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        SHOP + SHOP,
-        SHOP + rule("dynamic", "books.example"),
-        SHOP + rule("dynamic", "*.shop.example"),
-        SHOP + rule("dynamic", "*.example"),
-        rule("dynamic", query="flu") + rule("standing", query="debt"),
-        'mode = "dynamic"\n' + SHOP + rule("standing", query="flu"),
-        SHOP + FLU + rule("standing", "shop.example", "flu"),
-        SHOP + FLU + rule("dynamic", "shop.example", "flu"),
-        SHOP + FLU + rule("dynamic", "*.example", "flu") + rule("dynamic", "shop.example", "flu"),
-        rule("standing", "shop.example", expires="2027-01-01")
-        + FLU
-        + rule("standing", "shop.example", "flu", expires="2027-01-01"),
-        rule("standing", "shop.example", expires="2027-01-01")
-        + rule("dynamic", query="flu", expires="2027-01-02")
-        + rule("standing", "shop.example", "flu", expires="2027-01-01"),
-        rule("dynamic", "*.example", "flu") + SHOP + rule("standing", "shop.example", "flu*"),
-        SHOP + rule("dynamic", "shop.example", "flu"),
-        rule("standing", "*.example", "flu") + rule("dynamic", "www.shop.example", "flu"),
-        'preset = "strict"\n' + SHOP,
-        'groups.all = "shop.example"\n' + SHOP + rule("dynamic", "all"),
-        'groups.all = "shop.example"\n'
-        + rule("standing", "all")
-        + FLU
-        + rule("dynamic", "shop.example", "flu"),
-    ],
-)
-def test_settled(text: str) -> None:
-    """The same value, requests that never meet, one more specific, or a third rule for both."""
-    assert problems(text) == ()
-
-
-@pytest.mark.parametrize(
     ("text", "places"),
     [
         (SHOP + rule("dynamic", "shop.example"), [(5, "rule[2].mode")]),

@@ -7,7 +7,7 @@ from policy.precedence import losses
 from policy.read import preset, read
 from policy.rules import spoken
 from policy.settings import SETTINGS, stricter
-from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
+from tests.policy.strategies import NAMES, Asked, Document, documents, rendered, requests
 
 
 @given(documents(), requests())
@@ -48,18 +48,3 @@ def test_a_rule_that_decides_or_loses_matches(document: Document, asked: Asked) 
             whole = any(SETTINGS[key].about != "attribute" for key in rule.settings)
             meant = rule.matches(ruling.host, ruling.pool, spoken(asked.query))
             assert (rule in holding) == (whole and meant)
-
-
-def test_a_rule_that_lost_to_one_that_lost() -> None:
-    """A block apart, the stricter wins only among those that no other beats."""
-    text = (
-        '[[rule]]\nname = "wide"\nrecipient = "shop.example"\nlambda = 9\n'
-        '[[rule]]\nname = "both"\nrecipient = "shop.example"\nquery = "flu"\nlambda = 1\n'
-        '[[rule]]\nname = "words"\nquery = "flu shot"\nlambda = 3\n'
-    )
-    ruling = Rulebook(read(text, "test", preset), NAMES).match("shop.example", "flu shot", TODAY)
-    verdict = ruling.settings["lambda"]
-    found = {each.rule.name: each for each in losses("lambda", verdict)}
-    assert verdict.rule.name == "words"
-    assert (found["wide"].winner.name, found["wide"].why) == ("both", "more specific")
-    assert found["both"].why == "stricter"

@@ -20,7 +20,14 @@ from tests.policy.strategies import NAMES, TODAY, Document, documents, rendered
 RULE = '[[rule]]\nrecipient = "shop.example"\n'
 NAMED = "a name has small letters, digits and _; * stands for any of them"
 HOST = "write a host such as books.example, 192.0.2.7 or 2001:db8::1"
-MANY_ATTRIBUTES = [[f"{one}{each}" for each in range(667)] for one in "abc"]
+NAMED_A = f"{RULE}name = 'a'\nk = 1\n"
+FOR, FOR_FLU = "[[rule]]\nrecipient = ", f"{RULE}query = 'flu'\n"
+DYNAMIC, STANDING = f"{RULE}mode = 'dynamic'\n", f"{RULE}mode = 'standing'\n"
+HOURLY, IDLE = "prompts_per_hour", "lock_after_minutes"
+SEARCH = "https://b.c/{query}"
+MANY_ATTRIBUTES = "".join(
+    f"{RULE}guard = 1\nattribute = {[f'{one}{each}' for each in range(667)]}\n" for one in "abc"
+)
 LIST = "a list of up to 1,000 texts"
 SET = "say what the rule does, such as disclose = 'never'"
 TABLE = "and its keys below"
@@ -87,25 +94,13 @@ def problems(text: str) -> list[Problem]:
         ("attributes.age = 'nevr'", 1, "attributes.age", "'nevr' is not one of", "mean 'never'?"),
         ("attributes.age = 5", 1, "attributes.age", "5 is not one of always,", "in quotes"),
         ("[attributes]\nage = {}", 2, "attributes.age", "nothing is set", SET),
-        (
-            "[attributes]\nage = { expires = 2027-03-01 }",
-            *(2, "attributes.age", "nothing is set", SET),
-        ),
-        (
-            "[attributes.age]\nsensitivty = 1",
-            *(2, "attributes.age.sensitivty", "unknown key", "did you mean 'sensitivity'?"),
-        ),
+        ("attributes.age.expires = 2027-03-01", 1, "attributes.age", "nothing is set", SET),
+        ("[attributes.age]\ngard = 1", 2, "attributes.age.gard", "unknown key", "mean 'guard'?"),
         ("[attributes.age]\nk = 1", 2, "attributes.age.k", "'k' does not belong here", "the top"),
         # queries
         ("[queries]\nblok = 'a'", 2, "queries.blok", "unknown key 'blok'", "did you mean 'block'?"),
         ("[queries]\nblock = ['a', '*']", 2, "queries.block", "has no letter", "write words"),
-        (
-            "[queries]\nblock = 'a *b'",
-            2,
-            "queries.block",
-            "has a * that does not end a word",
-            "write *",
-        ),
+        ("queries.block = 'a *b'", 1, "queries.block", "has a * that does not end", "write *"),
         (f"queries.block = '{LONG}'", 1, "queries.block", "more than 200 characters", "fewer"),
         ("[attributes]\nlambda = 5", 2, "attributes.lambda", "is not an attribute", "the top"),
         ("[[rule]]\nk = 2\npreset = 'strict'", 3, "rule[1].preset", "does not belong here", "top"),
@@ -117,27 +112,12 @@ def problems(text: str) -> list[Problem]:
         ("queries.block = []", 1, "queries.block", "the list is empty", "or leave it out"),
         # the daemon
         ("daemon = 1", 1, "daemon", "1 is not a table", f"write [daemon] {TABLE}"),
-        (
-            "[daemon]\nprompts_per_hor = 1",
-            *(2, "daemon.prompts_per_hor", "unknown key", "did you mean 'prompts_per_hour'?"),
-        ),
-        (
-            "[daemon]\nprompts_per_hour = 1.5",
-            *(2, "daemon.prompts_per_hour", "1.5 is not a whole number from 0", "a whole number"),
-        ),
-        (
-            "[daemon]\nlock_after_minutes = '15'",
-            *(2, "daemon.lock_after_minutes", "'15' is not a number", "write 15 without quotes"),
-        ),
-        (
-            "[daemon]\nlock_after_minutes = 481",
-            *(2, "daemon.lock_after_minutes", "481 is not a number from 0 to 480", ""),
-        ),
+        ("[daemon]\nclick = true", 2, "daemon.click", "unknown key 'click'", "mean 'clicks'?"),
+        (f"daemon.{HOURLY} = 1.5", 1, f"daemon.{HOURLY}", "1.5 is not a whole number from 0", ""),
+        (f"daemon.{IDLE} = '15'", 1, f"daemon.{IDLE}", "'15' is not a number", "write 15 without"),
+        (f"daemon.{IDLE} = 481", 1, f"daemon.{IDLE}", "481 is not a number from 0 to 480", ""),
         ("[daemon]\nlambda = 1", 2, "daemon.lambda", "does not belong here", "the top"),
-        (
-            "prompts_per_hour = 1",
-            *(1, "prompts_per_hour", "does not belong here", "move it under [daemon]"),
-        ),
+        (f"{HOURLY} = 1", 1, HOURLY, "does not belong here", "move it under [daemon]"),
         ("[attributes]\ndaemon = 'ask'", 2, "attributes.daemon", "is not an attribute", "the top"),
         # rules
         (f"{RULE}kk = 1", 3, "rule[1].kk", "unknown key 'kk'", "did you mean 'k'?"),
@@ -147,56 +127,19 @@ def problems(text: str) -> list[Problem]:
         (f"{RULE}name = 1\nk = 1", 3, "rule[1].name", "1 is not a name", ""),
         (f'{RULE}name = "a\\nb"\nk = 1', 3, "rule[1].name", r"'a\nb' is not a name", ""),
         (f"{RULE}name = '{LONG}'\nk = 1", 3, "rule[1].name", "is not a name", ""),
-        (
-            f"{RULE}name = 'a'\nk = 1\n{RULE}\nname = 'a'\nk = 1",
-            *(8, "rule[2].name", "another rule is called 'a'", "give each rule a name of its own"),
-        ),
+        (f"{NAMED_A}{NAMED_A}", 7, "rule[2].name", "another rule is called 'a'", "give each rule"),
         (f"{RULE}k = 1\nexpires = '2027-03-01'", 4, "rule[1].expires", "is not a date", "without"),
         (f"{RULE}k = 1\nexpires = 2027-03-01T00:00:00", 4, "rule[1].expires", "is not a date", ""),
         ("[[rule]]\nrecipient = 1\nk = 1", 2, "rule[1].recipient", "1 is not text, nor", ""),
         ("[[rule]]\nrecipient = 'ads'\nk = 1", 2, "rule[1].recipient", "unknown group 'ads'", ""),
-        (
-            "groups.adverts = 'a.b'\n[[rule]]\nrecipient = 'advert'\nk = 1",
-            *(3, "rule[1].recipient", "unknown group 'advert'", "did you mean 'adverts'?"),
-        ),
-        (
-            "[[rule]]\nrecipient = 'a..b'\nk = 1",
-            2,
-            "rule[1].recipient",
-            "'a..b' is not a host name",
-            HOST,
-        ),
-        (
-            f"{RULE}attribute = 'a b'\nguard = 1",
-            *(3, "rule[1].attribute", "'a b' is not an attribute name", NAMED),
-        ),
+        (f"groups.ads = 'a.b'\n{FOR}'ad'\nk = 1", 3, "rule[1].recipient", "'ad'", "mean 'ads'?"),
+        (f"{FOR}'a..b'\nk = 1", 2, "rule[1].recipient", "'a..b' is not a host name", HOST),
+        (f"{RULE}attribute = 'a b'\nguard = 1", 3, "rule[1].attribute", "'a b' is not an", NAMED),
         (f"{RULE}query = '?'\nk = 1", 3, "rule[1].query", "'?' has no letter", ""),
-        (
-            f"{RULE}attribute = 'age'\nk = 1",
-            *(
-                4,
-                "rule[1].k",
-                "a rule for some attributes cannot set it",
-                "leave out attribute, or",
-            ),
-        ),
-        (
-            f"{RULE}query = 'flu'\nmemory = 'forgets'",
-            *(4, "rule[1].memory", "a rule for some queries cannot set it", "leave out query, or"),
-        ),
-        (
-            f"{RULE}search = 'https://books.example/{{query}}'",
-            *(
-                3,
-                "rule[1].search",
-                "books.example is not a recipient of this rule",
-                "write recipient",
-            ),
-        ),
-        (
-            f"mode = 'standing'\n{RULE}mode = 'dynamic'\n{RULE}mode = 'standing'",
-            *(7, "rule[2].mode", "'rule 1' sets 'dynamic' for requests that", "set the same"),
-        ),
+        (f"{RULE}attribute = 'age'\nk = 1", 4, "rule[1].k", "some attributes cannot set", "leave"),
+        (f"{FOR_FLU}memory = 'forgets'", 4, "rule[1].memory", "some queries cannot set", "leave"),
+        (f"{RULE}search = '{SEARCH}'", 3, "rule[1].search", "b.c is not a recipient of", "write"),
+        (DYNAMIC + STANDING, 6, "rule[2].mode", "'rule 1' sets 'dynamic' for req", "set the same"),
         # no word that opens is named for one that was not
         ("disclose = 'alwasy'", 1, "disclose", "is not one of", "write one of them in quotes"),
         ("disclose = 'nevr'", 1, "disclose", "is not one of", "did you mean 'never'?"),
@@ -208,10 +151,7 @@ def problems(text: str) -> list[Problem]:
         (f"k = {'[' * 5000}", 1, "", "the file is nested too deeply", "no part of a policy"),
         (f"{'a.' * MOST_PARTS}a = 1", 1, "", "a key has more than 64", "no key"),
         (RULE + "k = 3\n" + f"{RULE}k = 3\n" * MOST_RULES, 1, "", "2,001 rules", "list several"),
-        (
-            "".join(f"{RULE}disclose = 'ask'\nattribute = {each}\n" for each in MANY_ATTRIBUTES),
-            *(1, "", "the rules name 2,001 attributes", "write patterns with *"),
-        ),
+        (MANY_ATTRIBUTES, 1, "", "the rules name 2,001 attributes", "write patterns with *"),
         ("#" * (LARGEST + 1), 1, "", "more than half a million", "shorten it"),
     ],
 )
@@ -332,8 +272,9 @@ def test_presets_load(name: str) -> None:
         assert plain(policy)["protect"] == "everyone"
         assert not any(rule.settings.get("protect") == "me" for rule in policy.rules)
         assert plain(policy)["lambda"] != DEFAULTS["lambda"] or name == "balanced"
-    assert {rule.layer for rule in preset(name)} == {Layer.PRESET}
-    assert {rule.source for rule in preset(name)} == {f"preset {name}"}
+    for rule in preset(name):
+        assert (rule.layer, rule.source) == (Layer.PRESET, f"preset {name}")
+        assert rule.parts.keys() <= {"attribute"}  # so that a file wins for whomever it names
 
 
 def test_there_are_three_presets() -> None:

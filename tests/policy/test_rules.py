@@ -200,23 +200,6 @@ def test_examples_of_what_is_no_pattern(text: str, why: str) -> None:
         Words.parse(text)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "covers"),
-    [
-        ("pregnan*", "pregnant", True),
-        ("pregnan*", "pregnant* test*", True),
-        ("test*", "pregnancy test", True),
-        ("symptoms of", "symptoms", False),
-        ("pregnan", "pregnan*", False),
-        ("pregnant", "pregnan*", False),
-        ("test", "pregnan* test", True),
-    ],
-)
-def test_examples_of_covering(one: str, other: str, covers: bool) -> None:
-    """A pattern within another, whole."""
-    assert Words.parse(one).covers(Words.parse(other)) == covers
-
-
 @pytest.mark.parametrize("pattern", ["a* " * 60 + "b", "a a " * 49 + "b", ".a*" * 60 + ".b"])
 def test_no_pattern_takes_long(pattern: str) -> None:
     """Not on the text that fits it best, and longer than any query."""

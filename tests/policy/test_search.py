@@ -196,22 +196,3 @@ def _decide(document: Mapping[str, Any], host: str, today: date, key: str) -> se
     """Return what is ruled of a host, by rules that hold whatever the query."""
     found = claims(document, Asked(host, "", today), key, None)
     return {claim.value for claim in decided(found, key)} if found else set()
-
-
-def test_the_example_of_the_format_is_listed() -> None:
-    """With what stands on top, and without what cannot be used or gets nothing."""
-    text = """
-search = "https://top.example/?q={query}"
-[[rule]]
-recipient = "search.example"
-search = "https://search.example/find?q={query}"
-[[rule]]
-recipient = "path.example"
-search = "https://path.example/{query}"
-[[rule]]
-recipient = ["blocked.example", "below.example"]
-search = "https://blocked.example/?q={query}"
-nothing = true
-"""
-    found = [*searches(Rulebook(read(text, "test", preset), ()), date(2027, 3, 1))]
-    assert [each.host for each in found] == ["top.example", "search.example"]

@@ -18,8 +18,10 @@ KS = st.integers(2, 5)
 METRIC = st.sampled_from(METRICS)
 
 
-def check_against_the_definition(world: World, what: tuple[tuple[int, int], ...], k: int) -> None:
-    """Compare every metric, for every set, with the sum over the answers."""
+@given(worlds() | rich_worlds(requests=1, people=25), st.data(), KS)
+def test_it_is_the_sum_over_answers(world: World, data: st.DataObject, k: int) -> None:
+    """Weights, request attributes, knowledge; all metrics and people left, for every set."""
+    what = data.draw(known(world))
     crowd = world.crowd(what)
     already = sum(singleton(attribute) for attribute, _ in what)
     for mask in subsets(world.everything):
@@ -29,20 +31,6 @@ def check_against_the_definition(world: World, what: tuple[tuple[int, int], ...]
             assert found == pytest.approx(expected, abs=1e-9), metric
         left = naive.people_left(world.population, mask | already, what)
         assert crowd.people_left(mask) == pytest.approx(left)
-
-
-@given(worlds(), st.data(), KS)
-def test_it_is_the_sum_over_answers(world: World, data: st.DataObject, k: int) -> None:
-    """Weights, request attributes, knowledge; all metrics and people left."""
-    check_against_the_definition(world, data.draw(known(world)), k)
-
-
-@given(rich_worlds(requests=1, people=25), st.data(), KS)
-def test_it_is_the_sum_over_answers_of_more_people(
-    world: World, data: st.DataObject, k: int
-) -> None:
-    """As above, where classes differ in size."""
-    check_against_the_definition(world, data.draw(known(world)), k)
 
 
 @given(rich_worlds(), st.data(), METRIC, KS)
@@ -193,26 +181,6 @@ def test_a_few_people_say_nothing_about_a_fact(specified: int) -> None:
     assert telling(specified).guard_bits(0, 0b10) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("mask", "guess"), [(0b00, 0.5), (0b10, 1.0)])
-def test_the_best_guess(mask: int, guess: float) -> None:
-    """Heads or tails before the answer, certainty after it; nothing where nobody is known."""
-    assert telling(40).guard(0).best_guess(mask) == pytest.approx(guess)
-    assert telling(0).guard(0).best_guess(mask) == 0.0
-
-
-def test_a_guess_is_blind_where_the_cost_is_not() -> None:
-    """With a majority of nine in ten the best guess stays the same, though bits are told."""
-    fact = np.r_[np.full(90, 1), np.full(10, 2)]
-    hint = np.r_[np.full(90, 1), np.full(5, 1), np.full(5, 2)]
-    lean = np.r_[np.arange(90) % 2, np.full(10, 1)]
-    crowd = AnonymitySet(
-        Population(np.stack([fact, lean, hint], axis=1).astype(np.uint8)), (3, 2, 3)
-    )
-    assert crowd.guard(0).best_guess(0b010) == crowd.guard(0).best_guess(0) == pytest.approx(0.9)
-    assert crowd.guard_bits(0, 0b010) > 0.05
-    assert crowd.guard(0).best_guess(0b100) == pytest.approx(0.95)
-
-
 @given(rich_worlds(people=90), st.data())
 def test_what_is_open_is_what_people_who_agree_say(world: World, data: st.DataObject) -> None:
     """Who of them specify V, H(V|d) of those, and the likeliest value, all of it summed by hand."""
@@ -228,22 +196,3 @@ def test_what_is_open_is_what_people_who_agree_say(world: World, data: st.DataOb
     assert doubt.people == len(told)
     assert doubt.bits == pytest.approx(-sum(p * log2(p) for p in chances if p), abs=1e-9)
     assert doubt.best_guess == pytest.approx(max(chances, default=0.0))
-
-
-@given(rich_worlds(people=90), st.data())
-def test_the_cost_is_what_answers_take_off_doubt_on_average(
-    world: World, data: st.DataObject
-) -> None:
-    """Over the people who specify V: what is held tells in expectation what was charged for it."""
-    guarded, asked = data.draw(st.permutations(range(world.persons)).map(lambda p: (p[0], p[1:])))
-    mask = sum(singleton(each) for each in asked)
-    everyone, population = world.crowd(), world.population
-    told = [y for y in range(population.people) if population.codes[y, guarded]]
-    weights = {y: 1.0 if population.weights is None else population.weights[y] for y in told}
-    if len(told) >= FEWEST:
-        left = 0.0
-        for y, weight in weights.items():
-            held = tuple((each, int(population.codes[y, each])) for each in asked)
-            left += float(weight) * world.crowd(held).guard(guarded).uncertainty().bits
-        expected = everyone.guard(guarded).uncertainty().bits - left / float(sum(weights.values()))
-        assert everyone.guard_bits(guarded, mask) == pytest.approx(expected, abs=1e-9)

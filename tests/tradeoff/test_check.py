@@ -1,7 +1,5 @@
 """The checker that measures how often sub- and supermodularity are violated (paper 3)."""
 
-from math import sqrt
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,13 +42,6 @@ def test_the_square_of_the_size_is_supermodular_only() -> None:
     assert found.largest == 4.0
     assert found.mean == pytest.approx((12 * 2 + 3 * 4) / 15)
     assert supermodularity(lambda mask: size(mask) ** 2.0, pairs).violating == 0
-
-
-def test_the_root_of_the_size_is_submodular_only() -> None:
-    """The mirror image."""
-    pairs = all_pairs(0b111)
-    assert submodularity(lambda mask: sqrt(size(mask)), pairs).violating == 0
-    assert supermodularity(lambda mask: sqrt(size(mask)), pairs).share == 1.0
 
 
 @pytest.mark.parametrize(("growth", "violating"), [(TOLERANCE / 2, 0), (TOLERANCE * 2, 1)])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.bounds import Contraction, forced, free_bound, online_bound
+from agent.tradeoff.bounds import Contraction, forced, free_bound
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
@@ -37,17 +37,10 @@ def besides(draw: st.DrawFn, function: SetFunction) -> tuple[Contraction, int]:
     return Contraction(function, base, candidates), base
 
 
-@st.composite
-def restricted(draw: st.DrawFn) -> Tabulated:
-    """Draw a submodular function, and sets that may not be chosen, nor any that contains one."""
-    function = draw(submodular(most=5))
-    forbidden = draw(st.lists(st.integers(1, function.everything), max_size=3))
-    allowed = (not any(each & mask == each for each in forbidden) for mask in range(32))
-    return replace(function, allowed=tuple(allowed)[: len(function.allowed)])
-
-
-def check_contraction(function: SetFunction, beside: Contraction, base: int) -> None:
-    """Check everything that a search relies on against the sets themselves."""
+@given(st.one_of(objectives(), arbitrary()), st.data())
+def test_what_is_carried_over(function: SetFunction, data: st.DataObject) -> None:
+    """All that a search relies on: values, limits and bounds are those of sets with the base."""
+    beside, base = data.draw(besides(function))
     assert beside.candidates & base == 0
     for mask in subsets(beside.candidates):
         assert beside.value(mask) == function.value(base | mask) - function.value(base)
@@ -62,18 +55,6 @@ def check_contraction(function: SetFunction, beside: Contraction, base: int) -> 
             assert beside.value(mask) <= free_bound(beside, less, mask & ~less) + ROUNDING
     assert beside.value(0) == beside.utility(0) == beside.cost(0) == 0.0
     assert beside.feasible(0)
-
-
-@given(objectives(), st.data())
-def test_what_is_carried_over(objective: DisclosureObjective, data: st.DataObject) -> None:
-    """Values, limits and bounds are those of sets with the base."""
-    check_contraction(objective, *data.draw(besides(objective)))
-
-
-@given(arbitrary(), st.data())
-def test_what_is_carried_over_of_any_function(function: Tabulated, data: st.DataObject) -> None:
-    """Whatever it is like: a contraction assumes nothing."""
-    check_contraction(function, *data.draw(besides(function)))
 
 
 @given(objectives(), st.data())
@@ -134,16 +115,6 @@ def test_beside_nothing_it_is_the_search_itself(
     )
 
 
-def test_what_is_gained_beside_the_base_differs_from_what_is_gained_alone() -> None:
-    """Two attributes that say the same, and a dear pair: bounds of the plain function are wrong."""
-    function = tabulate(
-        2, lambda mask: 4.0 * bool(mask & 1) + 2.0 * bool(mask & 2), lambda mask: 1.0 * (mask == 3)
-    )
-    beside = Contraction(function, 0b01, 0b10)
-    assert online_bound(beside, 0) == beside.value(0b10) == 1.0
-    assert online_bound(function, 0b01) == 6.0
-
-
 @given(rich_worlds(people=30), st.data(), ALGORITHM)
 def test_preparing_does_not_change_the_answers(
     world: World, data: st.DataObject, algorithm: Algorithm
@@ -199,13 +170,3 @@ def test_what_is_forced_is_feasible(function: SetFunction, data: st.DataObject) 
         assert not function.feasible(earlier | singleton(each))
     shuffled = data.draw(st.permutations(attributes))
     assert forced(function, [*shuffled, *shuffled]) == (taken, refused)
-
-
-def test_the_best_are_taken_first() -> None:
-    """Where not all fit, what is worth most alone is in, and what fits beside it."""
-    allowed = tuple(mask in (0, 0b001, 0b100, 0b101, 0b110) for mask in range(8))
-    function = replace(tabulate(3, float), allowed=allowed)
-    assert forced(function, [2, 1, 0]) == (0b110, 0b001)
-    level = replace(tabulate(3, lambda mask: float(bool(mask))), allowed=allowed)
-    assert forced(level, [2, 1, 0]) == (0b101, 0b010)
-    assert forced(function, []) == (0, 0)

@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Metric
-from agent.tradeoff.check import supermodularity
 from agent.tradeoff.grouping import Column, Grouping, Presence, tally
-from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.sets import members, subsets
 from agent.tradeoff.tables import Population
-from tests.tradeoff.worlds import Known, World, all_pairs, known, rich_worlds
+from tests.tradeoff.worlds import Known, World, known, rich_worlds
 
 SIZES = [1, 3, 256, 21_845, 21_846, 65_536, 65_537]  # about where 16 bits end, for 3 values or 1
 KS = st.integers(1, 6)
@@ -119,19 +117,6 @@ def test_the_closed_forms_on_classes_counted_by_sql(
         assert crowd.people_left(mask) == pytest.approx(sum(c * c for c in sizes) / m)
 
 
-@given(rich_worlds(requests=0), KS)
-def test_a_k_limit_without_violations_is_a_promise_to_each(world: World, k: int) -> None:
-    """SQL finds no class of fewer than k people behind a feasible set."""
-    population = Population(world.population.codes)
-    settings = Settings(world.everything, (0.0,) * len(world.cards), k=k)
-    objective = DisclosureObjective(
-        world.utility(), AnonymitySet(population, world.cards), settings
-    )
-    for mask in subsets(world.everything):
-        smallest = min(grouped(population, mask, ()))
-        assert objective.feasible(mask) == (smallest >= k or not mask)
-
-
 def full_grid(chances: list[list[float]]) -> AnonymitySet:
     """Return everybody there can be, each as likely as the product of their values' chances."""
     codes = np.array(list(product(*(range(len(each)) for each in chances))), np.uint8)
@@ -157,16 +142,6 @@ def test_the_closed_form_of_theorem_3_2(chances: list[list[float]]) -> None:
     for mask in subsets(everything):
         expected = prod(max(chances[i]) for i in members(everything & ~mask))
         assert crowd.identifiability(mask, "maxprob", 1) == pytest.approx(expected)
-
-
-@given(independent())
-def test_theorem_3_2(chances: list[list[float]]) -> None:
-    """Then maxprob is supermodular: an attribute costs more the more is known."""
-    crowd, everything = full_grid(chances), (1 << len(chances)) - 1
-    pairs = all_pairs(everything)
-    found = supermodularity(lambda mask: crowd.identifiability(mask, "maxprob", 1), pairs)
-    assert found.pairs == len(pairs)
-    assert found.violating == 0
 
 
 def test_entropy_is_the_wrong_way_round() -> None:

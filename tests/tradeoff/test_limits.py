@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric
 from agent.tradeoff.objective import DisclosureObjective, Limit, Settings
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
-from agent.tradeoff.sets import members, singleton, subsets, union
+from agent.tradeoff.sets import members, subsets
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff import naive
-from tests.tradeoff.worlds import Known, World, known, objectives, owns, rich_worlds, settings_for
+from tests.tradeoff.worlds import Known, World, known, owns, rich_worlds, settings_for
 
 ALGORITHM = st.sampled_from(ALGORITHMS)
 LIFTED: dict[Limit, dict[str, None]] = {
@@ -106,15 +106,6 @@ def test_no_search_breaks_a_limit(
     objective = DisclosureObjective(world.utility(), world.crowd(what), settings)
     result = maximise(objective, algorithm, EPSILON, nodes)
     assert keeps_limits(world, what, settings, result.mask)
-
-
-@given(objectives())
-def test_what_is_hopeless_stays_so(objective: DisclosureObjective) -> None:
-    """No set that contains a hopeless one is feasible, and no feasible one is hopeless."""
-    for mask in subsets(objective.candidates):
-        if objective.hopeless(mask):
-            more = subsets(objective.candidates & ~mask)
-            assert not any(objective.feasible(mask | each) for each in more)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -250,56 +241,6 @@ def test_re_sending_is_not_new(world: World, data: st.DataObject) -> None:
         assert tight.feasible(mask) == (mask.bit_count() <= most)
 
 
-def four_ways() -> World:
-    """Return a world in which each of four attributes tells one bit more of the intent."""
-    user = np.arange(160)
-    codes = np.stack([user >> i & 1 for i in range(4)], axis=1).astype(np.uint8)
-    rows = QueryRows(user, user % 16, codes, np.zeros((160, 0), np.uint8), 16)
-    return World((2,) * 4, 4, rows, Population(codes))
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("cap", range(5))
-def test_a_cap_is_used_up(algorithm: Algorithm, cap: int) -> None:
-    """Where every attribute is worth its price, as many go as may."""
-    world, free = four_ways(), Settings(0b1111, (0.0,) * 4, trade_off=0.0)
-    for settings in (replace(free, most=cap), replace(free, most_new=cap)):
-        objective = DisclosureObjective(world.utility("plugin", 0.0), world.crowd(), settings)
-        assert maximise(objective, algorithm).mask.bit_count() == cap
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_what_is_known_counts_where_all_count(algorithm: Algorithm) -> None:
-    """Two attributes are held already: they use up ``most``, and nothing of ``most_new``."""
-    world, held = four_ways(), union(range(2))
-    crowd = world.crowd(((0, 0), (1, 1)))
-    free = Settings(0b1111, (0.0,) * 4, trade_off=0.0)
-
-    def found(settings: Settings) -> int:
-        return maximise(
-            DisclosureObjective(world.utility("plugin", 0.0), crowd, settings), algorithm
-        ).mask
-
-    assert found(replace(free, most=2)).bit_count() == 2
-    assert found(replace(free, most_new=0)) == held
-    assert found(replace(free, most_new=1)) & held == held
-    assert found(replace(free, most_new=1)).bit_count() == 3
-
-
-def test_request_attributes_are_no_facts_to_keep() -> None:
-    """They count towards what is sent, not towards what is new."""
-    user = np.arange(8)
-    person = (user % 2).astype(np.uint8)[:, np.newaxis]
-    request = np.stack([user // 2 % 2, user // 4], axis=1).astype(np.uint8)
-    rows = QueryRows(user, user, person, request, 8)
-    counts = (np.ones((8, 2), np.uint16),) * 2
-    world = World((2, 2, 2), 1, rows, Population(person, None, counts))
-    settings = Settings(0b111, (0.0,) * 3, most=2, most_new=0)
-    objective = DisclosureObjective(world.utility(), world.crowd(), settings)
-    assert [m for m in subsets(0b111) if objective.feasible(m)] == [0, 0b010, 0b100, 0b110]
-    assert objective.hopeless(singleton(0))
-
-
 @given(rich_worlds(people=25), st.data())
 def test_the_class_is_counted(world: World, data: st.DataObject) -> None:
     """Who agrees with knowledge and with the own codes, and how likely the likeliest is."""
@@ -330,82 +271,6 @@ def test_it_only_takes_away(world: World, data: st.DataObject) -> None:
             assert not any(mine.feasible(mask | each) for each in more)
         if crowd.monotone("k-anonymity", world.everything):
             assert mine.hopeless(mask) == (not mine.feasible(mask))
-
-
-@given(rich_worlds(), st.data(), ALGORITHM)
-def test_without_a_limit_it_changes_nothing(
-    world: World, data: st.DataObject, algorithm: Algorithm
-) -> None:
-    """There is nothing to keep for the user that is not kept for everybody."""
-    settings = replace(data.draw(settings_for(world)), k=None, max_risk=None)
-    crowd = world.crowd(data.draw(known(world)))
-
-    def found(own: Known | None) -> object:
-        objective = DisclosureObjective(world.utility(), crowd, replace(settings, own=own))
-        return maximise(objective, algorithm)
-
-    assert found(data.draw(owns(world))) == found(None)
-
-
-def rare() -> World:
-    """Return twenty people of whom two have value 1 of attribute 0, and one of them 1 of 1."""
-    codes = np.zeros((20, 2), np.uint8)
-    codes[:2, 0], codes[0, 1] = 1, 1
-    user = np.arange(20)
-    rows = QueryRows(user, np.minimum(user, 2), codes, np.zeros((20, 0), np.uint8), 3)
-    return World((2, 2), 2, rows, Population(codes))
-
-
-@pytest.mark.parametrize(
-    ("own", "feasible"),
-    [
-        (((0, 0), (1, 0)), [0, 1, 2, 3]),
-        (((0, 1), (1, 0)), [0, 2]),  # one of two, where attribute 0 is told
-        (((0, 1), (1, 1)), [0]),
-        ((), [0, 1, 2, 3]),  # nothing specified is a value too
-        (((0, 7),), [0, 2]),  # nobody has it: as good as recognised
-        (None, [0, 1, 2, 3]),
-    ],
-)
-def test_a_rare_value_is_withheld_though_few_have_it(
-    own: Known | None, feasible: list[int]
-) -> None:
-    """On average a guess succeeds three times in twenty; it would not with this user."""
-    settings = Settings(0b11, (0.0, 0.0), k=3, max_violations=0.2, max_risk=0.2, own=own)
-    objective = DisclosureObjective(rare().utility(), rare().crowd(), settings)
-    assert [mask for mask in subsets(0b11) if objective.feasible(mask)] == feasible
-    assert [mask for mask in subsets(0b11) if not objective.hopeless(mask)] == feasible
-
-
-def test_nobody_is_no_class_at_all() -> None:
-    """A risk of 1 lets a single person be recognised, but not one whom the model has not."""
-    settings = Settings(0b11, (0.0, 0.0), max_risk=1.0, own=((0, 1), (1, 1)))
-    crowd = rare().crowd()
-    assert DisclosureObjective(rare().utility(), crowd, settings).feasible(0b11)
-    nobody = replace(settings, own=((0, 0), (1, 1)))
-    assert not DisclosureObjective(rare().utility(), crowd, nobody).feasible(0b11)
-
-
-def test_values_that_contradict_what_is_known_leave_nobody() -> None:
-    """The recipient takes the user for somebody else: what the class will be is not known."""
-    settings = Settings(0b11, (0.0, 0.0), max_risk=0.6, own=((0, 1), (1, 0)))
-    objective = DisclosureObjective(rare().utility(), rare().crowd(((0, 0),)), settings)
-    assert [mask for mask in subsets(0b11) if objective.feasible(mask)] == [0, 1, 2]
-
-
-def test_telling_more_may_make_the_likeliest_less_likely() -> None:
-    """With weights the own class may lose the one who stands out: nothing is hopeless yet."""
-    codes = np.array([[0, 0], *[[0, 1]] * 3, *[[1, 1]] * 28], np.uint8)
-    rows = QueryRows(np.arange(32), np.arange(32), codes, np.zeros((32, 0), np.uint8), 32)
-    world = World((2, 2), 2, rows, Population(codes, np.array([9.0, *[1.0] * 31])))
-    crowd, own = world.crowd(), ((0, 0), (1, 1))
-    assert crowd.own_class(0b01, dict(own)) == (4, 0.75)
-    assert crowd.own_class(0b11, dict(own)) == (3, 1 / 3)
-    objective = DisclosureObjective(
-        world.utility(), crowd, Settings(0b11, (0.0,) * 2, max_risk=0.5, own=own)
-    )
-    assert [objective.feasible(mask) for mask in range(4)] == [True, False, True, True]
-    assert not any(objective.hopeless(mask) for mask in range(4))
 
 
 def test_the_codes_are_not_shown() -> None:

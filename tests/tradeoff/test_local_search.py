@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from agent.tradeoff.anonymity_set import METRICS
 from agent.tradeoff.local_search import FLOOR, LocalSearch, Memo, eager_pass, lazy_pass
 from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import maximise
 from agent.tradeoff.sets import members, pairs, singleton, subsets
-from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
 from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, settings_for
@@ -28,7 +27,6 @@ STEPS = st.lists(
     ),
     max_size=40,
 )
-CLOSE = 1e-9
 
 
 def as_printed(function: Tabulated, epsilon: float) -> int:
@@ -43,13 +41,6 @@ def as_printed(function: Tabulated, epsilon: float) -> int:
         mask |= singleton(best)
         options.remove(best)
     return mask
-
-
-def test_the_printed_test_stops_after_one_attribute() -> None:
-    """It wants the increment, not the new value, to exceed F: the second has to double it."""
-    function = tabulate(3, lambda mask: [0, 4, 3, 7, 2, 6, 5, 9][mask])
-    assert as_printed(function, 0.01) == 0b001
-    assert maximise(function, "lls", 0.01).mask == 0b111
 
 
 @given(submodular())
@@ -188,7 +179,9 @@ def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObje
     crowd = world.crowd()
     sets = [singleton(each) for each in members(world.everything)]
     stored = {each: world.utility().value(each) for each in (*sets, *pairs(len(sets)))}
-    first = DisclosureObjective(world.utility(), crowd, data.draw(settings_for(world)), stored)
+    planner = QueryPlanner(world.utility, len(world.cards), {})
+    utility = data.draw(st.sampled_from([world.utility(), planner]))
+    first = DisclosureObjective(utility, crowd, data.draw(settings_for(world)), stored)
     used = first.given(crowd, settings)
     for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=10)):
         used.survey(mask, list(members(world.everything & ~mask)))
@@ -198,6 +191,7 @@ def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObje
     for mask in subsets(world.everything):
         fresh = DisclosureObjective(world.utility(), world.crowd(), settings)
         assert used.parts(mask) == fresh.parts(mask)
+        assert used.feasible(mask) == fresh.feasible(mask)
 
 
 @given(rich_worlds(), STEPS, st.data())
@@ -231,100 +225,3 @@ def test_shrinkages_that_share_their_counts_do_not_show(world: World, steps: lis
             for mask in (*sets, *reversed(sets)):
                 fresh = query_utility(world.rows, world.cards, "louo", shrinkage)
                 assert shared.value(mask) == fresh.value(mask)
-
-
-def permutation(draw: st.DrawFn, size: int) -> NDArray[np.intp]:
-    """Draw an order of so many things."""
-    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    return generator.permutation(size).astype(np.intp)
-
-
-def renamed(
-    codes: NDArray[np.unsignedinteger], names: Sequence[NDArray[np.intp]]
-) -> NDArray[np.uint8]:
-    """Give each attribute's values their new names."""
-    columns = [name[column] for name, column in zip(names, codes.T, strict=True)]
-    shape = codes.shape
-    return np.array(columns, np.uint8).T.reshape(shape)
-
-
-@st.composite
-def called_otherwise(draw: st.DrawFn) -> tuple[World, World]:
-    """Draw a world and the same with other names for users, intents and values.
-
-    Rows and people are listed in another order, too; "not specified" keeps its code 0.
-    """
-    world = draw(rich_worlds())
-    rows, people = world.rows, world.population
-    names = [np.r_[0, 1 + permutation(draw, card - 1)] for card in world.cards]
-    person, request = names[: world.persons], names[world.persons :]
-    users, intents = permutation(draw, len(rows.person)), permutation(draw, rows.intents)
-    order, crowd = permutation(draw, len(rows.user)), permutation(draw, people.people)
-    codes = renamed(rows.person, person)
-    other = QueryRows(
-        user=users[rows.user][order],
-        intent=intents[rows.intent][order],
-        person=codes[np.argsort(users)],
-        request=renamed(rows.request, request)[order],
-        intents=rows.intents,
-    )
-    population = Population(
-        codes=renamed(people.codes, person)[crowd],
-        weights=None if people.weights is None else people.weights[crowd],
-        request_counts=tuple(
-            table[:, np.argsort(name)][crowd]
-            for table, name in zip(people.request_counts, request, strict=True)
-        ),
-    )
-    return world, World(world.cards, world.persons, other, population)
-
-
-@given(called_otherwise(), st.sampled_from(ESTIMATORS))
-def test_utility_does_not_depend_on_names(
-    worlds: tuple[World, World], estimator: Estimator
-) -> None:
-    """Users, intents, values and rows; values, ceilings and limits."""
-    one, other = (world.utility(estimator) for world in worlds)
-    assert one.limit == pytest.approx(other.limit, abs=CLOSE)
-    for mask in subsets(worlds[0].everything):
-        assert one.value(mask) == pytest.approx(other.value(mask), abs=CLOSE)
-        assert one.ceiling(mask) == pytest.approx(other.ceiling(mask), abs=CLOSE)
-
-
-@given(called_otherwise(), st.integers(2, 5))
-def test_cost_does_not_depend_on_names(worlds: tuple[World, World], k: int) -> None:
-    """People and values; every metric, guards, and the number of people left."""
-    one, other = (world.crowd() for world in worlds)
-    for mask in subsets(worlds[0].everything):
-        for metric in METRICS:
-            found = one.identifiability(mask, metric, k)
-            assert found == pytest.approx(other.identifiability(mask, metric, k), abs=CLOSE)
-        assert one.people_left(mask) == pytest.approx(other.people_left(mask))
-        assert one.guard_bits(0, mask) == pytest.approx(other.guard_bits(0, mask), abs=CLOSE)
-        assert one.guard(0).best_guess(mask) == pytest.approx(
-            other.guard(0).best_guess(mask), abs=CLOSE
-        )
-
-
-@given(rich_worlds(requests=0), st.sampled_from(ESTIMATORS), st.data())
-def test_values_do_not_depend_on_the_order_of_attributes(
-    world: World, estimator: Estimator, data: st.DataObject
-) -> None:
-    """Utility and cost of a set of attributes listed in another order."""
-    order = data.draw(st.permutations(range(world.persons)))
-    rows, people = world.rows, world.population
-    other = World(
-        tuple(world.cards[each] for each in order),
-        world.persons,
-        QueryRows(rows.user, rows.intent, rows.person[:, order], rows.request, rows.intents),
-        Population(people.codes[:, order], people.weights),
-    )
-    utilities = world.utility(estimator), other.utility(estimator)
-    crowds = world.crowd(), other.crowd()
-    for mask in subsets(world.everything):
-        moved = sum(singleton(order.index(each)) for each in members(mask))
-        found = utilities[1].value(moved)
-        assert utilities[0].value(mask) == pytest.approx(found, abs=CLOSE)
-        for metric in METRICS:
-            found = crowds[1].identifiability(moved, metric, 3)
-            assert crowds[0].identifiability(mask, metric, 3) == pytest.approx(found, abs=CLOSE)

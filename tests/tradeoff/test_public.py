@@ -6,16 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent.tradeoff
-from agent.tradeoff import (
-    Objective,
-    Point,
-    Population,
-    SetFunction,
-    Utility,
-    curve,
-    maximise,
-    members,
-)
+from agent.tradeoff import Objective, Population, SetFunction, Utility, maximise, members
 
 QUARTERS = st.integers(0, 12).map(lambda number: number / 4)
 
@@ -68,19 +59,6 @@ def test_another_utility_on_another_cost(
         assert found.bound is not None
         assert found.value <= best.value + 1e-9 <= found.bound + 2e-9
     assert maximise(objective).value >= best.value / 3 - 1e-9
-
-
-@given(coverages())
-def test_the_curve_falls(given_: tuple[Coverage, int]) -> None:
-    """Of the best sets, the dearer lambda makes cost the less; each point is the best there."""
-    utility, attributes = given_
-    objective = Objective(utility, int.bit_count, attributes)
-    points = curve(objective, algorithm="exhaustive")
-    assert points[0].least == 0.0
-    assert all(isinstance(each, Point) for each in points)
-    assert [each.cost for each in points] == sorted((each.cost for each in points), reverse=True)
-    for each in points:
-        assert each.parts.objective == maximise(objective.at(each.least), "exhaustive").value
 
 
 def test_a_plain_function_and_a_budget_will_do() -> None:

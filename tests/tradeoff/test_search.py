@@ -45,6 +45,7 @@ def check_result(function: SetFunction, result: Result, algorithm: Algorithm) ->
     assert result.value == function.value(result.mask)
     assert result.value >= 0
     assert result.exact == (result.proof == "enumerated")
+    assert not (result.node_limit_hit and result.exact)
     assert (result.bound is None) == (result.proof == "none")
     if result.exact:
         assert result.value == pytest.approx(optimum(function), abs=ROUNDING)
@@ -99,13 +100,6 @@ def test_branch_and_bound_enumerates(function: Tabulated) -> None:
     assert result.exact
     assert not result.node_limit_hit
     assert result.value == function.optimum
-
-
-@given(arbitrary(), st.integers(0, 12))
-def test_a_node_limit_is_reported(function: Tabulated, nodes: int) -> None:
-    """Then nothing is enumerated."""
-    result = maximise(function, "exact", EPSILON, nodes)
-    assert not (result.node_limit_hit and result.exact)
 
 
 def test_branch_and_bound_tells_of_the_violations_it_sees() -> None:

@@ -133,12 +133,6 @@ def test_the_knee_is_farthest_from_the_chord(points: list[Point]) -> None:
         assert distance(points[found]) == pytest.approx(farthest)
 
 
-@given(CURVES, st.sampled_from([0.25, 8.0, 1024.0]), st.sampled_from([0.5, 64.0]))
-def test_units_do_not_move_the_knee(points: list[Point], bits: float, unit: float) -> None:
-    """Neither that of the cost nor that of the worth."""
-    assert knee([point(each.worth * bits, each.cost * unit) for each in points]) == knee(points)
-
-
 def test_an_example_of_a_knee() -> None:
     """Of two equally high ones the cheaper; a beaten point counts for nothing."""
     steps = [point(10, 10), point(3, 9), point(8, 4), point(6, 2), point(0, 0)]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from agent.build.log.read import Log, open_log
 from agent.build.log.schema import TABLES
 from agent.build.options import LogFiles
-from agent.errors import BuildError, UsageError
+from agent.errors import BuildError
 from tests.build.log.logs import SmallLog, frames, logs, tables
 from tests.build.worlds import QUIET
 
@@ -102,22 +102,10 @@ def test_the_same_log_written_otherwise(tmp_path: Path) -> None:
         ),
         ({"log": LOG.replace("2006-03-01T09:30:05", "")}, "1 rows without 'time'", "write times"),
         ({"log": LOG.replace("\n2,", "\n,")}, "1 rows without 'user'", "fill it"),
-        (
-            {"log": LOG.replace("12.5", "long")},
-            "not a number of seconds: 'long'",
-            "from 0",
-        ),
+        ({"log": LOG.replace("12.5", "long")}, "not a number of seconds: 'long'", "from 0"),
         ({"log": LOG.replace("12.5", "-1")}, "not a number of seconds: '-1'", "from 0"),
-        (
-            {"log": LOG.replace("12.5", "inf")},
-            "not a number of seconds: 'inf'",
-            "from 0",
-        ),
-        (
-            {"log": LOG.replace("12.5", "nan")},
-            "not a number of seconds: 'nan'",
-            "from 0",
-        ),
+        ({"log": LOG.replace("12.5", "inf")}, "not a number of seconds: 'inf'", "from 0"),
+        ({"log": LOG.replace("12.5", "nan")}, "not a number of seconds: 'nan'", "from 0"),
         ({"log": LOG.replace("09:30:05", "09:29:59")}, "1 pages that were opened", "swapped"),
         ({"people": PEOPLE.replace("female", "femal")}, "unknown gender 'femal'", "'female'"),
         ({"people": PEOPLE.replace("over_55", "old")}, "unknown age_group 'old'", "18_to_55"),
@@ -173,14 +161,6 @@ def test_whole_numbers_are_ids_and_seconds_too(tmp_path: Path) -> None:
     numbers.write_parquet(tmp_path / "log.parquet")
     (row,) = open_log(files._replace(log=tmp_path / "log.parquet")).log.to_pyarrow().to_pylist()
     assert (row["user"], row["zip"], row["dwell"]) == ("1", "98052", 12.0)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """With the nearest that is."""
-    files = written(tmp_path)
-    with pytest.raises(UsageError, match="no such file") as caught:
-        open_log(files._replace(sites=tmp_path / "site.csv"))
-    assert "sites.csv" in caught.value.hint
 
 
 def test_nothing_is_left_of_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
