@@ -11,10 +11,11 @@ from typing import NamedTuple
 from agent.model.file import read, shipped_model
 from tests.bench.timing import at
 from tests.browser import chromium, firefox
-from tests.browser.driver import Driver, until
+from tests.browser.driver import Driver
 from tests.browser.installed import EXTENSION, listing
 from tests.browser.recipient import SEARCH, Recipient
 from tests.daemon.whole_daemon import Live, living
+from tests.waiting import until
 
 CLICKS = 40
 WARMING = 3  # clicks before those that count

@@ -1,7 +1,8 @@
 """Debian's Chromium, driven by Playwright."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,22 +10,28 @@ from playwright.sync_api import BrowserContext, Error, Page, Playwright, Worker,
 
 from agent.daemon.browsers import HOST, KEY, chromium_id
 from agent.paths import Paths
-from tests.browser.driver import Driver, Gone, until
-from tests.browser.installed import told
+from tests.browser.driver import Driver, Gone
+from tests.browser.installed import killed, told
+from tests.waiting import bounded, until
 
 PROGRAM = "/usr/bin/chromium"
+Bound = Callable[[], AbstractContextManager[None]]
 _RUNNING: list[Playwright] = []
 FLAGS = ("--disable-quic", "--disable-gpu", "--disable-background-networking")
 
 
 class Chromium(Driver):
-    """A Chromium that runs."""
+    """A Chromium that runs; ``bound``: what ends it if something that waits for it takes too long.
+
+    Playwright bounds what it does itself, and not the scripts that it runs.
+    """
 
     name = "chromium"
     origin = f"chrome-extension://{chromium_id(KEY)}"
 
-    def __init__(self, context: BrowserContext) -> None:
+    def __init__(self, context: BrowserContext, bound: Bound) -> None:
         self._context = context
+        self._bound = bound
         self._page: Page = context.pages[0]
 
     def go(self, url: str) -> None:
@@ -38,7 +45,8 @@ class Chromium(Driver):
     def run(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
         """Run it."""
         try:
-            return self._page.evaluate(f"() => {{ {script} }}")
+            with self._bound():
+                return self._page.evaluate(f"() => {{ {script} }}")
         except Error as error:
             if {"context", "navigation"} & _words(error):
                 raise Gone from error
@@ -57,7 +65,8 @@ class Chromium(Driver):
     def keyword(self, text: str) -> None:
         """Tell the worker that it was entered: nobody but a person gets at the address bar."""
         entered = "(text) => chrome.omnibox.onInputEntered.dispatch(text, 'currentTab')"
-        self.worker().evaluate(entered, text)
+        with self._bound():
+            self.worker().evaluate(entered, text)
 
     def reload(self) -> None:
         """Load it again."""
@@ -91,13 +100,23 @@ class Chromium(Driver):
 
     def inside(self, expression: str) -> Any:  # noqa: ANN401  (any JSON)
         """Ask the worker."""
-        return self.worker().evaluate(f"async () => {{ const api = chrome; return {expression} }}")
+        with self._bound():
+            return self.worker().evaluate(
+                f"async () => {{ const api = chrome; return {expression} }}"
+            )
 
     def worker(self) -> Worker:
         """Return the extension's worker, once it runs."""
         if not self._context.service_workers:
             self._context.wait_for_event("serviceworker")
         return self._context.service_workers[-1]
+
+    def end_worker(self) -> None:
+        """End the extension's worker, as the browser does when it has nothing to do."""
+        with self._bound():
+            session = self._context.new_cdp_session(self._page)
+            session.send("ServiceWorker.enable")
+            session.send("ServiceWorker.stopAllWorkers")
 
     def picture(self) -> bytes:
         """Take a picture."""
@@ -142,6 +161,7 @@ def chromium(folder: Path, places: Paths | None, *extensions: Path) -> Iterator[
     if places is not None:
         told("chromium", folder / "NativeMessagingHosts" / f"{HOST}.json", places)
     loaded = [f"--load-extension={','.join(map(str, extensions))}"] if extensions else []
+    bound = partial(bounded, partial(killed, f"--user-data-dir={folder}"))
     with _playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
             folder,
@@ -151,12 +171,13 @@ def chromium(folder: Path, places: Paths | None, *extensions: Path) -> Iterator[
             args=[*FLAGS, *loaded],
         )
         try:
-            driven = Chromium(context)
+            driven = Chromium(context, bound)
             if extensions:
                 until(driven.worker, "the worker")
             yield driven
         finally:
-            context.close()
+            with bound():
+                context.close()
 
 
 def _words(error: Error) -> set[str]:

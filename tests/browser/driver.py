@@ -1,23 +1,11 @@
 """What a test does with a browser, whichever it is."""
 
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.browser.recipient import PATIENCE
-
-LOOK = 0.01  # seconds between two looks
-
-
-def until(holds: Callable[[], Any], what: str = "it") -> Any:  # noqa: ANN401  (what holds)
-    """Wait until something holds, and return it."""
-    end = time.monotonic() + PATIENCE
-    while not (found := holds()):
-        assert time.monotonic() < end, f"{what} does not come to hold"
-        time.sleep(LOOK)
-    return found
+from tests.waiting import until
 
 
 class Gone(Exception):  # noqa: N818  (what happens to a page is no error)

@@ -11,10 +11,10 @@ from typing import Any
 
 from agent.daemon.browsers import FIREFOX_ID, System, manifest_path
 from agent.paths import Paths
-from tests.browser.driver import Driver, Gone, until
+from tests.browser.driver import Driver, Gone
 from tests.browser.installed import KEYWORD, browser, told
 from tests.browser.marionette import Marionette, MarionetteError
-from tests.browser.recipient import PATIENCE
+from tests.waiting import PATIENCE, until
 
 PROGRAM = "/usr/bin/firefox-esr"
 UUID = "6f1c6a52-6f0c-4a0e-9d53-0d7f2c1b8e11"  # Firefox draws one for each profile otherwise

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,25 +26,25 @@ def told(name: str, manifest: Path, places: Paths) -> None:
     install_manifests([Seen(browser(name), manifest, "absent", mine=False)], places, sys.executable)
 
 
-def relays(socket: Path) -> list[int]:
-    """Return the processes that relay to a socket."""
-    return [int(each.name) for each in Path("/proc").iterdir() if _relays(each, socket)]
-
-
-def killed(socket: Path) -> int:
-    """Kill the relays to a socket; return how many there were."""
-    found = relays(socket)
+def killed(*words: str) -> int:
+    """Kill the processes that were started with all of these words; return how many."""
+    found = [each for each in Path("/proc").iterdir() if {*words} <= _words(each)]
     for each in found:
-        os.kill(each, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has ended with another
+            os.kill(int(each.name), signal.SIGKILL)
     return len(found)
 
 
-def _relays(process: Path, socket: Path) -> bool:
+def killed_relays(socket: Path) -> int:
+    """Kill the relays to a socket; return how many there were."""
+    return killed(str(RELAY), str(socket))
+
+
+def _words(process: Path) -> set[str]:
     try:
-        words = (process / "cmdline").read_bytes().split(b"\0")
+        return {*(process / "cmdline").read_bytes().decode(errors="replace").split("\0")}
     except OSError:  # it has ended meanwhile, or is none
-        return False
-    return str(RELAY).encode() in words and str(socket).encode() in words
+        return set()
 
 
 def listing(search: str) -> str:

@@ -7,7 +7,7 @@ import json
 import socket
 from typing import Any
 
-from tests.browser.recipient import PATIENCE
+from tests.waiting import PATIENCE
 
 COMMAND, REPLY = 0, 1
 

@@ -15,9 +15,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qs, quote, urlsplit
 
+from tests.waiting import PATIENCE
+
 HEADER = "shared-attributes"  # as `Noted` has it, however the browser writes it
 SEARCH = "/search"
-PATIENCE = 60.0  # seconds, for what takes a fraction of one
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
 <link rel="icon" href="data:,">
 <form action="/search"><input name="q" aria-label="query"><button>Search</button></form>
@@ -93,7 +94,8 @@ class Recipient:
                 yield server.server_port
             finally:
                 server.shutdown()
-                thread.join()
+                thread.join(PATIENCE)
+                assert not thread.is_alive()
 
     def url(self, host: str, target: str = "/") -> str:
         """Return an address; ``host``: its first label."""
@@ -134,11 +136,18 @@ class Recipient:
     def heard(self, holds: Callable[[Noted], bool], count: int = 1) -> list[Noted]:
         """Return the requests of which something holds, once there are so many.
 
-        It waits for as long as more and more come.
+        It waits for as long as more and more of them come.
         """
+        found: list[Noted] = []
+
+        def more() -> bool:
+            before = len(found)
+            found[:] = [each for each in self._noted if holds(each)]
+            return len(found) > before
+
         with self._came:
-            while len(found := [each for each in self._noted if holds(each)]) < count:
-                assert self._came.wait(PATIENCE), f"only {found} came, of {self._noted}"
+            while len(found) < count:
+                assert self._came.wait_for(more, PATIENCE), f"only {found} came, of {self._noted}"
             return found
 
 

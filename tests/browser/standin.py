@@ -29,7 +29,8 @@ from agent.wire.decide import (
 )
 from agent.wire.routes import QUERY
 from agent.wire.state import Locked, Site
-from tests.browser.recipient import PATIENCE, digest, right
+from tests.browser.recipient import digest, right
+from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, Raw
 
 SEED = 6

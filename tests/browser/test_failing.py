@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from agent.wire.decide import Answer, Ask, RelayedDecide
-from tests.browser.driver import until
-from tests.browser.installed import killed
+from tests.browser.installed import killed_relays
 from tests.browser.recipient import right
 from tests.browser.standin import LATE, answered, breaking, locked
 from tests.browser.world import World
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +78,7 @@ def test_a_relay_killed_under_a_question(world: World) -> None:
         query = f"killed {attempt}"
         world.browser.go(world.recipient.search(query))
         world.daemon.heard(RelayedDecide, attempt + 1)
-        ended = killed(world.places.query)
+        ended = killed_relays(world.places.query)
         world.browser.shows(query)
         assert [each.header for each in world.recipient.searches(query)] == [None]
         if ended:
@@ -92,7 +92,7 @@ def test_a_relay_killed_under_a_question(world: World) -> None:
 
 def test_a_relay_killed_between_questions(world: World) -> None:
     """The next search may lack a header, but not for long."""
-    assert killed(world.places.query) == 1
+    assert killed_relays(world.places.query) == 1
     came = world.search("after")
     assert came.header in {None, right("after")}
     until(lambda: found_again(world), "a header")

@@ -8,10 +8,11 @@ from collections.abc import Callable
 import pytest
 
 from agent.wire.decide import Answer, Ask, RelayedDecide
-from tests.browser.driver import until
+from tests.browser.chromium import Chromium
 from tests.browser.recipient import right
 from tests.browser.standin import LATE, answered, site
 from tests.browser.world import World
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -175,10 +176,8 @@ def test_a_background_that_has_ended_begins_again(started: Callable[[str], World
     world = started("chromium")
     world.fresh()
     world.visit("elsewhere")
-    page = world.browser.now()
-    session = page.context.new_cdp_session(page)
-    session.send("ServiceWorker.enable")
-    session.send("ServiceWorker.stopAllWorkers")
+    assert isinstance(world.browser, Chromium)
+    world.browser.end_worker()
     lead(world, world.recipient.search("begun again"))
     world.browser.shows("begun again")
     [came] = world.recipient.searches("begun again")

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from tests.browser.driver import until
 from tests.browser.installed import EXTENSION
 from tests.browser.recipient import right
 from tests.browser.world import World
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 

@@ -3,9 +3,9 @@
 import pytest
 
 from agent.wire.decide import Offer, RelayedOffer
-from tests.browser.driver import until
 from tests.browser.recipient import right
 from tests.browser.world import World
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from agent.wire.decide import Answer, Ask, AttributeOutcome, RelayedOffer, RelayedRefuse
-from tests.browser.driver import until
 from tests.browser.recipient import digest, right
 from tests.browser.standin import answered, locked
 from tests.browser.world import World
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 

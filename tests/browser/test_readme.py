@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.browser.chromium import chromium
-from tests.browser.driver import Driver, until
+from tests.browser.driver import Driver
 from tests.browser.installed import EXTENSION
 from tests.house.tree import ROOT
-from tests.newcomer import BROWSING, DAEMON, LIVING, SOCKETS, WAIT, commands, daemon, home_of, typed
+from tests.newcomer import BROWSING, DAEMON, LIVING, SOCKETS, commands, daemon, home_of, typed
+from tests.waiting import PATIENCE, bounded, until
 
 INSTALL, SERVICE, PENDING, APPROVE, EVALUATE = commands(BROWSING)
 BEFORE = [each for each in commands(LIVING) if "ask" not in each and "curl" not in each]
@@ -80,7 +81,8 @@ def serving(port: int) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.wait(WAIT)
+        with bounded(process.kill):
+            process.wait()
 
 
 @contextmanager
@@ -103,4 +105,5 @@ def shown(browser: Driver, address: str, text: str) -> bool:
 
 def _answers(port: int) -> bool:
     with socket.socket() as opened:
+        opened.settimeout(PATIENCE)
         return opened.connect_ex(("127.0.0.1", port)) == 0

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from agent.wire.decide import RelayedDecide
-from tests.browser.driver import until
 from tests.browser.recipient import Noted, right
 from tests.browser.world import World
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 

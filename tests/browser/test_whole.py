@@ -10,10 +10,10 @@ import pytest
 from agent.cli.demo import PROFILE
 from agent.wire.policy import Review, Verdict
 from agent.wire.records import Entry
-from tests.browser.driver import until
 from tests.browser.installed import listing
 from tests.browser.world import World
 from tests.daemon.whole_daemon import Live, furnish, started
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 

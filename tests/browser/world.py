@@ -10,12 +10,13 @@ from agent.paths import Paths
 from agent.wire.decide import RelayedDecide
 from agent.wire.state import Site
 from tests.browser.chromium import chromium
-from tests.browser.driver import Driver, until
+from tests.browser.driver import Driver
 from tests.browser.firefox import firefox
 from tests.browser.installed import EXTENSION
 from tests.browser.recipient import SEARCH, Noted, Recipient, right
 from tests.browser.standin import Standin, site
 from tests.daemon.fakes import short_home
+from tests.waiting import until
 
 MARK = "mark "  # begins the queries that only tell how far it is
 BROWSERS = {"chromium": chromium, "firefox": firefox}

@@ -18,6 +18,7 @@ from agent.paths import HOME, Paths
 from agent.wire.routes import QUERY
 from tests.daemon.fakes import short_home
 from tests.house.tree import ROOT
+from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, Handler
 
 FOLDER = ROOT / "examples" / "clients"
@@ -25,7 +26,6 @@ PYTHON, NODE, SHELL = (FOLDER / f"reticent_client.{kind}" for kind in ("py", "mj
 MODULE: dict[str, Any] = runpy.run_path(str(PYTHON))
 GIT = "version control"
 ABSENT = "no daemon runs; start it with `reticent daemon`"
-PATIENCE = 60.0  # seconds, for what takes a fraction of one
 IN_NODE = """
 import * as client from "%s";
 const [call, ...given] = JSON.parse(process.argv[1]);

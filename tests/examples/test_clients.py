@@ -22,7 +22,6 @@ from tests.examples.clients import (
     GIT,
     MODULE,
     NODE,
-    PATIENCE,
     PYTHON,
     SHELL,
     Client,
@@ -37,6 +36,7 @@ from tests.examples.clients import (
     faking,
     node,
 )
+from tests.waiting import PATIENCE
 from tests.wire.fake import says
 
 IN_PYTHON = [sys.executable, "-I", "-S", str(PYTHON)]  # isolated, and without site-packages
@@ -110,9 +110,10 @@ def test_others_run_while_one_waits() -> None:
         fake.handlers["decide"] = decide
         with patch.dict(os.environ, client.environment):
             asking = asyncio.create_task(MODULE["decide_async"](GIT, "a.example", None, PATIENCE))
-            await arrived.wait()
-            let.set()
-            return str((await asking).said)
+            async with asyncio.timeout(PATIENCE):
+                await arrived.wait()
+                let.set()
+                return str((await asking).said)
 
     with faking(InLoop) as (fake, client):
         assert asyncio.run(both(client)) == "answered"

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +18,6 @@ from tests.examples.clients import (
     ABSENT,
     CLIENTS,
     GIT,
-    PATIENCE,
     Client,
     Question,
     Told,
@@ -25,6 +25,7 @@ from tests.examples.clients import (
     clients,
     faking,
 )
+from tests.waiting import PATIENCE
 from tests.wire.fake import Raw, says
 from tests.wire.misbehaving import saying
 
@@ -73,8 +74,10 @@ def test_a_slow_daemon(kind: type[Client]) -> None:
         return Answer(code="answered", header="a", attributes={"a": "yes"})
 
     with faking(kind, decide=decide) as (_, client):
-        told = client.decide(Question(GIT, "forge.example", limit=SHORT))
-        let.set()
+        try:
+            told = client.decide(Question(GIT, "forge.example", limit=SHORT))
+        finally:
+            let.set()
     assert told == Told("", {}, BROKEN)
 
 
@@ -91,7 +94,7 @@ def test_a_daemon_that_never_ends(kind: type[Client]) -> None:
 
 @contextmanager
 def dripping(path: Path) -> Iterator[None]:
-    """Answer one caller byte by byte, until it leaves."""
+    """Answer one caller byte by byte, until it leaves, or should have left long ago."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
@@ -99,15 +102,20 @@ def dripping(path: Path) -> Iterator[None]:
 
         def serve() -> None:
             with suppress(OSError), listener.accept()[0] as one:
+                one.settimeout(PATIENCE)
                 one.sendall(HEAD + b"\r\n")
-                pause = threading.Event()
-                while not pause.wait(SHORT / 5):
+                end = time.monotonic() + PATIENCE / 2
+                while time.monotonic() < end:
+                    time.sleep(SHORT / 5)
                     one.sendall(b" ")
 
         thread = threading.Thread(target=serve)
         thread.start()
-        yield
-        thread.join()
+        try:
+            yield
+        finally:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
 
 
 @clients

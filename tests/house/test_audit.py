@@ -1,10 +1,13 @@
 """A warm decision touches nothing outside: no file, no socket, no import."""
 
-import subprocess
 import sys
+
+from tests.house.tree import ran
 
 SCRIPT = """
 import sys
+
+from tests.house.tree import ran
 from agent.decision.decide import decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
@@ -38,7 +41,4 @@ print(*events)
 
 def test_a_warm_decision_raises_no_audit_event() -> None:
     """Fresh decisions in a warmed-up process, every algorithm and mode, raise no event."""
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, __file__], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == []
+    assert ran(sys.executable, "-c", SCRIPT, __file__).stdout.split() == []

@@ -1,7 +1,6 @@
 """A dependency has a reason beside it, a lower bound, and hashes by which it is installed."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from importlib.metadata import distribution
 
@@ -9,7 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.house.tree import PROJECT, ROOT
+from tests.house.tree import PROJECT, ROOT, ran
 
 TEXT = (ROOT / ".ci/constraints.txt").read_text()
 HASH = re.compile(r" --hash=sha256:[0-9a-f]{64}(?= |$)")
@@ -87,8 +86,7 @@ def test_the_parts_are_what_make_installs_of_them() -> None:
 
 def test_nothing_is_installed_without_its_hash() -> None:
     """Except the package itself, which brings nothing and is built with what is there."""
-    make = ["make", "--dry-run", "--always-make", ".venv/.dev"]
-    said = subprocess.run(make, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    said = ran("make", "--dry-run", "--always-make", ".venv/.dev").stdout
     installs = [line.split() for line in said.splitlines() if "pip install" in line]
     alone = {"--no-deps", "--no-build-isolation", "--editable", "."}
     (own,) = [line for line in installs if "--require-hashes" not in line]

@@ -1,13 +1,12 @@
 """Which room sees which, and what starting the command costs."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from agent import __version__
-from tests.house.tree import PROJECT, ROOT
+from tests.house.tree import PROJECT, ROOT, ran
 
 # Runs the command in a fresh interpreter and lists what it imported.
 PROBE = """
@@ -31,18 +30,16 @@ print("imported", *sys.modules)
 
 def imported(*arguments: str, probe: str = PROBE) -> tuple[str, set[str]]:
     """Return what `reticent ARGUMENTS`, or a probe, printed, and the modules it imported."""
-    command = [sys.executable, "-c", probe, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    printed, _, modules = done.stdout.rpartition("imported ")
+    printed, _, modules = ran(sys.executable, "-c", probe, *arguments).stdout.rpartition(
+        "imported "
+    )
     return printed, set(modules.split())
 
 
 def test_the_contracts_hold() -> None:
     """The one-way order of the rooms, as import-linter sees it."""
     linter = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run(
-        [linter, "--no-logo", "--no-cache"], capture_output=True, text=True, check=False, cwd=ROOT
-    )
+    done = ran(linter, "--no-logo", "--no-cache", check=False)
     assert done.returncode == 0, done.stdout
 
 

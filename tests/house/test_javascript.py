@@ -1,7 +1,6 @@
 """JavaScript: it parses, what it imports is there, and the extension does nothing it may not."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 
 from tests.examples.clients import node
 from tests.house.javascript import Import, exports, imports, is_module, names, parsed
-from tests.house.tree import ROOT, sources
+from tests.house.tree import ROOT, ran, sources
 
 EXTENSION = ROOT / "examples" / "browser_extension"
 
@@ -76,13 +75,7 @@ def test_it_parses(name: str) -> None:
     """As a module if it is one, as a classic script otherwise."""
     text = (ROOT / name).read_text()
     kind = "module" if is_module(ROOT / name, parsed(text)) else "commonjs"
-    done = subprocess.run(
-        [node(), "--check", f"--input-type={kind}"],
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran(node(), "--check", f"--input-type={kind}", given=text, check=False)
     assert done.returncode == 0, done.stderr
 
 

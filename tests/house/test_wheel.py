@@ -1,7 +1,6 @@
 """The wheel alone is the whole product: it runs with the base dependencies, far from here."""
 
 import os
-import subprocess
 import sys
 import sysconfig
 import venv
@@ -12,15 +11,14 @@ from zipfile import ZipFile
 import pytest
 from packaging.requirements import Requirement
 
-from tests.house.tree import ROOT
+from tests.house.tree import ran
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel from the checkout, without a network."""
     folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, check=True, capture_output=True, cwd=ROOT)
+    ran(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -30,8 +28,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the wheel and its base dependencies, nothing else, into an empty environment."""
     home = tmp_path_factory.mktemp("installed")
     venv.create(home, symlinks=True)
-    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin/python"), "install"]
-    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True, capture_output=True)
+    into = ("--python", home / "bin/python")
+    ran(sys.executable, "-m", "pip", *into, "install", "--no-deps", "--no-index", wheel)
     site = Path(sysconfig.get_path("purelib", "venv", {"base": str(home)}))
     (ours,) = distributions(name="reticent", path=[str(site)])
     for needed in closure(ours):
@@ -57,8 +55,7 @@ def link(needed: Distribution, site: Path) -> None:
 def run(home: Path, program: str, *arguments: str) -> str:
     """Run a program of the environment at `home` from there, and return what it printed."""
     alone = {"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8"}
-    command = [str(home / "bin" / program), *arguments]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=home, env=alone)
+    done = ran(home / "bin" / program, *arguments, check=False, cwd=home, env=alone)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

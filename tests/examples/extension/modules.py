@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from tests.examples.clients import PATIENCE, node
+from tests.examples.clients import node
 from tests.house.tree import ROOT
+from tests.waiting import bounded
 
 EXTENSION = ROOT / "examples" / "browser_extension"
 HERE = Path(__file__).parent
@@ -17,15 +18,18 @@ HERE = Path(__file__).parent
 class Modules:
     """A Node that runs."""
 
-    def __init__(self, asked: IO[str], answered: IO[str]) -> None:
-        self._asked, self._answered = asked, answered
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._asked = cast("IO[str]", process.stdin)
+        self._answered = cast("IO[str]", process.stdout)
 
     def __call__(self, module: str, name: str, *given: object) -> Any:  # noqa: ANN401  (any JSON)
         """Return what a function of a module returns; of one that takes and gives JSON alone."""
         source = (EXTENSION / module).as_uri()
-        self._asked.write(json.dumps([source, name, given]) + "\n")
-        self._asked.flush()
-        line = self._answered.readline()
+        with bounded(self._process.kill):
+            self._asked.write(json.dumps([source, name, given]) + "\n")
+            self._asked.flush()
+            line = self._answered.readline()
         assert line, f"{name} of {module} broke off at {given}"
         return json.loads(line)[0]
 
@@ -39,5 +43,8 @@ def running() -> Iterator[Modules]:
         stdout=subprocess.PIPE,
         encoding="utf-8",
     ) as process:
-        yield Modules(cast("IO[str]", process.stdin), cast("IO[str]", process.stdout))
-        process.communicate(timeout=PATIENCE)
+        try:
+            yield Modules(process)
+        finally:
+            with bounded(process.kill):
+                process.communicate()

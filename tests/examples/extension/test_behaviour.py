@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.clients import PATIENCE, node
+from tests.examples.clients import node
+from tests.waiting import PATIENCE
 
 SCENES = sorted(Path(__file__).parent.glob("*.test.mjs"))
 

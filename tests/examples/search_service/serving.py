@@ -9,6 +9,7 @@ from aiohttp import ClientResponse, web
 from aiohttp.test_utils import TestClient, TestServer
 
 from examples.search_service.service import Service, application
+from tests.waiting import PATIENCE
 
 Client = TestClient[web.Request, web.Application]
 
@@ -24,7 +25,7 @@ def asking(service: Service, do: Callable[[Client], Awaitable[None]]) -> None:
     """Do something with a client."""
 
     async def inside() -> None:
-        async with client_of(service) as client:
+        async with asyncio.timeout(PATIENCE), client_of(service) as client:
             await do(client)
 
     asyncio.run(inside())

@@ -16,6 +16,7 @@ from aiohttp import web
 
 from examples.search_service.__main__ import main, runner_of
 from tests.house.tree import ROOT
+from tests.waiting import PATIENCE, bounded
 
 PROGRAM = [sys.executable, "-m", "examples.search_service"]
 
@@ -35,17 +36,18 @@ def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         )
         ending.callback(running.kill)
         assert running.stdout is not None
-        line = running.stdout.readline()
+        with bounded(running.kill):
+            line = running.stdout.readline()
         where = re.match(r"http://127\.0\.0\.1:\d+", line)
         assert where, line
         assert "26 of the 42 attributes" in line
         search = Request(f"{where[0]}/search?q=editor", headers={"Shared-Attributes": "dev_web"})  # noqa: S310
-        with urlopen(search) as answer:  # noqa: S310
+        with urlopen(search, timeout=PATIENCE) as answer:  # noqa: S310
             (first, *_) = re.findall(r'href="(/result[^"]*)"', answer.read().decode())
-        with urlopen(where[0] + first) as answer:  # noqa: S310
+        with urlopen(where[0] + first, timeout=PATIENCE) as answer:  # noqa: S310
             assert answer.status == 200
         running.send_signal(signal.SIGINT)
-        _, told = running.communicate(timeout=30)
+        _, told = running.communicate(timeout=PATIENCE)
     assert (running.returncode, told) == (0, "")
     assert '"rank": 1' in book.read_text()
     assert book.stat().st_mode & 0o777 == 0o600
@@ -104,7 +106,7 @@ def test_the_log_of_the_server_quotes_no_request(caplog: pytest.LogCaptureFixtur
         await runner.cleanup()
 
     with caplog.at_level(logging.DEBUG):
-        asyncio.run(asked())
+        asyncio.run(asyncio.wait_for(asked(), PATIENCE))
     said = [record for record in caplog.records if record.name.startswith("search_service")]
     assert "a request failed: ValueError" in [record.getMessage() for record in said]
     assert "secret" not in caplog.text.lower()

@@ -1,6 +1,5 @@
 """The model of one half, the other half's people and events, and the requests drawn from them."""
 
-import subprocess
 import sys
 from collections import Counter
 
@@ -12,7 +11,7 @@ from agent.build.observe import HALF_KEY, in_half_a, observe
 from agent.lab.attack.heldout import HeldOut, drawn, held_out
 from agent.model.model import Model
 from tests.build.worlds import QUIET, World, options, source
-from tests.house.tree import ROOT
+from tests.house.tree import ran
 from tests.lab.attack.made import PEOPLE, others
 
 USERS = [f"user {number}" for number in range(40)]
@@ -118,4 +117,4 @@ def test_what_the_examples_use_needs_no_extra() -> None:
     libraries = ("ibis", "pyarrow", "sklearn", "scipy", "matplotlib")
     code = f"import sys; sys.modules |= dict.fromkeys({libraries}); import agent.lab.attack.outcome"
     code += ", agent.lab.attack.workers, agent.lab.attack.heldout"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    ran(sys.executable, "-c", code)

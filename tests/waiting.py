@@ -1,0 +1,31 @@
+"""Waiting for something, and never for ever."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Timer
+from typing import Any
+
+PATIENCE = 60.0  # seconds, for what takes a fraction of one
+LOOK = 0.01  # seconds between two looks
+
+
+def until(holds: Callable[[], Any], what: str = "it") -> Any:  # noqa: ANN401  (what holds)
+    """Wait until something holds, and return it."""
+    end = time.monotonic() + PATIENCE
+    while not (found := holds()):
+        assert time.monotonic() < end, f"{what} does not come to hold"
+        time.sleep(LOOK)
+    return found
+
+
+@contextmanager
+def bounded(end: Callable[[], object], patience: float = PATIENCE) -> Iterator[None]:
+    """Do what might wait for ever: what it waits for is then ended, from a thread, by ``end``."""
+    timer = Timer(patience, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
