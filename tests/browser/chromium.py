@@ -20,7 +20,7 @@ _RUNNING: list[Playwright] = []
 FLAGS = ("--disable-quic", "--disable-gpu", "--disable-background-networking")
 
 
-class Chromium(Driver):
+class _Chromium(Driver):
     """A Chromium that runs; ``bound``: what ends it if something that waits for it takes too long.
 
     Playwright bounds what it does itself, and not the scripts that it runs.
@@ -35,7 +35,6 @@ class Chromium(Driver):
         self._page: Page = context.pages[0]
 
     def go(self, url: str) -> None:
-        """Go there."""
         try:
             self._page.goto(url, wait_until="commit")
         except Error as error:  # it went on elsewhere, as it does through the gate
@@ -43,7 +42,6 @@ class Chromium(Driver):
                 raise
 
     def run(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
-        """Run it."""
         try:
             with self._bound():
                 return self._page.evaluate(f"() => {{ {script} }}")
@@ -53,88 +51,64 @@ class Chromium(Driver):
             raise
 
     def click(self, selector: str) -> None:
-        """Click."""
         self._page.click(selector, no_wait_after=True)
 
     def write(self, selector: str, text: str, *, enter: bool = False) -> None:
-        """Write."""
         self._page.fill(selector, text)
         if enter:
             self._page.press(selector, "Enter", no_wait_after=True)
 
     def keyword(self, text: str) -> None:
-        """Tell the worker that it was entered: nobody but a person gets at the address bar."""
+        # Nobody but a person gets at the address bar: the worker is told that it was entered.
         entered = "(text) => chrome.omnibox.onInputEntered.dispatch(text, 'currentTab')"
         with self._bound():
             self.worker().evaluate(entered, text)
 
     def reload(self) -> None:
-        """Load it again."""
         self.tried("setTimeout(() => location.reload())")
 
     def back(self) -> None:
-        """Go back."""
         self.tried("setTimeout(() => history.back())")
 
     def tabs(self) -> list[Page]:
-        """Return the pages, also those that are new: Playwright hears of them while it waits."""
-        self._page.wait_for_timeout(1)
+        self._page.wait_for_timeout(1)  # Playwright hears of new pages while it waits
         return self._context.pages
 
     def switch(self, tab: Page) -> None:
-        """Drive another page."""
         self._page = tab
 
     def opened(self) -> None:
-        """Open a page."""
         self._page = self._context.new_page()
 
     def close(self) -> None:
-        """Close the page."""
         self._page.close()
         self._page = self._context.pages[-1]
 
     def front(self) -> None:
-        """Bring the page to the front."""
         self._page.bring_to_front()
 
     def inside(self, expression: str) -> Any:  # noqa: ANN401  (any JSON)
-        """Ask the worker."""
         with self._bound():
             return self.worker().evaluate(
                 f"async () => {{ const api = chrome; return {expression} }}"
             )
 
     def worker(self) -> Worker:
-        """Return the extension's worker, once it runs."""
         if not self._context.service_workers:
             self._context.wait_for_event("serviceworker")
         return self._context.service_workers[-1]
 
     def end_worker(self) -> None:
-        """End the extension's worker, as the browser does when it has nothing to do."""
         with self._bound():
             session = self._context.new_cdp_session(self._page)
             session.send("ServiceWorker.enable")
             session.send("ServiceWorker.stopAllWorkers")
 
-    def picture(self) -> bytes:
-        """Take a picture."""
-        self._page.bring_to_front()
-        return self._page.screenshot()
-
     @property
     def here(self) -> str:
-        """Where it is."""
         return self._page.url
 
     def now(self) -> Page:
-        """Return the page."""
-        return self._page
-
-    @property
-    def page(self) -> Page:
-        """The page, for what only Playwright can do."""
         return self._page
 
 
@@ -153,7 +127,7 @@ def _playwright() -> Iterator[Playwright]:
 
 
 @contextmanager
-def chromium(folder: Path, places: Paths | None, *extensions: Path) -> Iterator[Chromium]:
+def chromium(folder: Path, places: Paths | None, *extensions: Path) -> Iterator[_Chromium]:
     """Yield a Chromium with extensions in it and a folder for what it keeps.
 
     ``places``: the daemon's, of which it is told; None where it was told already.
@@ -171,7 +145,7 @@ def chromium(folder: Path, places: Paths | None, *extensions: Path) -> Iterator[
             args=[*FLAGS, *loaded],
         )
         try:
-            driven = Chromium(context, bound)
+            driven = _Chromium(context, bound)
             if extensions:
                 until(driven.worker, "the worker")
             yield driven

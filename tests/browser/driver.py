@@ -74,14 +74,14 @@ class Driver(ABC):
     def inside(self, expression: str) -> Any:  # noqa: ANN401  (any JSON)
         """Return an expression's value, awaited, where the extension's ``api`` is."""
 
-    @abstractmethod
-    def picture(self) -> bytes:
-        """Return the page as a PNG."""
-
     @property
     @abstractmethod
     def here(self) -> str:
         """Where the present tab is."""
+
+    @abstractmethod
+    def end_worker(self) -> None:
+        """End the extension's background, in a browser that does so when it has nothing to do."""
 
     def tried(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
         """Return what a script returns, None where the page went away."""

@@ -1,6 +1,5 @@
 """Firefox ESR, driven by Marionette."""
 
-import base64
 import json
 import os
 import subprocess
@@ -53,7 +52,7 @@ gURLBar.lastQueryContextPromise.then(() => {
 GOING = ("unloaded", "navigat", "actor", "evalInSandbox")
 
 
-class Firefox(Driver):
+class _Firefox(Driver):
     """A Firefox that runs."""
 
     name = "firefox"
@@ -65,11 +64,9 @@ class Firefox(Driver):
         self._now = self._call("WebDriver:GetWindowHandle")
 
     def go(self, url: str) -> None:
-        """Go there."""
         self._call("WebDriver:Navigate", url=url)
 
     def run(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
-        """Run it in the page, where a page's own things are."""
         try:
             return self._call("WebDriver:ExecuteScript", script=script, args=[], sandbox=None)
         except MarionetteError as error:
@@ -78,17 +75,14 @@ class Firefox(Driver):
             raise
 
     def click(self, selector: str) -> None:
-        """Click."""
         self._call("WebDriver:ElementClick", id=self._element(selector))
 
     def write(self, selector: str, text: str, *, enter: bool = False) -> None:
-        """Write."""
         found = self._element(selector)
         self._call("WebDriver:ElementClear", id=found)
         self._call("WebDriver:ElementSendKeys", id=found, text=text + ENTER * enter)
 
     def keyword(self, text: str) -> None:
-        """Enter it."""
         self._call("Marionette:SetContext", value="chrome")
         try:
             script = ENTERED.replace("TEXT", json.dumps(f"{KEYWORD} {text}"))
@@ -98,38 +92,30 @@ class Firefox(Driver):
         assert said == "entered", said
 
     def reload(self) -> None:
-        """Load it again."""
         self._call("WebDriver:Refresh")
 
     def back(self) -> None:
-        """Go back."""
         self._call("WebDriver:Back")
 
     def tabs(self) -> list[str]:
-        """Return the tabs but our own."""
         return [each for each in self._call("WebDriver:GetWindowHandles") if each != self._inner]
 
     def switch(self, tab: str) -> None:
-        """Drive another tab."""
         self._call("WebDriver:SwitchToWindow", handle=tab, focus=False)
         self._now = tab
 
     def opened(self) -> None:
-        """Open a tab."""
         made = self._call("WebDriver:NewWindow", type="tab", focus=True)
         self.switch(made["handle"])
 
     def close(self) -> None:
-        """Close the tab."""
         self._call("WebDriver:CloseWindow")
         self.switch(self.tabs()[-1])
 
     def front(self) -> None:
-        """Focus it."""
         self._call("WebDriver:SwitchToWindow", handle=self._now, focus=True)
 
     def inside(self, expression: str) -> Any:  # noqa: ANN401  (any JSON)
-        """Ask a page of the extension that stays open behind the others."""
         script = (
             "const done = arguments[0], api = browser;"
             f"Promise.resolve({expression}).then(done, (error) => done(String(error)))"
@@ -141,7 +127,6 @@ class Firefox(Driver):
             self._call("WebDriver:SwitchToWindow", handle=self._now, focus=False)
 
     def prepare(self) -> None:
-        """Open what is of the extension's origin and does nothing, for `inside`, behind."""
         made = self._call("WebDriver:NewWindow", type="tab", focus=False)
         self._inner = made["handle"]
         self._call("WebDriver:SwitchToWindow", handle=self._inner, focus=False)
@@ -150,17 +135,14 @@ class Firefox(Driver):
         self.switch(self._now)
         self.front()
 
-    def picture(self) -> bytes:
-        """Take a picture."""
-        return base64.b64decode(self._call("WebDriver:TakeScreenshot", full=False))
+    def end_worker(self) -> None:
+        """Leave it: a Firefox that is driven keeps it."""
 
     @property
     def here(self) -> str:
-        """Where it is."""
         return str(self._call("WebDriver:GetCurrentURL"))
 
     def now(self) -> str:
-        """Return the tab."""
         return str(self._now)
 
     def _element(self, selector: str) -> str:
@@ -169,7 +151,7 @@ class Firefox(Driver):
 
 
 @contextmanager
-def firefox(folder: Path, places: Paths, *extensions: Path) -> Iterator[Firefox]:
+def firefox(folder: Path, places: Paths, *extensions: Path) -> Iterator[_Firefox]:
     """Yield a Firefox with extensions in it and a folder for what it keeps; places: the daemon."""
     profile, home = folder / "profile", folder / "home"
     profile.mkdir(parents=True)
@@ -186,7 +168,7 @@ def firefox(folder: Path, places: Paths, *extensions: Path) -> Iterator[Firefox]
             marionette.call("WebDriver:NewSession", capabilities=asked)
             for each in extensions:
                 marionette.call("Addon:Install", path=str(each), temporary=True)
-            driven = Firefox(marionette)
+            driven = _Firefox(marionette)
             if extensions:
                 driven.prepare()
             yield driven

@@ -41,14 +41,6 @@ def test_a_click_is_told(world: World) -> None:
     assert told(world) == [Clicked(query="editor & more", host="result.localhost")]
 
 
-def test_no_click_is_told_unasked(world: World) -> None:
-    """That is how it is at first."""
-    wanted(world, clicks=False)
-    world.search("editor")
-    visited(world)
-    assert told(world) == []
-
-
 def test_a_click_of_a_script_is_not_told(world: World) -> None:
     """A page could make one up."""
     wanted(world, clicks=True)
@@ -57,17 +49,13 @@ def test_a_click_of_a_script_is_not_told(world: World) -> None:
     assert told(world) == []
 
 
-def test_a_click_on_another_site_is_not_told(world: World) -> None:
-    """It is not listed."""
-    wanted(world, clicks=True)
-    world.search("editor", "elsewhere")
-    visited(world)
-    assert told(world) == []
-
-
-def test_a_click_beside_a_search_is_not_told(world: World) -> None:
-    """There is no query that it would belong to."""
-    wanted(world, clicks=True)
-    world.visit("search")
+@pytest.mark.parametrize(
+    ("clicks", "host", "query"),
+    [(False, "search", "editor"), (True, "elsewhere", "editor"), (True, "search", None)],
+)
+def test_no_other_click_is_told(world: World, clicks: bool, host: str, query: str | None) -> None:
+    """None unasked; none on a site that is not listed, and none where nothing was searched for."""
+    wanted(world, clicks=clicks)
+    world.visit(host) if query is None else world.search(query, host)
     visited(world)
     assert told(world) == []

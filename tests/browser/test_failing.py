@@ -98,18 +98,6 @@ def test_a_relay_killed_between_questions(world: World) -> None:
     until(lambda: found_again(world), "a header")
 
 
-def test_a_daemon_that_is_slow_for_all_is_no_queue(world: World) -> None:
-    """Searches that wait together wait no longer than one."""
-    world.daemon.answer = late
-    world.visit("elsewhere")
-    addresses = [world.recipient.search(f"slow {number}") for number in range(3)]
-    begun = time.time()
-    world.browser.run(f"for (const each of {addresses!r}) open(each)")
-    came = world.recipient.heard(lambda each: each.query.startswith("slow"), 3)
-    assert {each.header for each in came} == {None}
-    assert max(each.at for each in came) - begun < 3 * LATE
-
-
 def mend(world: World) -> None:
     """Have the daemon answer as it should."""
     world.daemon.reset()

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from agent.wire.decide import Answer, Ask, RelayedDecide
-from tests.browser.chromium import Chromium
 from tests.browser.recipient import right
 from tests.browser.standin import LATE, answered, site
 from tests.browser.world import World
@@ -176,7 +175,6 @@ def test_a_background_that_has_ended_begins_again(started: Callable[[str], World
     world = started("chromium")
     world.fresh()
     world.visit("elsewhere")
-    assert isinstance(world.browser, Chromium)
     world.browser.end_worker()
     lead(world, world.recipient.search("begun again"))
     world.browser.shows("begun again")

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from agent.wire.decide import RelayedDecide
 from tests.browser.recipient import SEARCH, Noted, right
 from tests.browser.world import World
 
@@ -11,7 +12,9 @@ pytestmark = pytest.mark.browser
 
 DELAY = 0.05  # seconds, the longest that the daemon takes
 ROW = [40, pytest.param(200, marks=pytest.mark.soak)]
-TYPED = 20
+POPUPS = 4
+CAP = 12
+PAUSE = 1000  # milliseconds between two searches of a popup
 TABS = 5
 
 
@@ -37,17 +40,6 @@ def test_searches_in_a_row(world: World, count: int) -> None:
     assert [each.query for each in came] == queries
     assert wrong(came) == []
     assert [query for query, _ in world.decided()] == queries
-
-
-def test_addresses_in_a_row(world: World) -> None:
-    """Typed one after another, without waiting for a page to be whole."""
-    world.daemon.delay = DELAY
-    queries = [f"typed {number}" for number in range(TYPED)]
-    for each in queries:
-        world.browser.go(world.recipient.search(each))
-        world.recipient.arrived(each)
-    assert [each.query for each in world.recipient.searches()] == queries
-    assert wrong(world.recipient.searches()) == []
 
 
 def test_tabs_that_a_page_opens_at_once(world: World) -> None:
@@ -105,3 +97,27 @@ def test_searches_that_give_way_to_the_next(world: World) -> None:
         world.browser.tried(f"return new Promise((done) => {leave})")
     world.search("at last")
     assert wrong(world.recipient.searches()) == []
+
+
+def test_popups_cost_the_user_nothing(world: World) -> None:
+    """Some of them search all the time: few of theirs are decided, and all of the user's."""
+    world.daemon.cap = CAP
+    world.visit("elsewhere")
+    addresses = [
+        world.recipient.search(f"popup{number} 0") + f"&left=100000&pause={PAUSE}"
+        for number in range(POPUPS)
+    ]
+    opening = f"for (const each of {json.dumps(addresses)}) open(each, '', 'popup,width=300')"
+    world.browser.run(opening)
+    world.recipient.heard(lambda each: each.path == SEARCH and not each.header, 2 * POPUPS)
+    for number in range(TABS):
+        world.browser.opened()
+        world.visit("search")
+        world.browser.write("input", f"mine {number}", enter=True)
+        [came] = world.recipient.arrived(f"mine {number}")
+        assert came.header == right(f"mine {number}"), number
+    all_ = world.daemon.said(RelayedDecide)
+    assert [each.by for each in all_ if each.body.query.startswith("mine")] == ["user"] * TABS
+    pages = [each for each in world.recipient.searches() if each.query.startswith("popup")]
+    assert sum(each.header is not None for each in pages) <= CAP
+    assert {each.header for each in pages} <= {None, *(right(each.query) for each in pages)}

@@ -9,8 +9,6 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
-INVALID = ("region, ", '"region"', "region, (a b)", "region int_python", "1, 2", "région", "?1")
-
 
 def offers(world: World) -> list[Offer]:
     """Return what was offered until now."""
@@ -45,32 +43,6 @@ def test_a_site_that_has_offered_says_so(world: World) -> None:
         assert not world.browser.run(f"return {shown}")
     world.daemon.sites = [world.site("asking"), world.site("search")]
     world.browser.says("")
-
-
-def test_other_names_are_another_offer(world: World) -> None:
-    """The user has not seen those."""
-    for names in ("region", "region, gender"):
-        world.recipient.accepts["changing"] = names
-        world.search(f"wants {names}", "changing")
-    assert [each.names for each in offers(world)] == [["region"], ["region", "gender"]]
-
-
-def test_an_offer_that_is_no_list_of_tokens(world: World) -> None:
-    """It is ignored whole (RFC 9651, section 4.2)."""
-    for number, invalid in enumerate(INVALID):
-        host = f"invalid{number}"
-        world.recipient.accepts[host] = invalid
-        world.search("invalid", host)
-    assert world.settled() == []
-
-
-@pytest.mark.parametrize("target", ["/search", "/search?q=", "/search?id=1"])
-def test_a_page_that_is_no_search_offers_nothing(world: World, target: str) -> None:
-    """There is no query in its address."""
-    world.recipient.accepts["pages"] = "region"
-    world.browser.go("about:blank")
-    world.browser.arrive(world.recipient.url("pages", target))
-    assert world.settled() == []
 
 
 def test_a_frame_offers_nothing(world: World) -> None:

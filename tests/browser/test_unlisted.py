@@ -1,6 +1,7 @@
-"""Sites that are not listed get no header, and nobody is told of them."""
+"""What is no search of the user gets no header, and nobody is asked about it."""
 
 import json
+from urllib.parse import quote
 
 import pytest
 
@@ -55,6 +56,19 @@ LOADING = (  # of an address, by a page
 )
 MADE = "const link = document.createElement('link'), form = document.forms[0]"
 
+AHEAD = """
+const rules = document.createElement('script');
+rules.type = 'speculationrules';
+rules.textContent = JSON.stringify({[kind]: [{source: 'list', urls, eagerness: 'immediate'}]});
+document.head.append(rules);
+const link = document.createElement('link');
+link.onload = link.onerror = () => { document.body.dataset.loaded = '1' };
+document.head.append(Object.assign(link, {rel: 'prefetch', href: urls[0] + ' too'}));
+"""
+FETCHES = 20
+FETCH = "fetch('/search?q=fetched')"
+XHR = "const asked = new XMLHttpRequest(); asked.open('GET', '/search?q=fetched'); asked.send()"
+
 
 def test_addresses_that_only_look_like_the_search(world: World) -> None:
     """They get no header, and nothing is said to anybody."""
@@ -86,3 +100,68 @@ def test_a_request_that_is_no_search_of_the_user(world: World, script: str) -> N
     [came] = world.recipient.heard(lambda each: each.path == "/search")
     assert came.header is None
     assert world.decided() == []
+
+
+@pytest.mark.parametrize("kind", ["prefetch", "prerender"])
+def test_what_a_page_has_fetched_ahead(world: World, kind: str) -> None:
+    """Nobody is asked about it: else a page could spend what a recipient may be told."""
+    urls = [world.recipient.search("ahead"), world.recipient.url("evil", "/last")]
+    world.visit("evil")
+    world.browser.run(f"const kind = {kind!r}, urls = {json.dumps(urls)}; {AHEAD}")
+    if world.browser.name == "chromium":  # one after the other; Firefox knows no such rules
+        world.recipient.heard(lambda each: each.path == "/last")
+    world.recipient.heard(lambda each: each.query == "ahead too")
+    assert world.settled() == []
+    assert {each.header for each in world.recipient.seen() if "ahead" in each.query} == {None}
+
+
+@pytest.mark.parametrize("script", [FETCH, XHR])
+def test_what_a_page_of_the_site_fetches(world: World, script: str) -> None:
+    """It is left as it is, and nobody is asked."""
+    world.visit("search")
+    world.browser.run(f"for (let count = 0; count < {FETCHES}; count++) {{ {script} }}")
+    came = world.recipient.arrived("fetched", FETCHES)
+    assert {each.header for each in came} == {None}
+    assert world.settled() == []
+
+
+def test_a_tab_behind_another(world: World) -> None:
+    """It may search for what it likes: it tells nobody anything."""
+    world.visit("search")
+    address = json.dumps(world.recipient.search("behind"))
+    world.browser.run(f"setTimeout(() => location = {address}, 1000)")
+    world.browser.opened()
+    [came] = world.recipient.arrived("behind")
+    assert came.header is None
+    assert world.settled() == []
+
+
+@pytest.mark.parametrize("target", ["/landed", "/search?q=landed"])
+def test_who_is_sent_the_search_gets_no_header(world: World, target: str) -> None:
+    """The header goes to the recipient that was asked about."""
+    onward = world.recipient.url("other", target)
+    world.browser.go(world.recipient.search("sent on") + "&to=" + quote(onward, safe=""))
+    [landed] = world.recipient.heard(lambda each: each.host == "other")
+    [came] = world.recipient.searches("sent on")
+    assert (came.header, landed.header) == (right("sent on"), None)
+    assert {recipient for _, recipient in world.decided()} == {"search.localhost"}
+
+
+def test_another_site_that_is_listed_gets_its_own_header_or_none(world: World) -> None:
+    """Never that of the first."""
+    world.listing("other", "search")
+    world.forget()
+    onward = world.recipient.search("second", "other")
+    world.browser.go(world.recipient.search("first") + "&to=" + quote(onward, safe=""))
+    [landed] = world.recipient.heard(lambda each: each.host == "other")
+    assert landed.header in {None, right("second")}
+    assert {("first", "search.localhost"), ("second", "other.localhost")} >= {*world.decided()}
+
+
+def test_a_site_that_sends_on_to_the_search(world: World) -> None:
+    """The one that sends gets nothing; the search has its own header, or none."""
+    onward = world.recipient.search("sent here")
+    world.browser.go(world.recipient.url("evil", "/?to=" + quote(onward, safe="")))
+    [landed] = world.recipient.arrived("sent here")
+    assert landed.header in {None, right("sent here")}
+    assert [each.header for each in world.recipient.seen() if each.host == "evil"] == [None]

@@ -49,13 +49,6 @@ def test_any_text(modules: Modules, text: str) -> None:
     assert modules("lib/fields.js", "tokens", text) == read(text)
 
 
-@given(st.lists(st.from_regex(r"[a-z][a-z0-9_]*", fullmatch=True)))
-def test_names_come_back(modules: Modules, names: list[str]) -> None:
-    """As http_sf writes them."""
-    text = http_sf.ser([http_sf.Token(each) for each in names]) if names else ""
-    assert modules("lib/fields.js", "tokens", text) == names
-
-
 @pytest.mark.parametrize("text", ["a" * 100_000, "a," * 50_000, "a" + ";b" * 50_000, ";" * 100_000])
 def test_long_ones_take_no_time(modules: Modules, text: str) -> None:
     """An expression that looks back would not come to an end."""

@@ -41,24 +41,26 @@ def test_several_lines_are_one_list(modules: Modules) -> None:
     assert offer["names"] == ["region", "gender", "int_python"]
 
 
+MANY = ", ".join(f"n{each}" for each in range(1025))
+LISTS = ([], [""], ["region,"], ["region", '"gender"'], ["(region)"], ["a" * 201], [MANY])
+ADDRESSES = (
+    "a.example/?q=",
+    "a.example/?Q=x",
+    "a.example/?x=q",
+    "a.example/#?q=x",
+    "u:p@a.example/?q=x",
+)
+
+
 @pytest.mark.parametrize(
     ("url", "lines"),
     [
         ("https://a.example/?q=x", []),
-        ("https://a.example/?q=x", [""]),
-        ("https://a.example/?q=x", ["region,"]),
-        ("https://a.example/?q=x", ["region", '"gender"']),
-        ("https://a.example/?q=x", ["(region)"]),
-        ("https://a.example/?q=x", ["a" * 201]),
-        ("https://a.example/?q=x", [", ".join(f"n{each}" for each in range(1025))]),
-        ("https://a.example/?q=", ["region"]),
-        ("https://a.example/?Q=x", ["region"]),
-        ("https://a.example/?x=q", ["region"]),
-        ("https://a.example/#?q=x", ["region"]),
+        *(("https://a.example/?q=x", each) for each in LISTS),
+        *((f"https://{each}", ["region"]) for each in ADDRESSES),
         ("https://u:p@a.example/?q=x", ["region"]),
         (f"https://a.example/{'x' * 2000}?q=x", ["region"]),
-        ("chrome-extension://a/?q=x", ["region"]),
-        ("no address", ["region"]),
+        *(("chrome-extension://a/?q=x", ["region"]), ("no address", ["region"])),
     ],
 )
 def test_what_is_no_offer(modules: Modules, url: str, lines: list[str]) -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from agent.decision.context import Reason
 from agent.wire.decide import Answer, AttributeOutcome, Code, Summary
 from agent.words.outcomes import REASONS
 from tests.examples.extension.modules import Modules
@@ -99,7 +98,7 @@ def test_what_helps_most_comes_first(modules: Modules, gains: list[float | None]
 
 @pytest.mark.parametrize("code", ["no daemon", "no host", "too slow", "too large", "withheld"])
 def test_why_nobody_said_what_it_may_carry(modules: Modules, code: str) -> None:
-    """Each in words of its own as well."""
+    """Each in words of its own."""
     headline = page(modules, None, fault={**OFF, "code": code})["search"]["headline"]
     assert headline.startswith("Sent nothing: ")
     assert "internal error" not in headline
@@ -107,23 +106,10 @@ def test_why_nobody_said_what_it_may_carry(modules: Modules, code: str) -> None:
 
 @pytest.mark.parametrize("code", get_args(Code))
 def test_why_it_carried_nothing(modules: Modules, code: Code) -> None:
-    """Each code in words of its own."""
+    """Likewise."""
     headline = page(modules, Answer(code=code))["search"]["headline"]
     assert headline.startswith("Sent nothing: ")
     assert ("internal error" in headline) == (code == "failed")
-
-
-@pytest.mark.parametrize(
-    "reason", ["worth it", "always", "known to the recipient", "in the standing set"]
-)
-def test_each_reason_why_something_leaves_is_in_words(modules: Modules, reason: str) -> None:
-    """Of those that a decision gives."""
-    assert reason in get_args(Reason)
-    because = [AttributeOutcome(name="region", reason=reason, gain_bits=None, cost_bits=None)]
-    summary = replace(SUMMARY, people_left=1, waiting=0, because=because)
-    shown = page(modules, Answer(code="answered", attributes={"region": "x"}, summary=summary))
-    assert shown["sent"][0]["why"] == REASONS[reason]
-    assert shown["facts"] == ["To a.example, 1 person still looks like you."]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The service over HTTP: what it asks for, for what it ranks, and what it writes down."""
+"""The service over HTTP: what it asks for, ranks for and writes down, whoever asks."""
 
 import html
 import json
@@ -8,15 +8,19 @@ from io import StringIO
 
 import http_sf
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agent.model.model import Model
 from examples.search_service.attributes import ACCEPT, SHARED
 from examples.search_service.journal import Journal
-from examples.search_service.service import Service
+from examples.search_service.service import LONGEST, POLICY, Service
 from examples.search_service.texts import questions
-from tests.examples.search_service.serving import Client, asking, get, titles
+from tests.examples.search_service.serving import Client, asking, get, raw, titles
 
 TOLD = 'region="west_europe", int_dotnet, dev_web, int_java=?0'
+few = settings(max_examples=30)
+PATHS = ["/", "/search?q=editor", "/result/0", "/style.css", "/chosen.js", "/nowhere"]
 
 
 @pytest.mark.parametrize("path", ["/search", "/search?q=", "/search?q=editor", "/search?q=zzz"])
@@ -30,12 +34,6 @@ def test_every_search_page_says_what_it_asks_for(service: Service, path: str, to
         each.name for each in service.asked
     ]
     assert answer.headers["Vary"] == SHARED
-
-
-@pytest.mark.parametrize("path", ["/", "/result/0", "/style.css", "/chosen.js", "/nowhere"])
-def test_no_other_page_asks(service: Service, path: str) -> None:
-    """Only what a search can be ranked for is asked."""
-    assert ACCEPT not in get(service, path)[0].headers
 
 
 def test_it_ranks_for_what_it_is_told(service: Service) -> None:
@@ -70,17 +68,13 @@ def test_every_question_and_result_has_a_page(service: Service, model: Model) ->
     """The first page leads to every question, and that to its results."""
 
     async def do(client: Client) -> None:
-        async with client.get("/") as first:
-            links = re.findall(r'href="(/search[^"]*)"', await first.text())
-        assert len(links) == len(model.queries)
+        links = re.findall(r'href="(/search[^"]*)"', await (await client.get("/")).text())
         for link, question in zip(links, questions(model.queries), strict=True):
-            async with client.get(link) as answer:
-                results = re.findall(r'href="(/result[^"]*)"', await answer.text())
+            found = await (await client.get(link)).text()
+            results = re.findall(r'href="(/result[^"]*)"', found)
             assert len(results) == len(question.results)
-            async with client.get(results[-1]) as answer:
-                assert answer.status == 200
-                text = html.unescape(await answer.text())
-                assert any(f"<h1>{each.title}</h1>" in text for each in question.results)
+            text = html.unescape(await (await client.get(results[-1])).text())
+            assert any(f"<h1>{each.title}</h1>" in text for each in question.results)
 
     asking(service, do)
 
@@ -116,3 +110,96 @@ def test_a_choice_is_written_once_with_both_ranks(
     assert line.keys() == {"time", "query", "rank", "rank_without", "header"}
     assert (line["query"], line["header"]) == ("Editor", header)
     assert (line["rank"], line["rank_without"]) == (2, second.plain)
+
+
+@few
+@given(st.lists(st.binary(max_size=60), min_size=1, max_size=5))
+def test_no_header_is_an_error(service: Service, told: list[bytes]) -> None:
+    """Whatever bytes a header holds, a page comes, and it is not ranked for them.
+
+    400 is what aiohttp says of bytes that are no HTTP.
+    """
+
+    async def do(client: Client) -> None:
+        for each in told:
+            status, text = await raw(client, b"editor", b"Shared-Attributes: " + each + b"\r\n")
+            assert status in {200, 400}
+            assert status == 400 or b"ranked for everyone" in text
+
+    asking(service, do)
+
+
+@pytest.mark.parametrize(
+    "path", ["/result/99999", "/result/-1", "/result/x", "/result/", "/search/"]
+)
+def test_what_is_not_there_is_not_found(service: Service, path: str) -> None:
+    """404."""
+    assert get(service, path)[0].status == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"page=x&result=1", 204),
+        (b"page=x&result=one", 400),
+        (b"page=x&result=%D9%A3", 400),
+        (b"page=x&result=" + b"1" * 10, 400),
+        (b"\xff\0%ff;;&&==", 400),
+        (b"", 400),
+        (b"page=x&result=1&" + b"x" * 1024, 413),
+    ],
+)
+def test_a_choice_that_is_none_is_refused(service: Service, body: bytes, status: int) -> None:
+    """What is shaped like one, but of a page that nobody was shown, is let go."""
+
+    async def do(client: Client) -> None:
+        async with client.post("/chosen", data=body) as answer:
+            assert answer.status == status
+        async with client.get("/chosen") as answer:
+            assert answer.status == 405
+
+    asking(service, do)
+
+
+OWN = ("127.0.0.1", "127.0.0.1:8710", "LOCALHOST:1", "search.localhost:8710")
+OTHERS = ("evil.example", "localhost.evil.example", "evillocalhost", "127.0.0.1.evil.example:8710")
+ODD = ("[::1]:8710", "127.0.0.2", "localhost:", "localhost:8710:8710")
+
+
+@pytest.mark.parametrize("host", [*OWN, *OTHERS, *ODD])
+def test_only_its_own_names_are_answered(service: Service, host: str) -> None:
+    """A page of somebody else's name for this address reads nothing here (rebinding)."""
+    answer, text = get(service, "/search?q=editor", Host=host)
+    assert answer.status == (200 if host in OWN else 421)
+    assert bool(titles(text)) == (ACCEPT in answer.headers) == (host in OWN)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_answer_is_held_to_itself(service: Service, path: str) -> None:
+    """Nothing from elsewhere runs in it, nothing frames or keeps it, and a search alone asks."""
+    answer, text = get(service, path)
+    assert (ACCEPT in answer.headers) == path.startswith("/search")
+    assert answer.headers["Content-Security-Policy"] == POLICY
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "Server" not in answer.headers
+    assert not re.search(r"https?://|@import|url\(", text)
+
+
+def test_a_long_text_is_cut(service: Service) -> None:
+    """So that no request makes the service work for long."""
+    _, text = get(service, "/search?q=" + "a" * (LONGEST + 1))
+    assert "a" * LONGEST in text
+    assert "a" * (LONGEST + 1) not in text
+
+
+@pytest.mark.parametrize("query", [b"\xff", b"%ff%ed%a0%80", b"%00", b"<script>", b"%3Cscript%3E"])
+def test_any_bytes_can_be_searched_for(service: Service, query: bytes) -> None:
+    """They come back as text, if at all."""
+
+    async def do(client: Client) -> None:
+        status, text = await raw(client, query)
+        assert status in {200, 400}
+        assert b"<script>" not in text
+
+    asking(service, do)
