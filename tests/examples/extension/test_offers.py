@@ -42,7 +42,15 @@ def test_several_lines_are_one_list(modules: Modules) -> None:
 
 
 MANY = ", ".join(f"n{each}" for each in range(1025))
-LISTS = ([], [""], ["region,"], ["region", '"gender"'], ["(region)"], ["a" * 201], [MANY])
+LISTS: tuple[list[str], ...] = (
+    [],
+    [""],
+    ["region,"],
+    ["region", '"gender"'],
+    ["(region)"],
+    ["a" * 201],
+    [MANY],
+)
 ADDRESSES = (
     "a.example/?q=",
     "a.example/?Q=x",
