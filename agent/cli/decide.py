@@ -19,8 +19,7 @@ from agent.decision.decide import Decision, Figures
 from agent.decision.decide import decide as decide_request
 from agent.decision.tradeoff_curve import Curve, Step, curve_of
 from agent.errors import UsageError
-from agent.wire.decide import Explained
-from agent.words.decisions import headline, lines
+from agent.words.decisions import explanation
 from agent.words.figures import bits, listed, number, people
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import NONE, Titles, titled
@@ -129,15 +128,7 @@ def decide(context: click.Context, /, *, explain: bool, **_terms: object) -> Ans
     decision = decide_request(asked.request, asked.terms, asked.knowledge, asked.model, asked.own)
     elapsed_ms = 1000 * (perf_counter() - start)
     said = worded(decision, asked.model)
-    explained = Explained(
-        code=said.code,
-        headline=headline(said),
-        disclosed=[*said.disclosed],
-        pending=[*said.pending],
-        lines=lines(said),
-        candidates=[*said.outcomes],
-    )
-    text = explanation_page(explained, said.titles, explain=explain)
+    text = explanation_page(explanation(said), said.titles, explain=explain)
     return Answer(decision_record(decision, elapsed_ms), text)
 
 

@@ -21,7 +21,7 @@ from agent.daemon.agent import (
     secret_from_keyring,
     status_of,
 )
-from agent.daemon.consent.reviews import own_search
+from agent.daemon.consent.pending import own_search
 from agent.daemon.handle import handle
 from agent.daemon.ledger_api import change, entries, forget, holding, opened, recipients, requested
 from agent.daemon.policy_api import attributes, calibration, edited, place_of, ruled

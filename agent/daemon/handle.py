@@ -84,7 +84,7 @@ def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:
     """Return the figures of an answer; ``left``: the people who agree with all the pool holds."""
     found = {each.name: each for each in decision.candidates}
     return Summary(
-        headline=headline(worded(decision, context.model)),
+        headline=headline(worded(decision, context.model, brief=True)),
         pool=context.ruling.pool,
         model=context.model.id,
         utility_bits=decision.figures.utility,

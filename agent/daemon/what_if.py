@@ -19,7 +19,7 @@ from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, Code, Explained, Line
 from agent.wire.what_if import CurveAsk, Point, Row, TradeOffs, Weighed, Weight, WhatIf
-from agent.words.decisions import Decided, carried, difference, headline, lines
+from agent.words.decisions import Decided, carried, difference, explanation, headline, lines
 from agent.words.outcomes import NO_ROOM, WHY_NOTHING
 from policy.hosts import ANYBODY
 
@@ -41,15 +41,7 @@ def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
             candidates=[],
         )
     wording = _worded(decision, context)
-    return Explained(
-        code=code_of(decision),
-        headline=headline(wording),
-        disclosed=[*decision.disclosed],
-        pending=[*wording.pending],
-        lines=_lines(wording),
-        candidates=[*wording.outcomes],
-        proof=decision.evidence.proof,
-    )
+    return explanation(wording, _no_room(wording))
 
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, Weighed]:
@@ -146,7 +138,7 @@ def _weighing_steps(
         if entry is not None:
             sentence = carried(chosen, wording.titles, alike_before=alike, informed=informed)
     remarks = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
-    remarks += _lines(wording)
+    remarks += [*lines(wording), *_no_room(wording)]
     if not fits(weighing.weighed.names, context.model):
         remarks.append(_too_long(weighing.weighed.names))
     if entry is not None and entry.digest != context.model.digest:
@@ -259,10 +251,10 @@ def _worded(decision: Decision, context: RuledContext) -> Decided:
     return worded(decision, context.model, decision.terms.excluded - context.terms.excluded)
 
 
-def _lines(wording: Decided) -> list[Line]:
-    """Return what more there is to say about a decision."""
+def _no_room(wording: Decided) -> list[Line]:
+    """Return what the header had no room for, if anything."""
     dropped = [each.name for each in wording.outcomes if each.reason == NO_ROOM]
-    return [*lines(wording), *([_too_long(dropped)] if dropped else [])]
+    return [_too_long(dropped)] if dropped else []
 
 
 def _too_long(names: Iterable[str]) -> Line:

@@ -20,12 +20,18 @@ def code_of(decision: Decision | Curve) -> Code:
     return "answered" if decision.status == "decided" else decision.status
 
 
-def worded(decision: Decision, model: Model, dropped: frozenset[str] = NONE) -> Decided:
-    """Return what sentences need of a decision; ``dropped``: what the header had no room for."""
+def worded(
+    decision: Decision, model: Model, dropped: frozenset[str] = NONE, *, brief: bool = False
+) -> Decided:
+    """Return what sentences need of a decision; ``dropped``: what the header had no room for.
+
+    ``brief``: for the headline alone.
+    """
     figures, evidence, terms = decision.figures, decision.evidence, decision.terms
     pending = decision.pending
     rules: dict[str, list[str]] = defaultdict(list)  # the settings behind it, without the defaults
-    for key, verdict in () if terms.ruling is None else terms.ruling.settings.items():
+    settings = {} if brief or terms.ruling is None else terms.ruling.settings
+    for key, verdict in settings.items():
         if verdict.rule.layer:
             rules[verdict.rule.name].append(f"{key} = {shown(verdict.value)}")
     more = figures if pending is None else pending.figures
@@ -59,7 +65,7 @@ def worded(decision: Decision, model: Model, dropped: frozenset[str] = NONE) -> 
         evaluations=evidence.evaluations,
         proof=evidence.proof,
         bound=evidence.bound,
-        certified=evidence.certified,
+        certified=None if brief else evidence.certified,
         violations=evidence.violations,
         node_limit_hit=evidence.node_limit_hit,
         serves={each.name: each.serves for each in decision.candidates if each.serves},

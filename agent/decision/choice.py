@@ -17,9 +17,9 @@ from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.tradeoff.bounds import Contraction, forced
+from agent.tradeoff.bounds import Contraction
 from agent.tradeoff.local_search import ROUNDING, SetFunction
-from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Demand, Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import EXHAUSTIVE, Result, maximise
 from agent.tradeoff.sets import members, singleton, union
@@ -115,7 +115,7 @@ def _standing(prepared: Prepared) -> Choice:
 
     found = prepared.model.remember((choice_of, asked, everyone), beforehand)
     objective = objective_of(prepared, None)
-    base, _ = forced(objective, prepared.forced)
+    base = forced(objective, prepared.forced)
     mask = base | found.mask
     if not objective.feasible(mask):
         mask = base
@@ -145,7 +145,7 @@ def _planned(prepared: Prepared, query: int) -> Choice:
         beside = Contraction(objective, mask | union(order), requested)
         return (*order, *_search(beside, prepared.terms).order)
 
-    base, _ = forced(objective, prepared.forced)
+    base = forced(objective, prepared.forced)
     plan = planned(prepared, query, base)
     order = best(base, plan, prepared.free)
     mask = base | union(order)
@@ -268,7 +268,7 @@ def _shares(prepared: Prepared, query: int) -> dict[int, float]:
 
 def _best(objective: DisclosureObjective, prepared: Prepared) -> Choice:
     """Return the best set that has what always leaves, as far as limits allow, and asks nobody."""
-    base, _ = forced(objective, prepared.forced)
+    base = forced(objective, prepared.forced)
     if not base and prepared.free == objective.candidates:
         result = _search(objective, prepared.terms)
         return Choice(result.mask, result.order, objective, result)

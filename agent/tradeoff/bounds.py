@@ -1,6 +1,6 @@
 """Bounds: on the optimum, on a search that extends a fixed set, and on sampling errors."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import ceil, isfinite, log, sqrt
 
 from agent.tradeoff.local_search import Memo, SetFunction
@@ -126,21 +126,6 @@ class Contraction(SetFunction):
     def cost_floor(self, mask: int) -> float:
         """Return a bound below the cost of every superset of A."""
         return self._function.cost_floor(self._base | mask) - self._cost
-
-
-def forced(objective: SetFunction, attributes: Iterable[int]) -> tuple[int, int]:
-    """Return what of ``attributes`` can be in the set, and what would break a limit, as masks.
-
-    Each is added where the set with it is feasible, as the first mask always is: the one with the
-    largest F of its own first, of equals the smaller.
-    """
-    taken = refused = 0
-    for each in sorted({*attributes}, key=lambda each: (-objective.value(singleton(each)), each)):
-        if objective.feasible(taken | singleton(each)):
-            taken |= singleton(each)
-        else:
-            refused |= singleton(each)
-    return taken, refused
 
 
 def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: bool = False) -> int:

@@ -1,6 +1,6 @@
 """The objective F = U - lambda C, for any utility and cost, and for a disclosure to a recipient."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, NamedTuple
@@ -330,3 +330,16 @@ class DisclosureObjective(Objective):
             or peak <= risk
             or (for_good and not self._people.monotone("k-anonymity", 0))
         )
+
+
+def forced(objective: SetFunction, attributes: Iterable[int]) -> int:
+    """Return what of ``attributes`` can be in the set without breaking a limit, as a mask.
+
+    Each is added where the set with it is feasible, as the first mask always is: the one with the
+    largest F of its own first, of equals the smaller.
+    """
+    taken = 0
+    for each in sorted({*attributes}, key=lambda each: (-objective.value(singleton(each)), each)):
+        if objective.feasible(taken | singleton(each)):
+            taken |= singleton(each)
+    return taken

@@ -1,11 +1,11 @@
 """A decision in sentences: the verdict first, then what it means and what is proven."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor
 
-from agent.wire.decide import Code, Line, Reason
+from agent.wire.decide import Code, Explained, Line, Reason
 from agent.wire.what_if import Weight
 from agent.words.figures import added_risk, alike, bits, counted, listed, people
 from agent.words.outcomes import REASONS, WHY_NOTHING, breaks
@@ -80,6 +80,10 @@ class Decided:
         """Whether a set was looked for."""
         return self.code not in ("unknown query", "blocked")
 
+    def named(self, names: Iterable[str]) -> str:
+        """Return attributes by their titles, as a sentence has them."""
+        return listed(self.titles.get(each, each) for each in names)
+
 
 def headline(decided: Decided) -> str:
     """Return the verdict in one sentence: what is sent, and who still looks alike; or why not."""
@@ -91,12 +95,25 @@ def headline(decided: Decided) -> str:
     what += f", and again {_facts(again, decided)}" if again else ""
     if decided.code != "answered":
         return f"{what}: {WHY_NOTHING[decided.code]}."
-    names = titled(decided.pending, decided.titles)
-    verb = "waits" if len(names) == 1 else "wait"
-    waiting = f"; {listed(names)} {verb} for your approval" if names else ""
+    pending = decided.pending
+    verb = "waits" if len(pending) == 1 else "wait"
+    waiting = f"; {decided.named(pending)} {verb} for your approval" if pending else ""
     if not decided.disclosed:
         return f"{what}: {_why_nothing(decided)}{waiting}."
     return f"{what}; {alike(decided.people_left, decided.people)}{waiting}."
+
+
+def explanation(decided: Decided, more: Iterable[Line] = ()) -> Explained:
+    """Return a decision with all that there is to say about it; ``more``: lines at the end."""
+    return Explained(
+        code=decided.code,
+        headline=headline(decided),
+        disclosed=[*decided.disclosed],
+        pending=[*decided.pending],
+        lines=[*lines(decided), *more],
+        candidates=[*decided.outcomes],
+        proof=decided.proof,
+    )
 
 
 def lines(decided: Decided) -> list[Line]:
@@ -157,7 +174,7 @@ def carried(chosen: Weight, titles: Titles, *, alike_before: float, informed: bo
 
 
 def _facts(names: Sequence[str], decided: Decided) -> str:
-    return f"{counted(len(names), 'fact')} ({listed(titled(names, decided.titles))})"
+    return f"{counted(len(names), 'fact')} ({decided.named(names)})"
 
 
 def _why_nothing(decided: Decided) -> str:
@@ -202,9 +219,9 @@ def _helps(decided: Decided) -> Iterator[tuple[str, str]]:
 def _pending(decided: Decided) -> Iterator[tuple[str, str]]:
     """Yield what waits for approval, and what it would do."""
     if decided.pending:
-        names = listed(titled(decided.pending, decided.titles))
         more = f"{bits(decided.pending_bits, signed=True)} bits better served"
-        yield "waits for you", f"{names}: {more}, about {people(decided.pending_left)} people left"
+        left = f"about {people(decided.pending_left)} people left"
+        yield "waits for you", f"{decided.named(decided.pending)}: {more}, {left}"
 
 
 def _planned(decided: Decided) -> Iterator[tuple[str, str]]:

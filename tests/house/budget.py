@@ -59,12 +59,12 @@ COUNTS = {
 }
 STANDING = {
     "agent": Size(405, 4),
-    "agent/cli": Size(4_694, 30),
-    "agent/daemon": Size(5_043, 32),
+    "agent/cli": Size(4_685, 30),
+    "agent/daemon": Size(5_033, 32),
     "agent/decision": Size(1_260, 10),
     "agent/lab": Size(3_589, 34),
     "agent/model": Size(816, 8),
-    "agent/tradeoff": Size(1_820, 15),
+    "agent/tradeoff": Size(1_818, 15),
     "agent/tui": Size(3_876, 27),
     "agent/vault": Size(2_502, 15),
     "agent/wire": Size(995, 11),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from agent.daemon.consent import managed_rules
-from agent.daemon.consent.pending import PendingConsent, State, Step
+from agent.daemon.consent.pending import Approved, PendingConsent, State, Step
 from agent.daemon.consent.preferences import (
     DISCLOSE,
     Instruction,
@@ -18,7 +18,7 @@ from agent.daemon.consent.preferences import (
     undone,
     written,
 )
-from agent.daemon.consent.reviews import HOUR, Approved, cleared, expired, put_back, settled
+from agent.daemon.consent.reviews import HOUR, cleared, expired, put_back, settled
 from agent.daemon.policy_file import Edit, restore, rewrite
 from agent.errors import LockedError, RefusedError, UsageError
 from agent.wire.policy import Override, Review, Ruled, Verdict

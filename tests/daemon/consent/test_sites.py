@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.daemon.consent import Consent
-from agent.daemon.consent.reviews import (
+from agent.daemon.consent.pending import (
     MOST_SEARCHES,
     SEARCHES_PER_SITE,
     Approved,
