@@ -6,8 +6,7 @@ import pytest
 
 from agent.vault.vault import Vault
 from agent.vault.vault_files import Location
-from tests.vault.begun import TOLD, new
-from tests.vault.worlds import place
+from tests.vault.worlds import TOLD, new, place
 
 
 @pytest.fixture

@@ -1,19 +1,73 @@
 """Write the files in vectors/: run `python -m tests.vault.make_vectors` after a change."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 
-from agent.vault.disclosure_index import Record
+from agent.vault.disclosure_index import Record, encode, site_of
+from agent.vault.making import rotate
 from agent.vault.secrets import Secret
-from tests.vault import damages
+from agent.vault.store import Store
+from agent.vault.vault_files import Witness, read_witness
+from tests.vault.damages import DAMAGES, Tables, flip
 from tests.vault.histories import NOW, disclosed, forgotten
-from tests.vault.scenes import EARLY, LATE, Scene, entered, gone, scene, told, turned
-from tests.vault.vector_files import FOLDER, Expected, Vector, text
-from tests.vault.worlds import PASSPHRASE, TYPED
+from tests.vault.vector_files import FOLDER, Expected, Vector, tables_of, text
+from tests.vault.worlds import PASSPHRASE, TYPED, contents, made, store_of, stream
 
 Named = tuple[str, Vector]
+Deed = Callable[[Store], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A vault as somebody finds it, closed."""
+
+    tables: Tables
+    witness: Witness | None
+    code: str
+    entries: list[tuple[int, str]]
+    items: dict[str, str]
+
+
+def scene(seed: str, *deeds: Deed) -> Scene:
+    """Return a new vault after some deeds, synced."""
+    with TemporaryDirectory(prefix="r") as folder:
+        at, key, code = made(Path(folder), seed)
+        with store_of(at, key, seed) as store:
+            for deed in deeds:
+                deed(store)
+            store.sync()
+            entries, items = contents(store)
+        return Scene(
+            tables_of(at.vault),
+            read_witness(at.witness),
+            code,
+            [(number, payload.decode()) for number, payload in entries],
+            {name: (payload or b"").decode() for name, payload in items.items()},
+        )
+
+
+def told(site: str, payload: str) -> Deed:
+    """Append an entry, lazily."""
+    return lambda store: store.append_entry(site, payload.encode(), durable=False)
+
+
+def kept(name: str, payload: str) -> Deed:
+    """Keep an item."""
+    return lambda store: store.put(name, payload.encode())
+
+
+def turned(store: Store) -> None:
+    """Replace the data key."""
+    rotate(store, PASSPHRASE, stream("rotation"))
+
+
+EARLY = (told("one.example", "first"), told("two.example", "second"), kept("profile", "old"))
+LATE = (told("one.example", "third"), kept("profile", "new"), kept("other/offers", "none"))
 
 DAMAGED = Expected("DamagedVaultError")
 ROLLED_BACK = Expected("RolledBackError")
@@ -59,7 +113,9 @@ def changed(base: Vector, **changes: object) -> Vector:
 def _valid(early: Scene, late: Scene) -> Iterator[Named]:
     """Yield vaults that open."""
     new, rotated = scene("new"), scene("a", *EARLY, turned)
-    cleared = scene("a", *EARLY, gone("profile"), told("one.example", "third"))
+    gone: Deed = lambda store: store.delete("profile")  # noqa: E731  (a deed as the others)
+    cleared = scene("a", *EARLY, gone, told("one.example", "third"))
+    stated = [told(site_of(each.host), encode(each).decode()) for each in STATED]
     code = Secret("recovery", early.code.lower().replace("-", " "))
     shown = Secret("passphrase", PASSPHRASE.replace(" ", "\u00a0"))
     yield "empty", vector("A vault as it is made.", new)
@@ -72,21 +128,20 @@ def _valid(early: Scene, late: Scene) -> Iterator[Named]:
     yield "witness_behind", changed(behind, witness=early.witness)
     behind = vector("The witness is from before a rotation.", rotated)
     yield "witness_before_rotation", changed(behind, witness=early.witness)
-    forgot = vector("One of two recipients is stated to forget.", scene("a", *map(entered, STATED)))
-    yield "forgotten", forgot
+    yield "forgotten", vector("One of two recipients is stated to forget.", scene("a", *stated))
     missing = vector("There is no witness: it opens, and says so.", late, notes=1)
     yield "witness_missing", changed(missing, witness=None)
     both = vector("Vault and witness are both an old copy: not noticeable.", early)
     yield "both_rolled_back", both
     spoiled = deepcopy(late)
-    damages.flip(spoiled.tables["slot"][1], 1)
+    flip("slot", 1, 1)(spoiled.tables, {})
     yield "other_slot_flipped", vector("A slot was altered that is not needed.", spoiled, notes=1)
 
 
 def _damaged(early: Scene, late: Scene) -> Iterator[Named]:
     """Yield vaults of which rows were altered."""
     other, rotated = scene("b", *EARLY), scene("a", *EARLY, turned)
-    for name, (about, damage) in sorted(damages.DAMAGES.items()):
+    for name, (damage, about) in sorted(DAMAGES.items()):
         base = rotated if name in FROM_BEFORE_ROTATION else late
         tables = deepcopy(base.tables)
         damage(tables, (other if name in FROM_ANOTHER else early).tables)

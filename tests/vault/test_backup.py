@@ -1,5 +1,7 @@
 """Backups are whole, and restored whole or not at all."""
 
+import errno
+import os
 import stat
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,13 +26,30 @@ from agent.vault import backup as backups
 from agent.vault import database
 from agent.vault.backup import restore
 from agent.vault.database import Database
+from agent.vault.making import make_vault
 from agent.vault.seal import Key
 from agent.vault.secrets import Secret
 from agent.vault.store import Store
-from agent.vault.vault import Vault, unlock
+from agent.vault.vault import Vault, unlock, unlock_with
 from agent.vault.vault_files import Location
-from tests.vault.begun import TOLD, beside, count
-from tests.vault.worlds import FEW, TYPED, Rows, altered, contents, made, place, store_of
+from tests.vault.histories import NOW, disclosed
+from tests.vault.worlds import (
+    FAST,
+    FEW,
+    PASSPHRASE,
+    TOLD,
+    TYPED,
+    Rows,
+    altered,
+    beside,
+    contents,
+    count,
+    made,
+    place,
+    second,
+    store_of,
+    stream,
+)
 
 DEEDS: dict[str, Callable[[Store], object]] = {
     "append": lambda store: store.append_entry("a.example", bytes(900), durable=False),
@@ -53,18 +72,6 @@ def test_a_backup_is_a_vault(tmp_path: Path, at: Location, vault: Vault) -> None
     assert count(at) == 2
     with unlock(Location(to, tmp_path / "own" / "witness.json"), TYPED) as copy:
         assert copy.ledger.count == 1
-
-
-def test_a_backup_replaces_nothing(tmp_path: Path, vault: Vault) -> None:
-    """An existing file stays; where there is no folder, nothing is left."""
-    taken = tmp_path / "taken"
-    taken.write_bytes(b"mine")
-    with vault:
-        with pytest.raises(VaultError, match="the file already exists"):
-            vault.backup(taken)
-        with pytest.raises(VaultError, match="no such file or directory"):
-            vault.backup(tmp_path / "none" / "backup.db")
-    assert taken.read_bytes() == b"mine"
 
 
 def test_a_restored_backup_is_the_vault(tmp_path: Path, at: Location, vault: Vault) -> None:
@@ -147,40 +154,26 @@ def test_a_trouble_names_what_somebody_knows(
     assert caught.value.where == str(to)
 
 
-def spoil(at: Location, vault: Vault) -> None:
-    """Leave a vault that does not open, and a log beside it that would fit."""
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_damaged_vault_is_replaced(
+    tmp_path: Path, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch, opens: bool
+) -> None:
+    """It is kept as it is, and so is its log, which SQLite would take for the restored file's."""
+    vault.backup(tmp_path / "backup.db")
+    vault.ledger.append(TOLD)
     log = at.vault.with_name("vault.db-wal")
     left = log.read_bytes()
     vault.close()
     at.vault.write_bytes(b"damaged")
     log.write_bytes(left)
-
-
-def test_a_damaged_vault_is_replaced(tmp_path: Path, at: Location, vault: Vault) -> None:
-    """It is kept as it is, and so is what SQLite still had in its log."""
-    vault.backup(tmp_path / "backup.db")
-    vault.ledger.append(TOLD)
-    spoil(at, vault)
-    log = at.vault.with_name("vault.db-wal").read_bytes()
+    if not opens:
+        monkeypatch.setattr(backups, "_opened", lambda _: None)
     restore(at, tmp_path / "backup.db", TYPED)
     assert count(at) == 1
     assert beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-1-wal"]
-    assert at.vault.with_name("vault.db.replaced-1").read_bytes() == b"damaged"
-    assert at.vault.with_name("vault.db.replaced-1-wal").read_bytes() == log
-
-
-def test_a_log_that_is_left_stays_with_the_vault_it_is_of(
-    tmp_path: Path, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """SQLite would take it for that of the restored file."""
-    vault.backup(tmp_path / "backup.db")
-    vault.ledger.append(TOLD)
-    spoil(at, vault)
-    monkeypatch.setattr("agent.vault.backup._opened", lambda _: None)
-    restore(at, tmp_path / "backup.db", TYPED)
-    assert count(at) == 1
-    assert beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-1-wal"]
-    assert at.vault.with_name("vault.db.replaced-1").read_bytes() == b"damaged"
+    kept = at.vault.with_name("vault.db.replaced-1")
+    assert kept.read_bytes() == b"damaged"
+    assert kept.with_name(f"{kept.name}-wal").read_bytes() == left
 
 
 def test_an_old_copy_put_there_by_hand_can_be_vouched_for(
@@ -305,3 +298,104 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
             store.database.copy(folder / "none" / "copy.db")
         assert caught.value.where == str(folder / "none" / "copy.db")
     assert [*folder.iterdir()] == [to]
+
+
+def before(
+    monkeypatch: pytest.MonkeyPatch, step: str, deed: Callable[[], object], *, after: bool = False
+) -> None:
+    """Let something happen right before, or after, a step of `restore`."""
+    real = getattr(backups, step)
+
+    def stepped(*given: object, **named: object) -> object:
+        if not after:
+            deed()
+        found = real(*given, **named)
+        if after:
+            deed()
+        return found
+
+    monkeypatch.setattr(backups, step, stepped)
+
+
+@pytest.mark.parametrize("itself", [False, True])
+def test_nobody_opens_the_vault_that_is_replaced(
+    tmp_path: Path, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch, itself: bool
+) -> None:
+    """From the first look at it on: what it told in between would be lost."""
+    vault.backup(tmp_path / "backup.db")
+    vault.close()
+    said: list[str] = []
+    for step in ("unlock", "install"):
+        before(monkeypatch, step, lambda: said.append(second(at)))
+    restore(at, at.vault if itself else tmp_path / "backup.db", TYPED)
+    assert said == ["the vault is open in another process"] * 2
+    assert second(at) == ""
+    assert count(at) == 1
+
+
+def test_whoever_opens_the_restored_vault_keeps_its_log(
+    tmp_path: Path, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of the old one takes nothing with it that has the same name."""
+    vault.backup(tmp_path / "backup.db")
+    vault.close()
+    live: list[Vault] = []
+
+    def used() -> None:
+        live.append(unlock(at, TYPED))
+        live[0].ledger.append(disclosed(NOW, "b.example", region="uk"))
+
+    before(monkeypatch, "install", used, after=True)
+    restore(at, tmp_path / "backup.db", TYPED)
+    for suffix in ("", "-wal"):
+        copyfile(f"{at.vault}{suffix}", tmp_path / f"copy.db{suffix}")
+    live[0].close()
+    assert count(at) == 2
+    with unlock(Location(tmp_path / "copy.db", tmp_path / "own.json"), TYPED) as copy:
+        assert copy.ledger.count == 2
+
+
+def test_a_vault_that_appears_meanwhile_is_not_replaced(
+    tmp_path: Path, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is anything beside it: somebody has it open."""
+    vault.backup(tmp_path / "backup.db")
+    vault.close()
+    at.vault.unlink()
+    at.witness.unlink()
+    live: list[Vault] = []
+
+    def made() -> None:
+        key, _ = make_vault(at, PASSPHRASE, FAST, stream("other"))
+        live.append(unlock_with(at, key))
+        live[0].ledger.append(TOLD)
+
+    before(monkeypatch, "install", made)
+    with pytest.raises(VaultError, match="a vault already"):
+        restore(at, tmp_path / "backup.db", TYPED)
+    assert beside(at) == ["vault.db", "vault.db-wal"]
+    live[0].close()
+    assert count(at) == 1
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_backup_is_restored_where_files_have_one_name(
+    at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    """The vault that it replaces is kept all the same."""
+    backup = at.vault.with_name("copy.db")
+    vault.backup(backup)
+    vault.close()
+    if not there:
+        at.vault.unlink()
+
+    def refuse(*_given: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    kept = restore(at, backup, TYPED)
+    assert (kept == at.vault.with_name("vault.db.replaced-1")) == there
+    with unlock(at, TYPED) as found:
+        assert (found.ledger.count, found.notes) == (1, ())
+    if kept is not None:
+        unlock(Location(kept, kept.with_name("own.json")), TYPED).close()

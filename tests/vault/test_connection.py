@@ -12,6 +12,7 @@ import pytest
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.vault.connection import make_private, sqlite_error, translated
 from agent.vault.database import Database
+from agent.vault.slots import key_slots
 from agent.vault.store import Store
 from tests.vault.worlds import altered, contents, made, second, store_of
 
@@ -48,29 +49,6 @@ def test_a_full_disk_changes_nothing(tmp_path: Path, write: Callable[[Store], ob
     assert after != before
     with store_of(at, key) as store:
         assert contents(store) == after
-
-
-def test_a_small_write_still_fits_where_a_large_one_did_not(tmp_path: Path) -> None:
-    """A disk is not given up after the first refusal."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
-        limited(store, 1)
-        with pytest.raises(VaultError, match="the disk is full"):
-            store.put("a", bytes(5000))
-        store.append_entry("a", b"x", durable=True)
-        assert store.count == 1
-
-
-def test_a_read_only_disk_changes_nothing(tmp_path: Path) -> None:
-    """As SQLite tells it."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
-        store.database.rows("PRAGMA query_only=ON")
-        with pytest.raises(VaultError, match="read-only"):
-            store.put("a", b"1")
-        store.database.rows("PRAGMA query_only=OFF")
-        store.put("a", b"2")
-        assert store.get("a") == b"2"
 
 
 def test_an_error_that_leaves_doubt_ends_all_use(tmp_path: Path) -> None:
@@ -133,8 +111,9 @@ def test_a_second_process_is_told_at_once(tmp_path: Path) -> None:
         assert second(at) == "the vault is open in another process"
         store.append_entry("a", b"", durable=True)
         assert second(at) == "the vault is open in another process"
-        with pytest.raises(BusyVaultError):
-            Database.open(at.vault)
+        for look in (Database.open, key_slots):
+            with pytest.raises(BusyVaultError):
+                look(at.vault)
     assert second(at) == ""
 
 

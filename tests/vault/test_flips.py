@@ -11,7 +11,7 @@ import pytest
 from agent.errors import VaultError
 from agent.vault.seal import Key
 from agent.vault.vault_files import Location
-from tests.vault.scenes import EARLY, LATE
+from tests.vault.make_vectors import EARLY, LATE
 from tests.vault.worlds import Rows, contents, made, store_of
 
 Found = tuple[Rows, dict[str, bytes | None]]

@@ -84,15 +84,6 @@ def test_a_pool_holds_what_its_members_hold(life: Life, pools: Grouping) -> None
             assert fact.value in {each[name].value for each in theirs if name in each}
 
 
-@given(lives(), st.sampled_from(POOLS))
-def test_merging_never_loses(life: Life, pools: Grouping) -> None:
-    """Where pools become one, it holds all attributes that one of them held."""
-    ledger, all_ = lived(life), POOLS[-1]
-    whole = held(ledger, "@all", all_.of)
-    for pool in {pools.of(site) for site in SITES}:
-        assert held(ledger, pool, pools.of).keys() <= whole.keys()
-
-
 @given(lives(), st.builds(Said, st.sampled_from(SITES), st.sampled_from(POOLS)))
 def test_those_forget_of_whom_it_is_said(life: Life, said: Said) -> None:
     """The sites that are in the pool then forget everything, and all others nothing."""
@@ -121,32 +112,6 @@ def test_the_weeks_count_stays(life: Life, said: Said) -> None:
     before = recent()
     forget(ledger, said)
     assert recent() == before
-
-
-def test_who_joins_a_group_later_still_knows() -> None:
-    """One forgets, and then its group is made: what the other was told stays."""
-    told = disclosed(NOW, "b.example", age="old"), disclosed(NOW, "a.example", region="uk")
-    ledger = ledger_of(told)
-    assert forget(ledger, Said("a.example", ALONE))
-    assert {*held(ledger, "@ads", POOLS[1].of)} == {"age"}
-
-
-def test_who_leaves_a_group_later_has_forgotten() -> None:
-    """The group forgets, and then it is unmade: what its members were told is gone."""
-    ledger = ledger_of(disclosed(NOW, site, age="old") for site in SITES)
-    assert forget(ledger, Said("a.example", POOLS[1]))
-    assert [site for site, holding in each_holds(ledger).items() if holding] == [*SITES[2:]]
-
-
-def test_an_older_value_of_another_stays() -> None:
-    """Once the one that was told the newer has forgotten, and since it was told."""
-    ledger = Ledger(MemoryStore())
-    earlier = NOW.replace(day=1)
-    ledger.append(disclosed(earlier, "a.example", age="young"))
-    ledger.append(disclosed(NOW, "b.example", age="old"))
-    assert held(ledger, "@ads", POOLS[1].of) == {"age": ("old", NOW)}
-    forget(ledger, Said("b.example", ALONE))
-    assert held(ledger, "@ads", POOLS[1].of) == {"age": ("young", earlier)}
 
 
 def test_it_says_whom_the_user_named() -> None:

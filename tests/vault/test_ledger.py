@@ -147,14 +147,6 @@ def test_what_is_no_fact_is_lazy() -> None:
     assert list(ledger.disclosures.pools(Grouping({}).of)) == []
 
 
-@given(histories(), st.sampled_from(GROUPINGS))
-def test_memory_and_file_agree(history: list[Record], groups: dict[str, str]) -> None:
-    """What is kept in memory is what would be read from the file."""
-    pools = Grouping(groups)
-    ledger, store = written(history)
-    assert state(ledger.disclosures, pools.of) == state(Ledger(store).disclosures, pools.of)
-
-
 @given(histories(), st.lists(st.sampled_from(GROUPINGS), max_size=8))
 def test_groups_may_change_at_any_time(history: list[Record], asked: list[dict[str, str]]) -> None:
     """What is held under a grouping does not depend on what was asked before."""

@@ -19,13 +19,14 @@ from agent.vault.slots import read_slots
 from agent.vault.store import opened_item
 from agent.vault.vault import Vault, make, unlock, unlock_with
 from agent.vault.vault_files import Location
-from tests.vault.begun import TOLD, beside
 from tests.vault.worlds import (
     FAST,
     FEW,
     PASSPHRASE,
+    TOLD,
     TYPED,
     altered,
+    beside,
     contents,
     key_of,
     made,
@@ -34,8 +35,6 @@ from tests.vault.worlds import (
     stream,
 )
 
-LEFT = (".vault.db.0a1b2c3d.part", ".vault.db.0a1b2c3d.part-wal", ".vault.db.00000000.part.witness")
-OTHERS = (".vault.db.swp", "vault.db.00000000.part", "notes")
 ENTRIES = st.lists(st.tuples(st.sampled_from(["a", "b"]), st.binary(max_size=300)), max_size=70)
 FAILING = (
     "CREATE TEMP TRIGGER failing BEFORE INSERT ON entry WHEN new.number = 30"
@@ -112,15 +111,6 @@ def test_what_fails_leaves_nothing(at: Location) -> None:
     assert [*at.witness.parent.iterdir()] == []
     make(at, PASSPHRASE, FAST, stream())
     unlock(at, TYPED).close()
-
-
-def test_what_a_killed_one_left_goes(at: Location) -> None:
-    """But nothing that is only called alike."""
-    at.vault.parent.mkdir(mode=0o700)
-    for name in (*LEFT, *OTHERS):
-        at.vault.with_name(name).write_bytes(b"")
-    make(at, PASSPHRASE, FAST, stream())
-    assert beside(at) == sorted([*OTHERS, "vault.db"])
 
 
 def test_a_name_is_taken_once(at: Location) -> None:

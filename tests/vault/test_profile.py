@@ -226,12 +226,6 @@ def test_it_says_what_it_is() -> None:
     assert text == profile_toml({"a": {}, "one": {"age": "old", "region": "uk"}})
 
 
-def test_nothing_is_a_file_too() -> None:
-    """An empty profile is exported and read as one."""
-    assert read_profile(profile_toml({}).encode(), PAIR) == {"one": {}, "two.2027": {}}
-    assert alone(b"", ONE) == {}
-
-
 def test_what_stands_above_is_for_all_models_and_a_table_for_its_own() -> None:
     """A table counts more; a model that lacks an attribute is not told."""
     text = b'\xef\xbb\xbfage = "old"\nregion = "uk"\n["two.2027"]\nregion = "spain"\n'
@@ -273,9 +267,3 @@ def test_tables_of_others_are_passed_over_beside_values() -> None:
     assert alone(text, ONE) == {"age": "old"}
     with pytest.raises(UsageError, match="unknown model 'elsewhere'"):
         read_profile(text, PAIR)
-
-
-def test_a_file_is_toml() -> None:
-    """As another reader has it."""
-    values = {"one": {"age": 'o"l\\d', "region": "\x7f\x00\n"}}
-    assert tomllib.loads(profile_toml(values)) == values

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -189,10 +190,7 @@ def test_the_ends_of_the_range_are_bearable() -> None:
 
 def test_memory_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """As cryptography says it."""
-
-    def exhausted(**_: object) -> object:
-        raise MemoryError
-
+    exhausted = Mock(side_effect=MemoryError)
     monkeypatch.setattr("agent.vault.seal.Argon2id", exhausted)
     with pytest.raises(VaultError, match="memory"):
         derive(b"x", SALT, FASTEST)

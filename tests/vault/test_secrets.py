@@ -21,17 +21,15 @@ from agent.vault.secrets import CODE_BYTES, MAX_BYTES, Secret, code_bytes, code_
 from agent.vault.vault import Vault, make, unlock
 from agent.vault.vault_files import Location
 from tests.house.tree import ROOT
-from tests.vault.begun import new
 from tests.vault.dumps import NEVER
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, new, stream
 
 PROGRAM = """
 from agent.vault.secrets import forbid_dumps
-from tests.vault.begun import new
 from tests.vault.dumps import state
 print(state())
-for _ in range({times}):
-    forbid_dumps()
+forbid_dumps()
+forbid_dumps()
 print(state())
 """
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60)
@@ -40,10 +38,9 @@ DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 RING = Secret("keyring")
 
 
-@pytest.mark.parametrize("times", [1, 2])
-def test_there_is_no_core_file_any_more(times: int) -> None:
+def test_there_is_no_core_file_any_more() -> None:
     """However often that is said; for the sake of the test there might have been one before."""
-    command = [sys.executable, "-c", PROGRAM.format(times=times)]
+    command = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=60)
     before, after = done.stdout.splitlines()
     assert before.endswith(" 1")
@@ -57,13 +54,6 @@ def test_forms_of_one_text_are_one_passphrase(text: str) -> None:
     spaced = text.replace(" ", "\u00a0")
     assert normalised(text) == normalised(unicodedata.normalize("NFD", text))
     assert normalised(spaced) == normalised(composed)
-
-
-@given(TEXTS)
-def test_normalising_again_changes_nothing(text: str) -> None:
-    """So that a stored form would do as well."""
-    once = normalised(text)
-    assert normalised(once.decode()) == once
 
 
 @pytest.mark.parametrize("text", ["", "\udc80", "x" * (MAX_BYTES + 1), "é" * 513])
@@ -131,8 +121,7 @@ def test_length_and_digits_are_told() -> None:
 class Ring(keyring.backend.KeyringBackend):
     """A keyring in memory.
 
-    ``locked``: it refuses everything; ``troubles``: what it raises, call by call; ``waits``: for
-    somebody before it answers.
+    ``troubles``: what it raises, call by call; ``waits``: for somebody before it answers.
     """
 
     priority = 1
@@ -140,7 +129,6 @@ class Ring(keyring.backend.KeyringBackend):
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # of the library
         self.kept: dict[tuple[str, str], str] = {}
-        self.locked = False
         self.troubles: list[BaseException] = []
         self.waits: Event | None = None
 
@@ -165,8 +153,6 @@ class Ring(keyring.backend.KeyringBackend):
             self.waits.wait(60)
         if self.troubles:
             raise self.troubles.pop(0)
-        if self.locked:
-            raise keyring.errors.KeyringLocked
 
 
 @pytest.fixture
@@ -226,25 +212,6 @@ def test_rotation_writes_the_keyring_anew(ring: Ring, at: Location, vault: Vault
         unlock(at, RING)
 
 
-def test_a_keyring_that_refuses_changes_nothing(ring: Ring, at: Location, vault: Vault) -> None:
-    """Neither adding nor rotating nor unlocking; removing its slot does not need it."""
-    ring.locked = True
-    before = vault.keys()
-    with pytest.raises(VaultError, match="did not store"):
-        vault.add_slot("keyring")
-    assert vault.keys() == before
-    ring.locked = False
-    number, _ = vault.add_slot("keyring")
-    ring.locked = True
-    with pytest.raises(VaultError, match="did not store"):
-        vault.rotate(PASSPHRASE)
-    vault.close()
-    with pytest.raises(VaultError, match="did not return"):
-        unlock(at, RING)
-    with unlock(at, TYPED) as again:
-        again.remove_slot(number)
-
-
 def test_a_write_that_fails_leaves_nothing_in_the_keyring(ring: Ring, vault: Vault) -> None:
     """Neither when a slot is added nor when the key is replaced."""
     vault.add_slot("keyring")
@@ -260,7 +227,7 @@ def test_a_write_that_fails_leaves_nothing_in_the_keyring(ring: Ring, vault: Vau
 
 
 @pytest.mark.parametrize(
-    "trouble", [RuntimeError("D-Bus: no reply"), OSError(5, "x"), SystemExit(1), KeyError("x")]
+    "trouble", [RuntimeError("D-Bus: no reply"), SystemExit(1), keyring.errors.KeyringLocked()]
 )
 def test_whatever_it_raises_is_one_error(
     ring: Ring, at: Location, vault: Vault, trouble: BaseException

@@ -55,28 +55,21 @@ def transcript(
     terms: Terms,
     model: Model,
     edits: Mapping[int, Values] | None = None,
-    unset: Mapping[int, Sequence[str]] | None = None,
 ) -> list[Step]:
-    """Return what a person's agent answers; ``edits``: values that are set before a step.
-
-    ``unset``: names that are unset before a step, and set again one step later.
-    """
+    """Return what a person's agent answers; ``edits``: values that are set before a step."""
     ledger, profile = Ledger(MemoryStore()), Profile(MemoryStore())
     change(profile, person, (), [model])
     steps = []
     for place, (host, query) in enumerate(STREAM):
         now = NOW + timedelta(days=place)
-        again = {name: person[name] for name in (unset or {}).get(place - 1, ())}
-        gone = (unset or {}).get(place, ())
-        change(profile, {**again, **(edits or {}).get(place, {})}, (), [model])
-        change(profile, {}, gone, [model])
+        change(profile, (edits or {}).get(place, {}), (), [model])
         if query is None:
             pool = POOL_OF(host)
             ledger.forget(now, lambda site: POOL_OF(site) == pool, host)  # noqa: B023
             continue
         known = knowledge(ledger, POOL_OF(host), POOL_OF, model, now)
         names = profile.names(model) | {"hours"}
-        assert names == {*NAMES}.difference(gone)
+        assert names == {*NAMES}
         there = replace(terms, available=names)
         decision = decide(Request(query, host), there, known, model)
         values = profile.reveal(decision.disclosed, model)
@@ -112,29 +105,6 @@ def people(model: Model) -> list[Values]:
 def seen_by(pool: str, steps: Sequence[Step]) -> list[Step]:
     """Return the steps that one pool sees."""
     return [step for step in steps if step.pool == pool]
-
-
-def assert_holds(said: Sequence[Sequence[Step]], everybody: Sequence[Values]) -> None:
-    """Fail where those with a transcript are not those with its values, for a pool at a step."""
-    for pool in ("@ads", "c.example"):
-        views = [seen_by(pool, steps) for steps in said]
-        for view in views:
-            for end in range(len(view) + 1):
-                told = {pair for step in view[:end] for pair in step.values if pair[0] in PERSON}
-                same = [other[:end] == view[:end] for other in views]
-                agree = [told <= person.items() for person in everybody]
-                assert same == agree
-
-
-@pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS.keys())
-@pytest.mark.parametrize("place", [0, 2, 4])
-def test_what_is_unset_for_a_while_says_nothing(terms: Terms, place: int) -> None:
-    """The same is unset by everybody at that time: it is not sent then, nor taken back."""
-    model = made_model(1, people=30)
-    everybody = people(model)
-    gone = {place: ("age", "region"), place + 1: PERSON}
-    said = [transcript(person, terms, model, unset=gone) for person in everybody]
-    assert_holds(said, everybody)
 
 
 @pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS.keys())

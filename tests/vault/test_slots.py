@@ -29,8 +29,7 @@ from agent.vault.slots import (
 )
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
-from tests.vault.begun import AGAIN, TOLD, new
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, create, stream
+from tests.vault.worlds import AGAIN, FAST, PASSPHRASE, TOLD, TYPED, altered, create, new, stream
 
 ID = b"v" * 16
 KEY = Key(bytes(range(32)))
@@ -108,28 +107,10 @@ def test_any_body_is_a_slot_or_none(body: bytes) -> None:
     assert slot is None or from_json(msgspec.json.encode(slot), SLOT) == slot
 
 
-@pytest.mark.parametrize("number", [0, -1, 2**32, 1.5, "1", None, True])
-def test_a_parameter_is_a_number(number: object) -> None:
-    """Anything else is no slot."""
-    assert PASS.slot is not None
-    body = msgspec.json.decode(msgspec.json.encode(PASS.slot)) | {"memory_kib": number}
-    slot = from_json(msgspec.json.encode(body), SLOT)
-    if slot is not None:
-        assert isinstance(slot, PassphraseSlot)
-        assert number == 0
-        assert not slot.derivation.bearable
-
-
 def test_unbearable_parameters_are_not_made_either() -> None:
     """Also not on demand."""
     with pytest.raises(VaultError, match="more work or memory"):
         MAKE.make(1, TYPED, Derivation(2**30, 1, 1))
-
-
-def test_slots_are_described_without_a_key() -> None:
-    """Kind and work; what is damaged has no kind."""
-    found = [(row.id, row.kind, row.derivation) for row in (PASS, RECOVERY, DAMAGED)]
-    assert found == [(1, "passphrase", FAST), (2, "recovery", None), (3, None, None)]
 
 
 def test_the_last_that_opens_everywhere_cannot_go() -> None:

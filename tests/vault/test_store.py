@@ -121,18 +121,6 @@ TestKept = Kept.TestCase
 TestKept.settings = settings(FEW, max_examples=FEW.max_examples // 2, stateful_step_count=20)
 
 
-def test_every_write_counts_one_generation(tmp_path: Path) -> None:
-    """Whatever was written."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
-        assert store.state.generation == 1
-        store.append_entry("a", b"", durable=False)
-        store.put("a", b"", durable=False)
-        store.delete("a")
-        store.delete("a")
-        assert store.state.generation == 4
-
-
 def test_sync_writes_only_what_is_not_synced(tmp_path: Path) -> None:
     """Twice is once."""
     at, key, _ = made(tmp_path)

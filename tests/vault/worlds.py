@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from hashlib import sha256
-from itertools import count
+from itertools import count as counted
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,15 @@ from agent.vault.seal import Chance, Derivation, Key, Seals
 from agent.vault.secrets import Secret
 from agent.vault.slots import data_key, read_slots, read_vault_id
 from agent.vault.store import Store
-from agent.vault.vault import Vault, make, unlock_with
+from agent.vault.vault import Vault, make, unlock, unlock_with
 from agent.vault.vault_files import Location
+from tests.vault.histories import NOW, disclosed
 
 FAST = Derivation(8, 1, 1)  # read, but never made outside tests
 PASSPHRASE = "correct horse"  # noqa: S105  (of vaults that hold nothing)
 TYPED = Secret("passphrase", PASSPHRASE)
+TOLD = disclosed(NOW, "www.a.example", region="uk")
+AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
 
 Rows = list[tuple[int, bytes]]
 
@@ -53,7 +56,7 @@ def second(at: Location) -> str:
 
 def stream(seed: str = "") -> Chance:
     """Return bytes that look random and are the same each time."""
-    places = count()
+    places = counted()
 
     def drawn(length: int) -> bytes:
         blocks = (sha256(f"{seed}/{next(places)}".encode()).digest() for _ in range(0, length, 32))
@@ -129,3 +132,20 @@ def rows_of(at: Location, query: str) -> list[tuple[Any, ...]]:
     """Return rows of the file of a closed vault."""
     with closing(sqlite3.connect(at.vault)) as connection:
         return connection.execute(query).fetchall()
+
+
+def new(at: Location, seed: str = "") -> tuple[Vault, str]:
+    """Make a vault, fast; return it open, with its recovery code."""
+    return create(at, PASSPHRASE, FAST, stream(seed))
+
+
+def count(at: Location) -> int:
+    """Return how many entries a vault has; it opens without a note."""
+    with unlock(at, TYPED) as vault:
+        assert vault.notes == ()
+        return vault.ledger.count
+
+
+def beside(at: Location) -> list[str]:
+    """Return the names in the folder of the vault."""
+    return sorted(path.name for path in at.vault.parent.iterdir())
