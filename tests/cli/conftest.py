@@ -2,8 +2,11 @@
 
 import io
 import json
+import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Any, NamedTuple
 
 import keyring
@@ -18,6 +21,7 @@ from tests.cli.policies import DEAD, RIGHT, WRONG
 from tests.cli.vaults import FAST, PASSPHRASE, Memory
 from tests.wire.fake import FakeDaemon, says, short_folder
 
+PATIENCE = 60.0  # seconds, for what takes a fraction of one
 # Ibis 12 calls what DuckDB 2 has renamed.
 builds = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
@@ -46,6 +50,20 @@ class Ran(NamedTuple):
         assert not error.endswith(".")
         assert not hint.endswith(".")
         return error.removeprefix("reticent: error: "), hint.removeprefix("reticent: hint: ")
+
+
+@contextmanager
+def process(*command: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a program until the `with` ends, or for a minute: whoever reads from it is not stuck."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as started:
+        limit = Timer(PATIENCE, started.kill)
+        limit.start()
+        try:
+            yield started
+        finally:
+            limit.cancel()
+            started.kill()
 
 
 Run = Callable[..., Ran]

@@ -1,8 +1,6 @@
 """What is private is never needed as an argument, which every user of the machine can read."""
 
 import io
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ from agent.cli.main import program
 from agent.cli.options import QUERY
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.decide import Ask
-from tests.cli.conftest import Run
+from tests.cli.conftest import PATIENCE, Run, process
 from tests.cli.daemon import ANSWER
 from tests.wire.fake import FakeDaemon
 
@@ -181,14 +179,12 @@ def test_odd_arguments_end_in_a_sentence(
 def test_nobody_else_sees_what_is_asked(home: Path) -> None:
     """A process that waits for its query has nothing of it among its arguments, then or later."""
     command = [sys.executable, "-m", "agent.cli", "model", "decide", "--query", "-", "--json"]
-    told = {**os.environ, "RETICENT_HOME": str(home)}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=told
-    ) as running:
+    assert home.is_dir()
+    with process(*command) as running:
         time.sleep(0.5)  # in which it comes to wait for the query
         own = Path(f"/proc/{running.pid}")
         seen = [(own / name).read_bytes() for name in ("cmdline", "environ")]
-        out, _ = running.communicate(ASKED.encode())
+        out, _ = running.communicate(ASKED, timeout=PATIENCE)
     assert b"decide" in seen[0]
-    assert (running.returncode, ASKED.encode() in out) == (0, True)
+    assert (running.returncode, ASKED in out) == (0, True)
     assert not any(ASKED.encode() in each for each in seen)

@@ -1,11 +1,10 @@
 """`reticent daemon`: a whole life of one, its end, its service, and `doctor`."""
 
 import json
-import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from agent.files import private_folder
 from agent.paths import HOME, RUNTIME, Paths, paths
 from agent.wire.base import Done
 from agent.wire.client import Client
-from tests.cli.conftest import Run
+from tests.cli.conftest import PATIENCE, Run, process
 from tests.wire.fake import FakeDaemon, short_folder
 
 START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]
@@ -78,19 +77,17 @@ def test_what_no_daemon_can_do_is_refused(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_answers_until_a_signal_ends_it(run: Run, number: signal.Signals) -> None:
     """It says first where; a second one is refused; its end is no error, and leaves no socket."""
-    with subprocess.Popen(
-        START, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy()
-    ) as process:
-        assert process.stdout is not None
-        said = "".join(iter(process.stdout.readline, "}\n")) + "}"
+    with process(*START) as started:
+        assert started.stdout is not None
+        said = "".join(islice(started.stdout, 7))
         assert json.loads(said)["control"] == str(paths().control)
         with Client(paths().control) as client:
             status = client.call("status")
-        assert (status.vault, status.locked, status.process) == (False, True, process.pid)
+        assert (status.vault, status.locked, status.process) == (False, True, started.pid)
         second = run("daemon")
-        process.send_signal(number)
-        _, err = process.communicate(timeout=60)
-    assert (process.returncode, "error" in err) == (0, False)
+        started.send_signal(number)
+        _, err = started.communicate(timeout=PATIENCE)
+    assert (started.returncode, "error" in err) == (0, False)
     assert "run" in second.refusal(code=1)[0]
     assert not paths().control.exists()
 
@@ -98,16 +95,13 @@ def test_it_answers_until_a_signal_ends_it(run: Run, number: signal.Signals) -> 
 @pytest.mark.usefixtures("home")
 def test_the_daemon_has_ended(run: Run) -> None:
     """And another can start; it said first that there is no vault."""
-    with subprocess.Popen(
-        START[:-1], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ.copy()
-    ) as process:
-        assert process.stdout is not None
-        said = process.stdout.readline() + process.stdout.readline() + process.stdout.readline()
-        assert b"`reticent init`" in said
+    with process(*START[:-1]) as started:
+        assert started.stdout is not None
+        assert "`reticent init`" in "".join(islice(started.stdout, 3))
         ran = run("daemon", "stop")
         assert (ran.code, ran.err) == (0, "")
         assert "nothing is attached" in ran.out
-        assert process.wait(60) == 0
+        assert started.wait(PATIENCE) == 0
     assert not paths().control.exists()
     with ended(paths()):
         pass

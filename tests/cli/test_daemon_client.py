@@ -1,7 +1,6 @@
 """The way to the daemon, where one runs and is not to be found."""
 
 import fcntl
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from agent.cli.daemon_client import running
 from agent.errors import UsageError
 from agent.paths import paths
 from agent.wire.faults import SEE
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, process
 from tests.wire.fake import FakeDaemon
 
 WAITING = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
@@ -27,21 +26,19 @@ def lock(home: Path) -> Path:
 
 
 @pytest.fixture(params=["daemon", "editor"])
-def process(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
+def waiting(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
     """A process that waits, and what it is called."""
-    command = [*WAITING, request.param]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+    with process(*WAITING, request.param) as started:
         assert started.stdout is not None
         started.stdout.readline()  # before, it may have no words yet
         yield request.param, started.pid
-        started.communicate()
 
 
 def test_a_daemon_that_listens_elsewhere_is_named(
-    run: Run, lock: Path, process: tuple[str, int]
+    run: Run, lock: Path, waiting: tuple[str, int]
 ) -> None:
     """Where the id is another program's meanwhile, no daemon runs."""
-    name, number = process
+    name, number = waiting
     lock.write_text(f"{number}\n")
     error, hint = run("status").refusal(code=1)
     if name == "daemon" or not Path("/proc/self/cmdline").exists():
@@ -61,9 +58,9 @@ def test_a_lock_that_names_nobody_is_passed_over(lock: Path, text: str) -> None:
     assert running(lock) is None
 
 
-def test_looking_does_not_take_the_lock(lock: Path, process: tuple[str, int]) -> None:
+def test_looking_does_not_take_the_lock(lock: Path, waiting: tuple[str, int]) -> None:
     """Whoever holds it holds it still, and whoever comes next can take it."""
-    lock.write_text(f"{process[1]}\n")
+    lock.write_text(f"{waiting[1]}\n")
     with lock.open() as held:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         found = running(lock)

@@ -75,7 +75,8 @@ class FakeDaemon:
         traceback: TracebackType | None,
     ) -> None:
         self._server.shutdown()
-        self._thread.join()
+        self._thread.join(60)
+        assert not self._thread.is_alive()
         self._server.server_close()
         self._path.unlink()
 

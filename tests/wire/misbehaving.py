@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+PATIENCE = 30.0  # seconds, for a client that never comes
 END = b"\r\n\r\n"
 
 
@@ -18,12 +19,14 @@ def saying(path: Path, *answers: bytes, hold: bool = False) -> Iterator[list[byt
     requests: list[bytes] = []
     kept: list[socket.socket] = []
     with socket.socket(socket.AF_UNIX) as listener:
+        listener.settimeout(PATIENCE)
         listener.bind(str(path))
         listener.listen()
 
         def serve() -> None:
             for answer in answers:
                 one, _ = listener.accept()
+                one.settimeout(PATIENCE)
                 kept.append(one)
                 requests.append(_request(one))
                 one.sendall(answer)
@@ -35,7 +38,8 @@ def saying(path: Path, *answers: bytes, hold: bool = False) -> Iterator[list[byt
         try:
             yield requests
         finally:
-            thread.join()
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
             for one in kept:
                 one.close()
 
@@ -43,6 +47,6 @@ def saying(path: Path, *answers: bytes, hold: bool = False) -> Iterator[list[byt
 def _request(one: socket.socket) -> bytes:
     """Read the head of a request; the small bodies of tests come with it."""
     data = b""
-    while END not in data:
-        data += one.recv(65536)
+    while END not in data and (more := one.recv(65536)):
+        data += more
     return data

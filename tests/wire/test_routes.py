@@ -98,7 +98,7 @@ def validator(kind: Any) -> Draft202012Validator:  # noqa: ANN401 - a type
 def test_the_shipped_file_is_what_is_printed() -> None:
     """It is generated, and only looks like data."""
     command = [sys.executable, "-m", "agent.wire.document"]
-    done = subprocess.run(command, capture_output=True, check=True, cwd=ROOT)
+    done = subprocess.run(command, capture_output=True, check=True, cwd=ROOT, timeout=60)
     assert done.stdout.decode() == text()
     hint = "out of step: run `python -m agent.wire.document > agent/wire/openapi.json`"
     assert SHIPPED.read_text(encoding="utf-8") == text(), hint
@@ -199,7 +199,7 @@ def imported(module: str) -> set[str]:
     """Return what a fresh interpreter has imported after a module."""
     code = f"import sys, {module}; print(*sys.modules)"
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=60)
     return set(done.stdout.split())
 
 
