@@ -29,6 +29,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import ClassVar, NamedTuple, Self
 
+UNLOCK = "unlock it with `reticent unlock`"
+
 
 class ReticentError(Exception):
     """The root of the tree: `what` went wrong, `where`, and a `hint` how to fix it."""
@@ -119,10 +121,7 @@ class LockedError(DaemonError):
     """The vault is locked, and this needs what is in it."""
 
     def __init__(
-        self,
-        what: str = "the vault is locked",
-        hint: str = "unlock it with `reticent unlock`",
-        where: str | None = None,
+        self, what: str = "the vault is locked", hint: str = UNLOCK, where: str | None = None
     ) -> None:
         super().__init__(what, hint, where)
 
@@ -171,6 +170,11 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     begun = sorted(known for known in folded if name and known.startswith(name.casefold()))
     matches = begun or get_close_matches(name.casefold(), folded, n=1)
     return folded[matches[0]] if matches else None
+
+
+def install_hint(extra: str) -> str:
+    """Return how to install an extra, from a clone or without one."""
+    return f"run pip install '.[{extra}]' in your clone, or pip install 'reticent[{extra}]'"
 
 
 _AT = re.compile(r" - at `([^`]*)`| - at `key` in `([^`]*)`")

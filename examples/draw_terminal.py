@@ -10,10 +10,8 @@ from pathlib import Path
 
 from agent.cli.main import outcome
 
-COMMAND = (
-    'reticent model decide --query "version control" --know dev_web=yes '
-    "--only region,hobby,dev_web,int_java,int_python,int_ruby,salary --explain"
-)
+COMMAND = 'reticent model decide --query "version control" --explain'
+ROWS = 17  # lines of the table that are drawn
 PICTURE = Path(__file__).with_name("terminal.svg")
 
 COLUMNS = 80
@@ -28,12 +26,15 @@ def picture() -> str:
         code = outcome(shlex.split(COMMAND)[1:])
     if code:
         sys.exit(code)
-    prompt = _prompt()
-    return drawn([*prompt, "", *printed.getvalue().splitlines()], strong=range(len(prompt)))
+    verdict, table, rest = printed.getvalue().split("\n\n")
+    rows = table.splitlines()
+    left_out = f"  (... {len(rows) - ROWS} more lines)"
+    lines = [*verdict.splitlines(), "", *rows[:ROWS], left_out, "", *rest.splitlines()]
+    return drawn([f"$ {COMMAND}", "", *lines])
 
 
-def drawn(lines: list[str], strong: range) -> str:
-    """Return an SVG of lines of text; those with a number in ``strong`` stand out."""
+def drawn(lines: list[str]) -> str:
+    """Return an SVG of lines of text, of which the first stands out."""
     width, height = round(COLUMNS * CHARACTER) + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
     size = f'width="{width}" height="{height}"'
     font = f'font-family="{FONTS}" font-size="{FONT_SIZE}"'
@@ -41,24 +42,18 @@ def drawn(lines: list[str], strong: range) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {size}>',
         f'<rect {size} rx="8" fill="#1b1f27"/>',
         f'<g {font} fill="#d7dce4" xml:space="preserve">',
-        *_texts(lines, strong),
+        *_texts(lines),
         "</g>",
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _prompt() -> list[str]:
-    """Return the command as it is typed, over two lines."""
-    first, only = COMMAND.split(" --only ")
-    return [f"$ {first} \\", f"    --only {only}"]
-
-
-def _texts(lines: list[str], strong: range) -> Iterator[str]:
+def _texts(lines: list[str]) -> Iterator[str]:
     """Yield one element per line; every word has its place, whatever the font's width is."""
     for number, line in enumerate(lines):
         if line:
-            colour = ' fill="#8fd19e"' if number in strong else ""
+            colour = ' fill="#8fd19e"' if number == 0 else ""
             down, length = MARGIN + LINE * number + FONT_SIZE, len(line) * CHARACTER
             yield (
                 f'<text x="{MARGIN}" y="{down}" textLength="{length:.1f}"{colour}>'

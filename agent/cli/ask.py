@@ -112,7 +112,10 @@ def attached_page(
     known = summary.read_as
     lines = [("read as", UNCOVERED if known is None else repr(known.replace("_", " ")))]
     if attached.attributes:
-        verdict = sent_to(summary.pool, [*attached.attributes], titles, summary.people_left)
+        sent, known = [*attached.attributes], "known to the recipient"
+        again = [each.name for each in summary.because if each.reason == known]
+        again = [name for name in again if name in sent]
+        verdict = sent_to(summary.pool, sent, titles, summary.people_left, again)
         lines.insert(0, ("header", f"{HEADER}: {attached.header}"))
     elif unset:
         verdict = f"Sent nothing to {summary.pool}: you prefer not to say {unset}."

@@ -1,6 +1,6 @@
 """`reticent model decide` and `curve`: which facts a request may carry, at one trade-off or all."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -26,6 +26,8 @@ from agent.words.titles import NONE, Titles, titled
 from policy.precedence import Verdict
 
 ROWS = 12
+EVIDENCE = ("proof", "bound", "certified", "exact", "node_limit_hit", "evaluations", "violations")
+CANDIDATE = ("name", "disclosed", "gain_bits", "cost_bits", "reason", "limit", "serves")
 BAR = 8  # columns of the bar of the set that brings most
 COLUMNS = (
     numeric("lambda"),
@@ -40,7 +42,7 @@ COLUMNS = (
 
 def decision_record(decision: Decision, elapsed_ms: float) -> dict[str, Any]:
     """Return a decision in JSON's own types; ``elapsed_ms``: what the decision alone took."""
-    figures, evidence, terms = decision.figures, decision.evidence, decision.terms
+    figures, terms = decision.figures, decision.terms
     settings = {} if terms.ruling is None else terms.ruling.settings
     pending = None
     if decision.pending is not None:
@@ -48,45 +50,39 @@ def decision_record(decision: Decision, elapsed_ms: float) -> dict[str, Any]:
         pending = {
             "names": [*decision.pending.names],
             "utility_bits": more.utility,
-            "objective": more.objective,
-            "people_left": more.people_left,
+            **_fields(more, ("objective", "people_left")),
         }
     return {
         "query": decision.request.query,
-        "matched_query": decision.matched_query,
-        "status": decision.status,
         "mode": decision.mode,
-        "algorithm": terms.algorithm,
-        "cost": figures.metric,
-        "lambda": terms.trade_off,
+        **_terms_record(decision),
         "disclose": [*decision.disclosed],
         **objective_record(figures),
-        "proof": evidence.proof,
-        "bound": evidence.bound,
-        "certified": evidence.certified,
-        "exact": evidence.exact,
-        "node_limit_hit": evidence.node_limit_hit,
-        "evaluations": evidence.evaluations,
-        "violations": evidence.violations,
+        **_fields(decision.evidence, EVIDENCE),
         "elapsed_ms": elapsed_ms,
-        "people": figures.people,
-        "people_left": figures.people_left,
+        **_fields(figures, ("people", "people_left")),
         "per_attribute": [
-            {
-                "name": each.name,
-                "disclosed": each.disclosed,
-                "gain_bits": each.gain_bits,
-                "cost_bits": each.cost_bits,
-                "reason": each.reason,
-                "because": _because(terms.verdict("disclose", each.name)),
-                "limit": each.limit,
-                "serves": [*each.serves],
-            }
+            {**_fields(each, CANDIDATE), "because": _because(terms.verdict("disclose", each.name))}
             for each in decision.candidates
         ],
         "guarded": to_builtins(decision.guarded),
         "pending": pending,
         "because": {key: _because(verdict) for key, verdict in settings.items()},
+    }
+
+
+def _fields(value: object, names: Iterable[str]) -> dict[str, Any]:
+    """Return fields of a value by their names, which the object has too."""
+    return {name: getattr(value, name) for name in names}
+
+
+def _terms_record(found: Decision | Curve) -> dict[str, Any]:
+    """Return what was understood of a request, and the terms on which it was decided."""
+    return {
+        **_fields(found, ("matched_query", "status")),
+        "algorithm": found.terms.algorithm,
+        "cost": found.terms.metric,
+        "lambda": found.terms.trade_off,
     }
 
 
@@ -139,14 +135,9 @@ def curve_record(curve: Curve) -> dict[str, Any]:
     """
     return {
         "query": curve.request.query or None,
-        "matched_query": curve.matched_query,
-        "status": curve.status,
         "mode": curve.terms.mode,
-        "algorithm": curve.terms.algorithm,
-        "cost": curve.terms.metric,
-        "lambda": curve.terms.trade_off,
-        "present": curve.present,
-        "knee": curve.knee,
+        **_terms_record(curve),
+        **_fields(curve, ("present", "knee")),
         "points": [
             {
                 "lambda_from": step.least,
@@ -154,8 +145,7 @@ def curve_record(curve: Curve) -> dict[str, Any]:
                 "disclose": [*step.disclosed],
                 **objective_record(step.figures),
                 "people_left": step.figures.people_left,
-                "proof": step.proof,
-                "beaten": step.beaten,
+                **_fields(step, ("proof", "beaten")),
             }
             for step in curve.steps
         ],

@@ -10,6 +10,7 @@ from shutil import get_terminal_size
 
 import click
 
+from agent.cli.daemon_client import running
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, record, sees_terminal
 from agent.cli.printing import facts, note, paragraph, printable, told
@@ -68,6 +69,7 @@ Next, have the system start the daemon (or run `reticent daemon`), then unlock:
 
   reticent daemon service install
   reticent unlock"""
+NEXT_OF_RUNNING = "Next, unlock the vault for the daemon, which already runs:\n\n  reticent unlock"
 
 
 Values = Sequence[tuple[Model, Mapping[str, str]]]  # by attribute, each time for one model
@@ -281,7 +283,7 @@ def init(
     if asking:
         ask_written_down(above=0 if as_json else ABOVE)
     if not as_json:
-        click.echo(NEXT)
+        click.echo(NEXT if running(at.daemon_lock) is None else NEXT_OF_RUNNING)
 
 
 def ask_first_values(model: Model) -> dict[str, str]:

@@ -13,15 +13,11 @@ from typing import Self
 
 import click
 
-from agent.errors import BuildError
+from agent.errors import BuildError, install_hint
 
 CELLS, LETTERS = 24, 32
 WIDTH = LETTERS + CELLS + len(" [] 100%")
-
-
 _came = Event()
-
-
 Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
 
@@ -125,4 +121,4 @@ def extra(name: str, work: str) -> Iterator[None]:
             yield
     except ModuleNotFoundError as error:
         what = f"{work} needs {error.name}, which is not installed"
-        raise BuildError(what, f"pip install 'reticent[{name}]'") from error
+        raise BuildError(what, install_hint(name)) from error

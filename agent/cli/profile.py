@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -10,7 +11,7 @@ import msgspec
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands
 from agent.cli.init import ask_values, most_useful
-from agent.cli.options import PATH, Answer, answers, at_terminal, yes_option
+from agent.cli.options import PATH, Answer, answers, at_terminal, names, yes_option
 from agent.cli.printing import Column, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
 from agent.errors import UsageError
@@ -74,16 +75,16 @@ def show(*, reveal: bool) -> Answer:
 
 
 @profile.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", type=names, nargs=-1, required=True, metavar="NAME...")
 @model_option
 @answers
-def unset(*, names: tuple[str, ...], model: str | None) -> Answer:
+def unset(*, names: tuple[tuple[str, ...], ...], model: str | None) -> Answer:
     """Unset facts: they are never sent from then on.
 
     Recipients that were sent one still know it: `reticent requests knows HOST` shows what.
     """
     with door() as client:
-        return _change(client, ProfileChange(model=model, unset=[*names]))
+        return _change(client, ProfileChange(model=model, unset=[*chain(*names)]))
 
 
 def _change(client: Client, change: ProfileChange) -> Answer:
@@ -114,28 +115,27 @@ def edit(*, model: str | None) -> Answer:
 
 
 @profile.command(name="set")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", type=names, nargs=-1, metavar="[NAME]...")
 @click.option("--stdin", "piped", is_flag=True, help="Read NAME=VALUE lines, and ask nothing.")
 @model_option
 @answers
-def set_(*, names: tuple[str, ...], piped: bool, model: str | None) -> Answer:
+def set_(*, names: tuple[tuple[str, ...], ...], piped: bool, model: str | None) -> Answer:
     """Set facts: it asks for each; Enter keeps a fact as it is.
 
     With --stdin, lines of NAME=VALUE are read instead: all are set, or none if one does not fit. A
     value is never an argument: every user of this machine can read those of a running command, and
     a shell may keep what is typed.
     """
-    if any("=" in each for each in names):  # refused without repeating it
+    if any("=" in each for each in chain(*names)):  # refused without repeating it
         raise VALUE_GIVEN
     if bool(names) == piped:
         what = "--stdin reads the names with the values" if piped else "no attribute is named"
         hint = "leave out NAME" if piped else f"{WAYS}; `reticent policy attributes` lists them"
         raise UsageError(what, hint)
-    if names:
-        _check_terminal()
     given = _lines() if piped else {}
     with door() as client:
-        values = given if piped else _asked(names, _models(client, model))
+        models = _models(client, model)
+        values = _coded(given, models) if piped else _asked([*chain(*names)], models)
         return _change(client, ProfileChange(model=model, set=values))
 
 
@@ -165,6 +165,17 @@ def _lines() -> dict[str, str]:
     return found
 
 
+def _coded(given: dict[str, str], models: Sequence[Model]) -> dict[str, str]:
+    """Return values with codes in place of their titles; the daemon refuses what is neither."""
+    codes = {
+        (each.name, value_title(value, each.title).casefold()): value
+        for own in reversed(models)
+        for each in own.attributes
+        for value in each.values
+    }
+    return {name: codes.get((name, value.casefold()), value) for name, value in given.items()}
+
+
 def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
     """Return what somebody at the terminal chooses; UsageError for a name that no model has."""
     codes = [person_codes(each) for each in models]
@@ -172,6 +183,7 @@ def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
         if not any(name in each for each in codes):
             values = {value for each in codes for own in each.values() for value in own}
             raise VALUE_GIVEN if name in values else unknown_person(name, models)
+    _check_terminal()
     found = {each.name: each for own in reversed(models) for each in own.attributes}
     return ask_values([found[name] for name in dict.fromkeys(names)])
 

@@ -11,7 +11,7 @@ import click
 
 from agent.cli.options import at_terminal
 from agent.cli.printing import told
-from agent.errors import ReticentError, UsageError
+from agent.errors import ReticentError, UsageError, install_hint
 from agent.vault import secrets
 from agent.vault.secrets import forbid_dumps
 from agent.wire.base import LONGEST_SECRET
@@ -71,8 +71,7 @@ def method_options(command: Command) -> Command:
 def check_keyring() -> None:
     """Refuse to use a keyring where the extra is not installed; UsageError."""
     if not secrets.installed():
-        what = "the keyring needs an extra that is not installed"
-        raise UsageError(what, "pip install 'reticent[keyring]'")
+        raise UsageError("the extra `keyring` is not installed", install_hint("keyring"))
 
 
 def ask_for(method: Method) -> str | None:

@@ -1,6 +1,7 @@
 """What was asked and sent, who holds what, and the statement that one has forgotten."""
 
 import json
+from collections.abc import Iterable
 
 import click
 
@@ -24,12 +25,12 @@ HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look l
 KNOWN = (wide("fact"), wide("value"), Column("since"))
 MEANS = (
     "You state that {} can no longer link to you what it was sent: for example, you have another "
-    "account there, and nothing else gives you away. This makes nobody forget, and the ledger "
-    "keeps what was sent."
+    "account there, and nothing else gives you away. This makes nobody forget, the ledger keeps "
+    "what was sent, and you cannot undo it."
 )
 DONE = (
-    "From now on {} counts as knowing nothing about you. The ledger keeps what was sent, and your "
-    "mark."
+    "From now on {} counts as knowing nothing about you. The ledger keeps what was sent, and that "
+    "you said this."
 )
 DEFERRED = {
     "approve": Deferred("agent.cli.reviews", "Approve what waits for you."),
@@ -176,13 +177,14 @@ def knows(recipient: str) -> Answer:
     with door() as client:
         found: Held = client.call("knowledge", recipient=recipient)
         titles = titles_of(client)
+        meant = "" if found.values else _meant(recipient, client.call("recipients"))
     rows = []
     for name, value in found.values.items():
         title = titles.get(name, name)
         since = moment(found.since[name]) if name in found.since else ""
         rows.append((title, value_title(value, title), since))
     guesses = [paragraph(inferred(each)) for each in found.inferred]
-    return Answer(found, page(held(found, titles), table(KNOWN, rows), *guesses))
+    return Answer(found, page(held(found, titles) + meant, table(KNOWN, rows), *guesses))
 
 
 @requests.command()
@@ -192,18 +194,24 @@ def knows(recipient: str) -> Answer:
 def forget(recipient: str, *, yes: bool) -> Answer:
     """Mark RECIPIENT as having forgotten you.
 
-    From then on it counts as knowing nothing, and so does its group. This deletes
-    nothing: the ledger keeps what was sent.
+    From then on it counts as knowing nothing, and so does its group. This cannot be undone, and
+    deletes nothing: the ledger keeps what was sent.
     """
-    if not yes:
-        told(MEANS.format(recipient))
-    agree("Mark it as having forgotten you?", yes=yes)
     with door() as client:
+        pool = client.call("knowledge", recipient=recipient).pool
+        known: list[Recipient] = client.call("recipients")
+        if pool not in [each.pool for each in known]:
+            never = f"{recipient} was never sent anything, so there is nothing to forget."
+            return Answer(Done(done=False), paragraph(never + _meant(recipient, known)))
+        if not yes:
+            told(MEANS.format(recipient))
+        agree("Mark it as having forgotten you?", yes=yes)
         stated: Done = client.call("forget", Forget(recipient=recipient))
-        known: list[Recipient] = [] if stated.done else client.call("recipients")
-    if stated.done:
-        return Answer(stated, paragraph(DONE.format(recipient)))
+    already = f"{recipient} already knows nothing about you, so there is nothing to forget."
+    return Answer(stated, paragraph(DONE.format(recipient) if stated.done else already))
+
+
+def _meant(recipient: str, known: Iterable[Recipient]) -> str:
+    """Return which of those known was probably meant, as a sentence behind another."""
     near = nearest(recipient, {name for each in known for name in (each.pool, *each.sites)})
-    meant = "" if near is None else f" Did you mean {near!r}?"
-    already = f"{recipient} already knows nothing about you, so there is nothing to forget.{meant}"
-    return Answer(stated, paragraph(already))
+    return "" if near in (None, recipient) else f" Did you mean {near!r}?"

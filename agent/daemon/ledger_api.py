@@ -17,6 +17,7 @@ from agent.vault.vault import Vault
 from agent.wire import records
 from agent.wire.base import LATEST_ENTRIES
 from agent.words.figures import listed
+from agent.words.titles import titled
 from policy.hosts import host_of
 from policy.rules import SIGN
 
@@ -45,7 +46,6 @@ def entries(
     UsageError where that is neither a host nor a group.
     """
     wanted = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
-    most = LATEST_ENTRIES if limit is None else limit
     return [
         records.Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
         if isinstance(record, Forgetting)
@@ -61,7 +61,7 @@ def entries(
             utility_bits=record.utility_bits,
             people_left=record.people_left,
         )
-        for number, record in opened(agent).ledger.read(after, most, wanted)
+        for number, record in opened(agent).ledger.read(after, limit or LATEST_ENTRIES, wanted)
     ]
 
 
@@ -148,6 +148,8 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
         agent.consent.unset(_unset(before, after))
         names, count = [*dict.fromkeys(name for _, name in differs)], vault.ledger.count
 
+        titles = {each.name: each.title for model in usable for each in model.attributes}
+
         def put_back() -> str:
             """Restore the values, and say who was sent others since then."""
             own = vault.profile.values()
@@ -156,14 +158,14 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
             agent.bus.publish("profile")
             sent = dict[str, dict[str, None]]()
             for _, site, facts in vault.ledger.disclosures.new_facts_after(count):
-                if new := dict.fromkeys(name for name, _ in facts if name in names):
-                    sent.setdefault(agent.rules.active.pool_of(site), {}).update(new)
+                if new := titled([name for name, _ in facts if name in names], titles):
+                    sent.setdefault(agent.rules.active.pool_of(site), {}).update(dict.fromkeys(new))
             if not sent:
                 return "None of it was sent in the meantime."
             each = "; ".join(f"{pool} was sent {listed(new)}" for pool, new in sorted(sent.items()))
             return f"{ALREADY_SENT[:-1]}: {each}."
 
-        shown = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} values"
+        shown = listed(titled(names, titles)) if len(names) <= MOST_NAMED else f"{len(names)} facts"
         agent.consent.changed(f"Changed {shown} in your profile", put_back)
     now_set = {name: after.get(model, {}).get(name) for model, name in differs}
     stale = vault.ledger.disclosures.holders(now_set, pool_of)
@@ -235,8 +237,7 @@ def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[re
             )
             found.append(((silent.after, -silent.number), handled))
     found.sort(key=itemgetter(0))
-    most = LATEST_ENTRIES if limit is None else limit
-    return [handled for _, handled in found][-most:]
+    return [handled for _, handled in found][-(limit or LATEST_ENTRIES) :]
 
 
 def recipients(agent: Agent, now: datetime) -> list[records.Recipient]:

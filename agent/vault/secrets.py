@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from threading import Thread
 from typing import Literal, TypeVar
 
-from agent.errors import UsageError, VaultError, WrongSecretError
+from agent.errors import UsageError, VaultError, WrongSecretError, install_hint
 
 _SET_DUMPABLE = 4  # PR_SET_DUMPABLE of linux/prctl.h
 Kind = Literal["passphrase", "recovery", "keyring"]
@@ -195,8 +195,7 @@ def timed_out() -> VaultError:
 def _asked(call: Callable[[], _Found], what: str) -> Future[_Found]:
     """Ask the keyring in a daemon thread; ``what``: the error to raise if it fails."""
     if not installed():
-        hint = "install it: pip install 'reticent[keyring]'"
-        raise VaultError("the extra `keyring` is not installed", hint)
+        raise VaultError("the extra `keyring` is not installed", install_hint("keyring"))
     future: Future[_Found] = Future()
     future.set_running_or_notify_cancel()  # so that it is never cancelled below its thread
 

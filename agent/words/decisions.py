@@ -20,8 +20,8 @@ NOT_TRIED = {  # why nothing could be sent, by a reason that some attribute has
     "not set": "you have set none of the facts that may be sent",
 }
 PLANNED = ("in the plan", "planned for other requests")
-PROVIDED = "provided each further fact helps less than the one before, which is not proven"
-LOOSE = "such bounds are loose, and small shares normal"
+ASSUMED = "this assumes, without proof, that each further fact helps less than the one before"
+LOOSE = "the estimate is cautious, so a low share is normal"
 BEFOREHAND = "for the average query and a recipient that knows nothing"
 UNHEARD = "nothing says how much it helps"
 
@@ -329,9 +329,9 @@ def _quality(decided: Decided) -> str | None:
     if decided.proof == "none" or decided.bound is None or decided.certified is None:
         return None
     if decided.certified == 1:
-        return f"no better set exists, {PROVIDED}"
-    share = f"{at_least(decided.certified)} (bound {bits(decided.bound)} bits)"
-    return f"{share}, {PROVIDED}; {LOOSE}"
+        return f"no better set exists; {ASSUMED}"
+    best = f"which is worth {bits(decided.bound)} bits at most"
+    return f"{at_least(decided.certified)}, {best}; {ASSUMED}; {LOOSE}"
 
 
 def _why_unproven(decided: Decided) -> str:

@@ -3,7 +3,7 @@
 Names of attributes are shown by their titles where the caller has them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
 
 from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Verdict, Win
@@ -56,10 +56,22 @@ def verdict_of(handled: Handled, titles: Titles = NONE) -> str:
     return sent_to(to, handled.disclosed, titles, handled.people_left)
 
 
-def sent_to(to: str, names: Sequence[str], titles: Titles = NONE, left: float | None = None) -> str:
-    """Return what was sent and to whom; ``left``: how many people still look like the user."""
+def sent_to(
+    to: str,
+    names: Sequence[str],
+    titles: Titles = NONE,
+    left: float | None = None,
+    again: Collection[str] = (),
+) -> str:
+    """Return what was sent and to whom; ``left``: how many people still look like the user.
+
+    ``again``: what of it the recipient already had.
+    """
     many, who = counted(len(names), "fact"), "" if left is None else f"; {alike(left)}"
-    return f"Sent {many} to {to}: {listed(titled(names, titles))}{who}."
+    what = f"{many} to {to}" + (f", {len(again)} of them again" if again else "")
+    if len(again) == len(names):
+        what = f"nothing new to {to}, only {many} that it already has"
+    return f"Sent {what}: {listed(titled(names, titles))}{who}."
 
 
 def outcome_of(handled: Handled, titles: Titles = NONE) -> str:

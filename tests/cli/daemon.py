@@ -1,5 +1,6 @@
 """What a daemon says, for commands to show, and a way to say something else."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +20,7 @@ from agent.wire.records import (
     ValueChange,
 )
 from agent.wire.state import ModelStatus, PolicyStatus, Status
+from agent.wire.what_if import Row, Weighed, Weight
 
 AT = datetime(2026, 3, 2, 9, 15, 30, tzinfo=UTC)
 LONG = "a-rather-long-name-of-a-site-that-nobody-would-choose.but.somebody.has.example"
@@ -114,6 +116,47 @@ HELD = Held(
 )
 PROFILE = Profile(values={"village": {"region": "coast", "hobby": "yes"}, "town": {}})
 CHANGED = Changed(changes=[ValueChange(model="village", name="region", was_set=True, is_set=True)])
+LEAVES = Weight(
+    names=["region"], utility_bits=0.412, cost_bits=0.1, identifiability=0.05, people_left=20
+)
+WITH = Weight(
+    names=["region", "hobby"],
+    utility_bits=0.5,
+    cost_bits=0.25,
+    identifiability=0.1,
+    people_left=9.75,
+    breaks="k",
+)
+
+
+def row(name: str, why: str, *bits: float, **fields: Any) -> Row:  # noqa: ANN401  (of any field)
+    """Return a row of an attribute that is ruled `auto`; ``bits``: as of `reason`, if known."""
+    gain, cost = bits or (None, None)
+    usual: dict[str, Any] = {"title": name, "inside": False, "held": False, "disclose": "auto"}
+    return Row(name=name, reason=why, gain_bits=gain, cost_bits=cost, **{**usual, **fields})
+
+
+WEIGHED = Weighed(
+    code="answered",
+    headline="With hobby: +0.088 bits, and about 9.8 of 60 people look like you, in place of 20.",
+    pool="weather.example",
+    model="village",
+    metric="maxprob",
+    trade_off=5.12,
+    people=60,
+    decided=["region"],
+    pending=["hobby"],
+    chosen=LEAVES,
+    weighed=WITH,
+    rows=[
+        row("region", "worth it", 0.4, 0.1, inside=True, people_left=9.75),
+        row("hobby", "waits for you", 0.088, 0.15, inside=True, disclose="ask", people_left=9.75),
+        row("shoe_size", "never", 0.2, 1.5, disclose="never", people_left=1),
+        row("at_work", "too many", people_left=9.75),
+        row("salary", "would break a limit", 1, 0.5, limit="k", people_left=3),
+    ],
+    lines=[Line(label="decided", text="Disclose region.")],
+)
 ENTRIES = [
     Entry(
         number=1,
@@ -192,6 +235,7 @@ ANSWERS: dict[str, Any] = {
     "attributes": [],  # so names stand for titles
     "status": STATUS,
     "unlock": STATUS,
+    "whatif": WEIGHED,
     "lock": LOCKED,
     "decide": ANSWER,
     "explain": EXPLAINED,
@@ -218,3 +262,18 @@ ANSWERS: dict[str, Any] = {
 def changed(message: Any, **fields: Any) -> Any:  # noqa: ANN401 - any message
     """Return a message with some of its fields changed."""
     return msgspec.structs.replace(message, **fields)
+
+
+def steering(message: Any, text: str = HOSTILE) -> Any:  # noqa: ANN401 - any message
+    """Return a message with this text in place of every other that may be anybody's."""
+    if isinstance(message, str):
+        return text
+    if isinstance(message, list):
+        return [steering(each, text) for each in message]
+    if isinstance(message, dict):
+        return {str(text): steering(each, text) for each in message.values()}
+    for name in {*getattr(message, "__struct_fields__", ())} - {"breaks", "disclose"}:  # codes
+        odd = changed(message, **{name: steering(getattr(message, name), text)})
+        with suppress(msgspec.ValidationError):  # as of a code
+            message = msgspec.convert(msgspec.to_builtins(odd), type(message))
+    return message

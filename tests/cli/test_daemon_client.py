@@ -1,10 +1,11 @@
-"""The way to the daemon, where one runs and is not to be found."""
+"""The way to the daemon: where it is not to be found, and what commands make of what it says."""
 
 import fcntl
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from agent.cli.daemon_client import running
@@ -12,9 +13,38 @@ from agent.errors import UsageError
 from agent.paths import paths
 from agent.wire.faults import SEE
 from tests.cli.conftest import Run, process
-from tests.wire.fake import FakeDaemon
+from tests.cli.daemon import ANSWERS, HOSTILE, LONG, steering
+from tests.wire.fake import FakeDaemon, says
 
 WAITING = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
+
+FILE = ("profile", "export", "-", "--yes")
+# Commands, the route whose answer each shows, and the key it has in the object, where not alone.
+SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
+    ("ask", "a.example", "weather"): ("decide", None),
+    ("ask", "a.example", "weather", "--dry-run"): ("explain", None),
+    ("lock",): ("lock", None),
+    FILE: ("profile", None),
+    ("profile", "show", "--reveal"): ("profile", None),
+    ("profile", "unset", "region"): ("change_profile", None),
+    ("requests", "approve", "3"): ("verdict", None),
+    ("requests", "forget", "weather.example", "--yes"): ("forget", None),
+    ("requests", "knows", "a.example"): ("knowledge", None),
+    ("requests", "list"): ("requests", "requests"),
+    ("requests", "pending"): ("reviews", "waiting"),
+    ("requests", "recipients"): ("recipients", "recipients"),
+    ("requests", "undo"): ("undo", None),
+    ("requests", "whatif", "weather", "--recipient", "a.example"): ("whatif", None),
+    ("status",): ("status", None),
+    ("unlock",): ("status", None),
+}
+EXPLAINED = [(*each, "--explain") for each in SHOWN if {"ask", "whatif"} & {*each}]
+PAGES = [
+    *({*SHOWN} - {FILE}),
+    ("requests", "ledger"),
+    ("requests", "list", "--explain"),
+    *EXPLAINED,
+]
 
 
 @pytest.fixture
@@ -87,3 +117,25 @@ def test_a_person_is_not_sent_to_the_document_for_programs(run: Run, fake: FakeD
     error, hint = run("requests", "knows", "a.example").refusal()
     assert error == "recipient has over 2,048 characters"
     assert hint == "see what the command takes, with --help"
+
+
+@pytest.mark.usefixtures("fake")
+@pytest.mark.parametrize("command", SHOWN, ids=" ".join)
+def test_the_object_is_the_message(run: Run, command: tuple[str, ...]) -> None:
+    """As openapi.json describes it."""
+    route, key = SHOWN[command]
+    message = msgspec.to_builtins(ANSWERS[route])
+    assert run(*command, "--json").record == (message if key is None else {key: message})
+
+
+@pytest.mark.parametrize("text", [HOSTILE, LONG[:40]])
+@pytest.mark.parametrize("command", PAGES, ids=" ".join)
+def test_nothing_that_the_daemon_says_steers_the_terminal(
+    run: Run, fake: FakeDaemon, command: tuple[str, ...], text: str
+) -> None:
+    """Names of sites, queries and rules may come from anywhere; a long one fits in 80 columns."""
+    fake.handlers |= {name: says(steering(message, text)) for name, message in ANSWERS.items()}
+    ran = run(*command)
+    assert "\x1b" not in ran.out + ran.err
+    assert ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80

@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 
 from agent.cli.interrupt import extra
-from agent.errors import BuildError
+from agent.errors import BuildError, install_hint
 
 
 def test_what_is_missing_is_named_with_its_extra() -> None:
@@ -13,7 +13,7 @@ def test_what_is_missing_is_named_with_its_extra() -> None:
     with pytest.raises(BuildError) as caught, extra("lab", "drawing figures"):
         import_module("no_such_library")
     assert caught.value.what == "drawing figures needs no_such_library, which is not installed"
-    assert caught.value.hint == "pip install 'reticent[lab]'"
+    assert caught.value.hint == install_hint("lab")
 
 
 def test_what_is_there_is_imported() -> None:

@@ -3,11 +3,10 @@
 import json
 import select
 import signal
-import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from agent.errors import LockedError
 from agent.wire.client import Client
 from agent.wire.decide import Ask
 from agent.wire.state import Event, EventKind
-from tests.cli.conftest import Run
+from tests.cli.conftest import PATIENCE, Run, process
 from tests.cli.daemon import (
     AT,
     ENTRIES,
@@ -31,8 +30,7 @@ from tests.cli.daemon import (
     STATUS,
     changed,
 )
-from tests.daemon.whole_daemon import LOOK, PATIENCE, environment, living
-from tests.house.tree import ROOT
+from tests.daemon.whole_daemon import LOOK, living
 from tests.wire.fake import FakeDaemon, says, short_folder
 
 START = [sys.executable, "-c", "from agent.cli.main import run; run()", "requests", "watch"]
@@ -40,6 +38,7 @@ FIRST = (
     "Sent to weather.example: region, and that hobby is not specified; 0.412 bits better served, "
     "about 20 people left."
 )
+Watch = Callable[..., list[str]]
 UNTOLD = changed(STATUS, entries=0)
 
 
@@ -63,9 +62,7 @@ def refused() -> None:
 
 
 @pytest.fixture
-def watched(
-    run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., list[str]]:
+def watched(run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> Watch:
     """Watch until the daemon has ended; return the lines between its state and its end."""
 
     def stop(_seconds: float) -> None:
@@ -87,7 +84,7 @@ def watched(
     return watch
 
 
-def test_an_answer_is_said_by_name_alone(watched: Callable[..., list[str]]) -> None:
+def test_an_answer_is_said_by_name_alone(watched: Watch) -> None:
     """Without values and query; each entry once, whichever event tells of it."""
     lines = watched(("answer", 1), ("forget", None), ("answer", 3))
     assert [line.partition(": ")[2] for line in lines] == [
@@ -98,18 +95,14 @@ def test_an_answer_is_said_by_name_alone(watched: Callable[..., list[str]]) -> N
     assert all(line.startswith("2026-03-02 ") for line in lines)
 
 
-def test_what_was_there_before_is_no_news(
-    watched: Callable[..., list[str]], fake: FakeDaemon
-) -> None:
+def test_what_was_there_before_is_no_news(watched: Watch, fake: FakeDaemon) -> None:
     """Nor is what comes after asked for twice."""
     fake.handlers["status"] = says(changed(STATUS, entries=2))
     assert len(watched(("answer", 3), ("answer", 3))) == 1
     assert next(given for name, given in fake.calls if name == "ledger")["after"] == 2
 
 
-def test_what_carried_nothing_is_said_once(
-    watched: Callable[..., list[str]], fake: FakeDaemon
-) -> None:
+def test_what_carried_nothing_is_said_once(watched: Watch, fake: FakeDaemon) -> None:
     """With the reason, and without the query; what came before is no news, nor what is repeated."""
     quiet = changed(REQUESTS[1], number=-3)
     before, later = changed(quiet, number=-2), changed(quiet, number=-5, code="answered", waiting=2)
@@ -129,12 +122,10 @@ def test_what_carried_nothing_is_said_once(
     assert json.loads(said[0])["code"] == "blocked"
 
 
-def test_what_waits_has_the_commands_that_settle_it(watched: Callable[..., list[str]]) -> None:
+def test_what_waits_has_the_commands_that_settle_it(watched: Watch) -> None:
     """A review and an offer; then that one is settled."""
     ask, offer, gone = watched(("review", REVIEW.id), ("offer", OFFER.id), ("review", 9))
-    assert (
-        "Send hobby and shoe_size to www.weather.example (and weather.example)? +0.123 bits" in ask
-    )
+    assert "Send hobby and shoe_size to www.weather.example (and weather.example)? +0.12" in ask
     assert ask.endswith(": `reticent requests approve 3` or `reticent requests deny 3`.")
     assert "books.example asks for region: `reticent requests approve 4`" in offer
     assert gone.endswith("Nothing waits under 9 any more.")
@@ -142,7 +133,7 @@ def test_what_waits_has_the_commands_that_settle_it(watched: Callable[..., list[
     assert said.endswith(": Your decisions about facts have changed.")
 
 
-def test_what_changes_is_said(watched: Callable[..., list[str]], fake: FakeDaemon) -> None:
+def test_what_changes_is_said(watched: Watch, fake: FakeDaemon) -> None:
     """The policy with its problems, the lock, the models, the profile."""
     lines = watched(("policy", None), ("models", None), ("profile", None), ("lock", None))
     assert [line.partition(": ")[2] for line in lines] == [
@@ -161,7 +152,7 @@ def test_what_changes_is_said(watched: Callable[..., list[str]], fake: FakeDaemo
     assert "No policy: nothing is attached" in watched(("policy", None))[0]
 
 
-def test_a_locked_vault_ends_nothing(watched: Callable[..., list[str]], fake: FakeDaemon) -> None:
+def test_a_locked_vault_ends_nothing(watched: Watch, fake: FakeDaemon) -> None:
     """It is said, and what comes next is said as well."""
     fake.handlers |= {"status": says(LOCKED), "ledger": lambda **_: refused(), "reviews": refused}
     fake.handlers["requests"] = lambda **_: refused()
@@ -174,7 +165,7 @@ def test_a_locked_vault_ends_nothing(watched: Callable[..., list[str]], fake: Fa
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_nothing_steers_the_terminal(
-    watched: Callable[..., list[str]], fake: FakeDaemon, options: tuple[str, ...]
+    watched: Watch, fake: FakeDaemon, options: tuple[str, ...]
 ) -> None:
     """Whatever a name or a recipient is; an event stays one line."""
     entry = changed(ENTRIES[0], recipient=HOSTILE, disclosed={HOSTILE: "coast"})
@@ -184,7 +175,7 @@ def test_nothing_steers_the_terminal(
     assert len(watched(("answer", 1), ("review", 3), ("nothing", -1), options=options)) == 3
 
 
-def test_each_line_can_be_an_object(watched: Callable[..., list[str]]) -> None:
+def test_each_line_can_be_an_object(watched: Watch) -> None:
     """With the same, in parts, and no value or query of the user's."""
     lines = watched(("answer", 1), ("review", 3), ("lock", None), options=("--json",))
     first, *_, second, third = map(json.loads, lines)
@@ -193,12 +184,6 @@ def test_each_line_can_be_an_object(watched: Callable[..., list[str]]) -> None:
     assert (second["event"], second["id"], third["locked"]) == ("review", 3, False)
     assert "coast" not in "".join(lines)
     assert "query" not in second
-
-
-def test_a_daemon_that_never_ran_is_an_error(run: Run, home: Path) -> None:
-    """As for other commands."""
-    assert home.is_dir()
-    assert "is not running" in run("requests", "watch").refusal(code=1)[0]
 
 
 def test_it_waits_for_the_daemon_and_says_so_once() -> None:
@@ -222,32 +207,26 @@ def test_it_waits_for_the_daemon_and_says_so_once() -> None:
     assert len(waits) == 3
 
 
-def test_it_follows_a_real_daemon_until_ctrl_c() -> None:
+def test_it_follows_a_real_daemon_until_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each line comes at once, through a pipe; then the daemon's end, and its own."""
     with living() as live:
-        started = subprocess.Popen(
-            START,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(live.paths),
-            cwd=ROOT,
-        )
-        with started as process, ExitStack() as ends, live.client() as client:
-            ends.callback(process.kill)  # else a test that fails would wait for it
-            assert process.stdout is not None
-            assert "Unlocked: requests are answered." in process.stdout.readline()
-            while not select.select([process.stdout], [], [], LOOK)[0]:
+        monkeypatch.setenv("RETICENT_HOME", str(live.paths.config.parent))
+        with process(*START) as started, live.client() as client:
+            assert started.stdout is not None
+            assert "Unlocked: requests are answered." in started.stdout.readline()
+            end = time.monotonic() + PATIENCE
+            while not select.select([started.stdout], [], [], LOOK)[0]:
+                assert time.monotonic() < end
                 client.call("reload")  # until it listens
             client.call("decide", Ask(recipient="news.example", query="editor"))
-            assert "Sent to news.example: " in until("example", process.stdout)
+            assert "Sent to news.example: " in until("example", started.stdout)
             client.call("decide", Ask(recipient="odd.example", query="what nobody knows"))
-            assert "Sent nothing to odd.example: the model" in until("example", process.stdout)
+            assert "Sent nothing to odd.example: the model" in until("example", started.stdout)
             client.call("lock")
-            assert "Locked: nothing is attached" in until("ocked", process.stdout)
+            assert "Locked: nothing is attached" in until("ocked", started.stdout)
             live.stop()
-            assert "The daemon ended" in until("ended", process.stdout)
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130
+            assert "The daemon ended" in until("ended", started.stdout)
+            started.send_signal(signal.SIGINT)
+            _, err = started.communicate(timeout=PATIENCE)
+    assert started.returncode == 130
     assert err.startswith("reticent: error: interrupted\n")

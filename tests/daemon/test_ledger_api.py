@@ -164,7 +164,8 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
     told: dict[str, set[str]] = {}
     for entry in vault.ledger.read(count):
         for name in names & dict(entry.record.disclosed).keys():  # type: ignore[union-attr]
-            told.setdefault(pool_of(entry.record.host), set()).add(name)
+            title = MODEL.attributes[MODEL.index(name)].title
+            told.setdefault(pool_of(entry.record.host), set()).add(title)
     assert said.startswith("Changed ")
     assert said.endswith(": undone. None of it was sent in the meantime.") == (not told)
     for pool in {pool_of(host) for host in HOSTS}:
@@ -183,7 +184,7 @@ def test_a_change_is_taken_back_until_the_vault_locks() -> None:
     with pytest.raises(VaultError):
         calls.undo()
     vault.records.full = False
-    assert calls.undo().what.startswith("Changed age in your profile: undone.")
+    assert calls.undo().what.startswith("Changed Age in your profile: undone.")
     assert vault.profile.values() == old
     calls.change_profile(ProfileChange(unset=["age"]))
     agent.lock()

@@ -42,6 +42,16 @@ def test_a_request_begins_with_its_verdict() -> None:
     assert forgotten == "You marked forge.example as having forgotten everything."
 
 
+def test_what_was_sent_before_is_not_said_to_be_new() -> None:
+    """All of it, or some of it."""
+    assert notices.sent_to("a.example", ["x", "y"], again=["y"]) == (
+        "Sent 2 facts to a.example, 1 of them again: x and y."
+    )
+    assert notices.sent_to("a.example", ["x"], again=["x"]) == (
+        "Sent nothing new to a.example, only 1 fact that it already has: x."
+    )
+
+
 def test_a_cell_of_a_table_is_shorter() -> None:
     """But says the same."""
     assert notices.outcome_of(replace(SENT, waiting=1)) == "region, hobby; 1 waiting"
@@ -180,6 +190,7 @@ def test_the_daemon_says_first_whether_requests_are_answered() -> None:
     assert "`reticent init`" in notices.running(replace(status, vault=False))
     assert "no policy" in notices.running(replace(status, policy=replace(policy, in_use=False)))
     assert notices.running(replace(status, locked=True, notice="disk full")) == "Locked: disk full."
+    assert notices.running(replace(status, vault=False, notice="removed")) == "Locked: removed."
 
 
 def test_a_model_is_one_line() -> None:
