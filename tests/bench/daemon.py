@@ -88,10 +88,7 @@ def _warm(live: Live) -> Iterator[str]:
         for _ in range(WARMING):
             _exchange(opened, decide)
         times = [
-            (
-                timed(partial(_exchange, opened, STATUS)),
-                timed(partial(_exchange, opened, decide)),
-            )
+            (timed(partial(_exchange, opened, STATUS)), timed(partial(_exchange, opened, decide)))
             for _ in range(CALLS)
         ]
     status, warm = ([*each] for each in zip(*times, strict=True))

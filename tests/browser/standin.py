@@ -52,11 +52,7 @@ def answered(ask: Ask) -> Answer:
     )
     value = digest(ask.query)
     return Answer(
-        code="answered",
-        attributes={"h": value},
-        header=right(ask.query),
-        id=1,
-        summary=summary,
+        code="answered", attributes={"h": value}, header=right(ask.query), id=1, summary=summary
     )
 
 

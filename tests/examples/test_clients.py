@@ -64,24 +64,6 @@ def test_it_attaches_what_was_decided(live: Live, kind: type[Client]) -> None:
     assert told == Told(wanted.header, wanted.attributes, "answered")
 
 
-@clients
-def test_it_attaches_nothing_that_was_not_asked_for(live: Live, kind: type[Client]) -> None:
-    """The names are candidates, and no others."""
-    question = Question(GIT, f"asking-{kind.__name__}.example", ["int_python", "gender"])
-    told = kind(at(live.paths)).decide(question)
-    assert told == Told("int_python", {"int_python": "yes"}, "answered")
-
-
-@clients
-def test_an_offer_waits_for_the_user(live: Live, kind: type[Client]) -> None:
-    """Under the recipient's name, with the names."""
-    recipient = f"offering-{kind.__name__}.example".lower()
-    assert kind(at(live.paths)).offer(recipient, ["int_python", "region"])
-    with live.client() as ours:
-        waiting = {each.recipient: each.names for each in ours.call("reviews")}
-    assert sorted(waiting[recipient]) == ["int_python", "region"]
-
-
 def test_fifty_ask_at_once(live: Live) -> None:
     """In one loop; each is a recipient that holds nothing, so all are told the same."""
 

@@ -13,18 +13,7 @@ from agent.paths import HOME
 from agent.wire.base import Fault
 from agent.wire.decide import Answer, Ask
 from tests.daemon.fakes import short_home
-from tests.daemon.whole_daemon import living
-from tests.examples.clients import (
-    ABSENT,
-    CLIENTS,
-    GIT,
-    Client,
-    Question,
-    Told,
-    at,
-    clients,
-    faking,
-)
+from tests.examples.clients import ABSENT, GIT, Client, Question, Told, at, clients, faking
 from tests.waiting import PATIENCE
 from tests.wire.fake import Raw, says
 from tests.wire.misbehaving import saying
@@ -33,14 +22,6 @@ BROKEN = "the daemon did not answer in time, or not as it should"
 SHORT = 0.05  # seconds
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 GOOD = b'{"code":"answered","attributes":{"a":"b"},"unspecified":[],"header":"a=\\"b\\"","id":1}'
-
-
-def test_a_locked_daemon() -> None:
-    """Nothing, and the reason."""
-    with living(locked=True) as locked:
-        for kind in CLIENTS:
-            client = kind(at(locked.paths))
-            assert client.decide(Question(GIT, "forge.example")) == Told("", {}, "locked")
 
 
 @clients
@@ -157,10 +138,12 @@ def test_an_answer_that_is_cut(kind: type[Client]) -> None:
 
 @clients
 def test_a_refusal(kind: type[Client]) -> None:
-    """Of what is no host, say."""
+    """Of what is no host, say; or because the daemon is locked."""
     fault = Fault(code="usage", what="this is no host", hint="give another")
     with faking(kind, decide=says(fault), offer=says(fault)) as (_, client):
         told = client.decide(Question(GIT, "no host"))
         assert not client.offer("no host", ["region"])
     assert (told.header, told.attributes) == ("", {})
     assert told.said in {"the daemon refused", "the daemon refused: this is no host"}
+    with faking(kind, decide=says(Answer(code="locked"))) as (_, client):
+        assert client.decide(Question(GIT, "forge.example")) == Told("", {}, "locked")

@@ -38,19 +38,14 @@ DEEPER = {
         "agent.model": "and written where it ships",
     },
     "examples/draw_requests.py": {
-        "agent": "pictures of the command line and the screens, of a daemon of their own",
+        "agent": "pictures of the command line and the screens, of a daemon of their own"
     },
-    "examples/draw_terminal.py": {
-        "agent": "likewise",
-    },
+    "examples/draw_terminal.py": {"agent": "likewise"},
     "examples/search_service/evaluate.py": {
         "agent.cli": "it looks as `reticent lab` does",
         "agent.lab.attack": "people who were held out send their requests as in the laboratory",
     },
-    "examples/search_service/replay": {
-        "agent.cli": "likewise",
-        "agent.lab.attack": "likewise",
-    },
+    "examples/search_service/replay": {"agent.cli": "likewise", "agent.lab.attack": "likewise"},
 }
 
 

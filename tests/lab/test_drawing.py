@@ -115,12 +115,7 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"y": (1.0,)},
-        {"low": (1.0,), "high": (1.0, 2.0)},
-        {"names": ("a",)},
-        {"low": (1.0, 2.0)},
-    ],
+    [{"y": (1.0,)}, {"low": (1.0,), "high": (1.0, 2.0)}, {"names": ("a",)}, {"low": (1.0, 2.0)}],
 )
 def test_a_series_has_as_many_numbers_as_places(wrong: dict[str, tuple[float, ...]]) -> None:
     """And an interval has two ends."""

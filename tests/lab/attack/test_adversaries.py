@@ -88,9 +88,7 @@ def test_left_are_those_who_agree(people: Codes, held: list[int]) -> None:
 
 @given(lists, held, masks)
 def test_who_knows_more_beforehand_has_fewer_left(
-    people: Codes,
-    held: list[int],
-    known: int,
+    people: Codes, held: list[int], known: int
 ) -> None:
     """Exactly those who agree with both."""
     found = left(knowing(traced(held), known), first(people), people)

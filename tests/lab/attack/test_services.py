@@ -9,14 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.lab.attack.heldout import SILENT, received
-from agent.lab.attack.services import (
-    RECIPES,
-    Recipe,
-    Service,
-    chosen,
-    practised,
-    prior,
-)
+from agent.lab.attack.services import RECIPES, Recipe, Service, chosen, practised, prior
 from agent.model.model import Model
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.sets import members

@@ -4,15 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision.terms import Limits, Terms
-from agent.lab.attack.ways import (
-    ANSWERED,
-    CONSTANT,
-    FAMILIES,
-    OWN,
-    PAPERS,
-    SHIPPED,
-    Way,
-)
+from agent.lab.attack.ways import ANSWERED, CONSTANT, FAMILIES, OWN, PAPERS, SHIPPED, Way
 
 EVERY = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *(w for f in FAMILIES.values() for w in f))
 names = st.frozensets(st.sampled_from(("gender", "race", "salary")))
