@@ -98,7 +98,7 @@ def _reader(
 ) -> Callable[[Progress], Material]:
     """Return what reads the two halves, and what is stated about their source."""
     with extra("build", "building a model"):
-        from agent.lab.attack.heldout import halves, halves_of_log
+        from agent.lab.attack.halves import halves, halves_of_log
         from agent.lab.attack.study import Material
         from agent.lab.paper.log import stated_source
     match users, events, log:

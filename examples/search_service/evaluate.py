@@ -84,7 +84,7 @@ def main(arguments: Sequence[str]) -> int:
 def evaluated(options: Options, progress: Callable[[str, float], None]) -> Report:
     """Return what came of a replay; the same options give the same report."""
     with extra("build", "building a model"):
-        from agent.lab.attack.heldout import halves
+        from agent.lab.attack.halves import halves
     model, others = halves(options.users, options.events, progress)
     asked = frozenset(attribute.name for attribute in asked_of(model))
     scene = Scene(asked, timedelta(days=1) / options.per_day)

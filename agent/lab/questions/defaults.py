@@ -10,8 +10,7 @@ from agent import Model
 from agent.build.log.schema import BY_LABEL
 from agent.errors import UsageError
 from agent.lab.questions import survey
-from agent.lab.questions.ratings import MAPPED, SOURCE, adults
-from agent.lab.questions.survey import OUTCOMES
+from agent.lab.questions.survey import MAPPED, OUTCOMES, SOURCE, adults
 from agent.model.model import Figure
 
 # What each level of the second survey wants, which did not ask: the paper's four improvements

@@ -1,12 +1,13 @@
 """The command, on the small tables of examples/own_tables."""
 
 import json
+import sys
 
 import pytest
 
 from examples.search_service.evaluate import main
 from tests.build.worlds import QUIET
-from tests.house.tree import ROOT
+from tests.house.tree import ROOT, ran
 
 pytestmark = QUIET
 TABLES = ROOT / "examples" / "own_tables"
@@ -66,3 +67,15 @@ def test_what_cannot_be_is_one_sentence(
     assert first.startswith("evaluate: error: ")
     assert says in first
     assert second.startswith("evaluate: hint: ")
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    """In a sentence: nothing that an extra brings is imported before."""
+    libraries = ("ibis", "pyarrow", "sklearn", "scipy", "matplotlib")
+    code = f"import sys; sys.modules |= dict.fromkeys({libraries})\n"
+    code += "from examples.search_service.evaluate import main; sys.exit(main([]))"
+    done = ran(sys.executable, "-c", code, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    error, hint = done.stderr.splitlines()
+    assert error == "evaluate: error: building a model needs ibis, which is not installed"
+    assert hint == "evaluate: hint: pip install 'reticent[build]'"

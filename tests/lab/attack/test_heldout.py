@@ -1,6 +1,5 @@
 """The model of one half, the other half's people and events, and the requests drawn from them."""
 
-import sys
 from collections import Counter
 
 from hypothesis import given
@@ -8,10 +7,10 @@ from hypothesis import strategies as st
 
 from agent.build.build import model_of
 from agent.build.observe import HALF_KEY, in_half_a, observe
-from agent.lab.attack.heldout import HeldOut, drawn, held_out
+from agent.lab.attack.halves import held_out
+from agent.lab.attack.heldout import HeldOut, drawn
 from agent.model.model import Model
 from tests.build.worlds import QUIET, World, options, source
-from tests.house.tree import ran
 from tests.lab.attack.made import PEOPLE, others
 
 USERS = [f"user {number}" for number in range(40)]
@@ -110,11 +109,3 @@ def events(person: int) -> set[tuple[int, int, tuple[int, ...]]]:
     these = held.events_of(person)
     columns = (held.query[these], held.intent[these], held.request[these])
     return {(int(q), int(x), tuple(r.tolist())) for q, x, r in zip(*columns, strict=True)}
-
-
-def test_what_the_examples_use_needs_no_extra() -> None:
-    """They say which extra is missing: nothing of one is imported before it is needed."""
-    libraries = ("ibis", "pyarrow", "sklearn", "scipy", "matplotlib")
-    code = f"import sys; sys.modules |= dict.fromkeys({libraries}); import agent.lab.attack.outcome"
-    code += ", agent.lab.attack.workers, agent.lab.attack.heldout"
-    ran(sys.executable, "-c", code)

@@ -161,6 +161,8 @@ def test_every_metric_is_measured_on_the_same_triples(seed: int, chance: int) ->
     assert [each.same for each in found.claims] == [
         each.violations.share <= assumptions.FEW for each in shapes
     ]
+    whole = assumptions.utility_shape(made_subject(seed, "louo"), chance)
+    assert (whole.name, whole.violations.pairs) == ("U, louo", assumptions.UTILITY_TRIPLES)
 
 
 @given(st.integers(1, 500), st.data())
@@ -180,13 +182,6 @@ def test_what_violates_is_said_in_a_sentence() -> None:
     """As the run finds it, by estimator."""
     found = assumptions.Shape("U, louo", Violations(60, 15, 0.1, 0.01), 0.2)
     assert "25% of the triples under louo" in assumptions.shape_sentence([found])
-
-
-def test_the_shape_of_utility_is_that_of_the_estimator() -> None:
-    """As many triples as were asked for."""
-    found = assumptions.utility_shape(made_subject(0, "louo"), 0)
-    assert found.name == "U, louo"
-    assert found.violations.pairs == assumptions.UTILITY_TRIPLES
 
 
 @given(st.integers(0, 9), st.integers(0, 1000), st.integers(1, EVERYTHING))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.lab.paper import orders
-from agent.lab.paper.orders import Along, along, reached, steps
+from agent.lab.paper.orders import Along, reached, steps
 from agent.lab.paper.subject import Subject, cost_alone, fresh, subject_of
 from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.utility import Estimator
@@ -112,9 +112,3 @@ def test_the_rule_that_was_given_up_is_shown_too() -> None:
     claim = orders.utility_finding({"louo": order}, "made", 0.1, fitted=False).claims[1]
     assert claim.same is True
     assert "0.0% of the greatest utility on the way up, and to 75.0% along" in claim.ours
-
-
-def test_an_order_is_measured_set_by_set() -> None:
-    """Sets of the first one, two and three."""
-    found = along(made_model(0), [2, 0, 1], {"mask": float})
-    assert found == Along((NAMES[2], NAMES[0], NAMES[1]), {"mask": (4.0, 5.0, 7.0)})

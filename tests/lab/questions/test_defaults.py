@@ -21,8 +21,7 @@ from agent.lab.questions.defaults import (
     with_default_sensitivities,
     within_outcomes,
 )
-from agent.lab.questions.ratings import MAPPED, adults
-from agent.lab.questions.survey import OUTCOMES, WOULD_SHARE
+from agent.lab.questions.survey import MAPPED, OUTCOMES, WOULD_SHARE, adults
 from tests.decision.made import made_model
 
 NAMES = [each.name for each in TABLE_1]

@@ -1,67 +1,29 @@
-"""Answers to the paper's questions, and the calibration of 7.2 from them."""
+"""The two surveys: what was copied is what was published, and damage is seen; made answers."""
 
-from math import inf, isfinite, log2
+import csv
+import gzip
+from importlib.resources import files
+from io import StringIO
+from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.calibration import IMPROVEMENTS, Answers, aligned
+from agent.decision.calibration import aligned
 from agent.errors import UsageError
-from agent.lab.questions.survey import LOCATIONS, made_answers
+from agent.lab.questions.survey import (
+    LOCATIONS,
+    MAPPED,
+    MOST,
+    SOURCE,
+    adults,
+    made_answers,
+    ratings_in,
+)
 
-OFFERED = [*IMPROVEMENTS.values()]
-IN_ORDER = dict(enumerate(OFFERED, start=1))
-TICKS = st.fixed_dictionaries(dict.fromkeys(IN_ORDER, st.sampled_from(OFFERED)))
-RATED = st.dictionaries(st.sampled_from(LOCATIONS), st.integers(1, 5))
-ANSWERS = st.lists(st.builds(Answers, TICKS, RATED, st.just({})), min_size=1, max_size=6)
-COSTS = st.dictionaries(st.sampled_from(LOCATIONS), st.floats(1e-3, 1), min_size=1)
-
-
-def test_the_bits_grow_with_the_improvement() -> None:
-    """As offered (6.3): log2 of the factor (7.2), doubling is one bit, fourfold two, never all."""
-    costs = {"city": 1.0}
-    answers = [Answers(dict.fromkeys(IN_ORDER, each), {"city": 3}, {}) for each in OFFERED]
-    bits = [aligned([each], costs).pairs[0].bits for each in answers]
-    assert bits == [log2(1.25), log2(1.5), 1.0, 2.0, inf]
-    assert bits == sorted(bits)
-
-
-@given(COSTS, st.integers(1, 4), st.floats(0.1, 50))
-def test_a_planted_trade_off_comes_back(
-    costs: dict[str, float], people: int, trade_off: float
-) -> None:
-    """Where what people want is among what is offered, to the last digit."""
-    levels = {thing: 1 + place % 4 for place, thing in enumerate(costs)}
-    exact = {thing: log2(OFFERED[level - 1]) / trade_off for thing, level in levels.items()}
-    found = aligned([Answers(IN_ORDER, levels, {})] * people, exact).fit
-    assert found is not None
-    assert found.trade_off == pytest.approx(trade_off)
-    assert found.error == pytest.approx(0, abs=1e-9)
-
-
-@given(ANSWERS, COSTS)
-def test_it_is_the_least_squares_of_numpy_over_medians(
-    answers: list[Answers], costs: dict[str, float]
-) -> None:
-    """Person by person, median by median, through the origin."""
-    pairs = []
-    for thing, cost in costs.items():
-        wanted = [
-            np.log2(each.improvement[each.sensitivity[thing]])
-            for each in answers
-            if thing in each.sensitivity
-        ]
-        if wanted and isfinite(np.median(wanted)):
-            pairs.append((cost, float(np.median(wanted))))
-    found = aligned(answers, costs)
-    assert [(each.cost, each.bits) for each in found.pairs if isfinite(each.bits)] == pairs
-    assert (found.fit is None) == (not pairs)
-    assume(pairs)
-    x, y = np.array(pairs).T
-    assert found.fit is not None
-    assert found.fit.trade_off == pytest.approx(np.linalg.lstsq(x[:, None], y)[0][0])
+GOOD = b"a,b\n1,4\n2,2\n"
 
 
 @given(st.lists(st.floats(0.25, 3), min_size=1, max_size=6), st.floats(0.5, 40), st.integers(0, 99))
@@ -85,3 +47,62 @@ def test_made_answers_are_less_sensitive_where_less_is_told() -> None:
         assert levels == sorted(levels)
     with pytest.raises(UsageError, match="lambda cannot be inf"):
         made_answers(costs, 1, 1, inf)
+
+
+def test_the_summary_is_recomputed_from_the_responses() -> None:
+    """All four figures of all 33 items, to the digits that they were published with."""
+    ratings = adults()
+    text = (files("agent.lab.questions") / SOURCE / "summary.csv").read_text()
+    stated = {row["item"]: row for row in csv.DictReader(StringIO(text))}
+    assert {*stated} == {*ratings.items}
+    for item, row in stated.items():
+        levels = ratings.of([item])
+        found = (levels.mean(), levels.std(ddof=1), np.mean(levels == MOST), len(levels))
+        figures = [float(row[name]) for name in ("mean", "sd", "share_very", "n")]
+        assert figures == pytest.approx(found, abs=0.5e-3 + 1e-9)
+
+
+HEADS = (b"", b"a,b\n", b"a,a\n1,2\n", b"a,b\n1,2\n3\n", b"a,b\n1,2,3\n")
+LEVELS = (b"1,x", b"0,1", b"1,5", b"1,\xff", b"1,99999999999999999999")
+
+
+@pytest.mark.parametrize("table", [*HEADS, *(b"a,b\n" + each + b"\n" for each in LEVELS)])
+def test_a_damaged_table_is_refused(table: bytes) -> None:
+    """Without rows, with odd ones, or with what is no level."""
+    with pytest.raises(UsageError, match="rating"):
+        ratings_in(gzip.compress(table))
+
+
+def test_a_damaged_file_is_refused() -> None:
+    """Not packed, cut off anywhere, or with a byte changed in what is packed."""
+    whole = gzip.compress(GOOD)
+    assert ratings_in(whole).levels.tolist() == [[1, 4], [2, 2]]
+    for data in (GOOD, *(whole[:end] for end in range(len(whole)))):
+        with pytest.raises(UsageError, match="rating"):
+            ratings_in(data)
+    with pytest.raises(UsageError, match="rating"):
+        ratings_in(whole[:-8] + bytes(8))
+
+
+@given(st.lists(st.lists(st.integers(1, MOST), min_size=3, max_size=3), min_size=1, max_size=9))
+def test_several_items_count_by_the_highest(rows: list[list[int]]) -> None:
+    """Person by person; and a share is of those who rate no higher."""
+    lines = ["a,b,c", *[",".join(map(str, row)) for row in rows]]
+    ratings = ratings_in(gzip.compress("\n".join(lines).encode()))
+    assert ratings.of(["a", "c"]).tolist() == [max(row[0], row[2]) for row in rows]
+    shares = [ratings.share(["a", "c"], level) for level in range(1, MOST + 1)]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert ratings.share(["a"], MOST - 1) == np.mean([row[0] < MOST for row in rows])
+
+
+def test_an_item_that_nobody_rated() -> None:
+    """The nearest is named, and every item that is mapped is one."""
+    with pytest.raises(UsageError, match="'helth'"):
+        adults().of(["helth"])
+    assert {item for items in MAPPED.values() for item in items} <= {*adults().items}
+
+
+def test_nobody_can_change_the_ratings() -> None:
+    """All who ask share them."""
+    assert not adults().levels.flags.writeable

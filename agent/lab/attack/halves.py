@@ -1,0 +1,77 @@
+"""The model of one half of the people, and the other half (the extra `build`)."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from agent import Model
+from agent.build.build import model_of
+from agent.build.log.read import open_log
+from agent.build.log.source import source_of
+from agent.build.observe import Observations, observe
+from agent.build.options import BuildOptions, LogFiles, TableFiles
+from agent.build.read import open_tables
+from agent.build.tables import Source
+from agent.lab import Progress
+from agent.lab.attack.heldout import HeldOut
+from agent.lab.paper.log import files_of
+
+
+def halves(users: Path, events: Path, progress: Progress) -> tuple[Model, HeldOut]:
+    """Return the model of one half of the users of two tables, and the people of the other.
+
+    UsageError where there is no such file; BuildError where the tables cannot make a model.
+    """
+    progress("reading", 0.0)
+    return _halves(open_tables(users, events), TableFiles(users, events), progress)
+
+
+def halves_of_log(folder: Path, progress: Progress) -> tuple[Model, HeldOut]:
+    """Return the same for the log, people and sites in a folder; errors as ``halves``."""
+    progress("reading", 0.0)
+    files = files_of(folder)
+    return _halves(source_of(open_log(files)), files, progress)
+
+
+def _halves(
+    source: Source, files: TableFiles | LogFiles, progress: Progress
+) -> tuple[Model, HeldOut]:
+    # No figure is of what a model says that the held-out got.
+    one = BuildOptions(**files._asdict(), half="A", validation=False, id="half")
+    model = model_of(source, one, progress)
+    return model, held_out(observe(source, replace(one, half="B", min_users=1)), model)
+
+
+def held_out(seen: Observations, model: Model) -> HeldOut:
+    """Return the people that were seen, with those of their events that the model can rank.
+
+    ``seen``: of the same tables as the model, so that codes mean the same.
+    """
+    places = {query.text: place for place, query in enumerate(model.queries)}
+    request = len(model.attributes) - model.persons
+    person, query, intent = (np.zeros(0, np.intp) for _ in range(3))
+    codes, total = np.zeros((0, request), np.uint8), 0
+    for each in seen.queries:
+        total += len(each.rows.user)
+        if each.text not in places:
+            continue
+        place = places[each.text]
+        known = {name: number for number, name in enumerate(model.queries[place].intents)}
+        numbers = np.array([known.get(name, -1) for name in each.intents])[each.rows.intent]
+        kept = numbers >= 0
+        person = np.append(person, each.people[each.rows.user[kept]])
+        query = np.append(query, np.full(int(kept.sum()), place))
+        intent = np.append(intent, numbers[kept])
+        codes = np.concatenate([codes, each.rows.request[kept]])
+    # Which of several equal events comes first must not depend on the order of a database.
+    order = np.lexsort((*codes.T[::-1], intent, query, person))
+    people = seen.population.people
+    return HeldOut(
+        codes=seen.population.codes,
+        starts=np.searchsorted(person[order], np.arange(people + 1)),
+        query=query[order],
+        intent=intent[order],
+        request=codes[order],
+        unranked=total - len(person),
+    )
