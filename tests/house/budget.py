@@ -55,14 +55,14 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 220),
-    "lines of tests": (42_000, 59_939),
+    "lines of tests": (42_000, 59_729),
 }
 STANDING = {
     "agent": Size(405, 4),
     "agent/cli": Size(4_672, 30),
     "agent/daemon": Size(5_033, 32),
     "agent/decision": Size(1_260, 10),
-    "agent/lab": Size(3_589, 34),
+    "agent/lab": Size(3_582, 34),
     "agent/model": Size(816, 8),
     "agent/tradeoff": Size(1_818, 15),
     "agent/tui": Size(3_876, 27),
