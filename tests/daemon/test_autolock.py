@@ -1,19 +1,24 @@
-"""The vault locks itself."""
+"""The vault locks itself: unused, after hours, with the screen, and after a sleep."""
 
+import asyncio
 import logging
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.autolock import NAP, Autolock, Time, clocks
+from agent.daemon import autolock as locking
+from agent.daemon.autolock import NAP, Autolock, Time, clocks, locks, watch, watcher
 from agent.daemon.request_log import Asker
 from agent.errors import VaultError
 from agent.wire.decide import UNDECIDED, Answer, Code
 from agent.wire.routes import CONTROL, QUERY
 from policy.settings import LONGEST_MINUTES
+from tests.daemon.begun import awaited
 from tests.daemon.fakes import ASK, behind
 
 LONGEST = LONGEST_MINUTES * 60
@@ -24,6 +29,23 @@ CALLS = {
     "asked": (QUERY, "decide"),
     "looked": (QUERY, "locked"),
 }
+HERE = "/org/freedesktop/login1"
+OF = f"{HERE}/session/_32: org.freedesktop.login1.Session"
+CHANGED = f"{HERE}/session/_32: org.freedesktop.DBus.Properties.PropertiesChanged"
+LOCKED = "'org.freedesktop.login1.Session', {'IdleHint': <true>, 'LockedHint': <true>}, @as []"
+TELLING = [
+    f"{OF}.Lock ()",
+    f"{CHANGED} ({LOCKED})",
+    f"{HERE}: org.freedesktop.login1.Manager.PrepareForSleep (true,)",
+]
+SILENT = [
+    f"{OF}.Unlock ()",
+    f"{CHANGED} ({LOCKED.replace('true', 'false')})",
+    f"{HERE}: org.freedesktop.login1.Manager.PrepareForSleep (false,)",
+    f"{HERE}: org.freedesktop.login1.Manager.SessionNew ('Session.Lock ()', objectpath '/a')",
+    "The name org.freedesktop.login1 is owned by :1.4",
+    "",
+]
 
 
 @dataclass
@@ -52,40 +74,54 @@ class Machine:
         self.closed += 1
 
 
+MINUTES = st.just(0.0) | st.floats(0.1, LONGEST_MINUTES)
+
+
 @given(
-    minutes=st.one_of(st.just(0.0), st.floats(0.1, LONGEST_MINUTES)),
+    minutes=st.lists(MINUTES, min_size=2, max_size=2),  # the second once the policy is edited
     steps=st.lists(
         st.tuples(
             st.one_of(st.integers(0, 1200), st.integers(0, LONGEST)),  # seconds before it
-            st.sampled_from([*CALLS, "search", "sleep", "look"]),
+            st.sampled_from([*CALLS, "search", "sleep", "drift", "look", "unlock", "edit"]),
         ),
         max_size=15,
     ),
 )
 def test_it_locks_exactly_when_nobody_used_it_for_so_long(
-    minutes: float, steps: list[tuple[int, str]]
+    minutes: list[float], steps: list[tuple[int, str]]
 ) -> None:
-    """Use is a command and a search of the user's; and the last command is eight hours ago."""
-    machine = Machine(minutes=minutes)
+    """Use is a command and a search of the user's; and the last command is eight hours ago.
+
+    Each call finds it locked where it is time. A machine that wakes does too, however short its
+    sleep was; clocks that drift apart a little are no sleep.
+    """
+    machine = Machine(minutes=minutes[0])
     autolock = machine.autolock()
     used = commanded = 0.0
-    due = False
     for seconds, step in steps:
+        machine.minutes = minutes[1] if step == "edit" else machine.minutes
         machine.seconds += seconds
-        due |= machine.seconds - used >= (minutes or LONGEST_MINUTES) * 60
+        due = machine.seconds - used >= (machine.minutes or LONGEST_MINUTES) * 60
         due |= machine.seconds - commanded >= LONGEST
+        was_open, closed = machine.open, machine.closed
         if step in CALLS:
             autolock.before(*CALLS[step])
         elif step == "search":
             autolock.before(QUERY, "decide")
             autolock.used()
+        elif step == "unlock":
+            autolock.before(CONTROL, "unlock")
+            assert machine.open is (was_open and not due)
+            machine.open = True
         elif step == "sleep":
-            machine.seconds, machine.slept, due = machine.seconds + 60, machine.slept + 60, True
+            machine.slept, due = machine.slept + NAP, True
+        elif step == "drift":
+            machine.slept += NAP / 2
         autolock.check()
-        used = machine.seconds if step in {"command", "search"} else used
-        commanded = machine.seconds if step == "command" else commanded
-        assert machine.open is not due
-    assert machine.closed == due
+        used = machine.seconds if step in {"command", "search", "unlock"} else used
+        commanded = machine.seconds if step in {"command", "unlock"} else commanded
+        assert machine.closed == closed + (was_open and due)
+        assert machine.open is (step == "unlock" or (was_open and not due))
 
 
 @given(
@@ -128,67 +164,6 @@ def test_a_search_is_use_once_the_user_is_answered(by: Asker, code: Code) -> Non
         assert len(running.used) == (by == "user" and code not in UNDECIDED)
 
 
-def test_a_call_that_comes_too_late_finds_it_locked() -> None:
-    """Though the clock has not been looked at since: the machine may have slept."""
-    machine = Machine()
-    autolock = machine.autolock()
-    machine.seconds = 8 * 3600
-    autolock.before(CONTROL, "profile")
-    assert not machine.open
-
-
-def test_a_machine_that_wakes_finds_it_locked() -> None:
-    """However short its sleep was; clocks that drift apart a little are no sleep."""
-    machine = Machine()
-    autolock = machine.autolock()
-    for _ in range(100):
-        machine.slept += NAP / 2
-        autolock.check()
-    assert machine.open
-    machine.slept += NAP
-    autolock.before(QUERY, "decide")
-    assert not machine.open
-
-
-def test_nought_minutes_are_as_long_as_may_be() -> None:
-    """Which is hours."""
-    machine = Machine(minutes=0)
-    autolock = machine.autolock()
-    machine.seconds = LONGEST - 1
-    autolock.check()
-    assert machine.open
-    machine.seconds = LONGEST
-    autolock.check()
-    assert not machine.open
-
-
-def test_the_policy_is_asked_at_each_look() -> None:
-    """An edit holds at once."""
-    machine = Machine()
-    autolock = machine.autolock()
-    machine.seconds = 300
-    autolock.check()
-    assert machine.open
-    machine.minutes = 5
-    autolock.check()
-    assert not machine.open
-
-
-def test_one_who_unlocks_has_the_whole_time() -> None:
-    """However long it was locked before."""
-    machine = Machine(open=False)
-    autolock = machine.autolock()
-    machine.seconds = 1e6
-    autolock.before(CONTROL, "unlock")
-    machine.open = True
-    machine.seconds += 899
-    autolock.check()
-    assert machine.open
-    machine.seconds += 1
-    autolock.check()
-    assert machine.closed == 1
-
-
 def test_a_lock_whose_last_words_fail_is_one(caplog: pytest.LogCaptureFixture) -> None:
     """The call that comes next finds it locked; the log says that something is lost."""
 
@@ -209,3 +184,105 @@ def test_the_clock_goes_forward() -> None:
     one, other = clocks(), clocks()
     assert one.passed <= other.passed
     assert other.slept - one.slept < NAP / 2
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Path:
+    """The sessions of a machine: one of this user, one of another."""
+    (tmp_path / "2").write_text(f"# systemd\nUID={os.geteuid()}\nUSER=me\n")
+    (tmp_path / "c1").write_text(f"UID={os.geteuid() + 1}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", TELLING)
+def test_the_screens_lock_and_a_sleep_are_told(line: str, sessions: Path) -> None:
+    """As `gdbus` writes them."""
+    assert locks(f"{line}\n", sessions)
+
+
+@pytest.mark.parametrize("line", SILENT)
+def test_nothing_else_is(line: str, sessions: Path) -> None:
+    """Least of all the end of either."""
+    assert not locks(f"{line}\n", sessions)
+
+
+def test_another_users_screen_is_theirs(sessions: Path) -> None:
+    """One of whom nobody knows is ours, to be safe."""
+    for line in TELLING[:2]:
+        assert not locks(line.replace("_32", "c1"), sessions)
+        assert locks(line.replace("_32", "_33"), sessions)
+
+
+@given(line=st.text())
+def test_any_line_is_read(line: str) -> None:
+    """Whatever it says."""
+    assert not locks(line)
+
+
+def followed(program: str | None) -> list[str]:
+    """Return how often the vault was locked until the program has no more to say."""
+    locked: list[str] = []
+
+    async def live() -> None:
+        await asyncio.wait_for(watch(lambda: locked.append("locked"), program), 30)
+
+    asyncio.run(live())
+    return locked
+
+
+def script(folder: Path, text: str) -> str:
+    """Return a program in place of `gdbus`."""
+    made = folder / "gdbus"
+    made.write_text(f"#!/bin/sh\n{text}\n")
+    made.chmod(0o700)
+    return str(made)
+
+
+def test_each_time_it_locks(tmp_path: Path) -> None:
+    """And it need not last."""
+    said = "\n".join([*TELLING[2:], *SILENT, *TELLING[2:]])
+    assert followed(script(tmp_path, f"cat <<'X'\n{said}\nX")) == ["locked", "locked"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exit 3",
+        "kill $$",
+        "head -c 200000 /dev/zero; sleep 60",
+        "sleep 60 & head -c 200000 /dev/zero; sleep 60",
+    ],
+)
+def test_one_that_fails_is_no_matter(tmp_path: Path, text: str) -> None:
+    """Then nobody watches."""
+    assert followed(script(tmp_path, text)) == []
+
+
+def test_none_is_no_matter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither without the program, nor without a bus."""
+    assert followed(None) == []
+    assert followed(str(tmp_path / "absent")) == []
+    monkeypatch.setattr(locking, "BUS", tmp_path / "absent")
+    assert watcher() is None
+    monkeypatch.setattr(locking, "BUS", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert watcher() is None
+    made = script(tmp_path, "")
+    assert watcher() == made
+
+
+def test_it_ends_with_the_daemon(tmp_path: Path) -> None:
+    """No program is left behind."""
+    place = tmp_path / "number"
+
+    async def live() -> None:
+        task = asyncio.create_task(
+            watch(lambda: None, script(tmp_path, f"echo $$ > {place}; exec sleep 60"))
+        )
+        await asyncio.to_thread(awaited, place, "\n")
+        task.cancel()
+        await asyncio.wait({task})
+
+    asyncio.run(live())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(place.read_text()), 0)

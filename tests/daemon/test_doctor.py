@@ -4,23 +4,77 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from agent import __version__
 from agent.daemon import checks
-from agent.daemon.checks import Machine, State
-from agent.daemon.doctor import CHECKS, examine
+from agent.daemon.agent import assemble
+from agent.daemon.api import Calls
+from agent.daemon.browsers import BROWSERS, System, install_manifests, look_at_manifests
+from agent.daemon.checks import Finding, Machine, State
+from agent.daemon.doctor import CHECKS, NAME, examine
+from agent.daemon.events import Bus
+from agent.daemon.service import files, write
+from agent.errors import DaemonError
 from agent.files import create_private
 from agent.model.file import shipped_model
 from agent.model.file import write as write_model
 from agent.paths import paths
+from agent.vault.slots import ALTERED
+from agent.vault.vault import unlock
+from agent.vault.vault_files import MISSING, UNWRITTEN, Location
+from agent.wire.state import PolicyStatus, Status
 from tests.cli.examples import cli_model
-from tests.daemon.cases import NOW, alone, healthy, named, only, states
 from tests.model.examples import STRANGER
+from tests.vault.histories import disclosed
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create
+from tests.wire.fake import FakeDaemon, short_folder
+
+NOW = datetime(2100, 1, 1, 12, tzinfo=UTC)  # after any installation
+POLICY = PolicyStatus(path="", in_use=True, rules=0, loaded_at=NOW, problems=[])
+STATUS = Status(
+    version=__version__,
+    process=1,
+    started_at=NOW,
+    vault=True,
+    locked=False,
+    lock_after_minutes=15,
+    policy=POLICY,
+    models=[],
+    waiting=0,
+    entries=0,
+    notes=[],
+)
+Spoil = Callable[[Machine], object]
+
+
+@contextmanager
+def healthy() -> Iterator[Machine]:
+    """A machine on which everything of ours is as it should be, and no browser is."""
+    with short_folder() as folder, pytest.MonkeyPatch.context() as patch:
+        environment = {"RETICENT_HOME": str(folder / "r"), "HOME": str(folder)}
+        found = Machine(paths(environment), environment, NOW, "systemd", sys.executable)
+        patch.setattr("agent.daemon.browsers.SYSTEM_WIDE", found.paths.data)
+        for each in (found.paths.config, found.paths.data, found.paths.state, found.paths.runtime):
+            each.mkdir(0o700, parents=True)
+        found.paths.policy.write_text('preset = "balanced"\n')
+        create(Location.of(found.paths), PASSPHRASE, FAST)[0].close()
+        recorded(found)
+        yield found
+
+
+def recorded(here: Machine) -> None:
+    """Let three more entries be in the vault."""
+    with unlock(Location.of(here.paths), TYPED) as vault:
+        for number in range(3):
+            vault.ledger.append(disclosed(NOW, f"{number}.example", region="uk"))
+        vault.items.put("other/n", bytes(5000))
 
 
 @pytest.fixture
@@ -28,6 +82,108 @@ def here() -> Iterator[Machine]:
     """A machine on which everything of ours is as it should be."""
     with healthy() as found:
         yield found
+
+
+@pytest.fixture
+def running(here: Machine) -> Iterator[FakeDaemon]:
+    """A daemon that answers at both sockets."""
+    with (
+        FakeDaemon(here.paths.control, {"status": lambda: STATUS}) as fake,
+        FakeDaemon(here.paths.query, {}, "query"),
+    ):
+        here.paths.control.chmod(0o600)
+        here.paths.query.chmod(0o600)
+        yield fake
+
+
+@pytest.fixture
+def connected(here: Machine) -> list[Path]:
+    """The manifests by which Chromium and Firefox know of the relay there."""
+    system = System(here.manager, here.environment)
+    seen = look_at_manifests(system, here.paths, (BROWSERS[0], BROWSERS[-1]))
+    return install_manifests(seen, here.paths, here.interpreter)[1:]
+
+
+def found(here: Machine, name: str) -> list[Finding]:
+    """Return the findings of a name."""
+    return [each for each in examine(here) if each.name == name]
+
+
+def only(here: Machine, name: str, state: State) -> Finding:
+    """Return the one finding of a name and a state; nothing else of the name is worse."""
+    [one] = [each for each in found(here, name) if each.state == state]
+    assert one.fix
+    return one
+
+
+def states(here: Machine) -> dict[str, State]:
+    """Return the worst state of each name."""
+    order: tuple[State, ...] = ("ok", "warn", "bad")
+    worst: dict[str, State] = {}
+    for each in examine(here):
+        worst[each.name] = max(each.state, worst.get(each.name, "ok"), key=order.index)
+    return worst
+
+
+def alone(here: Machine, name: str, state: State) -> Finding:
+    """Return the one finding of a name and a state; nothing else is bad."""
+    findings = examine(here)
+    assert {each.name for each in findings if each.state == "bad"} <= {name}
+    [one] = [each for each in findings if (each.name, each.state) == (name, state)]
+    assert one.fix
+    return one
+
+
+def named(each: object) -> str:
+    """Return what a part of a case is called, the same in every process."""
+    return "" if callable(each) else str(each)[:30]
+
+
+def policy(text: str) -> Spoil:
+    """Return a way to write another policy."""
+    return lambda here: here.paths.policy.write_text(text)
+
+
+def left(here: Machine) -> None:
+    """Leave a socket behind that nobody listens at."""
+    with closing(socket.socket(socket.AF_UNIX)) as made:
+        made.bind(str(here.paths.query))
+
+
+def added(here: Machine) -> None:
+    """Put a file to the models that is none."""
+    here.paths.models.mkdir(0o700)
+    create_private(b"rubbish", here.paths.models / "village.safetensors")
+
+
+EXPIRED = '[[rule]]\nrecipient = "a.example"\nexpires = 2020-01-01\nk = 5\n'
+WRONG: list[tuple[Spoil, str, State, str]] = [
+    (lambda c: c.paths.data.chmod(0o770), "folder data", "bad", "other users can write to"),
+    (lambda c: c.paths.state.chmod(0o755), "folder state", "warn", "other users can look into"),
+    (lambda c: c.paths.vault.chmod(0o644), "files", "bad", "other users can read"),
+    (lambda c: c.paths.policy.chmod(0o666), "policy", "bad", "other users can write"),
+    (left, "socket query", "warn", "left from an ended daemon"),
+    (lambda c: c.paths.control.touch(), "socket control", "bad", "is not a socket"),
+    (lambda c: c.paths.policy.unlink(), "policy", "warn", "no policy"),
+    (policy("lambda = x"), "policy", "bad", "policy.toml:1"),
+    (lambda c: c.paths.policy.write_bytes(b"\xff"), "policy", "bad", "not UTF-8"),
+    (policy(""), "policy", "bad", "sets nothing"),
+    (policy('[attributes]\nregoin = "ask"\n'), "policy", "warn", "has no attribute 'regoin'"),
+    (policy(EXPIRED), "policy", "warn", "expired on 2020-01-01"),
+    (policy('search = "https://a.example/{query}"\n'), "policy", "warn", "browsers cannot use"),
+    (policy('model = "town"\n'), "models", "bad", "'town'"),
+    (added, "models", "bad", "village"),
+    (lambda c: c.paths.witness.touch(), "daemon", "warn", "not running"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "name", "state", "what"), WRONG, ids=named)
+def test_what_is_wrong_is_found(
+    here: Machine, spoil: Spoil, name: str, state: State, what: str
+) -> None:
+    """Under its name, and nothing else becomes bad by it."""
+    spoil(here)
+    assert what in alone(here, name, state).what
 
 
 def test_nothing_there_yet_is_nothing_wrong(tmp_path: Path) -> None:
@@ -49,65 +205,6 @@ def test_what_needs_a_fix_has_one(here: Machine) -> None:
         assert not each.fix.endswith(".")
 
 
-def left(here: Machine, path: Path) -> None:
-    """Leave a socket behind that nobody listens at."""
-    assert here.paths.runtime == path.parent
-    with closing(socket.socket(socket.AF_UNIX)) as made:
-        made.bind(str(path))
-
-
-def added(here: Machine, data: bytes) -> None:
-    """Put a file to the models."""
-    here.paths.models.mkdir(0o700)
-    create_private(data, here.paths.models / "village.safetensors")
-
-
-WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
-    (lambda c: c.paths.data.chmod(0o770), "folder data", "bad", "other users can write to"),
-    (lambda c: c.paths.state.chmod(0o755), "folder state", "warn", "other users can look into"),
-    (lambda c: c.paths.vault.chmod(0o644), "files", "bad", "other users can read"),
-    (lambda c: c.paths.policy.chmod(0o666), "policy", "bad", "other users can write"),
-    (lambda c: left(c, c.paths.query), "socket query", "warn", "left from an ended daemon"),
-    (lambda c: c.paths.control.touch(), "socket control", "bad", "is not a socket"),
-    (lambda c: c.paths.policy.unlink(), "policy", "warn", "no policy"),
-    (lambda c: c.paths.policy.write_text("lambda = x"), "policy", "bad", "policy.toml:1"),
-    (lambda c: c.paths.policy.write_bytes(b"\xff"), "policy", "bad", "not UTF-8"),
-    (lambda c: c.paths.policy.write_bytes(b""), "policy", "bad", "sets nothing"),
-    (
-        lambda c: c.paths.policy.write_text('[attributes]\nregoin = "never"\n'),
-        "policy",
-        "warn",
-        "the model has no attribute 'regoin'",
-    ),
-    (
-        lambda c: c.paths.policy.write_text(
-            '[[rule]]\nrecipient = "a.example"\nexpires = 2020-01-01\nk = 5\n'
-        ),
-        "policy",
-        "warn",
-        "expired on 2020-01-01",
-    ),
-    (
-        lambda c: c.paths.policy.write_text('search = "https://a.example/{query}"\n'),
-        "policy",
-        "warn",
-        "browsers cannot use this search",
-    ),
-    (lambda c: c.paths.policy.write_text('model = "town"\n'), "models", "bad", "'town'"),
-    (lambda c: added(c, b"rubbish"), "models", "bad", "village"),
-    (lambda c: c.paths.witness.touch(), "daemon", "warn", "not running"),
-]
-
-
-@pytest.mark.parametrize(("spoil", "name", "state", "what"), WRONG, ids=named)
-def test_what_is_wrong_is_found(
-    here: Machine, spoil: Callable[[Machine], object], name: str, state: State, what: str
-) -> None:
-    """Under its name, and nothing else becomes bad by it."""
-    spoil(here)
-    assert what in alone(here, name, state).what
-
-
 def test_a_model_by_nobody_trusted_is_found(here: Machine) -> None:
     """As the policy has it; without keys in it, the same file is as it should be."""
     here.paths.models.mkdir(0o700)
@@ -126,12 +223,15 @@ def test_a_shipped_model_that_is_damaged_comes_with_another_installation(
     monkeypatch.setattr("agent.daemon.model_registry.shipped_model", lambda: damaged)
     assert only(here, "models", "bad").fix == "install reticent again"
     monkeypatch.undo()
-    added(here, b"rubbish")
+    added(here)
     assert only(here, "models", "bad").fix == "reticent model remove village"
 
 
 def test_a_folder_that_is_none_is_found(here: Machine) -> None:
-    """The sockets cannot be there either."""
+    """The sockets cannot be there either, nor at a path that is too long."""
+    far = paths({"RETICENT_HOME": "/" + "long/" * 30})
+    long = replace(here, paths=replace(here.paths, runtime=far.runtime))
+    assert "RETICENT_HOME" in only(long, "socket query", "bad").fix
     here.paths.runtime.rmdir()
     here.paths.runtime.touch()
     assert "is not a folder" in only(here, "folder runtime", "bad").what
@@ -139,19 +239,10 @@ def test_a_folder_that_is_none_is_found(here: Machine) -> None:
     assert states(here)["daemon"] == "warn"
 
 
-def test_a_socket_path_that_is_too_long_is_found(here: Machine) -> None:
-    """With the way out."""
-    far = paths({"RETICENT_HOME": "/" + "long/" * 30})
-    found = only(
-        replace(here, paths=replace(here.paths, runtime=far.runtime)), "socket query", "bad"
-    )
-    assert "RETICENT_HOME" in found.fix
-
-
 def test_what_may_not_be_seen_is_found_to_be_bad(
     here: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the other checks go on."""
+    """And the other checks go on; what lies in a foreign folder is not to be trusted."""
 
     def refuse(_path: Path) -> bool:
         raise PermissionError(13, "Permission denied", "x")
@@ -159,10 +250,6 @@ def test_what_may_not_be_seen_is_found_to_be_bad(
     monkeypatch.setattr(checks, "_files", refuse)
     assert only(here, "files", "bad").what == "x: permission denied"
     assert len(states(here)) > len(CHECKS) - 1
-
-
-def test_a_foreign_folder_is_found(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What lies in it is not to be trusted."""
     owner = here.paths.data.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     assert f"number {owner}" in next(checks.check_folders(here)).what
@@ -170,8 +257,149 @@ def test_a_foreign_folder_is_found(here: Machine, monkeypatch: pytest.MonkeyPatc
 
 def test_the_time_that_a_rule_needs_is_that_of_the_user(here: Machine) -> None:
     """A rule that expires today is valid still."""
-    day = NOW.date()
-    rule = f'[[rule]]\nrecipient = "a.example"\nexpires = {day}\nk = 5\n'
-    here.paths.policy.write_text(rule)
+    policy(EXPIRED.replace("2020-01-01", f"{NOW.date()}"))(here)
     assert states(here)["policy"] == "ok"
     assert states(replace(here, now=NOW + timedelta(days=1)))["policy"] == "warn"
+
+
+def test_a_machine_on_which_all_is_well(here: Machine, running: FakeDaemon) -> None:
+    """Every check says so; the keyring is another's affair."""
+    assert {name for name, state in states(here).items() if state != "ok"} <= {"keyring"}
+    assert ("status", {}) in running.calls
+
+
+@pytest.mark.parametrize(
+    ("change", "state", "what"),
+    [
+        ({"version": "0.0.0"}, "bad", "version 0.0.0 is running"),
+        ({"locked": True}, "warn", "the vault is locked"),
+        ({"notes": ["an old copy"]}, "warn", "an old copy"),
+        *(
+            ({"notes": [note]}, "warn", note)
+            for note in (MISSING, UNWRITTEN, ALTERED, "the model m has not the value")
+        ),
+    ],
+)
+def test_a_daemon_that_is_not_as_it_should_be(
+    here: Machine, running: FakeDaemon, change: dict[str, object], state: State, what: str
+) -> None:
+    """What only it knows has its own fix, which says what to do, not where to read the same."""
+    running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, **change)
+    said = only(here, "daemon", state)
+    assert what in said.what
+    assert "reticent status" not in said.fix
+    assert (said.fix == "fix that and try again") == (what == "an old copy")
+
+
+def test_what_another_check_finds_is_said_once(here: Machine, running: FakeDaemon) -> None:
+    """The policy and the models: the daemon's notes on them would only repeat it."""
+    added(here)
+    policy("lamda = 1\n")(here)
+    notes = Calls(assemble(here.paths, Bus(lambda: NOW), NOW), lambda: NOW).status().notes
+    begun = {note.partition(":")[0].partition(",")[0] for note in notes}
+    assert begun == {"no policy is in use", "policy", "model village"}
+    running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, notes=notes)
+    wrong = {name for name, state in states(here).items() if state != "ok"}
+    assert wrong - {"keyring"} == {"policy", "models"}
+
+
+def test_a_daemon_that_fails_or_lacks_a_door(here: Machine, running: FakeDaemon) -> None:
+    """Its own words, and the name of the socket; which it makes 0600."""
+
+    def fail() -> Status:
+        raise DaemonError("it broke", "mend it")
+
+    here.paths.control.chmod(0o666)
+    assert "chmod 600" in only(here, "socket control", "bad").fix
+    running.handlers["status"] = fail
+    assert only(here, "daemon", "bad") == Finding("daemon", "bad", "it broke", "mend it")
+    running.handlers["status"] = lambda: STATUS
+    here.paths.query.rename(here.paths.query.with_name("moved"))
+    assert "query socket" in only(here, "daemon", "bad").what
+    here.paths.query.with_name("moved").rename(here.paths.query)
+
+
+def test_a_service_whose_python_is_gone_is_found(here: Machine, tmp_path: Path) -> None:
+    """As after an update of Python, or when the environment was moved."""
+    python = tmp_path / "py 100% thon"
+    python.write_text("#!/bin/sh\n")
+    python.chmod(0o700)
+    write(files("systemd", str(python), here.environment))
+    assert "differs from what this version would write" in only(here, "service", "warn").what
+    python.unlink()
+    assert str(python) in only(here, "service", "bad").what
+
+
+def test_the_machine_itself(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock, the disk, Python, sudo, the keyring, and variables missing or relative."""
+    past = replace(here, now=datetime(1999, 1, 1, tzinfo=UTC))
+    assert "but Reticent was installed on" in only(past, "clock", "bad").what
+    sudo = replace(here, environment={**here.environment, "SUDO_USER": "somebody"})
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "as somebody" in next(checks.check_user(sudo)).fix
+    monkeypatch.undo()
+    relative = replace(here, environment={"RETICENT_HOME": "here"})
+    assert "absolute" in only(relative, "environment", "bad").fix
+    bare = replace(here, environment={})
+    assert "XDG_RUNTIME_DIR is not set" in only(bare, "environment", "warn").what
+    monkeypatch.setattr(checks, "OLDEST", (9, 9))
+    assert "too old" in only(here, "python", "bad").what
+    monkeypatch.setattr(checks, "LITTLE", 1 << 62)
+    for least, state in ((0, "warn"), (1 << 62, "bad")):
+        monkeypatch.setattr(checks, "LEAST", least)
+        assert next(checks.check_disk(here)).state == state
+    monkeypatch.setattr("agent.vault.secrets.find_spec", lambda _name: None)
+    assert [each.state for each in checks.check_keyring(here)] == ["ok"]
+
+
+def test_browsers_that_know_of_the_relay_are_named(here: Machine, connected: list[Path]) -> None:
+    """None need to; one of ours that was changed is written again, another its owner moves."""
+    assert [(each.state, each.what.split()[0]) for each in found(here, NAME)] == [
+        ("ok", "Chromium"),
+        ("ok", "Firefox"),
+    ]
+    path = connected[1]
+    path.write_text(path.read_text().replace("@local", "@other"))
+    assert only(here, NAME, "warn").fix == "reticent browser install firefox"
+    path.write_text("{}")
+    assert only(here, NAME, "warn").fix == "move it away, then reticent browser install firefox"
+    for each in connected:
+        each.unlink()
+    [none] = found(here, NAME)
+    assert none.state == "ok"
+    assert "reticent browser install" in none.what
+
+
+@pytest.mark.usefixtures("connected")
+def test_a_launcher_that_starts_nothing(here: Machine) -> None:
+    """A browser would say no more than that the host has ended."""
+    good = here.paths.relay.read_text()
+    here.paths.relay.write_text(good.replace(here.interpreter, "/gone/python3"))
+    assert "/gone/python3" in only(here, NAME, "bad").what
+    here.paths.relay.write_text(good.replace("exec ", "exec '"))
+    only(here, NAME, "bad")
+    here.paths.relay.unlink()
+    assert only(here, NAME, "bad").fix == "reticent browser install"
+    here.paths.relay.write_text("mine")
+    assert only(here, NAME, "bad").fix.endswith("move it away, then reticent browser install")
+
+
+@pytest.mark.usefixtures("connected")
+def test_a_launcher_of_another_interpreter(here: Machine) -> None:
+    """It works, and is not what would be written now; too long a path of our socket does not."""
+    only(replace(here, interpreter="/usr/bin/python3"), NAME, "warn")
+    long = paths({"RETICENT_HOME": str(here.paths.config.parent / ("x" * 120))})
+    long.data.mkdir(parents=True)
+    here.paths.relay.rename(long.relay)
+    assert "the path of the socket" in only(replace(here, paths=long), NAME, "bad").what
+
+
+def test_a_browser_in_a_sandbox_is_named(here: Machine) -> None:
+    """With what to do, unless it is here without one as well."""
+    home = Path(here.environment["HOME"])
+    (home / "snap/firefox").mkdir(parents=True)
+    warned = only(here, NAME, "warn")
+    assert "Firefox is a snap" in warned.what
+    assert "install Firefox" in warned.fix
+    (home / ".mozilla/firefox").mkdir(parents=True)
+    assert [each.state for each in found(here, NAME)] == ["ok"]

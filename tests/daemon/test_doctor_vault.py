@@ -1,7 +1,7 @@
 """What doctor finds of a vault that it cannot open: all that shows without a key."""
 
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import copyfile
 
@@ -9,39 +9,41 @@ import pytest
 
 from agent.daemon.checks import Machine, State
 from agent.vault.backup import check_closed
-from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
-from tests.daemon.cases import alone, healthy, named, only, states
-from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import altered
-
-TYPED = Secret("passphrase", "a passphrase")
+from tests.daemon.test_doctor import (
+    NOW,
+    Spoil,
+    alone,
+    healthy,
+    named,
+    only,
+    recorded,
+    states,
+)
+from tests.vault.histories import disclosed
+from tests.vault.worlds import TYPED, altered
 
 
 @pytest.fixture
 def here() -> Iterator[Machine]:
     """A machine with a vault that has entries, as it should be."""
     with healthy() as found:
-        told(found)
         yield found
 
 
-def told(here: Machine) -> None:
-    """Let three more entries be in the vault."""
-    with unlock(Location.of(here.paths), TYPED) as vault:
-        for number in range(3):
-            vault.ledger.append(disclosed(NOW, f"{number}.example", region="uk"))
-        vault.items.put("other/n", bytes(5000))
+def rewritten(data: bytes) -> Spoil:
+    """Return a way to put something else in the vault's place."""
+    return lambda here: here.paths.vault.write_bytes(data)
 
 
-def run(*statements: str) -> Callable[[Machine], None]:
+def run(*statements: str) -> Spoil:
     """Return a way to alter the file of a vault."""
     return lambda here: altered(Location.of(here.paths), *statements)
 
 
-def flipped(place: int) -> Callable[[Machine], None]:
-    """Return a way to alter one byte of the file."""
+def flipped(place: int) -> Spoil:
+    """Return a way to alter one byte of it."""
 
     def flip(here: Machine) -> None:
         data = bytearray(here.paths.vault.read_bytes())
@@ -52,79 +54,79 @@ def flipped(place: int) -> Callable[[Machine], None]:
 
 
 def truncated(here: Machine) -> None:
-    """Take the last page."""
+    """Take its last page."""
     here.paths.vault.write_bytes(here.paths.vault.read_bytes()[:-4096])
 
 
 def replaced(here: Machine) -> None:
-    """Put another's vault in the place of this."""
+    """Put another's vault in its place."""
     with healthy() as other:
         copyfile(other.paths.vault, here.paths.vault)
 
 
 def older(here: Machine) -> None:
-    """Put a copy back that was made before the vault was last used."""
+    """Put a copy back that was made before it was last used."""
     copy = here.paths.vault.read_bytes()
-    told(here)
+    recorded(here)
     here.paths.vault.write_bytes(copy)
 
 
 def vanished(here: Machine) -> None:
-    """Take the vault away, with all that tells of it but a replaced one."""
+    """Take it away, with all that tells of it but a replaced one."""
     here.paths.vault.rename(here.paths.vault.with_name("vault.db.replaced-1"))
     here.paths.witness.unlink()
 
 
-def left(name: str) -> Callable[[Machine], None]:
-    """Return a way to leave another copy beside the vault."""
+def beside(name: str) -> Spoil:
+    """Return a way to leave another copy beside it."""
     return lambda here: copyfile(here.paths.vault, here.paths.vault.with_name(name)).chmod(0o600)
 
 
-WRONG: list[tuple[Callable[[Machine], object], State, str]] = [
+WRONG: list[tuple[Spoil, State, str]] = [
     (lambda m: m.paths.vault.unlink(), "bad", "a vault was here (3 entries)"),
     (vanished, "bad", "a vault was here"),
-    (lambda m: m.paths.vault.write_bytes(b""), "bad", "not a vault"),
-    (lambda m: m.paths.vault.write_bytes(b"not a vault"), "bad", "not a valid database"),
+    (rewritten(b""), "bad", "not a vault"),
+    (rewritten(b"not a vault"), "bad", "not a valid database"),
     (truncated, "bad", "not a valid database"),
     (flipped(20), "bad", "not a valid database"),
     (flipped(100), "bad", "not a valid database"),
     (run("PRAGMA user_version=9"), "bad", "format 9, newer"),
     (run("CREATE INDEX faster ON entry(site)"), "bad", "tables"),
     (run("DELETE FROM slot"), "bad", "no key slots"),
-    (run("UPDATE slot SET digest = zeroblob(32) WHERE id = 2"), "bad", "key slot 2 is damaged"),
+    (run("UPDATE slot SET digest = zeroblob(32) WHERE id = 2"), "bad", "slot 2 is damaged"),
     (run("UPDATE slot SET body = x'7b7d'"), "bad", "no passphrase or recovery code"),
     (run("DELETE FROM state"), "bad", "row with its state"),
-    (run("DELETE FROM entry WHERE number = 2"), "bad", "entries are missing from its ledger"),
+    (run("DELETE FROM entry WHERE number = 2"), "bad", "entries are missing"),
     (run("DELETE FROM entry WHERE number = 3"), "bad", "older than when last used"),
     (run("DELETE FROM entry"), "bad", "older than when last used"),
-    (run("UPDATE entry SET generation = 99 WHERE number = 3"), "bad", "come from different states"),
+    (run("UPDATE entry SET generation = 99 WHERE number = 3"), "bad", "different states"),
     (run("UPDATE item SET generation = 'x'"), "bad", "come from different states"),
     (run("DELETE FROM meta"), "bad", "its number"),
     (replaced, "bad", "not the vault that belongs here"),
     (older, "bad", "older than when last used"),
     (lambda m: m.paths.witness.unlink(), "warn", "an old copy would"),
-    (left("vault.db.replaced-3"), "warn", "vault.db.replaced-3 was replaced"),
-    (left(".vault.db.0a1b2c3d.part"), "warn", "left unfinished"),
+    (beside("vault.db.replaced-3"), "warn", "vault.db.replaced-3 was replaced"),
+    (beside(".vault.db.0a1b2c3d.part"), "warn", "left unfinished"),
 ]
 
 
 @pytest.mark.parametrize(("spoil", "state", "what"), WRONG, ids=named)
 def test_what_is_wrong_with_it_is_found(
-    here: Machine, spoil: Callable[[Machine], object], state: State, what: str
+    here: Machine, spoil: Spoil, state: State, what: str
 ) -> None:
     """Nothing else becomes bad by it."""
     spoil(here)
     assert what in alone(here, "vault", state).what
 
 
-def test_where_there_was_none_there_is_none_yet(here: Machine) -> None:
+def test_where_there_was_no_vault_there_is_none_yet(here: Machine) -> None:
     """Which is nothing bad."""
     for path in (here.paths.vault, here.paths.witness):
         path.unlink()
     assert only(here, "vault", "warn").fix == "reticent init"
 
 
-def test_one_that_is_open_is_left_alone(here: Machine) -> None:
+def test_a_vault_that_is_open_is_left_alone(here: Machine) -> None:
     """It was verified when it was opened, and goes on."""
     assert states(here)["vault"] == "ok"
     with unlock(Location.of(here.paths), TYPED) as vault:
@@ -135,15 +137,16 @@ def test_one_that_is_open_is_left_alone(here: Machine) -> None:
 
 def test_looking_changes_nothing(here: Machine) -> None:
     """Not even who can read it."""
-    at = Location.of(here.paths)
-    at.vault.chmod(0o640)
-    before = files(here)
-    assert [slot.kind for slot in check_closed(at)] == ["passphrase", "recovery"]
-    assert files(here) == before
-    assert stat.S_IMODE(at.vault.stat().st_mode) == 0o640
 
+    def files() -> dict[Path, bytes]:
+        folders = (here.paths.data, here.paths.state)
+        return {path: path.read_bytes() for each in folders for path in each.iterdir()}
 
-def files(here: Machine) -> dict[Path, bytes]:
-    """Return what lies in the folders of the vault and the witness."""
-    folders = (here.paths.data, here.paths.state)
-    return {path: path.read_bytes() for each in folders for path in each.iterdir()}
+    here.paths.vault.chmod(0o640)
+    before = files()
+    assert [slot.kind for slot in check_closed(Location.of(here.paths))] == [
+        "passphrase",
+        "recovery",
+    ]
+    assert files() == before
+    assert stat.S_IMODE(here.paths.vault.stat().st_mode) == 0o640

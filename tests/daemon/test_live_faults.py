@@ -1,6 +1,7 @@
-"""What a whole daemon owes to those it answered, whatever happens to it."""
+"""What a whole daemon owes to those it answered, whatever happens to it and to its policy."""
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -15,10 +16,10 @@ from agent.paths import Paths
 from agent.vault.disclosure_index import Disclosure
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
-from agent.wire.decide import Ask
+from agent.wire.decide import Allow, Answer, Ask, Refuse
 from agent.wire.routes import QUERY
 from tests.daemon.crowd import QUERIES, SIMPLE, Crowd
-from tests.daemon.whole_daemon import LOOK, PATIENCE, begun, home, started
+from tests.daemon.whole_daemon import BALANCED, LOOK, PATIENCE, begun, home, living, started
 from tests.vault.worlds import TYPED
 
 KILLS = [3, pytest.param(200, marks=pytest.mark.soak)]
@@ -34,6 +35,9 @@ FEW = 8  # sites, soon asked more often than is remembered of each: then their p
 GROWTH = 8.0  # MiB: arenas of the allocator; the facts of a ledger are those of its sites
 
 Say = Callable[[str], None]
+CLOSED = f"nothing = true\n{BALANCED}"
+SITE = "shop.example"
+ASK = Ask(query="editor", recipient=SITE)
 
 
 @pytest.fixture
@@ -132,10 +136,10 @@ def test_of_many_daemons_one_lives() -> None:
         assert places.control.is_socket()
         rivals = [stack.enter_context(begun(places)) for _ in range(RIVALS)]
         until = time.monotonic() + PATIENCE
-        while len(living := [each for each in rivals if each.process.poll() is None]) > 1:
+        while len(alive := [each for each in rivals if each.process.poll() is None]) > 1:
             assert time.monotonic() < until
             time.sleep(LOOK)
-        [one] = living
+        [one] = alive
         assert {each.process.returncode for each in rivals if each is not one} == {1}
         one.unlock()
         with one.client(QUERY) as client:
@@ -168,3 +172,33 @@ def test_many_clients_at_once(say: Say, each: int) -> None:
     assert count == len(crowd.told) == MANY * each // 4 * ROUNDS
     assert gone == []
     assert last - first < GROWTH
+
+
+def test_an_edit_is_in_force_for_the_next_request() -> None:
+    """Whether by a command or by hand; facts left for half a second by the rules before."""
+    with living() as live, live.client() as client, live.client(QUERY) as query:
+        for text, code in ((CLOSED, "blocked"), (BALANCED, "answered")):
+            live.paths.policy.write_text(text)
+            answer: Answer = query.call("decide", ASK)
+            assert (answer.code, answer.stale_rules) == (code, False)
+        client.call("refuse", Refuse(recipient=SITE))
+        assert query.call("decide", ASK).code == "blocked"
+        client.call("allow", Allow(recipient=SITE))
+        assert query.call("decide", ASK).code == "answered"
+        client.call("refuse", Refuse(recipient=SITE))
+        live.paths.policy.write_text("lamda = 3\n")
+        answer = query.call("decide", ASK)
+        assert (answer.code, answer.stale_rules) == ("blocked", True)
+
+
+def test_a_pipe_in_the_place_of_the_policy_holds_up_nothing() -> None:
+    """Requests are answered by the rules before, a lock locks, and a signal ends it."""
+    with living() as live, live.client() as client:
+        live.paths.policy.unlink()
+        os.mkfifo(live.paths.policy)
+        answer: Answer = client.call("decide", ASK)
+        assert (answer.code, answer.stale_rules) == ("answered", True)
+        [problem] = live.status().policy.problems
+        assert "not a regular file" in problem
+        assert client.call("lock").locked
+        assert live.stop() == 0

@@ -1,16 +1,13 @@
 """The query door on 127.0.0.1."""
 
-import stat
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.server import admitted
-from agent.daemon.sockets import ADDRESS, TOKEN, at_port, token_of
-from agent.errors import DaemonError, UsageError
+from agent.daemon.sockets import at_port
 from agent.wire.routes import CONTROL, QUERY, ROUTES
 from tests.daemon.fakes import ASK, Running, Said, asked, serving
 
@@ -57,22 +54,6 @@ def ask(running: Running, method: str = "POST", path: str = "/v1/decide", **head
             body,
             {name.replace("_", "-"): text for name, text in given.items()},
         )
-
-
-def test_it_listens_to_this_machine_alone() -> None:
-    """At no other address."""
-    with at_port(0) as listening:
-        assert listening.getsockname()[0] == ADDRESS == "127.0.0.1"
-
-
-def test_a_port_that_is_taken_is_said() -> None:
-    """Or that cannot be."""
-    with at_port(0) as listening:
-        port = listening.getsockname()[1]
-        with pytest.raises(DaemonError, match=f"cannot listen at 127.0.0.1:{port}: "):
-            at_port(port)
-    with pytest.raises(DaemonError, match="there is no port 65536"):
-        at_port(65536)
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
@@ -185,33 +166,3 @@ def test_a_token_that_is_not_given_as_one_is_refused(loopback: Running, text: st
     said = ask(loopback, Authorization=text)
     assert (said.status, said.body["code"]) == (401, "refused")
     assert loopback.calls.made == []
-
-
-def test_a_token_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
-    """Each machine has another."""
-    first = token_of(tmp_path / TOKEN)
-    assert token_of(tmp_path / TOKEN) == first
-    assert stat.S_IMODE((tmp_path / TOKEN).stat().st_mode) == 0o600
-    assert token_of(tmp_path / "other") != first
-    assert len(first) >= 43
-
-
-def test_a_token_that_others_know_is_refused(tmp_path: Path) -> None:
-    """Or that could be guessed, or is none."""
-    path = tmp_path / TOKEN
-    token_of(path)
-    path.chmod(0o640)
-    with pytest.raises(DaemonError, match="other users can read this token"):
-        token_of(path)
-    path.chmod(0o600)
-    for content in (b"", b"x" * 31, b"\xff" * 40):
-        path.write_bytes(content)
-        with pytest.raises(DaemonError, match="not a token"):
-            token_of(path)
-    path.write_bytes(b"x" * 201)
-    with pytest.raises(UsageError):
-        token_of(path)
-    path.unlink()
-    path.mkdir()
-    with pytest.raises(UsageError, match="is a directory"):
-        token_of(path)

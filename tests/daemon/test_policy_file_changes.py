@@ -3,6 +3,7 @@
 import asyncio
 import os
 import subprocess
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from stat import S_IMODE
@@ -19,7 +20,7 @@ from agent.daemon.policy_file import (
     rewrite,
     settling,
 )
-from agent.errors import UnsafeError, UsageError
+from agent.errors import PolicyError, UnsafeError, UsageError
 from policy.rules import Policy
 from tests.daemon.test_policy_file import GOOD, OTHER, Edited, Live
 from tests.wire.fake import short_folder
@@ -195,17 +196,13 @@ def test_what_a_killed_one_left_goes(policy: Path) -> None:
 
 
 def test_a_reader_sees_the_old_or_the_new(policy: Path) -> None:
-    """The file is replaced, so who has it open reads on in the old one."""
+    """Who has it open reads on in the old one; nothing to change writes nothing."""
     with policy.open("rb") as file:
         rewrite(policy, add)
         assert file.read() == BEFORE.encode()
     assert policy.read_bytes() == (BEFORE + ADDED).encode()
-
-
-def test_nothing_to_change_writes_nothing(policy: Path) -> None:
-    """Not even the same again."""
     before = policy.stat()
-    assert rewrite(policy, lambda text, _: text).after.text == BEFORE
+    assert rewrite(policy, lambda text, _: text).after.text == BEFORE + ADDED
     assert policy.stat() == before
 
 
@@ -230,30 +227,34 @@ def test_no_file_means_no_rules(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [dangling]
 
 
-@pytest.mark.parametrize(("before", "after"), [("", ADDED), ("# gone\n", ADDED), (BEFORE, "")])
-def test_a_file_that_says_nothing_is_no_policy(policy: Path, before: str, after: str) -> None:
-    """What it said is lost: one more rule would make it one, and an open one."""
-    policy.write_bytes(before.encode())
-    with pytest.raises(UsageError, match="nothing was written"):
-        rewrite(policy, lambda *_: after)
-    assert policy.read_bytes() == before.encode()
-
-
-@pytest.mark.parametrize("content", [b"lamda = 5\n", b"k = \n", b"\xff\n", b"k = 0\n"])
-def test_a_file_with_mistakes_is_left_alone(policy: Path, content: bytes) -> None:
-    """It is not in use, so nobody could say what a change of it does."""
-    policy.write_bytes(content)
-    with pytest.raises(UsageError):
-        rewrite(policy, add)
-    assert policy.read_bytes() == content
+@pytest.mark.parametrize(
+    ("before", "change", "what"),
+    [
+        (b"", add, "nothing was written"),  # one more rule would make it a policy, and an open one
+        (b"# gone\n", add, "nothing was written"),
+        (BEFORE.encode(), lambda *_: "", "nothing was written"),
+        (BEFORE.encode(), lambda text, _: f"{text}k = 0\n", "nothing was written"),
+        *((text, add, "mistakes") for text in (b"lamda = 5\n", b"k = \n", b"k = 0\n")),
+        (b"\xff\n", add, "not UTF-8"),
+    ],
+)
+def test_what_is_no_policy_before_or_after_is_left_as_it_is(
+    policy: Path, before: bytes, change: Callable[[str, Policy], str], what: str
+) -> None:
+    """One with mistakes is not in use, so nobody could say what a change of it does."""
+    policy.write_bytes(before)
+    with pytest.raises(UsageError, match=what):
+        rewrite(policy, change)
+    assert policy.read_bytes() == before
     assert [*policy.parent.iterdir()] == [policy]
 
 
-def test_a_change_with_a_mistake_is_not_written(policy: Path) -> None:
-    """The last good rules stay in the file."""
-    with pytest.raises(UsageError, match="nothing was written"):
-        rewrite(policy, lambda text, _: f"{text}k = 0\n")
-    assert policy.read_bytes() == BEFORE.encode()
+def test_every_mistake_of_a_change_is_said(policy: Path) -> None:
+    """To whoever rewrites it."""
+    with pytest.raises(UsageError) as caught:
+        rewrite(policy, lambda text, _: f'{text}[[rule]]\nrecipient = "a.example"\nk = 0\nx = 1\n')
+    assert isinstance(caught.value.__cause__, PolicyError)
+    assert [each.key for each in caught.value.__cause__.problems] == ["rule[1].k", "rule[1].x"]
 
 
 def test_a_change_in_between_is_kept(policy: Path) -> None:

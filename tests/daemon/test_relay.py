@@ -1,8 +1,11 @@
-"""The native-messaging host."""
+"""The native-messaging host: frames, and what it makes of a daemon or of none."""
 
+import json
 import os
+import signal
 import socket
 import struct
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -13,9 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent import __version__
 from agent.daemon import relay
 from agent.daemon.relay import LARGEST, LENGTH, BrokenOffError, asked, framed, frames
 from agent.wire.base import MOST_BYTES, Fault
+from tests.daemon.relay_host import COMMAND, PATIENCE, Host, hosting
+from tests.daemon.whole_daemon import Live, home, living, started
 from tests.wire.fake import short_folder
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-Length: %d\r\n\r\n%b"
@@ -23,6 +29,10 @@ LIMITS = [1, LARGEST - 1, LARGEST, LARGEST + 1, relay.AT_ONCE + LARGEST + 7]
 CONTENTS = st.lists(
     st.binary(min_size=1, max_size=40) | st.sampled_from(LIMITS).map(bytes), max_size=4
 )
+ASK = {"query": "editor", "recipient": "search.example"}
+ENVELOPE = json.dumps({"id": 1, "call": "status"}).encode()
+MANY = 50
+DAMAGED = [bytes(4), b"\xff\xff\xff\xff{}", b"\x01", relay.framed(b"{ }")[:-1]]
 
 
 def reading(data: bytes, chunks: st.DataObject | None = None) -> Callable[[int], bytes]:
@@ -127,19 +137,12 @@ def answering(answer: bytes) -> Iterator[str]:
         assert not thread.is_alive()
 
 
-@pytest.mark.parametrize("size", [1, 7, relay.LARGEST_ANSWER - 1, relay.LARGEST_ANSWER])
-def test_an_answer_is_handed_back_whole(size: int) -> None:
-    """As large as a browser takes it."""
-    body = b"x" * size
-    with answering(HEAD % (size, body)) as path:
-        assert asked(path, b"{}") == body
-
-
-@pytest.mark.parametrize("size", [relay.LARGEST_ANSWER + 1, relay.LARGEST_ANSWER + (1 << 15)])
-def test_too_large_an_answer_is_not(size: int) -> None:
-    """A browser would end the relay for it."""
-    with answering(HEAD % (size, b"x" * size)) as path:
-        assert asked(path, b"{}") == relay.LARGE
+@pytest.mark.parametrize("more", [1 - relay.LARGEST_ANSWER, -1, 0, 1, 1 << 15])
+def test_an_answer_is_handed_back_whole(more: int) -> None:
+    """As large as a browser takes it; it would end the relay for a larger one."""
+    body = b"x" * (relay.LARGEST_ANSWER + more)
+    with answering(HEAD % (len(body), body)) as path:
+        assert asked(path, b"{}") == (body if more <= 0 else relay.LARGE)
 
 
 @pytest.mark.parametrize(
@@ -196,3 +199,120 @@ def test_elsewhere_the_owner_is_that_of_the_file(monkeypatch: pytest.MonkeyPatch
     with answering(HEAD % (2, b"{}")) as path:
         assert asked(path, b"{}") == b"{}"
         assert Path(path).owner()
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Live]:
+    """A daemon with an open vault."""
+    with living() as live:
+        yield live
+
+
+@pytest.fixture
+def host(live: Live) -> Iterator[Host]:
+    """A relay in front of it."""
+    with hosting(live.paths.query) as host:
+        yield host
+
+
+def test_every_call_goes_through(host: Host) -> None:
+    """And comes back with its number; the last frame's end is the end."""
+    decided = host.ask(1, "decide", ASK)
+    assert (decided["id"], decided["status"], decided["body"]["code"]) == (1, 200, "answered")
+    assert decided["body"]["attributes"]
+    said = host.ask(2, "status")
+    known = {"version": __version__, "locked": False, "clicks": False, "sites": []}
+    assert said == {"id": 2, "status": 200, "body": known | {"stale_rules": False}}
+    clicked = host.ask(3, "clicked", {"query": "editor", "host": "page.example"})
+    assert clicked == {"id": 3, "status": 200, "body": {"done": False}}  # no policy lets them
+    offered = host.ask(4, "offer", {"recipient": "a.example", "names": ["region"]})
+    assert offered["status"] == 200
+    assert host.ask(5, "refuse", {"recipient": "a.example"})["status"] == 200
+    assert host.end() == 0
+
+
+def test_what_is_wrong_is_a_fault(host: Host) -> None:
+    """In the envelope where there is one, alone where there is none; and the relay goes on."""
+    refused = host.ask(1, "decide", {**ASK, "recipient": "a b"})
+    assert (refused["id"], refused["status"], refused["body"]["code"]) == (1, 400, "usage")
+    assert host.ask(2, "unlock", {"method": "keyring"})["code"] == "malformed"
+    for damaged in (b"{", b"\xff\xfe", b"[]", b"\x00" * 9):
+        host.send(damaged)
+        assert host.said()["code"] == "malformed"
+    host.send(b" " * (relay.LARGEST + 1))
+    assert host.said()["code"] == "too large"
+    host.send(ENVELOPE + b" " * (relay.LARGEST - len(ENVELOPE)))
+    assert host.said()["id"] == 1
+
+
+def test_answers_come_in_the_order_of_the_frames(host: Host) -> None:
+    """However many are sent before the first is read."""
+    sent = [json.dumps({"id": n, "call": "status"}).encode() for n in range(MANY)]
+    host.raw(b"".join(map(relay.framed, sent)))
+    assert [host.said()["id"] for _ in sent] == [*range(MANY)]
+
+
+def test_a_daemon_may_come_and_go() -> None:
+    """The relay says that there is none, and stays; nothing is attached then, or while locked."""
+    with home() as places, hosting(places.query) as host:
+        assert host.ask(1, "decide", ASK)["code"] == "no daemon"
+        with started(places) as live:
+            locked = host.ask(2, "decide", ASK)
+            assert (locked["status"], locked["body"]["code"]) == (200, "locked")
+            assert not locked["body"]["attributes"]
+            live.kill()
+            assert host.ask(3, "decide", ASK)["code"] == "no daemon"
+        with started(places):
+            assert host.ask(4, "status")["id"] == 4
+        assert host.end() == 0
+
+
+def test_an_answer_that_comes_too_late_goes_nowhere() -> None:
+    """The next frame gets its own: a header of another query would be worse than none."""
+    with living() as live, hosting(live.paths.query) as host:
+        assert host.ask(1, "status")["id"] == 1
+        live.process.send_signal(signal.SIGSTOP)
+        assert host.ask(2, "decide", ASK)["code"] == "too slow"
+        live.process.send_signal(signal.SIGCONT)
+        assert host.ask(3, "status")["id"] == 3
+        assert host.ask(4, "decide", ASK)["id"] == 4
+        live.process.send_signal(signal.SIGSTOP)
+        host.send(ENVELOPE)
+        live.kill()  # which had the request, and had not answered
+        assert host.said()["code"] == "no daemon"
+        assert host.ask(2, "status")["code"] == "no daemon"
+
+
+@pytest.mark.parametrize("data", DAMAGED)
+def test_damaged_frames_end_it(live: Live, data: bytes) -> None:
+    """Silently: there is nobody to tell."""
+    with hosting(live.paths.query) as host:
+        host.raw(data)
+        assert host.end() == 1
+
+
+def test_a_browser_that_is_gone_ends_it(live: Live) -> None:
+    """It may not read the answer any more."""
+    with hosting(live.paths.query) as host:
+        assert host.process.stdout
+        host.process.stdout.close()
+        host.send(ENVELOPE)
+        assert host.process.wait(PATIENCE) == 1
+
+
+def test_it_imports_nothing_of_ours_and_little_else() -> None:
+    """A user feels its start."""
+    command = [COMMAND[0], "-X", "importtime", *COMMAND[1:], "/none"]
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    )
+    lines = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines()[1:]]
+    found = {each.partition(".")[0] for each in lines}
+    assert {"_socket", "struct"} <= found
+    assert found.isdisjoint({"agent", "policy", "numpy", "textual", "msgspec", "aiohttp", "site"})
+    assert found.isdisjoint({"json", "http", "asyncio", "socket", "email", "re", "pathlib"})

@@ -1,23 +1,35 @@
-"""The two doors as HTTP."""
+"""The two doors as HTTP: their calls, calls in an envelope, and events as they are sent."""
 
 import asyncio
-from collections.abc import Iterator
+import re
+import socket
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from threading import Event as Flag
-from typing import Any
+from threading import Thread
+from time import monotonic
+from typing import Any, get_args
 from urllib.parse import quote
 
 import msgspec
 import pytest
+from aiohttp import web
 from aiohttp.web import UrlDispatcher
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.server import Daemon, application
-from agent.errors import LockedError
+from agent.daemon import server
+from agent.daemon.events import ENDING, MOST_READERS, ROOM, TOO_SLOW
+from agent.daemon.server import INSIDE, Daemon, application, as_lines
+from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.wire.base import LONGEST_HOST, Done
+from agent.wire.client import Client, event_data
+from agent.wire.decide import Relayed, RelayedDecide
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
-from tests.daemon.fakes import ASK, FakeCalls, Running, behind
+from agent.wire.state import Event
+from tests.daemon.fakes import ASK, PROMPT, FakeCalls, Running, Said, behind, received
 from tests.wire.messages import messages_of
 
 DOORS: tuple[Door, ...] = (CONTROL, QUERY)
@@ -29,6 +41,17 @@ CALLED = [
 ]
 SEGMENT = "a b/é%@"
 QUOTED = "a%20b%2F%C3%A9%25%40"
+PRIVATE = "married, 47 years old"
+TYPES = {each.__struct_config__.tag: each for each in get_args(Relayed)}
+RAISED = [
+    LockedError(),
+    VaultError("the disk is full", "make room"),
+    UsageError("there is no such host", "name one"),
+    ZeroDivisionError(PRIVATE),
+    MemoryError(PRIVATE),
+]
+Spoilt = Callable[[dict[str, Any]], dict[str, Any]]
+LISTEN = b"GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
@@ -130,19 +153,6 @@ def test_an_empty_list_is_an_answer() -> None:
         assert running.ask("POST", "/v1/lock").body == {"done": True}
 
 
-def test_what_a_call_raises_is_a_fault() -> None:
-    """With its sentence and its hint."""
-
-    def fails(*_: object) -> object:
-        raise LockedError("the vault is locked", "run: reticent unlock")
-
-    with behind(CONTROL) as running:
-        running.calls.instead["profile"] = fails
-        said = running.ask("GET", "/v1/profile")
-    assert (said.status, said.body["code"]) == (423, "locked")
-    assert (said.body["what"], said.body["hint"]) == ("the vault is locked", "run: reticent unlock")
-
-
 def test_a_decision_is_made_while_a_slow_call_goes_on() -> None:
     """Opening the vault takes half a second; nobody's request waits for that."""
     begun, decided = Flag(), Flag()
@@ -160,3 +170,223 @@ def test_a_decision_is_made_while_a_slow_call_goes_on() -> None:
         assert not unlocking.done()
         decided.set()
         assert unlocking.result(60).body == {"done": True}
+
+
+def relayed(running: Running, number: object, call: str, body: object = None) -> Said:
+    """Make a call in an envelope."""
+    return running.ask("POST", "/v1/relay", {"id": number, "call": call, "body": body})
+
+
+def test_an_envelope_takes_every_call_of_the_door_and_no_other() -> None:
+    """What the control door has is behind none."""
+    assert TYPES.keys() == INSIDE.keys()
+    there = {route.name for route in ROUTES if QUERY in route.doors}
+    assert {route.name for route in INSIDE.values()} == there - {"relay"}
+    for tag, kind in TYPES.items():
+        [body] = [each for each in msgspec.structs.fields(kind) if each.name == "body"]
+        assert (INSIDE[tag].takes or type(None)) is (body.type or type(None))
+
+
+@pytest.mark.parametrize("tag", sorted(TYPES))
+@given(data=st.data())
+def test_a_call_is_made_as_if_it_came_alone(
+    doors: dict[Door, Running], tag: str, data: st.DataObject
+) -> None:
+    """With its message, and its number comes back."""
+    query = doors[QUERY]
+    message = data.draw(messages_of(TYPES[tag]))
+    query.calls.made.clear()
+    said = query.ask("POST", "/v1/relay", msgspec.json.encode(message))
+    route, body = INSIDE[tag], message.body
+    arguments = () if body is None else (body,)
+    named = {"by": message.by} if isinstance(message, RelayedDecide) else {}
+    assert query.calls.made == [(route.name, arguments, named)]
+    assert query.before[-1] == (QUERY, route.name)
+    alone = query.ask(route.method, route.path, None if body is None else msgspec.json.encode(body))
+    assert said.status == 200
+    assert said.body == {"id": message.id, "status": alone.status, "body": alone.body}
+
+
+@pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("call", ["decide", "refuse"])
+def test_what_fails_in_it_fails_as_it_would_alone(
+    doors: dict[Door, Running], monkeypatch: pytest.MonkeyPatch, call: str, error: Exception
+) -> None:
+    """A decision attaches nothing; of a defect nothing is told."""
+
+    def fails(*_: object, **__: object) -> object:
+        raise error
+
+    body = {"decide": ASK, "refuse": {"recipient": "a.example"}}[call]
+    query = doors[QUERY]
+    monkeypatch.setitem(query.calls.instead, call, fails)
+    alone = query.ask("POST", f"/v1/{call}", body)
+    said = relayed(query, 7, call, body)
+    assert said.body == {"id": 7, "status": alone.status, "body": alone.body}
+    assert PRIVATE not in str(said.body)
+    if call == "refuse" and isinstance(error, ReticentError):
+        assert (alone.body["what"], alone.body["hint"]) == (error.what, error.hint)
+    if call == "decide" and not isinstance(error, UsageError):
+        assert not said.body["body"]["attributes"]
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        lambda whole: {**whole, "call": "unlock"},
+        lambda whole: {**whole, "call": "relay"},
+        lambda whole: {**whole, "call": 1},
+        lambda whole: {**whole, "id": "1"},
+        lambda whole: {**whole, "id": -1},
+        lambda whole: {**whole, "id": 2**53},
+        lambda whole: {**whole, "more": 1},
+        lambda whole: {**whole, "body": None},
+        lambda whole: {**whole, "body": {**ASK, "more": 1}},
+        lambda whole: {name: whole[name] for name in ("id", "body")},
+        lambda whole: {name: whole[name] for name in ("call", "body")},
+    ],
+)
+def test_what_is_no_envelope_is_refused_whole(doors: dict[Door, Running], spoilt: Spoilt) -> None:
+    """And reaches nobody."""
+    query = doors[QUERY]
+    query.calls.made.clear()
+    said = query.ask("POST", "/v1/relay", spoilt({"id": 1, "call": "decide", "body": ASK}))
+    assert (said.status, said.body["code"]) == (400, "malformed")
+    assert query.calls.made == []
+
+
+def test_the_control_door_has_none(doors: dict[Door, Running]) -> None:
+    """It is for the user's own programs, which speak HTTP."""
+    assert relayed(doors[CONTROL], 1, "decide", ASK).status == 404
+
+
+@pytest.fixture
+def control() -> Iterator[Running]:
+    """Serve the control door."""
+    with behind(CONTROL) as running:
+        yield running
+
+
+def rest(opened: socket.socket) -> bytes:
+    """Return all that comes yet."""
+    return b"".join(iter(lambda: opened.recv(65536), b""))
+
+
+@given(event=messages_of(Event))
+def test_what_is_sent_is_what_is_read(event: Event) -> None:
+    """By the client that the command line uses, too."""
+    (data,) = event_data(as_lines(event).splitlines(keepends=True))
+    assert msgspec.json.decode(data, type=Event) == event
+
+
+def test_a_reader_gets_what_happens_from_then_on(control: Running) -> None:
+    """And at the end is told that it is one."""
+    control.bus.publish("lock")
+    with control.connect() as opened:
+        opened.sendall(LISTEN)
+        head = received(opened, b": listening\n\n")
+        assert b"HTTP/1.1 200 OK" in head
+        assert b"Content-Type: text/event-stream" in head
+        assert b"Cache-Control: no-store" in head
+        control.bus.publish("review", 7)
+        line = b'"number":2,"kind":"review","at":"2026-05-04T12:00:00Z","id":7'
+        assert line in received(opened, b"}\n\n")
+        control.bus.close()
+        assert f": {ENDING}\n\n".encode() in rest(opened)
+
+
+def test_the_client_reads_it(control: Running) -> None:
+    """The one that the command line and the terminal interface share."""
+    assert isinstance(control.address, Path)
+    read = Flag()
+
+    def publish() -> None:
+        while not read.wait(0.01):
+            control.bus.publish("policy")
+
+    thread = Thread(target=publish)
+    thread.start()
+    try:
+        assert next(Client(control.address, 10).events()).kind == "policy"
+    finally:
+        read.set()
+        thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_a_quiet_stream_is_kept_alive(control: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By comments, so that each side notices when the other has gone."""
+    monkeypatch.setattr(server, "HEARTBEAT", 0.01)
+    with control.connect() as opened:
+        opened.sendall(LISTEN)
+        assert received(opened, b": alive\n\n").count(b"data:") == 0
+
+
+def test_one_who_falls_behind_is_told(control: Running) -> None:
+    """It gets what there was room for, and no hole in the middle."""
+    control.calls.instead["status"] = lambda: [
+        control.bus.publish("answer").number for _ in range(ROOM * 2)
+    ]
+    with control.connect() as opened:
+        opened.sendall(LISTEN)
+        received(opened, b": listening\n\n")
+        control.ask("GET", "/v1/status")  # all of them happen at once
+        got = rest(opened)
+    assert [int(each) for each in re.findall(rb"^id: (\d+)$", got, re.MULTILINE)] == [
+        *range(1, ROOM + 1)
+    ]
+    assert f": {TOO_SLOW}\n\n".encode() in got
+
+
+def test_one_who_does_not_read_is_left(control: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was sent fills the system's buffers, and then nobody waits for it for long."""
+    left = Flag()
+    leave = server.leave
+
+    def noted(request: web.Request) -> None:
+        leave(request)
+        left.set()
+
+    monkeypatch.setattr(server, "leave", noted)
+    monkeypatch.setattr(server, "READER_PATIENCE", PROMPT)
+    control.calls.instead["status"] = lambda: [control.bus.publish("answer").id for _ in range(200)]
+    with control.connect() as opened:
+        opened.sendall(LISTEN)
+        until = monotonic() + 60
+        while not left.is_set():
+            assert monotonic() < until
+            control.ask("GET", "/v1/status")
+        with suppress(ConnectionResetError):
+            assert TOO_SLOW.encode() not in rest(opened)
+    assert control.ask("POST", "/v1/lock").status == 200
+
+
+def test_one_who_has_left_is_no_failure(
+    control: Running, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whenever that is noticed: at an event, at a heartbeat, or at the end."""
+    left = Flag()
+    monkeypatch.setattr(server, "leave", lambda _: left.set())
+    for happens in (lambda: control.bus.publish("lock"), control.bus.close):
+        left.clear()
+        with control.connect() as opened:
+            opened.sendall(LISTEN)
+            received(opened, b": listening\n\n")
+        with caplog.at_level("INFO", "reticent"):
+            happens()
+            assert left.wait(10)
+            assert control.ask("POST", "/v1/lock").status == 200
+    assert caplog.text == ""
+
+
+def test_too_many_readers_are_refused(control: Running) -> None:
+    """With a sentence; those who listen are not disturbed."""
+    with ExitStack() as stack:
+        opened = [stack.enter_context(control.connect()) for _ in range(MOST_READERS)]
+        for each in opened:
+            each.sendall(LISTEN)
+            received(each, b": listening\n\n")
+        said = control.ask("GET", "/v1/events")
+        assert (said.status, said.body["code"]) == (500, "daemon")
+        control.bus.publish("lock")
+        assert all(b"event: lock" in received(each, b"}\n\n") for each in opened)

@@ -1,4 +1,4 @@
-"""One daemon at a time, for one user."""
+"""The daemon's sockets: its own, at a port, and those that systemd hands over."""
 
 import os
 import socket
@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 
 from agent.daemon import sockets
-from agent.daemon.sockets import OwnSocket, alone, doors
+from agent.daemon.sockets import (
+    ADDRESS,
+    TOKEN,
+    OwnSocket,
+    adopted,
+    alone,
+    at_port,
+    doors,
+    notify,
+    token_of,
+)
 from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
 from agent.wire.client import NOBODY
@@ -19,6 +29,7 @@ from agent.wire.routes import CONTROL, QUERY
 from tests.daemon.fakes import serving, short_home
 
 FOREIGN = 65534
+PROCESS = 4711
 VISIT = """
 import os, socket, sys
 if os.geteuid() == 0:
@@ -62,25 +73,10 @@ def leave_stale(path: Path) -> None:
 
 
 @pytest.mark.parametrize("umask", [0, 0o022, 0o077])
-def test_the_sockets_are_private_whatever_the_umask(home: Paths, umask: int) -> None:
-    """And gone in the end; the umask is as it was."""
-    before = os.umask(umask)
-    try:
-        with doors(home, {}) as opened:
-            assert {*opened} == {CONTROL, QUERY}
-            assert [mode(home.control), mode(home.query)] == [0o600, 0o600]
-            assert reaches(home.control)
-            assert reaches(home.query)
-        assert os.umask(umask) == umask
-    finally:
-        os.umask(before)
-    assert [*home.runtime.iterdir()] == []
-
-
 def test_a_socket_is_private_from_the_moment_it_exists(
-    home: Paths, monkeypatch: pytest.MonkeyPatch
+    home: Paths, monkeypatch: pytest.MonkeyPatch, umask: int
 ) -> None:
-    """Nothing is done to it afterwards that could come too late."""
+    """Whatever the umask, which is as it was then; and it is gone in the end."""
     seen: list[int] = []
     bind = OwnSocket.bind
 
@@ -89,13 +85,17 @@ def test_a_socket_is_private_from_the_moment_it_exists(
         seen.append(mode(Path(address)))
 
     monkeypatch.setattr(OwnSocket, "bind", watched)
-    before = os.umask(0)
+    before = os.umask(umask)
     try:
-        with doors(home, {}):
-            pass
+        with doors(home, {}) as opened:
+            assert {*opened} == {CONTROL, QUERY}
+            assert reaches(home.control)
+            assert reaches(home.query)
+        assert os.umask(umask) == umask
     finally:
         os.umask(before)
     assert seen == [0o600, 0o600]
+    assert [*home.runtime.iterdir()] == []
 
 
 def test_a_stale_socket_is_replaced(home: Paths) -> None:
@@ -108,16 +108,21 @@ def test_a_stale_socket_is_replaced(home: Paths) -> None:
 
 def test_what_is_no_socket_is_left_alone(home: Paths) -> None:
     """A file, a folder, a link: somebody put it there."""
-    home.query.write_text("mine")
-    with pytest.raises(DaemonError, match="not a socket is in the way"), doors(home, {}):
-        pass
-    assert home.query.read_text() == "mine"
-    home.query.unlink()
-    home.query.symlink_to("elsewhere")
-    with pytest.raises(DaemonError, match="not a socket is in the way"), doors(home, {}):
-        pass
-    assert home.query.is_symlink()
-    assert [*home.runtime.iterdir()] == [home.query]
+
+    def link() -> None:
+        home.query.symlink_to("elsewhere")
+
+    for make in (home.query.touch, home.query.mkdir, link):
+        make()
+        before = home.query.lstat()
+        with pytest.raises(DaemonError, match="not a socket is in the way"), doors(home, {}):
+            pass
+        assert home.query.lstat() == before
+        assert [*home.runtime.iterdir()] == [home.query]
+        if stat.S_ISDIR(before.st_mode):
+            home.query.rmdir()
+        else:
+            home.query.unlink()
 
 
 def test_a_socket_that_is_not_ours_any_more_stays(home: Paths) -> None:
@@ -140,30 +145,27 @@ def test_an_adopted_socket_stays(home: Paths) -> None:
     assert [*home.runtime.iterdir()] == [home.query]
 
 
-def test_a_path_that_is_too_long_is_said(home: Paths) -> None:
-    """Before anything is removed or made."""
+def test_where_no_socket_can_be_is_said(home: Paths) -> None:
+    """Before anything is removed or made: too long a path, a folder that is not there."""
     long = paths({HOME: str(home.state / ("x" * 100))})
     with pytest.raises(UsageError, match="the limit is 100"), doors(long, {}):
         pass
-
-
-def test_a_folder_that_cannot_be_written_to_is_said(home: Paths) -> None:
-    """Here: one that is not there."""
     home.runtime.rmdir()
     with pytest.raises(DaemonError, match="cannot listen here: no such file"), doors(home, {}):
         pass
 
 
 def test_a_second_daemon_is_told_of_the_first(home: Paths) -> None:
-    """By its number; when that one has ended, the next may begin."""
-    with alone(home.daemon_lock):
-        assert mode(home.daemon_lock) == 0o600
-        with pytest.raises(DaemonError) as refused, alone(home.daemon_lock):
-            pass
-        assert refused.value.what == f"a daemon is already running (process {os.getpid()})"
-        assert refused.value.hint == "use it, or run: reticent daemon stop"
-    with alone(home.daemon_lock):
-        pass
+    """By its number, for as long as it runs: later that may be another's; the next may begin."""
+    for _ in range(2):
+        with alone(home.daemon_lock):
+            assert mode(home.daemon_lock) == 0o600
+            with pytest.raises(DaemonError) as refused, alone(home.daemon_lock):
+                pass
+            assert refused.value.what == f"a daemon is already running (process {os.getpid()})"
+            assert refused.value.hint == "use it, or run: reticent daemon stop"
+            assert home.daemon_lock.read_text() == f"{os.getpid()}\n"
+        assert home.daemon_lock.read_text() == ""
 
 
 @pytest.mark.parametrize("written", ["", "x", "-1", "1e3", "9" * 40, "٣"])
@@ -215,11 +217,138 @@ def test_a_process_of_another_user_is_refused(home: Paths) -> None:
         assert answer == ("" if os.geteuid() == 0 else "HTTP/1.1 200 OK")
 
 
-def test_the_lock_names_its_process_for_as_long_as_it_is_held(home: Paths) -> None:
-    """Later the number may be another's."""
-    with alone(home.daemon_lock):
-        assert home.daemon_lock.read_text() == f"{os.getpid()}\n"
-        with pytest.raises(DaemonError), alone(home.daemon_lock):
-            pass
-        assert home.daemon_lock.read_text() == f"{os.getpid()}\n"
-    assert home.daemon_lock.read_text() == ""
+def test_it_listens_to_this_machine_alone() -> None:
+    """At no other address."""
+    with at_port(0) as listening:
+        assert listening.getsockname()[0] == ADDRESS == "127.0.0.1"
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    """Or that cannot be."""
+    with at_port(0) as listening:
+        port = listening.getsockname()[1]
+        with pytest.raises(DaemonError, match=f"cannot listen at 127.0.0.1:{port}: "):
+            at_port(port)
+    with pytest.raises(DaemonError, match="there is no port 65536"):
+        at_port(65536)
+
+
+def test_a_token_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    """Each machine has another."""
+    first = token_of(tmp_path / TOKEN)
+    assert token_of(tmp_path / TOKEN) == first
+    assert stat.S_IMODE((tmp_path / TOKEN).stat().st_mode) == 0o600
+    assert token_of(tmp_path / "other") != first
+    assert len(first) >= 43
+
+
+def test_a_token_that_others_know_is_refused(tmp_path: Path) -> None:
+    """Or that could be guessed, or is none."""
+    path = tmp_path / TOKEN
+    token_of(path)
+    path.chmod(0o640)
+    with pytest.raises(DaemonError, match="other users can read this token"):
+        token_of(path)
+    path.chmod(0o600)
+    for content in (b"", b"x" * 31, b"\xff" * 40):
+        path.write_bytes(content)
+        with pytest.raises(DaemonError, match="not a token"):
+            token_of(path)
+    path.write_bytes(b"x" * 201)
+    with pytest.raises(UsageError):
+        token_of(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(UsageError, match="is a directory"):
+        token_of(path)
+
+
+def handed(folder: Path, *names: str) -> int:
+    """Open a listening socket for each name at descriptors in a row; return the first."""
+    first = 200
+    for index, name in enumerate(names):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as made:
+            made.bind(str(folder / name))
+            made.listen()
+            os.dup2(made.fileno(), first + index, inheritable=True)
+    return first
+
+
+def told(names: str, count: int, process: int = PROCESS) -> dict[str, str]:
+    """Return the variables that systemd sets, and one that is not its."""
+    return {
+        "LISTEN_PID": str(process),
+        "LISTEN_FDS": str(count),
+        "LISTEN_FDNAMES": names,
+        "OTHER": "x",
+    }
+
+
+@pytest.mark.parametrize("names", [["control", "query"], ["query", "control"], ["query"]])
+def test_sockets_are_adopted_by_name(home: Paths, names: list[str]) -> None:
+    """Whatever their order; no child inherits them, or is told of them."""
+    first = handed(home.runtime, *names)
+    environment = told(":".join(names), len(names))
+    taken = adopted(environment, PROCESS, first)
+    assert environment == {"OTHER": "x"}
+    assert {name: each.getsockname() for name, each in taken.items()} == {
+        name: str(home.runtime / name) for name in names
+    }
+    for each in taken.values():
+        assert isinstance(each, OwnSocket)
+        assert not each.get_inheritable()
+        each.close()
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        {"OTHER": "x"},
+        told("control:query", 2, PROCESS + 1),
+        {"LISTEN_PID": str(PROCESS)},
+        {"LISTEN_PID": str(PROCESS), "LISTEN_FDS": "-1"},
+    ],
+)
+def test_what_is_for_another_process_is_not_ours(environment: dict[str, str]) -> None:
+    """It inherited the variables, not the sockets."""
+    assert adopted(environment, PROCESS) == {}
+    assert not [name for name in environment if name.startswith("LISTEN")]
+
+
+@pytest.mark.parametrize(
+    ("names", "count"),
+    [("reticent.socket", 1), ("", 1), ("control", 2), ("query:query", 2), ("control:query:x", 3)],
+)
+def test_other_names_are_refused(names: str, count: int) -> None:
+    """What is meant for control must never be answered as query is, nor the other way round."""
+    with pytest.raises(DaemonError, match="sockets with unexpected names"):
+        adopted(told(names, count), PROCESS)
+
+
+def test_what_is_no_listening_unix_socket_is_refused(home: Paths) -> None:
+    """A closed descriptor, a file, a port, one that does not listen, one that is connected."""
+    port = socket.create_server(("127.0.0.1", 0))
+    idle = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    here, there = socket.socketpair(socket.AF_UNIX)
+    with port, idle, here, there, (home.runtime / "file").open("w") as file:
+        for each in (port.fileno(), idle.fileno(), here.fileno(), file.fileno(), 999):
+            with pytest.raises(DaemonError, match="passed as query is not"):
+                adopted(told("query", 1), PROCESS, os.dup(each) if each < 999 else each)
+
+
+@pytest.mark.parametrize("abstract", [False, True])
+def test_systemd_is_told(home: Paths, abstract: bool) -> None:
+    """At a path, or an abstract address."""
+    name = str(home.runtime / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.settimeout(10)
+        heard.bind("\0" + name if abstract else name)
+        notify("READY=1", {"NOTIFY_SOCKET": "@" + name if abstract else name})
+        assert heard.recv(100) == b"READY=1"
+
+
+@pytest.mark.parametrize("address", [None, "", "relative", "/nowhere/to/be/found"])
+def test_nobody_is_told_where_nobody_asks(address: str | None) -> None:
+    """That is no error: the daemon runs without systemd as well."""
+    notify("READY=1", {} if address is None else {"NOTIFY_SOCKET": address})
