@@ -51,11 +51,7 @@ SUMMARY = Summary(
     waiting=0,
 )
 ANSWER = Answer(
-    code="answered",
-    attributes={"region": "coast"},
-    header='region="coast"',
-    id=13,
-    summary=SUMMARY,
+    code="answered", attributes={"region": "coast"}, header='region="coast"', id=13, summary=SUMMARY
 )
 
 
@@ -65,12 +61,7 @@ def reason(
     """Return what is said of a candidate; ``bits``: what it brings, and what it costs."""
     gain, cost = bits
     return Reason(
-        name=name,
-        disclosed=why == "chosen",
-        reason=why,
-        rule=rule,
-        gain_bits=gain,
-        cost_bits=cost,
+        name=name, disclosed=why == "chosen", reason=why, rule=rule, gain_bits=gain, cost_bits=cost
     )
 
 

@@ -2,13 +2,7 @@
 
 from datetime import date
 
-from agent.wire.policy import (
-    AttributeStatus,
-    Problem,
-    RulesStatus,
-    RuleStatus,
-    SettingStatus,
-)
+from agent.wire.policy import AttributeStatus, Problem, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.daemon import AT, HOSTILE, LONG, changed
 
 PATH = "/home/u/policy.toml"

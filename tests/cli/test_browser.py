@@ -69,10 +69,7 @@ def test_removing_some_leaves_the_others_their_relay(run: Run, used: Path) -> No
     assert manifests(used) == []
     assert not paths().relay.exists()
     again = run("browser", "remove")
-    assert (again.code, again.out) == (
-        0,
-        "No browser was connected, so nothing was removed.\n",
-    )
+    assert (again.code, again.out) == (0, "No browser was connected, so nothing was removed.\n")
 
 
 @pytest.mark.usefixtures("used")

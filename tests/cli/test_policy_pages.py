@@ -33,7 +33,7 @@ def test_an_explanation_has_these_keys(asked: Run) -> None:
     """Others read it, so that a key may be added, and none may change or go."""
     record = asked("explain", "--recipient", "ads.example", "--query", "my debt", "--json").record
     assert [*record] == [
-        *("policy", "recipient", "pool", "query", "today", "matching", "settings", "attributes"),
+        *("policy", "recipient", "pool", "query", "today", "matching", "settings", "attributes")
     ]
     assert record["pool"] == "@adverts"
     nothing = record["settings"]["nothing"]

@@ -330,11 +330,7 @@ def model() -> Model:
     return cli_model()
 
 
-@given(
-    st.integers(0, 400),
-    st.binary(max_size=4),
-    st.integers(0, 4),
-)
+@given(st.integers(0, 400), st.binary(max_size=4), st.integers(0, 4))
 def test_a_damaged_history_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, model: Model, place: int, new: bytes, gone: int
 ) -> None:

@@ -89,10 +89,7 @@ KNOWN: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("case", "sentence"),
     [
-        (
-            decided(),
-            "Send 1 fact (region of the world); about 20 people still look like you.",
-        ),
+        (decided(), "Send 1 fact (region of the world); about 20 people still look like you."),
         (
             decided(**KNOWN),
             (
