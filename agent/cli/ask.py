@@ -7,7 +7,7 @@ import click
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import QUERY, Answer, answers, explain_option, flat, host, names
-from agent.cli.printing import Column, facts, note, numeric, page, table, wide
+from agent.cli.printing import Column, facts, note, numeric, page, paragraph, table, wide
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, nearest
 from agent.paths import paths
 from agent.wire.decide import UNDECIDED, Ask, Code, Explained
@@ -19,9 +19,9 @@ from agent.words.decisions import UNCOVERED
 from agent.words.figures import apart, bits, listed, people
 from agent.words.notices import sent_to
 from agent.words.outcomes import WHY_NOTHING, why, write_policy
-from agent.words.titles import NONE, Titles, titled, value_title
+from agent.words.titles import NONE, Titles, quoted, titled, value_title
 
-COLUMNS = (wide("attribute"), Column("in"), numeric("gain"), numeric("cost"), wide("why"))
+COLUMNS = (wide("fact"), Column("sent"), numeric("gain"), numeric("cost"), wide("why", 24))
 SETS = (
     Column("set"),
     numeric("bits"),
@@ -31,10 +31,8 @@ SETS = (
     wide("facts"),
 )
 ROWS = (*COLUMNS[:-1], numeric("people"), Column("rule"), COLUMNS[-1])
-READING = (
-    "gain and cost: bits that a fact adds to the rest of the set, or would add; people: how many "
-    "would still look like you"
-)
+FIGURES = "gain and cost: bits that a fact adds to the rest of the set, or would add"
+READING = f"{FIGURES}; people: how many would still look like you"
 TODAY = "; figures and reasons follow today's rules"
 ONLY = "The attributes that the recipient can use. By default any."
 HEADER = "Shared-Attributes"
@@ -98,7 +96,8 @@ def explanation_page(explained: Explained, titles: Titles = NONE, *, explain: bo
         because = why(each.reason, each.rule, each.limit)
         rows.append((titles.get(each.name, each.name), inside, gain, cost, because))
     lines = ((each.label, each.text) for each in explained.lines)
-    return page(explained.headline, table(COLUMNS, rows), facts(lines))
+    legend = paragraph(f"{FIGURES}.") if rows else ""
+    return page(explained.headline, table(COLUMNS, rows), legend, facts(lines))
 
 
 def attached_page(
@@ -110,7 +109,7 @@ def attached_page(
         return ""
     unset = listed(titled(attached.unspecified, titles))
     known = summary.read_as
-    lines = [("read as", UNCOVERED if known is None else repr(known.replace("_", " ")))]
+    lines = [("read as", UNCOVERED if known is None else quoted(known))]
     if attached.attributes:
         sent, known = [*attached.attributes], "known to the recipient"
         again = [each.name for each in summary.because if each.reason == known]

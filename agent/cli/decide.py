@@ -12,6 +12,7 @@ from msgspec import to_builtins
 
 from agent.cli.ask import explanation_page
 from agent.cli.options import ASKED, QUERY, Answer, answers, explain_option
+from agent.cli.policy import note_unknown_query
 from agent.cli.printing import Column, facts, numeric, page, table, wide
 from agent.cli.terms import context_asked, term_options
 from agent.daemon.worded import worded
@@ -123,6 +124,7 @@ def decide(context: click.Context, /, *, explain: bool, **_terms: object) -> Ans
     start = perf_counter()
     decision = decide_request(asked.request, asked.terms, asked.knowledge, asked.model, asked.own)
     elapsed_ms = 1000 * (perf_counter() - start)
+    note_unknown_query(asked.request.query, asked.model)
     said = worded(decision, asked.model)
     text = explanation_page(explanation(said), said.titles, explain=explain)
     return Answer(decision_record(decision, elapsed_ms), text)

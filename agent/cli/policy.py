@@ -10,14 +10,15 @@ from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.options import PATH, Answer, answers, option, today
 from agent.cli.printing import Column, note, numeric, page, paragraph, printable, table, wide
-from agent.errors import PolicyError, Problem, UsageError
+from agent.errors import PolicyError, Problem, UsageError, nearest
 from agent.files import check_ours
-from agent.model.attributes import Attribute
 from agent.model.file import read, shipped_model
+from agent.model.model import Model
 from agent.paths import paths
 from agent.wire.policy import AttributeStatus, RulesStatus, RuleStatus
 from agent.wire.policy import Problem as RuleProblem
 from agent.words.figures import bits, counted, moment
+from agent.words.titles import quoted
 from policy.audit import Remark, audit, misspelt
 from policy.read import load, with_typo_guard
 from policy.rules import Layer, Policy
@@ -77,9 +78,16 @@ def noted(policy: Policy, names: Sequence[str]) -> Policy:
     return with_typo_guard(policy, names)
 
 
-def attributes_of(model: Path | None) -> tuple[Attribute, ...]:
-    """Return the attributes of a model, by default of the shipped one."""
-    return read(model or shipped_model()).attributes
+def read_model(path: Path | None) -> Model:
+    """Return the model in a file, by default the shipped one."""
+    return read(path or shipped_model())
+
+
+def note_unknown_query(query: str, model: Model) -> None:
+    """Name the known query that one unknown to the model was probably meant to be."""
+    near = nearest(query, [each.text for each in model.queries])
+    if near is not None and model.match(query) is None:
+        note(f"the model does not cover {query!r}; did you mean {quoted(near)}?")
 
 
 @policy.command()
@@ -91,7 +99,7 @@ def check(files: tuple[Path, ...], model: Path | None) -> Answer:
 
     Also lists what has no effect: rules that never match, or that others always override.
     """
-    names, day = [each.name for each in attributes_of(model)], today()
+    names, day = [each.name for each in read_model(model).attributes], today()
     found, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0

@@ -11,15 +11,19 @@ import click
 
 from agent.cli.options import ASKED, QUERY, Answer, answers, option, today
 from agent.cli.policy import (
-    attributes_of,
     model_option,
+    note_unknown_query,
     noted,
     policy_option,
+    read_model,
     read_policy,
     recipient_option,
 )
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
-from agent.words.titles import Titles, titled
+from agent.model.model import Model
+from agent.words.decisions import UNCOVERED
+from agent.words.outcomes import WHY_NOTHING
+from agent.words.titles import Titles, quoted, titled
 from policy.hosts import ANYBODY
 from policy.match import Rulebook, Ruling
 from policy.precedence import GUARDED, Verdict, Verdicts, losses, may
@@ -177,12 +181,12 @@ class View:
         }
 
 
-def view_of(file: Path, model: Path | None, recipient: str | None, query: str = "") -> View:
+def view_of(file: Path, model: Model, recipient: str | None, query: str = "") -> View:
     """Return what a policy rules today; for no ``recipient``: without the rules that name some.
 
     UsageError where the recipient is not a host.
     """
-    titles = {each.name: each.title for each in attributes_of(model)}
+    titles = {each.name: each.title for each in model.attributes}
     policy, day = noted(read_policy(file), [*titles]), today()
     general = policy
     if recipient is None:
@@ -210,7 +214,9 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
 
     It also shows which rules they override, and why.
     """
-    view = view_of(file, model, recipient, query)
+    used = read_model(model)
+    view = view_of(file, used, recipient, query)
+    note_unknown_query(query, used)
     ruling = view.ruling
     matching = [
         rule
@@ -227,11 +233,13 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
         "matching": [view.record(each) for each in matching],
         **view.ruled(view.decided),
     }
-    return Answer(message, explained(view, matching))
+    known = used.match(query)
+    read_as = None if known is None else used.queries[known].text
+    return Answer(message, explained(view, matching, read_as))
 
 
-def explained(view: View, matching: list[Rule]) -> str:
-    """Return the page about a request, the verdict on top."""
+def explained(view: View, matching: list[Rule], read_as: str | None) -> str:
+    """Return the page about a request, the verdict on top; ``read_as``: the query of the model."""
     ruling, origins = view.ruling, view.origins
     kinds = [may(verdicts) for verdicts in ruling.attributes.values()]
     sent, waiting = sum(each in ("always", "auto") for each in kinds), kinds.count("ask")
@@ -239,6 +247,8 @@ def explained(view: View, matching: list[Rule]) -> str:
         f"Of {len(kinds)} facts, {sent} may be sent to {ruling.host}; waiting for your approval: "
         f"{waiting}; never sent: {len(kinds) - sent - waiting}."
     )
+    if read_as is None and ruling.settings["unknown_queries"].value == "nothing":
+        head = f"Nothing is sent to {ruling.host}: {WHY_NOTHING['unknown query']}."
     if (nothing := ruling.settings["nothing"]).value:
         head = (
             f"Nothing is sent to {ruling.host}: {origins.short(nothing.rule, 'nothing')} says so."
@@ -250,10 +260,13 @@ def explained(view: View, matching: list[Rule]) -> str:
             default.append(f"{key} {written(each.value)}")
         elif each is not None:
             rows.append((key, written(each.value), because(view, key, each)))
+    about = {"policy": origins.source, "query": view.query}
+    about["read as"] = UNCOVERED if read_as is None else quoted(read_as)
+    about["remembered by"] = view.pool
     rules = [(each.name, str(origins.line(each)), _decides(each, ruling)) for each in matching]
     return page(
         head,
-        facts([("policy", origins.source), ("query", view.query), ("remembered by", view.pool)]),
+        facts(about.items()),
         *(["Settings of the request", table(DECIDED, rows)] if rows else []),
         paragraph(f"By default: {', '.join(default)}.") if default else "",
         "Attributes",
@@ -303,7 +316,7 @@ def show(recipient: str | None, file: Path, model: Path | None) -> Answer:
     A setting comes from the file, its preset or the defaults. Rules for some requests only are
     listed below.
     """
-    view = view_of(file, model, recipient)
+    view = view_of(file, read_model(model), recipient)
     policy, ruling = view.policy, view.ruling
     host = None if recipient is None else ruling.host
     others = [

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.cli.interrupt import Progress
-from agent.cli.options import PATH, Answer, answers, option
+from agent.cli.options import PATH, Answer, answers, explain_option, option
 from agent.cli.policy import noted, read_policy
 from agent.cli.printing import Column, facts, numeric, page, paragraph, strong, table, wide
 from agent.cli.terms import MODEL, PROFILE, expect_shipped, read_values
@@ -51,18 +51,13 @@ HINTS = {
 }
 FIELDS = f"a line is one object with {', '.join(HINTS)}"
 NOTHING = "The history is empty: there is nothing to try the policy on."
-COLUMNS = (
-    Column("when"),
-    wide("recipient"),
-    wide("query"),
-    numeric("bits"),
-    numeric("people left"),
-)
+COLUMNS = (Column("when"), wide("recipient"), wide("query"), numeric("people left"))
+BITS = numeric("bits better served")
 HISTORY = "Past requests, a JSON object a line (policy/FORMAT.md); sorted by time."
 SHOWN = 60  # characters of a query
 
 
-class _Line(Struct, frozen=True, forbid_unknown_fields=True):
+class HistoryLine(Struct, frozen=True, forbid_unknown_fields=True):
     """One line as it is written."""
 
     at: Annotated[datetime, Meta(tz=True)]
@@ -79,7 +74,7 @@ class History(NamedTuple):
     sorted: bool
 
 
-_DECODER = msgspec.json.Decoder(_Line)
+_DECODER = msgspec.json.Decoder(HistoryLine)
 
 
 def read_history(path: Path, model: Model) -> History:
@@ -182,27 +177,36 @@ def _named(of: str, pairs: Shares | Counts) -> list[dict[str, Any]]:
 
 
 def try_text(
-    outcomes: Sequence[Replayed], summary: Summary, notes: Sequence[str], titles: Titles
+    outcomes: Sequence[Replayed],
+    summary: Summary,
+    notes: Sequence[str],
+    titles: Titles,
+    *,
+    explain: bool,
 ) -> str:
-    """Return all that there is to say about a replayed history, in 80 columns."""
-    was, would_be = map(bits, summary.bits or (0.0, 0.0))
+    """Return all that there is to say about a replayed history, in 80 columns.
+
+    ``explain``: with the bits behind the verdict.
+    """
+    before, after = summary.bits or (0.0, 0.0)
+    was, would_be = bits(before), bits(after)
     changed = f"{summary.changed} of {summary.requests} requests"
-    head = "Nothing would change: each request would have carried what it did."
+    head = "Nothing would change: each request would have sent what it did."
     if summary.changed:
-        figures = f"{would_be} bits on average, where it was {was}"
-        head = f"{changed} would have carried something else: {figures}."
+        how = "worse" if after < before else "better"
+        served = "as well" if was == would_be else f"{how} on average"
+        head = f"{changed} would have sent something else; you would have been served {served}."
     rows = [
         (
             each.past.at.date().isoformat(),
             each.host,
             each.past.query if len(each.past.query) <= SHOWN else f"{each.past.query[:SHOWN]}...",
-            _change(*map(bits, each.bits)),
             _change(*map(people, each.people_left)),
+            *([_change(*map(bits, each.bits))] if explain else []),
         )
         for each in outcomes
     ]
     in_the_end = [
-        ("mean bits", _change(was, would_be)),
         ("changed", changed),
         ("would have asked", f"for {summary.asking} of {summary.requests} requests"),
         ("newly sent", _counts(summary.newly_disclosed, titles)),
@@ -212,11 +216,12 @@ def try_text(
         ("people left", f"{each.pool}: {_change(*map(people, each.people_left))}")
         for each in summary.pools
     ]
+    in_the_end += [("mean bits", _change(was, would_be))] if explain else []
     differing = facts(pair for each in outcomes for pair in _differing(each, titles))
     return page(
         head,
         paragraph(" ".join(notes)),
-        table(COLUMNS, rows),
+        table((*COLUMNS, BITS) if explain else COLUMNS, rows),
         f"{strong('What would differ')}\n{differing}" if differing else "",
         f"{strong('In the end')}\n{facts(in_the_end)}",
     )
@@ -269,8 +274,11 @@ def _counts(counts: Counts, titles: Titles) -> str:
 @option("--history past", PATH, "L.jsonl", HISTORY, required=True)
 @option("--profile", PATH, "P.toml", PROFILE)
 @option("--model model_file", PATH, "M", MODEL)
+@explain_option
 @answers
-def try_(file: Path, past: Path, profile: Path | None, model_file: Path | None) -> Answer:
+def try_(
+    file: Path, past: Path, profile: Path | None, model_file: Path | None, *, explain: bool
+) -> Answer:
     """Replay past requests under a policy file, and show what would differ.
 
     Each recipient is assumed to know what this policy would have sent it before. What waits for
@@ -298,4 +306,5 @@ def try_(file: Path, past: Path, profile: Path | None, model_file: Path | None) 
     message = try_record(outcomes, summary, worlds)
     message["summary"]["sorted"] = history.sorted
     notes = [*_notes(history, summary, worlds)]
-    return Answer(message, try_text(outcomes, summary, notes, titles) if outcomes else NOTHING)
+    text = try_text(outcomes, summary, notes, titles, explain=explain) if outcomes else NOTHING
+    return Answer(message, text)

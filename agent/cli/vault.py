@@ -264,6 +264,7 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Answer:
     if not file.is_file():
         what = "not a file" if file.exists() else "no such file"
         raise UsageError(what, OTHER, str(file))
+    check_format(file)
     if not only_check:
         try:
             key_slots(at.vault)
@@ -271,7 +272,6 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Answer:
             raise
         except VaultError:  # none, or a damaged one: that is what a backup is for
             pass
-    check_format(file)
     secret = Secret(method, ask_for(method))
     if only_check:
         entries = check_backup(file, secret)

@@ -18,7 +18,7 @@ from agent.decision.what_if import Change, WeighedSet, Weighing, weigh_steps
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, Code, Explained, Line
-from agent.wire.what_if import CurveAsk, Point, Row, TradeOffs, Weighed, Weight, WhatIf
+from agent.wire.what_if import CurveAsk, Point, TradeOffs, Weighed, WeighedOutcome, Weight, WhatIf
 from agent.words.decisions import Decided, carried, difference, explanation, headline, lines
 from agent.words.outcomes import NO_ROOM, WHY_NOTHING
 from policy.hosts import ANYBODY
@@ -194,14 +194,14 @@ def _weight(each: WeighedSet) -> Weight:
     )
 
 
-def _rows(decision: Decision, weighing: Weighing, wording: Decided) -> list[Row]:
+def _rows(decision: Decision, weighing: Weighing, wording: Decided) -> list[WeighedOutcome]:
     reasons, verdict = {each.name: each for each in wording.outcomes}, decision.terms.verdict
 
-    def row(each: Candidate) -> Row:
+    def row(each: Candidate) -> WeighedOutcome:
         reason = reasons.get(each.name)
         guard, disclose = (verdict(key, each.name) for key in ("guard", "disclose"))
         ruled = "auto" if disclose is None else str(disclose.value)
-        return Row(
+        return WeighedOutcome(
             name=each.name,
             title=wording.titles[each.name],
             inside=each.disclosed,

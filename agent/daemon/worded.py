@@ -6,7 +6,7 @@ from agent.decision.decide import Candidate, Decision
 from agent.decision.terms import Terms
 from agent.decision.tradeoff_curve import Curve
 from agent.model.model import Model
-from agent.wire.decide import Code, Reason
+from agent.wire.decide import Code, ExplainedOutcome
 from agent.words.decisions import Decided
 from agent.words.outcomes import NO_ROOM
 from policy.sections import shown
@@ -74,11 +74,11 @@ def worded(
     )
 
 
-def _reason(each: Candidate, terms: Terms, dropped: frozenset[str]) -> Reason:
+def _reason(each: Candidate, terms: Terms, dropped: frozenset[str]) -> ExplainedOutcome:
     """Return why an attribute is in it or not, and the rule behind that."""
     no_room = each.name in dropped
     verdict = terms.verdict(BEHIND.get(each.reason, "disclose"), each.name)
-    return Reason(
+    return ExplainedOutcome(
         name=each.name,
         disclosed=each.disclosed,
         reason=NO_ROOM if no_room else each.reason,

@@ -27,6 +27,7 @@ _LATEST = (
 # and before every page; the size of a page; a page's number, and how many pages there are after it
 # where it ends a transaction.
 _HEADER, _BEFORE, _PAGE_SIZE, _FRAME = 32, 24, Struct(">8xI"), Struct(">II")
+UNREADABLE = "not a vault, or one that is damaged"
 OTHER = "name a file that `reticent vault backup` made, perhaps an older one"
 
 
@@ -162,7 +163,8 @@ def _named(trial: Path, backup: Path) -> Iterator[None]:
     try:
         yield
     except (DamagedVaultError, VaultVersionError) as error:
-        what = error.what.replace("the vault", "the backup")
+        what = error.what.replace("the vault is damaged: it is not a valid database", UNREADABLE)
+        what = what.replace("the vault", "the backup")
         hint = OTHER if isinstance(error, DamagedVaultError) else error.hint
         raise type(error)(what, hint, str(backup)) from error
     except VaultError as error:

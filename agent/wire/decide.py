@@ -96,7 +96,7 @@ class Answer(Message, frozen=True, kw_only=True):
         return f"Answer(code={self.code!r}, attributes={masked(self.attributes)})"
 
 
-class Reason(AttributeOutcome, frozen=True, kw_only=True):
+class ExplainedOutcome(AttributeOutcome, frozen=True, kw_only=True):
     """One attribute beside the set that was chosen.
 
     ``rule``: of the policy, ``limit``: that it would break, each where one is the reason.
@@ -125,7 +125,7 @@ class Explained(Message, frozen=True, kw_only=True):
     disclosed: list[str]
     pending: list[str]
     lines: list[Line]
-    candidates: list[Reason]
+    candidates: list[ExplainedOutcome]
     proof: str = "none"
     stale_rules: bool = False
 

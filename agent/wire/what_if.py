@@ -44,7 +44,7 @@ class Weight(Message, frozen=True, kw_only=True):
     breaks: str | None = None
 
 
-class Row(AttributeOutcome, frozen=True, kw_only=True):
+class WeighedOutcome(AttributeOutcome, frozen=True, kw_only=True):
     """One attribute, beside the rest of the set that is weighed.
 
     ``inside``: it is in that set; ``held``: the recipient holds it already; ``disclose``: what the
@@ -82,7 +82,7 @@ class Weighed(Message, frozen=True, kw_only=True):
     pending: list[str]
     chosen: Weight
     weighed: Weight
-    rows: list[Row]
+    rows: list[WeighedOutcome]
     lines: list[Line]
     proof: str = "none"
 

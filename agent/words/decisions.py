@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor
 
-from agent.wire.decide import Code, Explained, Line, Reason
+from agent.wire.decide import Code, Explained, ExplainedOutcome, Line
 from agent.wire.what_if import Weight
 from agent.words.figures import added_risk, alike, bits, counted, listed, people
 from agent.words.outcomes import REASONS, WHY_NOTHING, breaks
-from agent.words.titles import Titles, titled
+from agent.words.titles import Titles, quoted, titled
 
 UNCOVERED = "none of the model's known queries"
 HOW_TO_COVER = "`reticent model info` lists the known queries of a model"
@@ -46,7 +46,7 @@ class Decided:
     disclosed: Sequence[str]
     again: Sequence[str] = ()
     pending: Sequence[str]
-    outcomes: Sequence[Reason]
+    outcomes: Sequence[ExplainedOutcome]
     titles: Titles = field(default_factory=dict)
     ask: Collection[str]
     always: Collection[str]
@@ -201,7 +201,7 @@ def _why_nothing(decided: Decided) -> str:
 def _read(decided: Decided) -> Iterator[tuple[str, str]]:
     """Yield which known query the text was read as; where none, how to find one."""
     if decided.read_as is not None:
-        yield "read as", repr(decided.read_as.replace("_", " "))
+        yield "read as", quoted(decided.read_as)
     elif decided.query:
         yield "read as", UNCOVERED
         if decided.code != "blocked":
@@ -233,8 +233,7 @@ def _planned(decided: Decided) -> Iterator[tuple[str, str]]:
 
 
 def _served(name: str, decided: Decided) -> str:
-    queries = (repr(each.replace("_", " ")) for each in decided.serves.get(name, ()))
-    return listed(queries, "future requests", most=NAMED)
+    return listed(map(quoted, decided.serves.get(name, ())), "future requests", most=NAMED)
 
 
 def _withheld(decided: Decided) -> Iterator[tuple[str, str]]:

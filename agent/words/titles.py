@@ -126,6 +126,11 @@ def facts(values: Mapping[str, str], titles: Titles = NONE) -> list[str]:
     return [fact(titles.get(name, name), value) for name, value in values.items()]
 
 
+def quoted(query: str) -> str:
+    """Return a known query of a model as it is read, in quotes."""
+    return repr(query.replace("_", " "))
+
+
 def titled(names: Iterable[str], titles: Titles = NONE) -> list[str]:
     """Return the titles of attributes; the name where a title is not known."""
     return [titles.get(name, name) for name in names]

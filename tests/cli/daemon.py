@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agent.wire.base import Done
-from agent.wire.decide import Allowed, Answer, Explained, Line, Reason, Summary
+from agent.wire.decide import Allowed, Answer, Explained, ExplainedOutcome, Line, Summary
 from agent.wire.policy import Review, Ruled, Undone
 from agent.wire.records import (
     Changed,
@@ -57,10 +57,10 @@ ANSWER = Answer(
 
 def reason(
     name: str, why: str, rule: str | None, bits: tuple[float | None, float | None]
-) -> Reason:
+) -> ExplainedOutcome:
     """Return what is said of a candidate; ``bits``: what it brings, and what it costs."""
     gain, cost = bits
-    return Reason(
+    return ExplainedOutcome(
         name=name, disclosed=why == "chosen", reason=why, rule=rule, gain_bits=gain, cost_bits=cost
     )
 

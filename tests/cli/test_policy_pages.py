@@ -19,7 +19,7 @@ def test_a_request_is_explained(asked: Run) -> None:
     said = asked("explain", "--recipient", "www.books.example", "--query", "a Novella")
     assert (said.code, said.err, fits(said.out)) == (0, "", True)
     page = " ".join(said.out.split())
-    assert "Of 4 facts, 2 may be sent to www.books.example; waiting for your approval: 1;" in page
+    assert page.startswith("Nothing is sent to www.books.example: the model does not cover this")
     lost = "more specific than preset strict (5), the top of the file (line 2: 25)"
     assert f"lambda 30 rule 2 (line 23); {lost}; stricter than books (line 18: 3)" in page
     assert "ask, for 0.25 bits or more: Hobby by attributes.hobby (line 12)" in page
@@ -27,6 +27,12 @@ def test_a_request_is_explained(asked: Run) -> None:
     assert "auto: At work by books (line 19); more specific than preset strict (ask)" in page
     assert "books 15 disclose of at_work" in page
     assert "adverts" not in page
+    said = asked("explain", "--recipient", "www.books.example", "--query", "weather")
+    page = " ".join(said.out.split())
+    assert page.startswith("Of 4 facts, 2 may be sent to www.books.example; waiting for your")
+    assert "read as 'weather'" in page
+    misspelt = asked("explain", "--recipient", "books.example", "--query", "wether")
+    assert misspelt.err.endswith("does not cover 'wether'; did you mean 'weather'?\n")
 
 
 def test_an_explanation_has_these_keys(asked: Run) -> None:

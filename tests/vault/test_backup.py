@@ -119,7 +119,7 @@ def test_a_backup_that_does_not_open_changes_nothing(
     before = (at.vault.read_bytes(), at.witness.read_bytes())
     with pytest.raises(WrongSecretError):
         restore(at, to, Secret("passphrase", "another"))
-    with pytest.raises(DamagedVaultError, match="the backup is damaged") as caught:
+    with pytest.raises(DamagedVaultError, match="not a vault, or one that is damaged") as caught:
         restore(at, spoiled, TYPED)
     assert caught.value.where == str(spoiled)
     assert "restore" not in caught.value.hint

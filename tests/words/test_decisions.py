@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.wire.decide import Reason
+from agent.wire.decide import ExplainedOutcome
 from agent.wire.what_if import Weight
 from agent.words.decisions import (
     ASSUMED,
@@ -30,7 +30,7 @@ MEASURES = {
 }
 
 
-def reason(name: str = "region", **given: Any) -> Reason:  # noqa: ANN401  (of the message)
+def reason(name: str = "region", **given: Any) -> ExplainedOutcome:  # noqa: ANN401  (of the message)
     """Return an attribute that is worth it."""
     usual: dict[str, Any] = {
         "disclosed": True,
@@ -39,7 +39,7 @@ def reason(name: str = "region", **given: Any) -> Reason:  # noqa: ANN401  (of t
         "gain_bits": 0.5,
         "cost_bits": 0.1,
     }
-    return Reason(name=name, **{**usual, **given})
+    return ExplainedOutcome(name=name, **{**usual, **given})
 
 
 def decided(**given: Any) -> Decided:  # noqa: ANN401  (of the value)

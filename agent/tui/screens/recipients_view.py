@@ -13,7 +13,7 @@ from agent.tui.plain import fitted, plain
 from agent.tui.virtual_list import Kind, Line, Part
 from agent.wire.decide import Allowed
 from agent.wire.records import Held, Recipient
-from agent.wire.what_if import Row, Weighed
+from agent.wire.what_if import Weighed, WeighedOutcome
 from agent.words.figures import COSTS, HELPS, LEFT, bits, counted, listed, moment, people
 from agent.words.notices import held as knows_of
 from agent.words.notices import inferred
@@ -164,11 +164,11 @@ def additions(weighed: Weighed) -> list[tuple[str, str, tuple[str, str, str, str
     Its title, a remark, and four figures: helps, costs, worth, people left.
     """
 
-    def worth(row: Row) -> float | None:
+    def worth(row: WeighedOutcome) -> float | None:
         known = row.gain_bits is not None and row.cost_bits is not None
         return row.gain_bits - row.cost_bits if known else None  # type: ignore[operator]
 
-    def place(row: Row) -> float:
+    def place(row: WeighedOutcome) -> float:
         found = worth(row)
         return float("inf") if found is None else -found
 

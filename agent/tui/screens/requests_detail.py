@@ -16,7 +16,7 @@ from agent.tui.screens.requests_trial import Change, Trial, begun, changed, head
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part
 from agent.wire.policy import Review
 from agent.wire.records import Handled
-from agent.wire.what_if import Row, Weighed
+from agent.wire.what_if import Weighed, WeighedOutcome
 from agent.words.figures import COSTS, HELPS, LEFT, MEASURED, bits, number, people
 from agent.words.outcomes import why
 from agent.words.titles import fact
@@ -42,7 +42,7 @@ class Shown(NamedTuple):
     request, before the reason of today; ``figures``: whether bits are shown.
     """
 
-    row: Row
+    row: WeighedOutcome
     sign: str
     scale: float
     value: str = ""
@@ -116,7 +116,7 @@ def rows_of(
     return (*shown, *fold, *notes)
 
 
-def scale_of(rows: Sequence[Row]) -> float:
+def scale_of(rows: Sequence[WeighedOutcome]) -> float:
     """Return how many bits a full bar has: both bars of all rows are on this one scale."""
     helps = max((row.gain_bits or 0.0 for row in rows), default=0.0)
     most = max((max(row.gain_bits or 0.0, row.cost_bits or 0.0) for row in rows), default=0.0)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.wire.records import Held, Moment, Recipient
-from agent.wire.what_if import Row, Weighed, Weight
+from agent.wire.what_if import Weighed, WeighedOutcome, Weight
 
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 COUNTS = st.lists(st.integers(0, 20_000), min_size=1, max_size=60)
@@ -48,9 +48,9 @@ HELD = Held(
 WEIGHT = Weight(names=[], utility_bits=0, cost_bits=0, identifiability=0, people_left=310)
 
 
-def row(name: str, gain: float | None, cost: float | None, **more: object) -> Row:
+def row(name: str, gain: float | None, cost: float | None, **more: object) -> WeighedOutcome:
     """Return what one attribute would do."""
-    found = Row(
+    found = WeighedOutcome(
         name=name,
         title=name.title(),
         inside=False,
@@ -64,7 +64,7 @@ def row(name: str, gain: float | None, cost: float | None, **more: object) -> Ro
     return replace(found, **more)
 
 
-def weighed(*rows: Row) -> Weighed:
+def weighed(*rows: WeighedOutcome) -> Weighed:
     """Return what the daemon says of them."""
     return Weighed(
         code="answered",

@@ -6,7 +6,7 @@ from typing import Any
 from agent.wire.decide import Line
 from agent.wire.policy import Review
 from agent.wire.records import Handled
-from agent.wire.what_if import Row, Weighed, Weight
+from agent.wire.what_if import Weighed, WeighedOutcome, Weight
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
@@ -41,7 +41,7 @@ def review(number: int = 1, **given: Any) -> Review:  # noqa: ANN401  (of the me
     return Review(id=number, **{**usual, **given})
 
 
-def row(name: str, **given: Any) -> Row:  # noqa: ANN401  (of the message)
+def row(name: str, **given: Any) -> WeighedOutcome:  # noqa: ANN401  (of the message)
     """Return an attribute that helps more than it costs."""
     usual: dict[str, Any] = {
         "title": f"the {name}",
@@ -53,7 +53,7 @@ def row(name: str, **given: Any) -> Row:  # noqa: ANN401  (of the message)
         "cost_bits": 0.1,
         "people_left": 310.0,
     }
-    return Row(name=name, **{**usual, **given})
+    return WeighedOutcome(name=name, **{**usual, **given})
 
 
 def weight(*names: str, **given: Any) -> Weight:  # noqa: ANN401  (of the message)
