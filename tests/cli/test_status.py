@@ -210,7 +210,7 @@ def test_bash_completes(shell: dict[str, str]) -> None:
         (["daemon"], "compl", ["completion"]),
         (["model"], "ver", ["verify"]),
         (["daemon", "completion"], "z", ["zsh"]),
-        (["xyzzy"], "", []),
+        ([], "xyzzy", []),
     ],
 )
 def test_what_is_begun_is_completed(words: list[str], begun: str, offered: list[str]) -> None:
