@@ -22,14 +22,8 @@ from agent.words.outcomes import WHY_NOTHING, why, write_policy
 from agent.words.titles import NONE, Titles, quoted, titled, value_title
 
 COLUMNS = (wide("fact"), Column("sent"), numeric("gain"), numeric("cost"), wide("why", 24))
-SETS = (
-    Column("set"),
-    numeric("bits"),
-    numeric("cost"),
-    numeric("people"),
-    Column("breaks"),
-    wide("facts"),
-)
+MEASURES = map(numeric, ("bits", "cost", "people"))
+SETS = (Column("set"), *MEASURES, Column("breaks"), wide("facts"))
 ROWS = (*COLUMNS[:-1], numeric("people"), Column("rule"), COLUMNS[-1])
 FIGURES = "gain and cost: bits that a fact adds to the rest of the set, or would add"
 READING = f"{FIGURES}; people: how many would still look like you"

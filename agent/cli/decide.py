@@ -30,15 +30,8 @@ ROWS = 12
 EVIDENCE = ("proof", "bound", "certified", "exact", "node_limit_hit", "evaluations", "violations")
 CANDIDATE = ("name", "disclosed", "gain_bits", "cost_bits", "reason", "limit", "serves")
 BAR = 8  # columns of the bar of the set that brings most
-COLUMNS = (
-    numeric("lambda"),
-    numeric("bits"),
-    Column(""),
-    numeric("cost"),
-    numeric("people"),
-    Column("mark"),
-    wide("sent"),
-)
+LEFT, RIGHT = map(numeric, ("lambda", "bits")), map(numeric, ("cost", "people"))
+COLUMNS = (*LEFT, Column(""), *RIGHT, Column("mark"), wide("sent"))
 
 
 def decision_record(decision: Decision, elapsed_ms: float) -> dict[str, Any]:

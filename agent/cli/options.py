@@ -7,7 +7,7 @@ from datetime import date, datetime
 from functools import wraps
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import click
 import msgspec
@@ -91,13 +91,7 @@ def answers(command: Callable[P, Answer]) -> Callable[P, None]:
     return printed
 
 
-if TYPE_CHECKING:
-    Choice = click.Choice[str]
-else:
-    Choice = click.Choice  # before click 8.2 it took no type
-
-
-class OneOf(Choice):
+class OneOf(click.Choice[str]):
     """One of a few names; the nearest is named for any other, if it is one of ``meant``."""
 
     def __init__(self, choices: Sequence[str], meant: Sequence[str] | None = None) -> None:

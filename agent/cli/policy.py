@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -118,7 +117,10 @@ def check(files: tuple[Path, ...], model: Path | None) -> Answer:
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             lines += _lines(file, remarks, "note: ")
             lines.append(f"{file}: {counted(rules, 'rule')}, no problems{notes}")
-        listed = [_record(each) for each in remarks]
+        listed = [
+            each._asdict() | {"rule": each.rule.name, "settings": [*each.settings]}
+            for each in remarks
+        ]
         plain = [each._asdict() for each in problems]
         found.append({"file": str(file), "rules": rules, "problems": plain, "remarks": listed})
     return Answer({"files": found}, "\n".join(map(printable, lines)), code)
@@ -129,12 +131,6 @@ def _lines(file: Path, found: Sequence[Problem | Remark], kind: str = "") -> Ite
     for each in found:
         key = f"{each.key}: " if each.key else ""
         yield f"{file}:{each.line}: {kind}{key}{each.what} ({each.hint})"
-
-
-def _record(remark: Remark) -> dict[str, Any]:
-    place = {"line": remark.line, "key": remark.key}
-    rule = {"rule": remark.rule.name, "settings": [*remark.settings]}
-    return {**place, **rule, "what": remark.what, "hint": remark.hint}
 
 
 @policy.command()

@@ -104,6 +104,12 @@ class View:
         return rule.matches(self.ruling.host, self.ruling.pool, spoken(self.query), attribute)
 
     @property
+    def settings(self) -> list[tuple[str, Verdict]]:
+        """What is ruled of the request, in the order of the language."""
+        ruled = self.ruling.settings
+        return [(key, ruled[key]) for key in SETTINGS if key in ruled]
+
+    @property
     def of_file(self) -> list[Rule]:
         """The rules of the file itself, in its order."""
         return [rule for rule in self.policy.rules if rule.layer is Layer.FILE]
@@ -143,32 +149,26 @@ class View:
             lines += [paragraph(each, "    ") for each in why]
         return "\n".join(lines)
 
-    def value(self, key: str, verdict: Verdict) -> dict[str, Any]:
-        """Return a value, and the rule that it is from, in JSON's types."""
-        return {"value": verdict.value, **self.origins.record(verdict.rule, key)}
+    def ruled(self, *, lost: bool) -> dict[str, Any]:
+        """Return all that is ruled in JSON's types; ``lost``: with why other rules lost."""
 
-    def decided(self, key: str, verdict: Verdict) -> dict[str, Any]:
-        """Return the same, with why each other rule lost."""
-        lost = [
-            {
-                "value": loss.value,
-                **self.origins.record(loss.rule, key),
-                "because": loss.why,
-                "to": loss.winner.name,
-            }
-            for loss in losses(key, verdict)
-        ]
-        return {**self.value(key, verdict), "lost": lost}
+        def stands(rule: Rule, key: str, value: Value) -> dict[str, Any]:
+            return {"value": value, **self.origins.record(rule, key)}
 
-    def ruled(self, value: Callable[[str, Verdict], dict[str, Any]]) -> dict[str, Any]:
-        """Return all that is ruled in JSON's types; ``value``: of a setting."""
+        def values(verdicts: Verdicts) -> dict[str, dict[str, Any]]:
+            found = {key: stands(each.rule, key, each.value) for key, each in verdicts.items()}
+            for key, verdict in verdicts.items() if lost else ():
+                found[key]["lost"] = [
+                    stands(loss.rule, key, loss.value)
+                    | {"because": loss.why, "to": loss.winner.name}
+                    for loss in losses(key, verdict)
+                ]
+            return found
+
         attributes = self.ruling.attributes.items()
         return {
-            "settings": {key: value(key, each) for key, each in self.ruling.settings.items()},
-            "attributes": {
-                name: {key: value(key, each) for key, each in verdicts.items()}
-                for name, verdicts in attributes
-            },
+            "settings": values(self.ruling.settings),
+            "attributes": {name: values(verdicts) for name, verdicts in attributes},
         }
 
     def record(self, rule: Rule) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
         "query": query,
         "today": str(view.today),
         "matching": [view.record(each) for each in matching],
-        **view.ruled(view.decided),
+        **view.ruled(lost=True),
     }
     known = used.match(query)
     read_as = None if known is None else used.queries[known].text
@@ -254,11 +254,10 @@ def explained(view: View, matching: list[Rule], read_as: str | None) -> str:
             f"Nothing is sent to {ruling.host}: {origins.short(nothing.rule, 'nothing')} says so."
         )
     rows, default = [], []
-    for key in SETTINGS:
-        each = ruling.settings.get(key)
-        if each is not None and each.rule.layer is Layer.DEFAULTS:
+    for key, each in view.settings:
+        if each.rule.layer is Layer.DEFAULTS:
             default.append(f"{key} {written(each.value)}")
-        elif each is not None:
+        else:
             rows.append((key, written(each.value), because(view, key, each)))
     about = {"policy": origins.source, "query": view.query}
     about["read as"] = UNCOVERED if read_as is None else quoted(read_as)
@@ -333,7 +332,7 @@ def show(recipient: str | None, file: Path, model: Path | None) -> Answer:
         "trusted_keys": [*policy.trusted_keys],
         "daemon": asdict(policy.daemon),
         "groups": {name: [each.text for each in of] for name, of in policy.groups.items()},
-        **view.ruled(view.value),
+        **view.ruled(lost=False),
         "rules": [view.record(each) for each in others],
     }
     return Answer(message, shown(view, host, others))
@@ -341,12 +340,8 @@ def show(recipient: str | None, file: Path, model: Path | None) -> Answer:
 
 def shown(view: View, host: str | None, others: list[Rule]) -> str:
     """Return the page about a policy, for whom it is on top."""
-    policy, ruling, origins = view.policy, view.ruling, view.origins
-    rows = [
-        (key, written(each.value), origins.long(each.rule, key))
-        for key in SETTINGS
-        if (each := ruling.settings.get(key)) is not None
-    ]
+    policy, origins = view.policy, view.origins
+    rows = [(key, written(each.value), origins.long(each.rule, key)) for key, each in view.settings]
     members = (
         f"{name} ({', '.join(each.text for each in of)})" for name, of in policy.groups.items()
     )

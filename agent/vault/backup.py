@@ -102,9 +102,7 @@ def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
     """
     with staging(at) as trial, ExitStack() as stack:
         old = _opened(at.vault)
-        if (
-            old is not None
-        ):  # hold it to the end: what another process wrote meanwhile would be lost
+        if old is not None:  # held to the end, or what another process writes would be lost
             stack.callback(old.close)
         there = os.path.lexists(at.vault)
         if not there:
