@@ -20,7 +20,7 @@ from agent.wire.records import (
     ValueChange,
 )
 from agent.wire.state import ModelStatus, PolicyStatus, Status
-from agent.wire.what_if import WeighedOutcome, Weighed, Weight
+from agent.wire.what_if import Weighed, WeighedOutcome, Weight
 
 AT = datetime(2026, 3, 2, 9, 15, 30, tzinfo=UTC)
 LONG = "a-rather-long-name-of-a-site-that-nobody-would-choose.but.somebody.has.example"
@@ -124,7 +124,9 @@ def row(name: str, why: str, *bits: float, **fields: Any) -> WeighedOutcome:  # 
     """Return a row of an attribute that is ruled `auto`; ``bits``: as of `reason`, if known."""
     gain, cost = bits or (None, None)
     usual: dict[str, Any] = {"title": name, "inside": False, "held": False, "disclose": "auto"}
-    return WeighedOutcome(name=name, reason=why, gain_bits=gain, cost_bits=cost, **{**usual, **fields})
+    return WeighedOutcome(
+        name=name, reason=why, gain_bits=gain, cost_bits=cost, **{**usual, **fields}
+    )
 
 
 WEIGHED = Weighed(
