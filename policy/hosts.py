@@ -17,9 +17,10 @@ from agent.errors import UsageError
 NAME_LENGTH, LABEL_LENGTH = 253, 63  # RFC 1035, 2.3.4; the name as text, without its final dot
 SHOWN = 80  # characters of a wrong host that an error repeats
 _PREFIX = "xn--"
-_ALLOWED = re.compile(r"[a-z0-9_-]+")
+_NOT_ALLOWED = re.compile(r"[^a-z0-9_-]")
 _KEPT = frozenset("ßς\u200c\u200d")  # the deviations of UTS 46, which IDNA 2003 changes
 _IGNORED = re.compile("[\u00ad\u200b\u2060\ufe00-\ufe0f\ufeff]")
+_HIDDEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"}  # categories
 _REFUSED = re.compile(
     "(?<![^\x00-\x7f])[\u200c\u200d]"  # a joiner where nothing joins
     "|\ufffd"  # what was once another character
@@ -63,21 +64,21 @@ def mapped(name: str) -> str:
     """Return a name with case folded, in NFKC and with plain dots, all else as it is."""
     if name.isascii():
         return name.lower()
-    composed = unicodedata.normalize("NFKC", _IGNORED.sub("", name))
-    folded = "".join(
-        each if each in _KEPT else each.casefold() for each in composed.replace("ẞ", "ß")
-    )  # which can leave what NFKC would compose
+    composed = unicodedata.normalize("NFKC", _IGNORED.sub("", name)).replace("ẞ", "ß")
+    folded = "".join(each if each in _KEPT else each.casefold() for each in composed)
+    # Folding can leave what NFKC would compose.
     return unicodedata.normalize("NFKC", folded).replace("\u3002", ".")
 
 
 def _ascii_label(label: str, name: str) -> str:
     if not label:
         raise refusal(name, "it has an empty label")
-    ascii_ = label if label.isascii() else _encoded(label, name)
+    encode = not label.isascii() and len(label) <= LABEL_LENGTH  # it takes the length squared
+    ascii_ = _encoded(label, name) if encode else label
     if len(ascii_) > LABEL_LENGTH:
         raise refusal(name, f"a label has more than {LABEL_LENGTH} characters")
-    if not _ALLOWED.fullmatch(ascii_):
-        raise refusal(name, "a host name cannot contain one of its characters")
+    if wrong := _NOT_ALLOWED.search(ascii_):
+        raise refusal(name, f"a host name cannot contain {wrong[0]!r}")
     if label.isascii() and label.startswith(_PREFIX) and not _is_punycode(label, name):
         raise refusal(name, f"{label!r} is not the punycode of anything")
     return ascii_
@@ -85,10 +86,10 @@ def _ascii_label(label: str, name: str) -> str:
 
 def _encoded(label: str, name: str) -> str:
     """Return the punycode of a label in its own script."""
-    if len(label) > LABEL_LENGTH:  # encoding takes the square of the length
-        raise refusal(name, f"a label has more than {LABEL_LENGTH} characters")
-    if label.startswith(_PREFIX) or not _is_sound(label):
-        raise refusal(name, "a host name cannot contain one of its characters")
+    if label.startswith(_PREFIX):
+        raise refusal(name, f"a label that begins with {_PREFIX} has only ASCII letters")
+    if (wrong := _unsound(label)) is not None:
+        raise refusal(name, f"a host name cannot contain {wrong!r}")
     return _PREFIX + label.encode("punycode").decode("ascii")
 
 
@@ -98,15 +99,17 @@ def _is_punycode(label: str, name: str) -> bool:
         own = label.removeprefix(_PREFIX).encode("ascii").decode("punycode")
     except ValueError:
         return False
-    return not own.isascii() and _is_sound(own) and _encoded(own, name) == label
+    return not own.isascii() and _unsound(own) is None and _encoded(own, name) == label
 
 
-def _is_sound(own: str) -> bool:
-    """Say whether a label in its own script is mapped, and has nothing invisible in it."""
-    if _REFUSED.search(own) or unicodedata.category(own[0])[0] == "M" or mapped(own) != own:
-        return False
-    categories = {unicodedata.category(each) for each in own if each not in _KEPT}
-    return categories.isdisjoint({"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"})
+def _unsound(own: str) -> str | None:
+    """Return what no label in its own script has, or one that is not mapped; None if sound."""
+    if found := _REFUSED.search(own):
+        return found[0]
+    if unicodedata.category(own[0])[0] == "M":  # a mark on nothing
+        return own[0]
+    hidden = (each for each in own if each not in _KEPT and unicodedata.category(each) in _HIDDEN)
+    return next(hidden, None if mapped(own) == own else own)
 
 
 def host_of(text: str) -> str:

@@ -54,11 +54,6 @@ class RecipientIndex:
             yield rule, ANY
 
 
-def below(domain: str) -> str:
-    """Return a host below a domain that no pattern names."""
-    return f"*.{domain}"
-
-
 class QueryIndex:
     """Rules by the queries that they name."""
 

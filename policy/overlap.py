@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from agent.errors import UsageError
 from policy.hosts import HostPattern
-from policy.match import QueryIndex, Ranked, RecipientIndex, below
+from policy.match import QueryIndex, Ranked, RecipientIndex
 from policy.rules import ANY, GROUP, Groups, NamePattern, Pools, Reach, Rule, Words
 from policy.sections import Reader, shown
 from policy.settings import SETTINGS
@@ -153,7 +153,8 @@ class _Meetings:
         domains = {each.key for rule in self._places for each in rule.recipients}
         named_groups = {name for rule in self._places for name in rule.groups}
         domains |= {each.key for name in named_groups for each in groups.get(name, ())}
-        for host in chain.from_iterable((each, below(each)) for each in sorted(domains)):
+        # Each, and a host below it that no pattern names.
+        for host in chain.from_iterable((each, f"*.{each}") for each in sorted(domains)):
             self._spend(1)
             named = sorted(self._reached.by(host, pools.group(host)), key=self._place)
             pairs = chain(combinations(named, 2), product(named, self._anywhere))

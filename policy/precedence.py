@@ -220,6 +220,5 @@ def losses(key: str, verdict: Verdict) -> Iterator[Loss]:
         if key == NOTHING and verdict.rule.blocks:
             winner, why = verdict.rule, "the same" if claim.rule.blocks else "block"
         if why is None:
-            ordered = stricter(SETTINGS[key], verdict.value, claim.value)
-            why = "stricter" if ordered else "the same"
+            why = "stricter" if stricter(SETTINGS[key], verdict.value, claim.value) else "the same"
         yield Loss(claim.rule, claim.value, winner, why)

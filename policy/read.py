@@ -93,7 +93,7 @@ def _document(text: str, source: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         problem = Problem(
-            1, "", "the file is nested too deeply", "no part of a policy is nested like that"
+            1, "", "the file is nested too deeply", "no part of a policy is that deep"
         )
     except ValueError as error:  # also a number with thousands of digits
         place = _TOML_PLACE.search(str(error))

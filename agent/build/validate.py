@@ -23,10 +23,7 @@ MANY_ROWS = 1_000_000  # from here on, the halves are so large that one directio
 
 
 def heldout_bits(
-    rows: QueryRows,
-    trained: NDArray[np.bool_],
-    shrinkage: float,
-    groups: Indexes,
+    rows: QueryRows, trained: NDArray[np.bool_], shrinkage: float, groups: Indexes
 ) -> float | None:
     """Return the mean of log2 P(x|g) - log2 p0(x) over the held-out rows, in bits.
 

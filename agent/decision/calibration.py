@@ -159,7 +159,7 @@ def _wanted(given: Sequence[Mapping[Thing, int]], answers: Sequence[Answers]) ->
 
 def _steps(sensitivity: Mapping[str, float], model: Model) -> list[Pair]:
     """Return the pairs of the attributes on a ladder, in the order of the model."""
-    crowd = model.crowd()
+    crowd = model.anonymity_set()
     before = crowd.identifiability(EMPTY, METRIC, 1)
     return [
         # As in the objective: less what is known of somebody who discloses nothing.

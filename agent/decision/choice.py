@@ -92,7 +92,7 @@ def objective_of(prepared: Prepared, query: int | None) -> DisclosureObjective:
     nobodys = replace(settings, own=None)  # what is remembered outlives the request
     shared = model.remember(
         (DisclosureObjective, "standing"),
-        lambda: DisclosureObjective(model.mean_utility(), model.crowd(), nobodys),
+        lambda: DisclosureObjective(model.mean_utility(), model.anonymity_set(), nobodys),
     )
     return shared.given(crowd, settings)
 

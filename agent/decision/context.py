@@ -16,12 +16,7 @@ from agent.tradeoff.tables import UNSPECIFIED
 Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
 History = tuple[tuple[int, int], ...]
 Status = Literal[
-    "decided",
-    "unknown query",
-    "blocked",
-    "recognised",
-    "outside the model",
-    "past a limit already",
+    "decided", "unknown query", "blocked", "recognised", "outside the model", "past a limit already"
 ]
 Reason = Literal[
     "worth it",
@@ -104,7 +99,7 @@ def prepare(context: Context, query: int | None) -> Prepared:
     terms, knowledge, model = context.terms, context.knowledge, context.model
     limits, remembers = terms.limits, terms.memory == "remembers"
     known = _known(knowledge, model)
-    crowd = model.crowd(known if remembers else ())
+    crowd = model.anonymity_set(known if remembers else ())
     guards = tuple((_person(name, model), weight) for name, weight in terms.guards)
     barred = _barred(context, {index for index, _ in guards})
     indexes = range(len(model.attributes))

@@ -130,7 +130,7 @@ class Holdings(Generic[Value]):
 def people_left(knowledge: Knowledge, model: Model) -> int:
     """Return how many of the model's people agree with what is known."""
     pairs = ((model.index(name), code) for name, code in knowledge.codes)
-    return model.remember((people_left, knowledge.codes), lambda: model.crowd(pairs).people)
+    return model.remember((people_left, knowledge.codes), lambda: model.anonymity_set(pairs).people)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +162,11 @@ def inferred(
 
     def inference(name: str) -> Inference:
         index = model.index(name)
-        before = model.crowd().guard(index).uncertainty()
+        before = model.anonymity_set().guard(index).uncertainty()
         by_all = Inference(name, 0.0, before.bits, 0.0, before.best_guess)
         if codes is None:
             return by_all
-        people = model.crowd((model.index(each), code) for each, code in codes)
+        people = model.anonymity_set((model.index(each), code) for each, code in codes)
         after = people.guard(index).uncertainty()
         if after.people < FEWEST:
             return by_all

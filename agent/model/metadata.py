@@ -80,9 +80,8 @@ def to_text(model: Model) -> str:
     number that is not finite.
     """
     plain = {each: getattr(model, each, FORMAT) for each in Metadata.__struct_fields__}
-    plain |= {"digest": BLANK, "options": dict(model.options)}
-    plain |= {"validation": dict(model.validation)}
-    metadata = msgspec.convert(plain, Metadata, from_attributes=True)
+    figures = {"options": dict(model.options), "validation": dict(model.validation)}
+    metadata = msgspec.convert(plain | figures | {"digest": BLANK}, Metadata, from_attributes=True)
     text = msgspec.json.encode(metadata, order="deterministic")
     if msgspec.json.decode(text, type=Metadata) != metadata:
         raise ValueError("a number in the metadata is not finite")

@@ -17,7 +17,7 @@ from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utilit
 
 T = TypeVar("T")
 UTILITIES_KEPT = 32  # a prepared query of the shipped model takes about 2 MB
-CROWDS_KEPT = 16
+SETS_KEPT = 16
 RESULTS_KEPT = 1024
 
 
@@ -47,15 +47,15 @@ class Query:
 class _Memory:
     """What a model has computed so far; the one part of it that changes."""
 
-    __slots__ = ("crowds", "results", "utilities")
+    __slots__ = ("people", "results", "utilities")
 
     def __init__(self) -> None:
         self.utilities: Recent[int, Utility] = Recent(UTILITIES_KEPT)
-        self.crowds: Recent[tuple[tuple[int, int], ...], AnonymitySet] = Recent(CROWDS_KEPT)
+        self.people: Recent[tuple[tuple[int, int], ...], AnonymitySet] = Recent(SETS_KEPT)
         self.results: Recent[Hashable, Any] = Recent(RESULTS_KEPT)
 
     def clear(self) -> None:
-        for each in (self.utilities, self.crowds, self.results):
+        for each in (self.utilities, self.people, self.results):
             each.clear()
 
 
@@ -147,17 +147,17 @@ class Model:
 
         return self.remember(MeanUtility, mean)
 
-    def crowd(self, known: Iterable[tuple[int, int]] = ()) -> AnonymitySet:
+    def anonymity_set(self, known: Iterable[tuple[int, int]] = ()) -> AnonymitySet:
         """Return the people who agree with pairs of person attribute and code, in any order."""
         pairs = tuple(sorted(known))
 
         def found() -> AnonymitySet:
-            crowd = AnonymitySet(self.population, self.cards, pairs)
+            people = AnonymitySet(self.population, self.cards, pairs)
             for metric in () if pairs else COST_METRICS:
-                crowd.learn(metric, self.tables.singles.costs_of(metric))
-            return crowd
+                people.learn(metric, self.tables.singles.costs_of(metric))
+            return people
 
-        return self._memory.crowds.get(pairs, found)
+        return self._memory.people.get(pairs, found)
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result for ``key``, a pure function of this model and the key.

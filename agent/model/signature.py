@@ -33,7 +33,8 @@ _KEY = re.compile(rf"{_ALGORITHM}[0-9a-f]{{64}}")
 # The curve of RFC 8032, 5.1: -x² + y² = 1 + D·x²·y² modulo P.
 _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
-_ROOT = pow(2, (_P - 1) // 4, _P)  # of -1
+_ORDER_8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+_SMALL = {1, _P - 1, 0, _ORDER_8, _P - _ORDER_8}  # y of the points of order 1, 2, 4 and 8
 
 
 class _Versioned(Struct, frozen=True):
@@ -54,8 +55,7 @@ def generate_key(path: Path) -> str:
     Raises UsageError if the file already exists, or it cannot be written.
     """
     key = Ed25519PrivateKey.generate()
-    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    create_private(pem, path)
+    create_private(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), path)
     return _name(key)
 
 
@@ -72,17 +72,13 @@ def sign(model: Path, key: Path) -> Path:
         hint = f"name it {found.id}{SUFFIX}, or build it with --id {model.stem}"
         raise UsageError(f"the file is not named after its model, {found.id!r}", hint, str(model))
     place = signature_path(model)
-    for what, other, ending, then in (
-        ("model", model, SUFFIX, "sign it"),
-        ("key", key, ".pem", "sign with it"),
-    ):
+    for what, other, ending in (("model", model, SUFFIX), ("key", key, ".pem")):
         if place.exists() and place.samefile(other):
-            hint = f"name the {what} {other.with_suffix(ending).name}, then {then}"
+            hint = f"name the {what} {other.with_suffix(ending).name}, then sign again"
             raise UsageError(f"the signature would replace the {what}", hint, str(place))
     signature = private.sign(_message(found)).hex()
     parts = _Signature(_FORMAT, found.id, found.digest, _name(private), signature)
-    text = msgspec.json.encode(parts)
-    replace_bytes(text + b"\n", place)
+    replace_bytes(msgspec.json.encode(parts) + b"\n", place)
     return place
 
 
@@ -185,23 +181,14 @@ def is_sound(point: bytes) -> bool:
     """Say whether 32 bytes encode a point of the curve in the one way, and not of small order.
 
     A signature by a key of small order (1, 2, 4 or 8) can be made without a private key, and fits
-    any message. OpenSSL accepts such keys, libsodium does not. Source: RFC 8032, 5.1.3.
+    any message. OpenSSL accepts such keys, libsodium does not. A point with x = 0, whose
+    sign could be written in two ways, is of small order. Source: RFC 8032, 5.1.3.
     """
-    number = int.from_bytes(point, "little")
-    y, odd = number & (2**255 - 1), number >> 255
-    if y >= _P:
+    y = int.from_bytes(point, "little") & (2**255 - 1)  # without the sign of x
+    if y >= _P or y in _SMALL:
         return False
-    above, below = (y * y - 1) % _P, (_D * y * y + 1) % _P
-    square = above * pow(below, -1, _P) % _P
-    x = pow(square, (_P + 3) // 8, _P)
-    if x * x % _P != square:
-        x = x * _ROOT % _P
-    if x * x % _P != square or (x == 0 and odd):
-        return False
-    for _ in range(3):  # twice the point; no divisor is 0, since D is no square
-        product, wide, high = _D * x * x * y * y % _P, 2 * x * y, y * y + x * x
-        x, y = wide * pow(1 + product, -1, _P) % _P, high * pow(1 - product, -1, _P) % _P
-    return (x, y) != (0, 1)
+    square = (y * y - 1) * pow(_D * y * y + 1, -1, _P)  # of x; no divisor is 0, D is no square
+    return pow(square, (_P - 1) // 2, _P) == 1
 
 
 def signature_path(model: Path) -> Path:

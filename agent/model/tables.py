@@ -88,12 +88,10 @@ class Tables:
         """Return every tensor by its name in the file (FORMAT.md)."""
         people = self.population
         counts = np.hstack([np.zeros((people.people, 0), np.uint8), *people.request_counts])
-        optional = {
+        tensors: dict[str, NDArray[Any] | None] = {
             "population.weights": people.weights,
             "pairs.costs": self.singles.pair_costs,
             "pairs.utilities": self.singles.pair_utilities,
-        }
-        return {name: tensor for name, tensor in optional.items() if tensor is not None} | {
             "attributes.costs": self.singles.costs,
             "attributes.utilities": self.singles.utilities,
             "population.codes": people.codes,
@@ -104,6 +102,7 @@ class Tables:
             "rows.user": self.rows.user,
             "users.person": self.rows.person,
         }
+        return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
     @classmethod
     def of_tensors(cls, tensors: dict[str, NDArray[Any]], request_cards: Sequence[int]) -> "Tables":

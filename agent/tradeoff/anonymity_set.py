@@ -232,19 +232,15 @@ class AnonymitySet:
     def people_left(self, mask: int) -> float:
         """Return how many people are expected to agree with d and with the answer to A."""
         fresh = mask & ~self.known & self.persons
-        if not self.people:
-            return 0.0
-        key = ("people", fresh)
-        found = self._memory.get(key)
-        if found is None:
+
+        def expected() -> float:
             labels = self._partitions.of(fresh).labels
             sizes = np.bincount(labels)
             if self._population.weights is None:
-                found = int(sizes @ sizes) / self.people
-            else:
-                found = float((self._prior() * sizes[labels]).sum())
-            self._remember(key, found)
-        return found
+                return int(sizes @ sizes) / self.people
+            return float((self._prior() * sizes[labels]).sum())
+
+        return self._recalled(("people", fresh), expected) if self.people else 0.0
 
     def own_class(self, mask: int, own: Mapping[int, int]) -> OwnClass:
         """Return those who agree with d and with ``own`` on the person attributes of A.
@@ -265,13 +261,8 @@ class AnonymitySet:
 
     def guard_bits(self, guarded: int, mask: int) -> float:
         """Return G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
-        fresh = mask & ~self.known
-        key = ("guard", guarded, fresh)
-        found = self._memory.get(key)
-        if found is None:
-            found = self.guard(guarded).bits(fresh)
-            self._remember(key, found)
-        return found
+        fresh, guard = mask & ~self.known, self.guard(guarded)
+        return self._recalled(("guard", guarded, fresh), lambda: guard.bits(fresh))
 
     def guard(self, guarded: int) -> Guard:
         """Return what those who know d, and an answer, know of person attribute v (``guarded``)."""
@@ -309,6 +300,12 @@ class AnonymitySet:
             for share, value in zip(shares, combination, strict=True):
                 mass = mass * share[value]
             yield mass
+
+    def _recalled(self, key: Hashable, compute: Callable[[], float]) -> float:
+        """Return what is remembered for a key, computed now if nothing is."""
+        if key not in self._memory:
+            self._remember(key, compute())
+        return self._memory[key]
 
     def _remember(self, key: Hashable, value: float) -> None:
         if len(self._memory) >= REMEMBERED:

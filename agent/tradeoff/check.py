@@ -15,7 +15,6 @@ from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.sets import members, singleton
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
-EXHAUSTIVE = 10  # candidates: 191,710 pairs
 SHORTEST = 3  # sets on a chain that has places for A, B and V
 
 

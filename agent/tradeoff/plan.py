@@ -186,16 +186,16 @@ class QueryPlanner(Utility):
 
     def first(self, scope: Scope) -> int:
         """Return what is used where nothing is added: the fixed, and what helps of what is held."""
-        fixed, held, most, least = scope.fixed, scope.held & ~scope.fixed, scope.most, scope.least
-        key = fixed, held, most, least
+        fixed, held = scope.fixed, scope.held & ~scope.fixed
+        key = scope._replace(held=held, free=0)
         if key not in self._firsts:
             if len(self._firsts) >= KEPT:
                 self._firsts.clear()
-            self._firsts[key] = fixed | union(self.best(fixed, held, scope.has_room, least))
+            self._firsts[key] = fixed | union(self.best(fixed, held, scope.has_room, scope.least))
         return self._firsts[key]
 
     def _forget(self) -> None:
-        self._firsts: dict[tuple[int, int, int | None, float], int] = {}
+        self._firsts: dict[Scope, int] = {}
         self._values: dict[int, float] = {0: 0.0}
         self._rows: dict[int, Floats] = {}
         self._done: dict[int, int] = {}

@@ -79,14 +79,10 @@ def merged(chosen: Iterable[Point]) -> tuple[Point, ...]:
 
 def beaten(points: Sequence[Point]) -> tuple[bool, ...]:
     """Say of each point whether another is worth more at no more cost, or as much at less."""
+    values = [(each.worth, each.cost) for each in points]
     return tuple(
-        any(
-            other.worth >= each.worth
-            and other.cost <= each.cost
-            and (other.worth > each.worth or other.cost < each.cost)
-            for other in points
-        )
-        for each in points
+        any(one >= worth and two <= cost and (one, two) != (worth, cost) for one, two in values)
+        for worth, cost in values
     )
 
 

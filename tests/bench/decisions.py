@@ -102,7 +102,7 @@ def _plain(model: Model) -> Iterator[str]:
         plain = PlainObjective(rows, shrinkage, people, settings)
         model.utility(query).forget()
         ours = DisclosureObjective(
-            model.utility(query), model.crowd(), settings, model.computed_utilities(query)
+            model.utility(query), model.anonymity_set(), settings, model.computed_utilities(query)
         )
         quick.append(timed(partial(maximise, ours)))
         slow.append(timed(partial(maximise, plain)))

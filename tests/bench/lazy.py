@@ -12,12 +12,11 @@ from agent.tradeoff.search import ALGORITHMS, greedy_order, maximise
 def figures() -> Iterator[str]:
     """Yield the lines of this benchmark."""
     model = read(shipped_model())
-    settings = everything(model)
+    settings, people = everything(model), model.anonymity_set()
+    objectives = (DisclosureObjective(model.mean_utility(), people, settings) for _ in range(2))
     lazy, eager = (
-        greedy_order(DisclosureObjective(model.mean_utility(), model.crowd(), settings), one_pass)[
-            1
-        ]
-        for one_pass in (lazy_pass, eager_pass)
+        greedy_order(objective, one_pass)[1]
+        for objective, one_pass in zip(objectives, (lazy_pass, eager_pass), strict=True)
     )
     yield (
         f"the full greedy order, a-priori objective: {eager} evaluations eager, {lazy} lazy, "
@@ -26,7 +25,7 @@ def figures() -> Iterator[str]:
     lls, ls = (
         sum(
             maximise(
-                DisclosureObjective(model.utility(query), model.crowd(), settings), algorithm
+                DisclosureObjective(model.utility(query), people, settings), algorithm
             ).evaluations
             for query in range(len(model.queries))
         )

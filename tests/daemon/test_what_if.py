@@ -188,7 +188,7 @@ def test_a_set_costs_what_is_taken_off_its_utility() -> None:
     assert with_it.cost_bits - without.cost_bits == pytest.approx(row.cost_bits)
     assert with_it.cost_bits - without.cost_bits > 0.25
     mask = sum(1 << NAMES.index(name) for name in with_it.names)
-    assert with_it.identifiability == MODEL.crowd().identifiability(mask, "maxprob", 1)
+    assert with_it.identifiability == MODEL.anonymity_set().identifiability(mask, "maxprob", 1)
 
 
 def test_an_entry_keeps_what_its_recipient_asked_for() -> None:

@@ -29,11 +29,12 @@ def test_a_decision_keeps_its_terms(world: World) -> None:
         return
     assert decision.status == "decided"
     pairs = ((world.model.index(name), code) for name, code in remembered.codes)
-    crowd, mask, limits = world.model.crowd(pairs), world.mask(decision.disclosed), terms.limits
+    people, limits = world.model.anonymity_set(pairs), terms.limits
+    mask = world.mask(decision.disclosed)
     if limits.k is not None:
-        assert crowd.identifiability(mask, "k-anonymity", limits.k) <= limits.max_violations + 1e-9
+        assert people.identifiability(mask, "k-anonymity", limits.k) <= limits.max_violations + 1e-9
     if limits.max_risk is not None:
-        assert crowd.identifiability(mask, "maxprob", 1) <= limits.max_risk + 1e-9
+        assert people.identifiability(mask, "maxprob", 1) <= limits.max_risk + 1e-9
 
 
 @given(worlds())
@@ -138,7 +139,7 @@ def test_a_limit_that_does_not_hold_is_said() -> None:
     """What the recipient holds already may break a limit: then nothing new leaves, and it shows."""
     model = made_model(1)
     known = Knowledge().with_facts({"age": 1})
-    people = model.crowd([(0, 1)]).people
+    people = model.anonymity_set([(0, 1)]).people
     for limits in (Limits(k=people + 1), Limits(max_risk=0.5 / people)):
         decision = decide(Request("python today"), Terms(limits=limits), known, model)
         assert decision.status == "past a limit already"

@@ -74,7 +74,7 @@ def test_it_is_found_once_for_whoever_holds_the_same(monkeypatch: pytest.MonkeyP
     """A page that is refreshed counts nobody again, and takes no crowd from the requests."""
     known = Knowledge((("age", 1),))
     first = inferred(["job"], known, MODEL)
-    monkeypatch.setattr(Model, "crowd", None)
+    monkeypatch.setattr(Model, "anonymity_set", None)
     assert inferred(["job"], known, MODEL) == first
 
 

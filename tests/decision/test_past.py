@@ -18,7 +18,7 @@ def test_people_stand_for_the_person_whom_they_are_like(
     """As few as there are, and never more than MOST_PEOPLE; anybody, where there is nobody."""
     history = data.draw(told(person))
     said = {name for past in history for name, _ in past.disclosed if name in NAMES[:PERSONS]}
-    fitting = model.crowd((model.index(name), person[name]) for name in said).people
+    fitting = model.anonymity_set((model.index(name), person[name]) for name in said).people
     worlds = worlds_of(history, model)
     assert worlds.alike == (fitting > 0)
     assert len(worlds.rows) == min(fitting or model.population.people, MOST_PEOPLE)

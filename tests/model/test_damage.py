@@ -42,7 +42,7 @@ def use(model: Model) -> None:
     assert model.mean_utility().value(1) == model.mean_utility().value(1)
     for index, query in enumerate(model.queries):
         assert model.match(query.text) == index
-    crowd = model.crowd([(0, 1)])
+    crowd = model.anonymity_set([(0, 1)])
     every = (1 << len(model.attributes)) - 1
     for metric in ("maxprob", "log-maxprob", "entropy"):
         assert np.isfinite(crowd.identifiability(every, metric, 2))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from agent.model.lookup import Recent
-from agent.model.model import CROWDS_KEPT, Model, Query
+from agent.model.model import SETS_KEPT, Model, Query
 from agent.model.tables import gather
 from tests.model.examples import small_model
 from tests.strategies import attribute_lists, models, query_rows
@@ -43,7 +43,7 @@ def test_what_a_model_remembers_is_not_part_of_it(model: Model) -> None:
     fresh = replace(model)
     before = repr(model)
     assert model.match(model.queries[0].text) == 0
-    model.crowd()
+    model.anonymity_set()
     model.remember("key", object)
     assert model == fresh
     assert repr(model) == before
@@ -97,9 +97,9 @@ def test_what_was_prepared_is_there_the_next_time() -> None:
     model = small_model()
     assert model.utility(1) is model.utility(1)
     assert model.mean_utility() is model.mean_utility()
-    assert model.crowd([(1, 2), (0, 1)]) is model.crowd(((0, 1), (1, 2)))
-    assert model.crowd() is not model.crowd([(0, 1)])
-    assert model.crowd([(0, 1)]).people == 2
+    assert model.anonymity_set([(1, 2), (0, 1)]) is model.anonymity_set(((0, 1), (1, 2)))
+    assert model.anonymity_set() is not model.anonymity_set([(0, 1)])
+    assert model.anonymity_set([(0, 1)]).people == 2
 
 
 def test_the_mean_utility_weighs_the_queries() -> None:
@@ -112,10 +112,10 @@ def test_the_mean_utility_weighs_the_queries() -> None:
 def test_the_crowds_remembered_are_limited() -> None:
     """A daemon that meets many recipients does not grow without end."""
     model = small_model()
-    first = model.crowd([(0, 0)])
-    for code in range(CROWDS_KEPT):
-        model.crowd([(1, code)])
-    assert model.crowd([(0, 0)]) is not first
+    first = model.anonymity_set([(0, 0)])
+    for code in range(SETS_KEPT):
+        model.anonymity_set([(1, code)])
+    assert model.anonymity_set([(0, 0)]) is not first
 
 
 @given(st.lists(st.integers(0, 5)), st.integers(1, 4))

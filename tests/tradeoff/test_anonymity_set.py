@@ -22,7 +22,7 @@ METRIC = st.sampled_from(METRICS)
 def test_it_is_the_sum_over_answers(world: World, data: st.DataObject, k: int) -> None:
     """Weights, request attributes, knowledge; all metrics and people left, for every set."""
     what = data.draw(known(world))
-    crowd = world.crowd(what)
+    crowd = world.anonymity_set(what)
     already = sum(singleton(attribute) for attribute, _ in what)
     for mask in subsets(world.everything):
         for metric in METRICS:
@@ -38,7 +38,7 @@ def test_it_never_falls_where_that_is_promised(
     world: World, data: st.DataObject, metric: Metric, k: int
 ) -> None:
     """I is non-decreasing in A wherever ``Crowd.monotone`` says so."""
-    crowd = world.crowd(data.draw(known(world)))
+    crowd = world.anonymity_set(data.draw(known(world)))
     for mask in subsets(world.everything):
         for each in members(mask):
             if crowd.monotone(metric, mask):
@@ -49,7 +49,7 @@ def test_it_never_falls_where_that_is_promised(
 @given(rich_worlds())
 def test_where_it_is_promised(world: World) -> None:
     """The peak and the information always; a threshold where all are equally likely."""
-    crowd, persons = world.crowd(), (1 << world.persons) - 1
+    crowd, persons = world.anonymity_set(), (1 << world.persons) - 1
     even = world.population.weights is None
     for mask in subsets(world.everything):
         assert crowd.monotone("maxprob", mask)
@@ -69,7 +69,7 @@ def test_increments_telescope_in_expectation(
     known, it is I(A u B|d) - I(A|d).
     """
     what = data.draw(known(world))
-    crowd, masses = world.crowd(what), defaultdict(float)
+    crowd, masses = world.anonymity_set(what), defaultdict(float)
     persons = (1 << world.persons) - 1
     first = data.draw(st.integers(0, persons)) & ~crowd.known
     second = data.draw(st.integers(0, world.everything))
@@ -78,7 +78,7 @@ def test_increments_telescope_in_expectation(
     later = 0.0
     for answer, mass in masses.items():
         learned = (*what, *zip(members(first), answer, strict=True))
-        later += mass * world.crowd(learned).identifiability(second, metric, k)
+        later += mass * world.anonymity_set(learned).identifiability(second, metric, k)
     at_once = crowd.identifiability(first | second, metric, k)
     if metric == "entropy":
         at_once -= crowd.identifiability(first, metric, k)
@@ -90,7 +90,7 @@ def test_what_is_known_may_be_sent_again(
     world: World, data: st.DataObject, metric: Metric, k: int
 ) -> None:
     """Known attributes in a set change nothing."""
-    crowd = world.crowd(data.draw(known(world)))
+    crowd = world.anonymity_set(data.draw(known(world)))
     for mask in subsets(world.everything):
         fresh = mask & ~crowd.known
         for function in (
@@ -125,14 +125,14 @@ def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: in
     if metric == "log-maxprob":
         expected = np.log(population.people + 1)
     assert certainty(metric, population.people, k) == pytest.approx(expected)
-    if world.crowd(what).people == 1:
-        assert world.crowd(what).identifiability(0, metric, k) == pytest.approx(expected)
+    if world.anonymity_set(what).people == 1:
+        assert world.anonymity_set(what).identifiability(0, metric, k) == pytest.approx(expected)
 
 
 @given(rich_worlds(), st.sampled_from(["maxprob", "log-maxprob", "entropy"]))
 def test_stored_figures_are_the_figures(world: World, metric: Metric) -> None:
     """What a model has computed before may be handed over instead of computed again."""
-    plain, told = world.crowd(), world.crowd()
+    plain, told = world.anonymity_set(), world.anonymity_set()
     singles = [singleton(each) for each in range(len(world.cards))]
     told.learn(metric, {each: plain.identifiability(each, metric, 1) for each in singles})
     for mask in (0, *singles, world.everything):
@@ -144,7 +144,7 @@ def test_it_is_the_information_about_the_guarded_fact(world: World, data: st.Dat
     """H(V|d) - H(V|A,d) over people who specify V, and the success of the best guess."""
     what, guarded = data.draw(known(world)), data.draw(st.integers(0, world.persons - 1))
     what = tuple(pair for pair in what if pair[0] != guarded)
-    crowd = world.crowd(what)
+    crowd = world.anonymity_set(what)
     for mask in subsets(world.everything & ~singleton(guarded)):
         reached = mask | crowd.known
         bits = naive.guard_bits(world.population, reached, what, guarded)
@@ -156,7 +156,7 @@ def test_it_is_the_information_about_the_guarded_fact(world: World, data: st.Dat
 @given(rich_worlds(people=90))
 def test_it_is_never_negative_and_never_falls(world: World) -> None:
     """More answers never say less, not even those that differ from request to request."""
-    crowd = world.crowd()
+    crowd = world.anonymity_set()
     for mask in subsets(world.everything & ~1):
         for each in members(mask):
             less = crowd.guard_bits(0, mask & ~singleton(each))
@@ -192,7 +192,7 @@ def test_what_is_open_is_what_people_who_agree_say(world: World, data: st.DataOb
         weight = 1.0 if population.weights is None else float(population.weights[y])
         shares[int(population.codes[y, guarded])] += weight
     chances = [share / sum(shares.values()) for share in shares.values()]
-    doubt = world.crowd(what).guard(guarded).uncertainty()
+    doubt = world.anonymity_set(what).guard(guarded).uncertainty()
     assert doubt.people == len(told)
     assert doubt.bits == pytest.approx(-sum(p * log2(p) for p in chances if p), abs=1e-9)
     assert doubt.best_guess == pytest.approx(max(chances, default=0.0))

@@ -122,7 +122,7 @@ def test_preparing_does_not_change_the_answers(
     """What a search left behind has the value that it has afresh."""
     settings, what = data.draw(settings_for(world)), data.draw(known(world))
     objective, fresh = (
-        DisclosureObjective(world.utility(), world.crowd(what), settings) for _ in range(2)
+        DisclosureObjective(world.utility(), world.anonymity_set(what), settings) for _ in range(2)
     )
     beside, base = data.draw(besides(objective))
     maximise(beside, algorithm)

@@ -29,7 +29,7 @@ CAP = st.none() | st.integers(0, 4)
 
 def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bool:
     """Say whether a set is allowed, from the definitions; a hair's breadth counts as kept."""
-    crowd = world.crowd(what)
+    crowd = world.anonymity_set(what)
     new = [each for each in members(mask) if not crowd.known >> each & 1]
     if settings.most is not None and len(list(members(mask))) > settings.most:
         return False
@@ -71,8 +71,8 @@ def test_what_is_allowed(world: World, data: st.DataObject) -> None:
         max_risk=None if settings.max_risk is None else settings.max_risk + 1e-8,
         max_violations=settings.max_violations + 1e-8,
     )
-    strict = DisclosureObjective(world.utility(), world.crowd(what), settings)
-    loose = DisclosureObjective(world.utility(), world.crowd(what), wider)
+    strict = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
+    loose = DisclosureObjective(world.utility(), world.anonymity_set(what), wider)
     for mask in subsets(settings.candidates):
         allowed = keeps_limits(world, what, settings, mask)
         assert allowed or not strict.feasible(mask)
@@ -83,7 +83,7 @@ def test_what_is_allowed(world: World, data: st.DataObject) -> None:
 def test_the_limit_that_is_named_is_broken(world: World, data: st.DataObject) -> None:
     """Without it the set keeps all limits, or breaks another; what keeps all breaks none."""
     what, settings = data.draw(known(world)), data.draw(settings_for(world))
-    crowd = world.crowd(what)
+    crowd = world.anonymity_set(what)
     objective = DisclosureObjective(world.utility(), crowd, settings)
     for mask in subsets(settings.candidates):
         broken = objective.broken(mask)
@@ -103,7 +103,7 @@ def test_no_search_breaks_a_limit(
 ) -> None:
     """Checked against the definitions, not against the objective's own word."""
     what, settings = data.draw(known(world)), data.draw(settings_for(world))
-    objective = DisclosureObjective(world.utility(), world.crowd(what), settings)
+    objective = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
     result = maximise(objective, algorithm, EPSILON, nodes)
     assert keeps_limits(world, what, settings, result.mask)
 
@@ -118,7 +118,7 @@ def test_a_person_recognised_adds_nothing(algorithm: Algorithm, code: int) -> No
     population = Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8))
     world = World((3, 2), 2, rows, population)
     objective = DisclosureObjective(
-        world.utility(), world.crowd(((0, code),)), Settings(0b11, (0.0, 0.0))
+        world.utility(), world.anonymity_set(((0, code),)), Settings(0b11, (0.0, 0.0))
     )
     assert [objective.feasible(mask) for mask in range(4)] == [True, True, False, False]
     assert maximise(objective, algorithm).mask == 0b01
@@ -135,7 +135,7 @@ def uneven() -> DisclosureObjective:
     population = Population(codes, np.array([2.0, 1.0, 1.0, 1.0, 1.0]))
     world = World((1, 2), 2, rows, population)
     settings = Settings(0b11, (0.0, 0.0), 0.01, "k-anonymity", 4, k=4, max_violations=0.4)
-    return DisclosureObjective(world.utility("plugin", 0.0), world.crowd(), settings)
+    return DisclosureObjective(world.utility("plugin", 0.0), world.anonymity_set(), settings)
 
 
 def test_telling_more_may_keep_a_limit_that_telling_less_breaks() -> None:
@@ -200,7 +200,8 @@ def test_where_the_line_is(cards: tuple[int, int], allowed: bool) -> None:
     )
     counts = tuple(np.ones((2, card), np.uint8) for card in cards)
     world = World((1, *cards), 1, rows, Population(np.zeros((2, 1), np.uint8), None, counts))
-    objective = DisclosureObjective(world.utility(), world.crowd(), Settings(0b111, (0.0,) * 3))
+    settings = Settings(0b111, (0.0,) * 3)
+    objective = DisclosureObjective(world.utility(), world.anonymity_set(), settings)
     assert objective.feasible(0b110) is allowed
     assert objective.hopeless(0b110) is not allowed
     assert all(objective.feasible(mask) for mask in (0b001, 0b010, 0b100))
@@ -212,7 +213,7 @@ def test_caps_count_and_nothing_else(
     world: World, data: st.DataObject, most: int | None, most_new: int | None
 ) -> None:
     """A set is feasible where it was without caps and is small enough; what it costs stays."""
-    crowd = world.crowd(data.draw(known(world)))
+    crowd = world.anonymity_set(data.draw(known(world)))
     plain = replace(data.draw(settings_for(world)), most=None, most_new=None)
     free = DisclosureObjective(world.utility(), crowd, plain)
     capped = DisclosureObjective(
@@ -230,7 +231,7 @@ def test_caps_count_and_nothing_else(
 @given(rich_worlds(), st.data())
 def test_re_sending_is_not_new(world: World, data: st.DataObject) -> None:
     """What adds nothing new breaks no limit but ``most``; nothing at all breaks none."""
-    crowd = world.crowd(data.draw(known(world)))
+    crowd = world.anonymity_set(data.draw(known(world)))
     objective = DisclosureObjective(world.utility(), crowd, data.draw(settings_for(world)))
     most = data.draw(st.integers(0, 4))
     few = replace(data.draw(settings_for(world)), most=most, most_new=0)
@@ -245,7 +246,7 @@ def test_re_sending_is_not_new(world: World, data: st.DataObject) -> None:
 def test_the_class_is_counted(world: World, data: st.DataObject) -> None:
     """Who agrees with knowledge and with the own codes, and how likely the likeliest is."""
     what, own = data.draw(known(world)), data.draw(owns(world))
-    crowd = world.crowd(what)
+    crowd = world.anonymity_set(what)
     for mask in subsets(world.everything):
         alike = naive.own_weights(world.population, mask, what, own)
         people, peak = crowd.own_class(mask, dict(own))
@@ -258,7 +259,7 @@ def test_it_only_takes_away(world: World, data: st.DataObject) -> None:
     """A set is feasible where it was and the own class is safe; what it is worth stays."""
     what, own = data.draw(known(world)), data.draw(owns(world))
     plain = replace(data.draw(settings_for(world)), own=None)
-    crowd = world.crowd(what)
+    crowd = world.anonymity_set(what)
     free = DisclosureObjective(world.utility(), crowd, plain)
     mine = DisclosureObjective(world.utility(), crowd, replace(plain, own=own))
     for mask in subsets(world.everything):

@@ -157,13 +157,13 @@ def test_extensions_are_values(world: World, estimator: Estimator, data: st.Data
 def test_identifiability_is_the_same_by_every_path(world: World, data: st.DataObject) -> None:
     """Whatever the crowd was asked before, and in whose neighbourhood."""
     what = data.draw(known(world))
-    used = world.crowd(what)
+    used = world.anonymity_set(what)
     for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=20)):
         used.focus(data.draw(st.integers(0, world.everything)))
         near = data.draw(st.integers(0, world.everything))
         measures = data.draw(st.sampled_from([METRICS, METRICS[:1]]))
         used.survey(near, list(members(world.everything & ~near)), [(m, 3) for m in measures])
-        fresh = world.crowd(what)
+        fresh = world.anonymity_set(what)
         for metric in METRICS:
             expected = fresh.identifiability(mask, metric, 3)
             assert used.identifiability(mask, metric, 3) == expected
@@ -176,7 +176,7 @@ def test_identifiability_is_the_same_by_every_path(world: World, data: st.DataOb
 def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObject) -> None:
     """Surveys, memories of other people's demands, and stored figures included."""
     settings = data.draw(settings_for(world))
-    crowd = world.crowd()
+    crowd = world.anonymity_set()
     sets = [singleton(each) for each in members(world.everything)]
     stored = {each: world.utility().value(each) for each in (*sets, *pairs(len(sets)))}
     planner = QueryPlanner(world.utility, len(world.cards), {})
@@ -189,7 +189,7 @@ def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObje
         if data.draw(st.booleans()):
             used.forget()
     for mask in subsets(world.everything):
-        fresh = DisclosureObjective(world.utility(), world.crowd(), settings)
+        fresh = DisclosureObjective(world.utility(), world.anonymity_set(), settings)
         assert used.parts(mask) == fresh.parts(mask)
         assert used.feasible(mask) == fresh.feasible(mask)
 
@@ -200,13 +200,13 @@ def test_what_is_remembered_never_shows(
 ) -> None:
     """With hardly any memory, every answer is the same."""
     settings, everything = data.draw(settings_for(world)), list(subsets(world.everything))
-    plain = DisclosureObjective(world.utility(), world.crowd(), settings)
+    plain = DisclosureObjective(world.utility(), world.anonymity_set(), settings)
     expected = [plain.parts(mask) for mask in everything]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("agent.tradeoff.counts.CELLS_KEPT", 1)
         patch.setattr("agent.tradeoff.grouping.KEPT", 1)
         patch.setattr("agent.tradeoff.anonymity_set.REMEMBERED", 2)
-        utility, crowd = world.utility(), world.crowd()
+        utility, crowd = world.utility(), world.anonymity_set()
         walk(utility, steps, world.everything)
         forgetful = DisclosureObjective(utility, crowd, settings)
         assert [forgetful.parts(mask) for mask in everything] == expected

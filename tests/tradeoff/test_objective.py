@@ -17,7 +17,7 @@ ROUNDING = 1e-9  # bits
 def test_it_is_the_formula(world: World, data: st.DataObject) -> None:
     """F = U - lambda (I(A u D|d) - I(0|d)) - sum of w G - S, every term from its definition."""
     what, settings = data.draw(known(world)), data.draw(settings_for(world))
-    crowd, population = world.crowd(what), world.population
+    crowd, population = world.anonymity_set(what), world.population
     objective = DisclosureObjective(world.utility("louo", 5.0), crowd, settings)
     mask = data.draw(st.integers(0, world.everything)) & settings.candidates
 
@@ -62,7 +62,7 @@ def test_nothing_is_worth_nothing(objective: DisclosureObjective) -> None:
 def test_what_may_not_exceed_does_not(world: World, data: st.DataObject, gap: float) -> None:
     """A quick no is never wrong; without smoothing, attributes that tell all reach the limit."""
     settings = data.draw(settings_for(world))
-    objective = DisclosureObjective(world.utility("plugin", 0.0), world.crowd(), settings)
+    objective = DisclosureObjective(world.utility("plugin", 0.0), world.anonymity_set(), settings)
     for mask in subsets(settings.candidates):
         value = objective.value(mask)
         assert objective.may_exceed(mask, value - 1e-6)
@@ -74,7 +74,7 @@ def test_stored_utilities_are_taken_as_they_are(world: World, data: st.DataObjec
     """What the model says of single attributes is not computed again."""
     settings = data.draw(settings_for(world))
     stored = {singleton(each): 1000.0 + each for each in range(len(world.cards))}
-    objective = DisclosureObjective(world.utility(), world.crowd(), settings, stored)
+    objective = DisclosureObjective(world.utility(), world.anonymity_set(), settings, stored)
     assert {each: objective.utility(each) for each in stored} == stored
     assert objective.utility(0) == 0.0
 
@@ -88,5 +88,5 @@ def test_what_is_claimed(
     """Bounds that assume submodularity mean nothing for entropy, k-anonymity or guards."""
     none = (0.0,) * len(world.cards)
     settings = Settings(world.everything & ~1, none, metric=metric, guards=guards)
-    objective = DisclosureObjective(world.utility(), world.crowd(), settings)
+    objective = DisclosureObjective(world.utility(), world.anonymity_set(), settings)
     assert objective.claims_submodularity == (metric in ("maxprob", "log-maxprob") and not guards)

@@ -264,7 +264,7 @@ def test_the_uses_of_a_query_are_its_utility(case: tuple[Drawn, Scope]) -> None:
 @given(rich_worlds(requests=0), st.data())
 def test_real_portfolios_keep_their_limits(world: World, data: st.DataObject) -> None:
     """With the utility and the anonymity set that decide."""
-    crowd, demanded = world.crowd(), data.draw(settings_for(world))
+    crowd, demanded = world.anonymity_set(), data.draw(settings_for(world))
     assume(demanded.own is None)
     uses = QueryPlanner(world.utility, len(world.cards), {})
     scope = Scope(0, demanded.candidates, 0, demanded.most)

@@ -24,7 +24,7 @@ def priced(draw: st.DrawFn) -> DisclosureObjective:
     """Draw an objective with everything."""
     world = draw(rich_worlds())
     utility = world.utility(draw(st.sampled_from(ESTIMATORS)), draw(SHRINKAGES))
-    crowd = world.crowd(draw(known(world)))
+    crowd = world.anonymity_set(draw(known(world)))
     return DisclosureObjective(utility, crowd, draw(settings_for(world)))
 
 

@@ -40,7 +40,7 @@ class World:
         """Return the utility of the rows."""
         return query_utility(self.rows, self.cards, estimator, shrinkage)
 
-    def crowd(self, known: Known = ()) -> AnonymitySet:
+    def anonymity_set(self, known: Known = ()) -> AnonymitySet:
         """Return the people who agree with what is known."""
         return AnonymitySet(self.population, self.cards, known)
 
@@ -161,7 +161,7 @@ def objectives(draw: st.DrawFn, *, limits: bool = True) -> DisclosureObjective:
     """Draw an objective in a rich world, with all that a person and a recipient may bring."""
     world = draw(rich_worlds())
     utility = world.utility(draw(st.sampled_from(ESTIMATORS)), draw(SHRINKAGES))
-    crowd = world.crowd(draw(known(world)))
+    crowd = world.anonymity_set(draw(known(world)))
     return DisclosureObjective(utility, crowd, draw(settings_for(world, limits=limits)))
 
 

@@ -103,12 +103,12 @@ def subject_of(model: Model, estimator: Estimator, shrinkage: float | None = Non
     if shrinkage is None and estimator != model.estimator:
         return with_chosen_prior(model, estimator)
     betas = tuple(each.shrinkage if shrinkage is None else shrinkage for each in model.queries)
-    return Subject(model, estimator, betas, model.crowd())
+    return Subject(model, estimator, betas, model.anonymity_set())
 
 
 def with_chosen_prior(model: Model, estimator: Estimator) -> Subject:
     """Return a model under an estimator, beta chosen as a build would choose it (DESIGN.md 2.1)."""
-    crowd, queries = model.crowd(), range(len(model.queries))
+    crowd, queries = model.anonymity_set(), range(len(model.queries))
     betas = tuple(fit(model.rows(each), crowd, estimator, None).shrinkage for each in queries)
     return Subject(model, estimator, betas, crowd)
 
@@ -122,8 +122,8 @@ def fresh(subject: Subject) -> Subject:
 
 def cost_alone(model: Model, metric: Metric = "maxprob", k: int = 100) -> DisclosureObjective:
     """Return -C as an objective, C the identifiability above that of nothing, no sensitivity."""
-    nothing = MeanUtility((), np.zeros(0))
-    return DisclosureObjective(nothing, model.crowd(), _settings(model, None, 1.0, metric, k))
+    nothing, settings = MeanUtility((), np.zeros(0)), _settings(model, None, 1.0, metric, k)
+    return DisclosureObjective(nothing, model.anonymity_set(), settings)
 
 
 def _settings(
