@@ -1,4 +1,4 @@
-"""Where a daemon of a test would listen, and an event loop for each test that needs one."""
+"""Where a daemon of a test would listen, one that is none, and an event loop for each test."""
 
 import asyncio
 import inspect
@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.tui.double import Double, double
 from tests.wire.fake import short_folder
+
+LONGEST = 240.0  # seconds of a test that is a coroutine
 
 
 @pytest.fixture
@@ -17,11 +20,19 @@ def path() -> Iterator[Path]:
         yield folder / "control.sock"
 
 
+@pytest.fixture
+def daemon() -> Iterator[Double]:
+    """A daemon that is none."""
+    with double() as found:
+        yield found
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine."""
+    """Run a test that is a coroutine, for so long and no longer."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = inspect.signature(pyfuncitem.obj).parameters
-    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    test = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+    asyncio.run(asyncio.wait_for(test, LONGEST))
     return True

@@ -16,7 +16,7 @@ from agent.tui.link import Link
 from agent.tui.page import SOON, Environment, Page
 
 QUIET = 2  # looks at which the screen is as before, further apart than two renewals
-PATIENCE = 20.0  # seconds, for what takes a fraction of one
+PATIENCE = 60.0  # seconds, for what takes a fraction of one
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 NOTHING = Environment(list, lambda _path, _line: None, lambda: NOW)  # is wrong, or edited
 SMALL, USUAL, LARGE = (60, 20), (80, 24), (120, 40)  # columns and lines
@@ -47,10 +47,11 @@ class Running(NamedTuple):
     async def settled(self) -> None:
         """Wait until nothing is asked of the daemon, and the screen has stayed as it is."""
         before, same = "", 0
-        while same < QUIET:
-            await self.pilot.pause(SOON)
-            await self.app.workers.wait_for_complete()
-            before, same = self.text(), same + 1 if self.text() == before else 0
+        async with asyncio.timeout(PATIENCE):
+            while same < QUIET:
+                await self.pilot.pause(SOON)
+                await self.app.workers.wait_for_complete()
+                before, same = self.text(), same + 1 if self.text() == before else 0
 
     def text(self) -> str:
         """Return what stands on the screen, line by line."""

@@ -1,14 +1,24 @@
-"""The registry: every action has a method, a way to reach it, and a command that does the same."""
+"""What a person can do: each action has a method, a key, a place in help and palette, a command."""
 
 import shlex
 from collections import Counter
 
 import click
 import pytest
+from rich.console import Console
+from textual.command import CommandPalette, DiscoveryHit, Hit
+from textual.containers import VerticalScroll
+from textual.style import Style
 
 from agent.cli.main import program
-from agent.tui.actions import ACTIONS, TITLES, Action, Where, actions_of, keys
-from agent.tui.app import PAGES, Review
+from agent.tui.actions import ACTIONS, EVERYWHERE, TITLES, Action, Where, actions_of, keys
+from agent.tui.app import PAGES, Actions, Review
+from agent.tui.dialogs import WAY_OUT, Help, listed, typed
+from agent.tui.page import Page
+from agent.tui.privacy_lock import Unlocking
+from agent.tui.screens.health import HealthScreen
+from tests.tui.double import Double
+from tests.tui.running import SMALL, USUAL, Running
 
 MOVES = (
     "blocks",
@@ -19,25 +29,22 @@ MOVES = (
     "change_theme",
     "command_palette",
     "quit",
-)  # of the screens alone
+)
 EVERY = [(where, each) for where, own in ACTIONS.items() for each in own]
 IDS = [f"{where}-{each.name}" for where, each in EVERY]
 WIDEST = 5  # of its own, that the footer of a screen has room for
+NARROW, BROAD = 40, 400  # columns
 
 
 @pytest.mark.parametrize(("where", "action"), EVERY, ids=IDS)
-def test_every_action_is_there_and_reachable(where: Where, action: Action) -> None:
-    """From the palette, which has all of them; and by the method that its name says."""
+def test_every_action_is_there_and_the_command_line_can_do_it_too(
+    where: Where, action: Action
+) -> None:
+    """By the method that its name says; the command exists, and has the options that are named."""
     of = Review if where == "everywhere" else type(PAGES[where]())
     assert callable(getattr(of, f"action_{action.name.split('(')[0]}"))
-    assert action in actions_of("requests" if where == "everywhere" else where)
     assert action.label
     assert action.help.endswith(".")
-
-
-@pytest.mark.parametrize("action", [each for _, each in EVERY], ids=IDS)
-def test_the_command_line_can_do_it_too(action: Action) -> None:
-    """The command exists, and has the options that are named."""
     if not action.command:
         assert action.name in MOVES or action.name.startswith("only_"), "it does more than move"
         return
@@ -55,23 +62,140 @@ def test_the_command_line_can_do_it_too(action: Action) -> None:
 
 
 @pytest.mark.parametrize("where", TITLES)
-def test_no_two_actions_of_a_screen_have_one_key(where: Where) -> None:
-    """Nor one of a screen and one of all screens."""
-    found = actions_of(where)
+def test_names_and_keys_of_a_screen_are_its_own_and_fit_its_footer(where: Where) -> None:
+    """Nor has one of all screens the same; all come from the registry."""
+    found, own = actions_of(where), ACTIONS[where]
     taken = Counter(key for each in keys(found) for key in each.key.split(","))
     assert [key for key, count in taken.items() if count > 1] == []
+    labels = [each.label.casefold() for each in found]
+    assert sorted(labels) == sorted({*labels})
+    assert sum(each.footer == "always" for each in own) <= WIDEST
+    given = {(each.key, each.action) for each in type(PAGES[where]()).BINDINGS}  # type: ignore[union-attr]
+    assert given == {(each.key, each.name) for each in own if each.key}
 
 
 @pytest.mark.parametrize("where", TITLES)
-def test_a_footer_has_room_for_what_stands_in_it(where: Where) -> None:
-    """The rest is in the palette and in the help."""
-    own = [each for each in ACTIONS[where] if each.footer == "always"]
-    assert len(own) <= WIDEST
+def test_every_action_has_its_keys_its_words_and_its_command_in_help(where: Where) -> None:
+    """In a line of its own, however narrow; what has no key is in the palette."""
+    lines = printed(where, BROAD).splitlines()
+    for line, action in zip(lines, actions_of(where), strict=True):
+        given, words = line.strip().split("  ", 1)
+        assert given == typed(action)
+        assert words.strip().startswith(f"{action.label}: {action.help}")
+        assert (f"(reticent {action.command})" in words) == bool(action.command)
+    narrow = printed(where, NARROW)
+    assert max(map(len, narrow.splitlines())) <= NARROW
+    for action in actions_of(where):
+        assert set(action.help.split()) <= set(narrow.replace("(", " ").split())
 
 
-@pytest.mark.parametrize("where", PAGES)
-def test_every_screen_has_its_keys_from_the_registry(where: Where) -> None:
-    """And no others."""
-    own = [each for each in ACTIONS[where] if each.key]
-    given = {(each.key, each.action) for each in type(PAGES[where]()).BINDINGS}  # type: ignore[union-attr]
-    assert given == {(each.key, each.name) for each in own}
+def printed(where: Where, width: int) -> str:
+    """Return the help of a screen as lines of so many columns."""
+    console = Console(width=width, color_system=None, legacy_windows=False)
+    with console.capture() as captured:
+        console.print(listed(actions_of(where)))
+    return captured.get()
+
+
+async def opened(shown: Running) -> VerticalScroll:
+    """Ask for help, and return what it stands in."""
+    await shown.pilot.press("question_mark")
+    await shown.until(lambda: isinstance(shown.app.screen, Help))
+    return shown.app.screen.query_one(VerticalScroll)
+
+
+async def test_help_begins_with_what_is_focused_and_a_key_leads_back(daemon: Double) -> None:
+    """Its tooltip, on every screen: nobody needs a mouse to read it; q does not leave for good."""
+    ways = ["escape", "q", "question_mark", "f1"] * 2
+    async with daemon.shown() as shown:
+        for (where, title), way in zip(TITLES.items(), ways, strict=False):
+            page = await shown.go(where)
+            await shown.until(lambda: shown.app.focused)
+            assert shown.app.focused is not None
+            tooltip = str(shown.app.focused.tooltip or "")
+            assert tooltip
+            await opened(shown)
+            assert " ".join(tooltip.split()[:4]) in shown.text()
+            assert title in shown.text().splitlines()[0]
+            await shown.pilot.press(way)
+            await shown.until(lambda: shown.app.screen is page)  # noqa: B023  (waited for here)
+        assert shown.app.is_running
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL], ids=str)
+async def test_help_fits_and_is_scrolled_by_keys(daemon: Double, size: tuple[int, int]) -> None:
+    """The way out is seen all the time."""
+    async with daemon.shown(size) as shown:
+        dialog = await opened(shown)
+        assert dialog.max_scroll_y > 0
+        assert dialog.size.height <= size[1]
+        assert WAY_OUT in shown.text()
+        last = actions_of("requests")[-1]
+        assert last.help not in shown.text()
+        await shown.pilot.press("end")
+        await shown.until(lambda: last.help in shown.text())
+        assert WAY_OUT in shown.text()
+
+
+async def test_the_name_of_every_action_finds_it_in_the_palette_before_all_others(
+    daemon: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On each screen, in the order of the help; it is done where its method is."""
+    done: list[tuple[str, object]] = []
+
+    async def note(action: str, namespace: object) -> None:
+        done.append((action, namespace))
+
+    async with daemon.shown() as shown:
+        for where in TITLES:
+            page = await shown.go(where)
+            every = [each async for each in Actions(page, Style()).discover()]
+            assert all(isinstance(each, DiscoveryHit) for each in every)
+            assert [each async for each in Actions(page, Style()).search("zzqqxx")] == []
+            wanted = [(each.label, each.help) for each in actions_of(where)]
+            assert [(each.text, each.help) for each in every] == wanted
+            with monkeypatch.context() as patch:
+                patch.setattr(shown.app, "run_action", note)
+                for each in actions_of(where):
+                    belongs = shown.app if each in EVERYWHERE else page
+                    for words in (each.label, f" {each.label.upper()} "):
+                        await (await _best(page, words)).command()
+                        assert done.pop() == (each.name, belongs)
+                    hits = [
+                        hit async for hit in Actions(page, Style()).search(each.help.split()[0])
+                    ]
+                    assert any((hit.text or "").startswith(f"{each.label}:") for hit in hits)
+
+
+async def _best(page: Page, words: str) -> Hit:
+    found = [each async for each in Actions(page, Style()).search(words)]
+    best = max(found, key=lambda each: each.score)
+    assert [each.score for each in found].count(best.score) == 1
+    assert isinstance(best, Hit)
+    return best
+
+
+async def test_keys_lead_through_the_palette_but_not_while_the_vault_is_locked(
+    daemon: Double,
+) -> None:
+    """Escape does nothing else; no action is done behind the question for the key."""
+    async with daemon.shown() as shown:
+        page = await shown.go("requests")
+        await _typed(shown, "health", "escape")
+        await shown.until(lambda: shown.app.screen is page)
+        await _typed(shown, "health", "enter")
+        await shown.until(lambda: isinstance(shown.app.screen, HealthScreen))
+        await _typed(shown, "lock", "enter")
+        await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+        actions = Actions(shown.app.screen, Style())
+        assert [each async for each in actions.discover()] == []
+        assert [each async for each in actions.search("lock")] == []
+
+
+async def _typed(shown: Running, words: str, key: str) -> None:
+    """Open the palette, type words, and press a key once something is found."""
+    await shown.pilot.press("ctrl+p")
+    await shown.until(lambda: isinstance(shown.app.screen, CommandPalette))
+    await shown.pilot.press(*words)
+    await shown.until(lambda: f"{words.capitalize()}: " in shown.text())
+    await shown.pilot.press(key)

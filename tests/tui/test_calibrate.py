@@ -2,8 +2,6 @@
 
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.widgets import OptionList, Static
@@ -14,10 +12,9 @@ from agent.tui.screens.calibrate import CalibrateScreen
 from agent.tui.screens.calibrate_questions import FIRST, GROUP_SIZES
 from tests.daemon.whole_daemon import OPEN, Live, living
 from tests.tui.double import Double
-from tests.tui.profile.world import attribute
-from tests.tui.running import LARGE, SMALL, USUAL, Running, running
-from tests.tui.running import run as going
-from tests.wire.fake import FakeDaemon, short_folder
+from tests.tui.running import LARGE, Running, running
+from tests.tui.values import attribute
+from tests.wire.fake import says
 
 PRICES = ("2", "3") * (FIRST // 2)  # of the first attributes
 KNOWN = ("5", "4", "3", "2", "1", "1")  # from one person to many
@@ -25,20 +22,20 @@ RETURN = ("1", "2", "3", "4", "5")  # for what is so sensitive, from hardly to h
 
 
 @pytest.fixture(scope="module")
-def daemon() -> Iterator[Live]:
+def running_daemon() -> Iterator[Live]:
     """Yield a daemon that runs for all tests."""
     with living() as found:
         yield found
 
 
 @pytest.fixture
-def live(daemon: Live) -> Iterator[Live]:
+def live(running_daemon: Live) -> Iterator[Live]:
     """Yield it, with an open vault; its policy is put back."""
-    before = daemon.paths.policy.read_text()
-    daemon.unlock()
-    yield daemon
-    daemon.paths.policy.write_text(before)
-    with daemon.client() as client:
+    before = running_daemon.paths.policy.read_text()
+    running_daemon.unlock()
+    yield running_daemon
+    running_daemon.paths.policy.write_text(before)
+    with running_daemon.client() as client:
         client.call("reload")
 
 
@@ -74,42 +71,34 @@ async def answer(shown: Running) -> None:
     await shown.until(lambda: "λ = " in told(shown, "#calibrate-outcome Static"))
 
 
-def policy(live: Live) -> dict[str, Any]:
-    """Return the policy file."""
-    return tomllib.loads(live.paths.policy.read_text())
+async def asked_whether(shown: Running, *keys: str) -> None:
+    """Press a key that asks for a yes or a no, then others."""
+    await shown.pilot.press(keys[0])
+    await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+    await shown.pilot.press(*keys[1:])
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
-async def test_numbers_answer_and_lead_to_the_fit_and_nothing_is_written(
-    live: Live, size: tuple[int, int]
+async def test_numbers_answer_and_what_they_come_to_is_written_once_that_is_agreed_to(
+    live: Live,
 ) -> None:
-    """They do not switch screens; what they come to is seen first."""
+    """λ, and a price for each attribute; digits switch no screen, also after the last question."""
     before = live.paths.policy.read_text()
-    async with running(live.paths.control, size) as shown:
-        await answer(shown)
-        said = told(shown, "#calibrate-outcome Static")
-        assert "Nothing is written yet" in said
-        assert "one of 100,000" in said
-        assert "region of the world" in said
-        assert "λ = " in shown.text()
-    assert live.paths.policy.read_text() == before
-
-
-async def test_it_is_written_once_that_is_agreed_to(live: Live) -> None:
-    """λ, and a price for each attribute that was asked about; no is the usual answer."""
     async with running(live.paths.control) as shown:
         await answer(shown)
-        await shown.pilot.press("w")
-        await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-        await shown.pilot.press("enter")
+        said = told(shown, "#calibrate-outcome Static")
+        for words in ("Nothing is written yet", "one of 100,000", "region of the world"):
+            assert words in said
+        assert "λ = " in shown.text()
+        await shown.pilot.press("2")
+        await shown.until(lambda: "There is no question left" in shown.notes())
+        await asked_whether(shown, "w", "enter")
         await shown.settled()
-        assert "lambda" not in policy(live)
-        await shown.pilot.press("w")
-        await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-        await shown.pilot.press("down", "enter")
+        assert live.paths.policy.read_text() == before
+        await asked_whether(shown, "w", "down", "enter")
         await shown.until(lambda: "√ Written" in told(shown, "#calibrate-outcome Static"))
-        assert policy(live)["lambda"] > 0
-        prices = [each["sensitivity"] for each in policy(live)["attributes"].values()]
+        policy = tomllib.loads(live.paths.policy.read_text())
+        assert policy["lambda"] > 0
+        prices = [each["sensitivity"] for each in policy["attributes"].values()]
         assert sorted({round(each, 3) for each in prices}) == [0.585, 1.0]
         assert len(prices) == FIRST
         await shown.pilot.press("w")  # there is nothing left to write
@@ -154,35 +143,24 @@ async def test_a_question_is_skipped_but_not_what_a_price_needs(live: Live) -> N
         assert page(shown).query_one(OptionList).has_focus
 
 
-async def test_more_attributes_are_asked_about(live: Live) -> None:
-    """All that the model has."""
+async def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
+    """Another screen loses none; the end of it does, and asks; without answers it does not."""
     async with running(live.paths.control) as shown:
         await come(shown)
         assert "o asks about 32 more attributes" in told(shown, "#calibrate-progress")
         await shown.pilot.press("o")
         await shown.until(lambda: " of 51," in told(shown, "#calibrate-progress"))
-
-
-async def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
-    """Another screen loses none; the end of it does, and asks; without answers it does not."""
-    async with running(live.paths.control) as shown:
-        await come(shown)
         await shown.pilot.press("4")
         await shown.until(lambda: asked(shown) == 2)
         await shown.pilot.press("6")
         await shown.until(lambda: not isinstance(shown.app.page(), CalibrateScreen))
         await shown.pilot.press("5")
         await shown.until(lambda: isinstance(shown.app.page(), CalibrateScreen))
-        assert asked(shown) == 2
         for key in ("q", "escape", "ctrl+q"):
-            await shown.pilot.press(key)
-            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-            await shown.pilot.press("enter")
+            await asked_whether(shown, key, "enter")
             await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
-        assert asked(shown) == 2
-        await shown.pilot.press("q")
-        await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-        await shown.pilot.press("down", "enter")
+            assert asked(shown) == 2
+        await asked_whether(shown, "q", "down", "enter")
         await shown.until(lambda: shown.app.current_mode == "requests")
         await come(shown)
         await shown.pilot.press("escape")
@@ -190,24 +168,13 @@ async def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
         await come(shown)
         await shown.pilot.press("4")
         await shown.until(lambda: asked(shown) == 2)
-        await shown.pilot.press("ctrl+q")
-        await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-        await shown.pilot.press("down", "enter")
+        await asked_whether(shown, "ctrl+q", "down", "enter")
         await shown.until(lambda: not shown.app.is_running)
-
-
-async def test_who_types_on_after_the_last_question_stays(live: Live) -> None:
-    """A number switches no screen where numbers answer."""
-    async with running(live.paths.control) as shown:
-        await answer(shown)
-        await shown.pilot.press("2")
-        await shown.until(lambda: "There is no question left" in shown.notes())
-        assert isinstance(shown.app.screen, CalibrateScreen)
 
 
 async def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(live: Live) -> None:
     """They are about the user, and stand in memory only."""
-    async with running(live.paths.control, USUAL) as shown:
+    async with running(live.paths.control) as shown:
         await come(shown)
         await shown.pilot.press("4")
         await shown.until(lambda: asked(shown) == 2)
@@ -228,25 +195,15 @@ async def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(l
         assert page(shown).query_one(OptionList).highlighted is None
 
 
-def test_another_model_has_questions_of_its_own() -> None:
+async def test_another_model_has_questions_of_its_own(daemon: Double) -> None:
     """Answers about attributes that are gone are no answers; those of the same model stay."""
-    models = [[attribute("region"), attribute("age")], [attribute("salary")]]
-    daemon = Double()
-    handlers = daemon.handlers() | {"attributes": lambda **_: models[0]}
-
-    async def test(path: Path) -> None:
-        async with running(path) as shown:
-            await come(shown)
-            await shown.pilot.press("2", "f5")
-            await shown.settled()
-            assert asked(shown) == 2
-            models.pop(0)
-            await shown.pilot.press("f5")
-            await shown.until(lambda: asked(shown) == 1)
-            assert "the salary" in told(shown, "#calibrate-question")
-
-    with short_folder() as folder, FakeDaemon(folder / "control.sock", handlers):
-        try:
-            going(test(folder / "control.sock"))
-        finally:
-            daemon.events.set()
+    daemon.calls["attributes"] = says([attribute("region"), attribute("age")])
+    async with daemon.shown() as shown:
+        await come(shown)
+        await shown.pilot.press("2", "f5")
+        await shown.settled()
+        assert asked(shown) == 2
+        daemon.calls["attributes"] = says([attribute("salary")])
+        await shown.pilot.press("f5")
+        await shown.until(lambda: asked(shown) == 1)
+        assert "the salary" in told(shown, "#calibrate-question")

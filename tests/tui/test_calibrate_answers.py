@@ -22,7 +22,7 @@ from agent.tui.screens.calibrate import (
 )
 from agent.tui.screens.calibrate_questions import FIRST, GROUP_SIZES, Answering, ordered
 from agent.wire.what_if import Answers, Calibrated, Pair
-from tests.tui.profile.world import attribute
+from tests.tui.values import attribute
 
 MANY = [attribute(f"a{at}", values=["unspecified", *"abcdefgh"[: 1 + at % 5]]) for at in range(14)]
 START = Answering.about(MANY)

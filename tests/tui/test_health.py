@@ -2,11 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -17,9 +14,10 @@ from agent.daemon.doctor import examine
 from agent.tui.page import Environment
 from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, headline, seen
 from agent.tui.virtual_list import Listing
-from tests.daemon.whole_daemon import Live, living
-from tests.tui.double import double
-from tests.tui.running import LARGE, NOTHING, NOW, SMALL, USUAL, Running, running
+from tests.daemon.whole_daemon import living
+from tests.tui.double import Double
+from tests.tui.running import LARGE, NOTHING, NOW, Running, running
+from tests.wire.fake import Raw, says
 
 TEXTS = st.text(max_size=30)
 FINDINGS = st.lists(
@@ -81,19 +79,19 @@ def test_a_line_is_as_wide_as_there_is_room(found: list[Finding], width: int) ->
 class Doctor:
     """Finds what it is told to, and counts how often it looks."""
 
-    def __init__(self, found: Sequence[Finding]) -> None:
+    def __init__(self) -> None:
         """Take what there is."""
-        self.found = found
-        self.looks = 0
+        self.found, self.looks = FOUND, 0
 
     def __call__(self) -> Sequence[Finding]:
         """Look."""
         self.looks += 1
         return self.found
 
-    def outside(self) -> Environment:
-        """Return what others do."""
-        return Environment(self, NOTHING.edit, NOTHING.clock)
+
+def by(doctor: Callable[[], Sequence[Finding]]) -> Environment:
+    """Return what others do, with a doctor."""
+    return Environment(doctor, NOTHING.edit, NOTHING.clock)
 
 
 async def shows(shown: Running) -> Listing[Seen]:
@@ -105,63 +103,46 @@ async def shows(shown: Running) -> Listing[Seen]:
     return listing
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL, LARGE])
-async def test_what_is_wrong_is_seen_with_what_mends_it(size: tuple[int, int]) -> None:
-    """First the worst; the fix of another as the cursor goes there."""
-    with double() as (_, path):
-        async with running(path, size, environment=Doctor(FOUND).outside()) as shown:
-            await shows(shown)
-            assert "1 problem, 1 note." in shown.text()
-            assert "✗ BAD   files: others can read them" in shown.text()
-            assert "chmod -R go= it" in shown.text()
-            await shown.pilot.press("down")
-            assert "ask for the passphrase" in shown.text()
-            assert "chmod" not in shown.text()
+async def test_what_is_wrong_is_seen_with_what_mends_it_and_looked_for_again(
+    daemon: Double,
+) -> None:
+    """First the worst; the fix of another as the cursor goes there, which stays there after."""
+    doctor = Doctor()
+    async with daemon.shown(environment=by(doctor)) as shown:
+        listing = await shows(shown)
+        assert "1 problem, 1 note." in shown.text()
+        assert "✗ BAD   files: others can read them" in shown.text()
+        assert "chmod -R go= it" in shown.text()
+        await shown.pilot.press("down")
+        assert "ask for the passphrase" in shown.text()
+        assert "chmod" not in shown.text()
+        await shown.pilot.press("down")
+        before = doctor.looks
+        doctor.found = [FOUND[1], ok("disk", "8 MiB free")]
+        await shown.pilot.press("r")
+        await shown.until(lambda: "Nothing is wrong, 1 note." in shown.text())
+        assert doctor.looks == before + 1
+        under = listing.under
+        assert under is not None
+        assert (under.found.name, under.found.what) == ("disk", "8 MiB free")
 
 
-async def test_looking_again_shows_what_there_is_now() -> None:
-    """By its key; the cursor stays on what was looked at."""
-    with double() as (_, path):
-        doctor = Doctor(FOUND)
-        async with running(path, environment=doctor.outside()) as shown:
-            listing = await shows(shown)
-            await shown.pilot.press("down", "down")
-            before = doctor.looks
-            doctor.found = [FOUND[1], ok("disk", "8 MiB free")]
-            await shown.pilot.press("r")
-            await shown.until(lambda: "Nothing is wrong, 1 note." in shown.text())
-            assert doctor.looks == before + 1
-            under = listing.under
-            assert under is not None
-            assert (under.found.name, under.found.what) == ("disk", "8 MiB free")
-
-
-async def test_it_needs_no_daemon() -> None:
+async def test_it_needs_no_daemon(daemon: Double) -> None:
     """Least of all then: it says what is wrong with it."""
-    with ended() as (path, ends):
-        async with running(path, environment=Doctor(FOUND).outside()) as shown:
-            ends()
-            await shown.until(lambda: "STALE" in shown.text())
-            await shows(shown)
-            assert "1 problem" in shown.text()
-
-
-@contextmanager
-def ended() -> Iterator[tuple[Path, Callable[[], None]]]:
-    """Yield the socket of a daemon of its own, and what ends it."""
-    with living() as live:
-        yield live.paths.control, live.kill
+    async with daemon.shown(environment=by(Doctor())) as shown:
+        daemon.calls["status"] = says(Raw(500, b"", "text/html"))
+        daemon.end()
+        await shown.until(lambda: "STALE" in shown.text())
+        await shows(shown)
+        assert "1 problem" in shown.text()
 
 
 async def test_it_is_the_doctor_of_the_command_line() -> None:
     """Over a real daemon: nothing is wrong with it, and its vault is open."""
-
-    def outside(live: Live) -> Environment:
-        machine = Machine(live.paths, os.environ, NOW, usual(), sys.executable)
-        return Environment(lambda: examine(machine), NOTHING.edit, NOTHING.clock)
-
     with living() as live:
-        async with running(live.paths.control, LARGE, environment=outside(live)) as shown:
+        machine = Machine(live.paths, os.environ, NOW, usual(), sys.executable)
+        look = by(lambda: examine(machine))
+        async with running(live.paths.control, LARGE, environment=look) as shown:
             listing = await shows(shown)
             found = {each.found.name: each.found for each in listing.items}
             assert found["daemon"].what == f"process {live.process.pid}, version 0.1.0"

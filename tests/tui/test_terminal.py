@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from agent.paths import Paths
@@ -11,7 +11,7 @@ from agent.wire.client import Client
 from agent.wire.decide import Ask
 from agent.wire.policy import RulesStatus
 from agent.wire.state import Status
-from tests.daemon.whole_daemon import end, home, living, started
+from tests.daemon.whole_daemon import end, home, living
 from tests.tui.terminal import Terminal, terminal
 from tests.vault.worlds import PASSPHRASE
 
@@ -56,19 +56,6 @@ def test_the_name_alone_starts_a_daemon_and_asks_for_the_passphrase() -> None:
         with Client(places.control) as client:
             status: Status = client.call("status")
             assert status.locked
-
-
-def test_a_daemon_that_ends_is_seen_and_one_that_is_back_is_asked_for_its_key() -> None:
-    """What stood there stays, and is said to be old."""
-    with home() as places, ExitStack() as ends:
-        live = ends.enter_context(started(places))
-        live.unlock()
-        shown = ends.enter_context(terminal(places, "requests", "review"))
-        shown.shows("√ open")
-        live.kill()
-        shown.shows("STALE", "✗ stale")
-        ends.enter_context(started(places))
-        shown.shows("The vault is locked")
 
 
 BROKEN = """\

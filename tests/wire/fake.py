@@ -62,7 +62,8 @@ class FakeDaemon:
         self._server = _Server(str(path), _Handler)
         self._server.daemon_threads = True  # a client may keep its connection
         self._server.fake = self
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        serve = self._server.serve_forever
+        self._thread = threading.Thread(target=serve, args=(0.01,), daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -21,7 +21,7 @@ from agent.tui.screens.requests_detail import (
     scale_of,
 )
 from agent.tui.screens.requests_trial import Change, Trial
-from tests.tui.requests.values import handled, review, row, weighed
+from tests.tui.values import handled, review, row, weighed
 
 BITS = st.one_of(st.none(), st.floats(-2, 5))
 

@@ -19,8 +19,9 @@ from agent.wire.policy import Edited, Win
 from agent.wire.what_if import CurveAsk
 from agent.words.figures import MEASURED, measured
 from agent.words.outcomes import PROOFS
-from tests.tui.tradeoff.values import CURVE, TITLES, point
+from tests.tui.values import CURVE, point
 
+TITLES = {"a": "age", "b": "[b]old", "c": "city"}
 LAMBDAS = st.floats(0, 65_536, allow_nan=False)
 
 

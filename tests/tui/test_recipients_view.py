@@ -1,4 +1,4 @@
-"""What is said of a recipient."""
+"""A recipient as lines of the list, and what is said of one."""
 
 from datetime import UTC
 
@@ -10,26 +10,80 @@ from msgspec.structs import replace
 from agent.tui.screens.recipients_view import (
     CHART,
     HIDDEN,
+    LEAST_NAME,
+    PEOPLE,
+    REQUESTS,
     UNGUARDED,
     Findings,
     additions,
+    are,
     basis,
     chart,
     facts_held,
+    forgetting,
+    heads,
     inferences,
+    lines,
     matches,
     remarks,
+    unblocked,
 )
+from agent.wire.decide import Allowed
 from agent.wire.records import Inferred
-from tests.tui.recipients.values import (
-    COUNTS,
-    HELD,
-    SHOP,
-    WEIGHT,
-    recipient,
-    row,
-    weighed,
-)
+from tests.tui.values import HELD, SHOP, recipient, row, weighed, weight
+
+COUNTS = st.lists(st.integers(0, 20_000), min_size=1, max_size=60)
+NAMES = st.lists(st.text(min_size=1, max_size=12), max_size=8, unique=True)
+
+
+@given(COUNTS, NAMES, st.booleans(), st.integers(LEAST_NAME + PEOPLE + REQUESTS, 150))
+def test_a_recipient_is_as_wide_as_the_list(
+    counts: list[int], held: list[str], refused: bool, width: int
+) -> None:
+    """Two lines, with the numbers in their columns, whatever it is called."""
+    one = recipient(counts, held=held, blocked=refused, pool="例え" * 30)
+    found = lines(one, width)
+    assert len(found) == 2
+    for line in found:
+        text = "".join(part.text for part in line)
+        assert text.isprintable()
+    first, second = ("".join(part.text for part in line) for line in found)
+    assert first.rstrip().endswith(f"{len(counts):,}")
+    assert f"{counts[-1]:,} " in first
+    assert ("×" in first and "blocked" in second) is refused
+
+
+def test_the_first_and_the_last_number_stand_beside_the_bars() -> None:
+    """Nothing where nothing has changed."""
+    first = "".join(part.text for part in lines(SHOP, 80)[0])
+    assert "9,000 ▇▅▅ 310" in first
+    assert "▇" not in "".join(part.text for part in lines(recipient([9_000]), 80)[0])
+
+
+def test_the_head_names_all_people_only_where_they_are_the_same() -> None:
+    """Two models may have different ones."""
+    assert "people like you, of 20,000" in heads([SHOP], 80)
+    assert "20,000" not in heads([SHOP, replace(SHOP, people=7)], 80)
+    assert len(heads([SHOP], 80)) == 80
+
+
+def test_what_still_blocks_is_named() -> None:
+    """Of several sites each on its own."""
+    still = Allowed(done=False, rule="my own", line=3)
+    assert unblocked(["a.example"], [Allowed()]) == "a.example is treated like any other again."
+    assert "nothing changed" in unblocked(["a.example"], [Allowed(done=False)])
+    both = unblocked(["a.example", "b.example"], [Allowed(), still])
+    assert both.startswith("a.example is treated like any other again. b.ex")
+    assert "'my own', line 3" in both
+    assert "line" not in unblocked(["a.example"], [replace(still, line=None)])
+    assert are(["a.example", "b.example"]) == "a.example and b.example are"
+
+
+def test_forgetting_is_called_a_statement() -> None:
+    """That nobody takes it for a deletion."""
+    said = forgetting("shop.example")
+    assert "you state that" in said
+    assert "makes nobody forget" in said
 
 
 def test_it_says_who_is_blocked_and_who_pools() -> None:
@@ -94,9 +148,10 @@ def test_what_is_worth_most_stands_first(
 ) -> None:
     """Nothing that is held; what cannot be said is last."""
     rows = [
-        row(f"a{at}", gain, cost, held=held) for at, (gain, cost, held) in enumerate(given_rows)
+        row(f"a{at}", gain_bits=gain, cost_bits=cost, held=held)
+        for at, (gain, cost, held) in enumerate(given_rows)
     ]
-    found = additions(weighed(*rows))
+    found = additions(weighed(rows=rows))
     assert len(found) == sum(not held for *_, held in given_rows)
     worths = [worth for _, _, (_, _, worth, _) in found]
     assert worths == sorted(worths, key=lambda each: -float(each) if each != "-" else 99.0)
@@ -105,21 +160,21 @@ def test_what_is_worth_most_stands_first(
 def test_what_rules_an_attribute_is_said_beside_it() -> None:
     """In words, and the limit that it would break."""
     rows = [
-        row("one", 0.5, 0.1, inside=True),
-        row("two", 0.4, 0.1, disclose="never"),
-        row("three", 0.3, 0.1, disclose="guarded", limit="k"),
-        row("four", 0.2, 0.1),
+        row("one", gain_bits=0.5, inside=True),
+        row("two", gain_bits=0.4, disclose="never"),
+        row("three", gain_bits=0.3, disclose="guarded", limit="k"),
+        row("four", gain_bits=0.2),
     ]
-    found = [remark for _, remark, _ in additions(weighed(*rows))]
+    found = [remark for _, remark, _ in additions(weighed(rows=rows))]
     assert found == ["in that set", "never", "guarded, breaks k", ""]
 
 
 def test_the_set_beside_which_it_is_weighed_is_named() -> None:
     """By titles; an empty one is none."""
-    held = weighed(row("age", 0.1, 0.1, inside=True))
+    held = weighed(rows=[row("age", inside=True)], weighed=weight())
     assert ", by itself. Helps:" in basis(held)
-    found = replace(held, weighed=replace(WEIGHT, names=["age", "height"]))
-    assert "best for all of them: Age and height. Helps:" in basis(found)
+    found = replace(held, weighed=weight("age", "height"))
+    assert "best for all of them: the age and height. Helps:" in basis(found)
 
 
 def test_it_is_found_by_its_name_a_fact_or_its_state() -> None:

@@ -29,7 +29,7 @@ from agent.tui.screens.profile_view import (
 )
 from agent.wire.policy import AttributeStatus
 from agent.words.outcomes import RULINGS
-from tests.tui.profile.world import attribute
+from tests.tui.values import attribute
 
 NAMES = ("region", "country", "city", "age", "year")
 

@@ -1,0 +1,388 @@
+"""The screen of requests: what stands there, what is tried, and what the keys decide."""
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from textual.widgets import Input, OptionList
+
+from agent.errors import UsageError
+from agent.tui.dialogs import Choice
+from agent.tui.screens.requests_detail import MATTER, Note
+from agent.wire.policy import Override, Review, Verdict
+from agent.wire.records import Handled
+from tests.tui.double import Double
+from tests.tui.many import Many, names, opened, page, told, words
+from tests.tui.running import LARGE, SMALL, USUAL, Running
+from tests.tui.values import AT, handled, review, row
+
+
+@pytest.fixture
+def found(daemon: Double) -> Many:
+    """A daemon that has nothing yet."""
+    return Many(daemon)
+
+
+async def test_nothing_yet_says_what_fills_it(found: Many) -> None:
+    """And a key there does nothing but say so."""
+    async with found.shown() as shown:
+        assert "No requests yet." in shown.text()
+        assert "`reticent ask`" in shown.text()
+        await shown.pilot.press("enter")
+        await shown.until(lambda: told(shown, "no request chosen"))
+        found.past.append(handled(1))
+        found.daemon.happen("answer")
+        await shown.until(lambda: "No requests yet." not in shown.text())
+        assert "shop.example" in shown.text()
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
+async def test_text_from_outside_steers_nothing(found: Many, size: tuple[int, int]) -> None:
+    """Nor is it taken for markup."""
+    strange = {"recipient": "[b]x\x1b[2J", "pool": "@\x1b", "query": "[red]\n\x07 é 語"}
+    found.past = [handled(1, disclosed=["a\x1b"], **strange)]
+    found.waits = [review(1, names=["[/b]"], **strange)]
+    found.rows[0] = row("region", inside=True, title="\x1b[31mthe region")
+    async with found.shown(size) as shown:
+        await shown.pilot.press("enter")
+        await shown.until(lambda: "the region" in shown.text())
+        text = shown.text()
+        assert "[b]x" in text
+        assert all(each.isprintable() for each in text.split("\n"))
+
+
+async def test_what_cannot_be_weighed_is_said_and_the_rest_stays(found: Many) -> None:
+    """With the way out; what was forgotten is not weighed at all."""
+    found.past = [handled(1), handled(2, kind="forgotten", query="", disclosed=[])]
+    found.error = UsageError("the model is gone", "add it again")
+    async with found.shown() as shown:
+        assert "~" in shown.text()
+        await shown.pilot.press("enter")
+        await shown.until(lambda: "The ledger still lists what it was sent." in words(shown))
+        await shown.settled()
+        assert not found.daemon.asked("whatif")
+        await shown.pilot.press("escape", "down", "enter")
+        await shown.until(lambda: told(shown, "the model is gone") and told(shown, "add it"))
+        assert "shop.example: region" in words(shown)
+        await shown.pilot.press("space")
+        await shown.until(lambda: told(shown, "no attribute chosen"))
+
+
+async def test_only_what_came_since_is_asked_for_once_all_is_known(found: Many) -> None:
+    """Unless something between may be missing."""
+    found.past = [handled(n, at=AT + timedelta(minutes=n)) for n in range(1, 301)]
+    async with found.shown() as shown:
+        found.past.append(handled(301, at=AT + timedelta(minutes=301)))
+        found.daemon.happen("answer")
+        await shown.until(lambda: len(page(shown).listing.items) == 302)
+        assert [each["limit"] for each in found.daemon.asked("requests")] == [10_000, 200]
+        more = range(302, 602)
+        found.past += [handled(n, at=AT + timedelta(minutes=n)) for n in more]
+        found.daemon.happen("answer")
+        await shown.until(lambda: len(page(shown).listing.items) == 602)
+
+
+async def test_another_rule_weighs_the_detail_anew_and_keeps_what_is_tried(found: Many) -> None:
+    """The cursor stays, too; what breaks a limit says so."""
+    found.past = [handled(1)]
+    async with found.shown() as shown:
+        await shown.pilot.press("enter")
+        await shown.until(lambda: "[x]" in shown.text())
+        await shown.pilot.press("down", "space")
+        await shown.until(lambda: "breaks the limit k" in words(shown))
+        count = len(found.daemon.asked("whatif"))
+        found.daemon.happen("policy")
+        await shown.until(lambda: found.daemon.asked("whatif")[count:])
+        assert found.daemon.asked("whatif")[count].add == ["gender"]
+        await shown.settled()
+        assert page(shown).detail.row() == "gender"
+        assert "[+]" in shown.text()
+
+
+async def test_values_are_seen_with_their_request_alone_until_they_are_hidden(found: Many) -> None:
+    """By the key that is everywhere; a list has none of them."""
+    found.past = [handled(1), handled(2, at=AT + timedelta(minutes=1))]
+    async with found.shown(LARGE) as shown:
+        assert "value of" not in shown.text()
+        await shown.pilot.press("m")
+        await shown.until(lambda: "value of 2" in shown.text())
+        await shown.pilot.press("down")
+        await shown.until(lambda: "value of 1" in shown.text())
+        assert "value of 2" not in shown.text()
+        await shown.pilot.press("m")
+        await shown.until(lambda: "value of" not in shown.text())
+
+
+async def test_a_review_that_goes_by_itself_leaves_no_other_under_the_key(found: Many) -> None:
+    """A yes that was meant for it is said to nobody."""
+    found.waits = [review(1, names=["race"]), review(2)]
+    async with found.shown() as shown:
+        assert isinstance(page(shown).listing.under, Review)
+        found.waits = [found.waits[0]]
+        found.daemon.happen("review")
+        await shown.until(lambda: page(shown).listing.under is None)
+        for key in ("a", "enter"):
+            await shown.pilot.press(key)
+            await shown.until(lambda: told(shown, "has left the list"))
+        assert not found.daemon.asked("verdict")
+        assert not page(shown).has_class("opened")
+        await shown.pilot.press("down", "enter")
+        await shown.until(lambda: page(shown).has_class("opened"))
+
+
+async def test_a_key_is_not_meant_for_what_is_out_of_view(found: Many) -> None:
+    """It brings it into view; the next one is, and says which rule wins over it."""
+    found.waits = [review(1)]
+    async with found.shown() as shown:
+        found.waits = [*found.waits, *(review(n, recipient="b.example") for n in range(2, 60))]
+        found.daemon.happen("review")
+        await shown.until(lambda: len(page(shown).listing.items) == 60)
+        await shown.pilot.press("a")
+        await shown.until(lambda: told(shown, "was out of view"))
+        assert not found.daemon.asked("verdict")
+        await shown.pilot.press("a")
+        await shown.until(lambda: told(shown, "No effect on gender: 'strict' still wins."))
+
+
+async def test_words_and_kinds_leave_out_the_rest(found: Many) -> None:
+    """As they are typed; Escape shows all again."""
+    found.past = [handled(n, query="other") for n in range(1, 9)]
+    found.waits = [review()]
+    async with found.shown() as shown:
+        every = len(page(shown).listing.items)
+        await shown.pilot.press("slash", *"shop gender 1q")
+        await shown.until(lambda: "No matches" in shown.text())
+        await shown.pilot.press("backspace", "backspace", "backspace")
+        await shown.until(lambda: len(page(shown).listing.items) == 2)
+        assert "Only requests with these words: 1 of 9" in shown.text()
+        assert isinstance(page(shown).listing.under, Review)
+        await shown.pilot.press("enter", "w")
+        await shown.until(lambda: "approval with these words: 1 of" in words(shown))
+        await shown.pilot.press("w")
+        await shown.until(lambda: "No matches" in shown.text())
+        await shown.pilot.press("w", "w", "escape")
+        await shown.until(lambda: len(page(shown).listing.items) == every)
+        assert page(shown).query_one(Input).value == ""
+        await shown.pilot.press("slash", "x", "escape")
+        await shown.until(lambda: not page(shown).query_one("#find").display)
+        assert page(shown).listing.has_focus
+
+
+async def test_the_mouse_opens_and_tries(found: Many) -> None:
+    """A click goes there, another does what Enter, and in the detail what Space does."""
+    found.past = [handled(1)]
+    async with found.shown() as shown:
+        for _ in range(2):
+            await shown.pilot.click(page(shown).listing, offset=(5, 1))
+        await shown.until(lambda: page(shown).detail.rows.items)
+        await shown.pilot.click(page(shown).detail.rows, offset=(2, 0))
+        await shown.until(lambda: "Without the region" in words(shown))
+
+
+async def test_keys_without_anything_to_do_say_so(found: Many) -> None:
+    """And do nothing: in the list, and in the detail where nothing is tried."""
+    found.past = [handled(1)]
+    async with found.shown() as shown:
+        for key, said in (
+            ("space", "no attribute chosen"),
+            ("a", "open a request with Enter"),
+            ("d", "nothing waits here"),
+            ("x", "space tries an attribute"),
+        ):
+            await shown.pilot.press(key)
+            await shown.until(partial(told, shown, said))
+        await opened(shown, Handled)
+        for key in ("a", "o", "enter", "c", "A"):
+            shown.app.clear_notifications()
+            await shown.pilot.press(key)
+            await shown.until(partial(told, shown, "nothing tried yet"))
+    assert not found.decided()
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
+async def test_one_in_detail_says_to_whom_what_and_at_what_cost(
+    found: Many, size: tuple[int, int]
+) -> None:
+    """And each attribute with why; Escape goes back and rules nothing."""
+    found.past = [handled(1)]
+    async with found.shown(size) as shown:
+        await opened(shown, Handled)
+        assert len(names(shown)) == MATTER
+        if size != LARGE:  # where the list stands between
+            assert "Sent 1 fact to shop.example: the region; about 310 people" in words(shown)
+        assert "[x] the region" in words(shown)
+        assert "helps more than it costs" in words(shown)
+        assert "λ" not in words(shown)
+        await shown.pilot.press("v", "end", "space")
+        await shown.until(lambda: len(names(shown)) == len(found.rows))
+        assert any(isinstance(each, Note) for each in page(shown).detail.rows.items)
+        await shown.pilot.press("escape")
+        await shown.until(lambda: page(shown).listing.has_focus)
+        assert not page(shown).has_class("opened")
+    assert not found.decided()
+
+
+async def test_several_changes_add_up_and_go_back(found: Many) -> None:
+    """Each is weighed with the others; r tries nothing any more, and no row moves meanwhile."""
+    found.past = [handled(1)]
+    async with found.shown() as shown:
+        await opened(shown, Handled)
+        order = names(shown)
+        for keys, said in (
+            (["space"], "Without the region: serves"),
+            (["down", "space"], "With the gender and without the region: serves"),
+            (["up", "space"], "With the gender: serves"),
+        ):
+            await shown.pilot.press(*keys)
+            await shown.until(lambda: said in words(shown))  # noqa: B023  (waited for here)
+            assert names(shown) == order
+        await shown.pilot.press("r")
+        await shown.until(lambda: "With the gender" not in words(shown))
+        tried = [(each.add, each.drop) for each in found.daemon.asked("whatif")]
+        wanted = [([], []), ([], ["region"]), (["gender"], ["region"]), (["gender"], []), ([], [])]
+        assert tried == wanted
+    assert not found.decided()
+
+
+WEEK = ["down"] * 3 + ["enter"]
+
+
+@pytest.mark.parametrize(
+    ("key", "picks", "wanted"),
+    [
+        ("a", [], {"lasting": "always"}),
+        ("o", [], {"lasting": "once"}),
+        ("enter", WEEK, {"lasting": "days", "days": 7}),
+        ("c", WEEK, {"lasting": "days", "days": 7}),
+        ("A", WEEK, {"lasting": "days", "days": 7}),
+    ],
+)
+async def test_what_is_tried_holds_for_as_long_as_is_chosen(
+    found: Many, key: str, picks: list[str], wanted: dict[str, Any]
+) -> None:
+    """A key, or a question, of which Enter alone changes nothing."""
+    found.past = [handled(1)]
+    async with found.shown() as shown:
+        await opened(shown, Handled)
+        await shown.pilot.press("down", "space")
+        await shown.until(lambda: "serves you" in words(shown))
+        for keys in (["enter"], picks) if picks else ():
+            assert not found.decided()
+            await shown.pilot.press(key)
+            await shown.until(lambda: isinstance(shown.app.screen, Choice))
+            assert "Until the daemon restarts, for shop.example" in shown.text()
+            assert "Always, for everyone" in shown.text()
+            assert "With gender, to shop.example" in words(shown)
+            await shown.pilot.press(*keys)
+            await shown.until(lambda: not isinstance(shown.app.screen, Choice))
+        await shown.pilot.press(*([] if picks else [key]))
+        await shown.until(lambda: told(shown, "will be sent to shop.example"))
+    made = Override(recipient="shop.example", names=["gender"], disclose="always", **wanted)
+    assert found.decided() == [made]
+
+
+@pytest.mark.parametrize(
+    ("key", "wanted"),
+    [
+        ("a", {"decided": "approve", "lasting": "always"}),
+        ("o", {"decided": "approve"}),
+        ("d", {"decided": "deny", "lasting": "always"}),
+        ("n", {"decided": "deny"}),
+        ("x", None),
+    ],
+)
+async def test_a_decision_on_what_waits_holds_as_its_key_says(
+    found: Many, key: str, wanted: dict[str, Any] | None
+) -> None:
+    """For good or once, yes or no, or none; the cursor goes on to what comes after."""
+    found.waits, found.past = [review(1), review(2, names=["race"])], [handled(1)]
+    async with found.shown() as shown:
+        await shown.pilot.press("down", key)
+        await shown.until(lambda: len(found.waits) == 1 == len(reviews(shown)))
+        assert isinstance(page(shown).listing.under, Handled)
+        await shown.until(shown.notes)
+    made = wanted and Verdict(names=["gender"], pool="shop.example", **wanted)
+    assert found.decided() == ([made] if made else [])
+
+
+def reviews(shown: Running) -> list[Review]:
+    """Return what waits on the screen."""
+    return [each for each in page(shown).listing.items if isinstance(each, Review)]
+
+
+async def test_all_that_waits_from_one_is_let_go(found: Many) -> None:
+    """After it is asked for how long; an answer of none rules nothing."""
+    other = {"recipient": "b.example", "pool": "b.example"}
+    found.waits = [review(3, **other), review(1), review(2, names=["race"])]
+    async with found.shown() as shown:
+        for keys in (["escape"], ["down", "down", "enter"]):
+            assert not found.decided()
+            await shown.pilot.press("A")
+            await shown.until(lambda: "waits for shop.example: gender and race?" in words(shown))
+            await shown.pilot.press(*keys)
+            await shown.until(lambda: not isinstance(shown.app.screen, Choice))
+        await shown.until(lambda: len(reviews(shown)) == 1)
+    assert [(each.names, each.lasting) for each in found.decided()] == [
+        (["gender"], "always"),
+        (["race"], "always"),
+    ]
+
+
+async def test_every_answer_can_be_reached_where_there_is_little_room(found: Many) -> None:
+    """From the one that changes nothing on; the question names what would leave."""
+    found.waits = [review()]
+    async with found.shown((20, 5)) as shown:
+        await shown.pilot.press("c")
+        await shown.until(lambda: isinstance(shown.app.screen, Choice))
+        await shown.until(lambda: "Send gender" in words(shown))
+        assert "Leave it as it" in words(shown)
+        assert "for everyone" not in words(shown)
+        await shown.pilot.press("end")
+        await shown.until(lambda: "No, always, for everyone" in words(shown))
+        await shown.pilot.press("home", "enter")
+        await shown.until(lambda: not isinstance(shown.app.screen, Choice))
+    assert not found.decided()
+
+
+async def test_a_part_of_what_waits_is_let_go_in_the_detail(found: Many) -> None:
+    """What is taken out of the yes goes on waiting; what is added goes along."""
+    found.waits = [review(names=["gender", "age"])]
+    async with found.shown() as shown:
+        await opened(shown, Review)
+        assert "[+] the gender" in shown.text()
+        await shown.pilot.press("space")
+        await shown.until(lambda: "[ ] the gender" in shown.text())
+        page(shown).detail.rows.put(("row", "age"))
+        await shown.pilot.press("space")
+        await shown.until(lambda: "[ ] the age" in shown.text())
+        await shown.pilot.press("a")
+        await shown.until(lambda: told(shown, "nothing tried yet"))
+        page(shown).detail.unfold()
+        page(shown).detail.rows.put(("row", "hobby"))
+        await shown.pilot.press("space")
+        await shown.until(lambda: "With the hobby" in words(shown))
+        await shown.pilot.press("a")
+        await shown.until(lambda: told(shown, "will be sent to shop.example"))
+    [made] = found.decided()
+    assert (made.names, made.disclose, made.lasting) == (["hobby"], "always", "always")
+    assert found.waits
+
+
+async def test_an_offer_is_settled_for_good_or_for_days(found: Many) -> None:
+    """Never once; denied, its recipient gets nothing."""
+    found.waits = [review(kind="offer", query="")]
+    async with found.shown() as shown:
+        await shown.pilot.press("o")
+        await shown.until(lambda: told(shown, "an offer cannot be settled for one request"))
+        await shown.pilot.press("c")
+        await shown.until(lambda: isinstance(shown.app.screen, Choice))
+        assert shown.app.screen.query_one(OptionList).option_count == 5
+        await shown.pilot.press("escape")
+        await shown.until(lambda: not isinstance(shown.app.screen, Choice))
+        assert not found.decided()
+        await opened(shown, Review)
+        assert "shop.example asks for the gender" in words(shown)
+        await shown.pilot.press("d")
+        await shown.until(lambda: told(shown, "shop.example gets nothing from now on."))
+    assert [(each.decided, each.lasting) for each in found.decided()] == [("deny", "always")]

@@ -1,0 +1,244 @@
+"""The screen of the trade-off: over a daemon that takes its time, then over a real one."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from msgspec.structs import replace
+
+from agent.errors import LockedError, UsageError
+from agent.tui.dialogs import Help
+from agent.tui.privacy_lock import Unlocking
+from agent.tui.screens.tradeoff import TradeoffScreen
+from agent.tui.screens.tradeoff_view import Plot
+from agent.wire.decide import Ask
+from agent.wire.policy import Edited, Win
+from agent.wire.routes import QUERY
+from agent.wire.what_if import CurveAsk, TradeOffs
+from tests.daemon.whole_daemon import Live, living
+from tests.tui.double import BEGAN, PATIENCE, Double
+from tests.tui.running import LARGE, SMALL, USUAL, Running, running
+from tests.tui.values import CURVE
+from tests.wire.fake import says
+
+SHOP = "shop.example"
+NEW = "new.example"  # which holds nothing yet: what it holds is free at any lambda
+
+
+class Curves:
+    """A daemon that takes as long for a curve as a test wants; ``most``: computed at once."""
+
+    def __init__(self, daemon: Double) -> None:
+        """Begin with a curve at once."""
+        self.daemon = daemon
+        self.most = self._at_once = 0
+        self.free = threading.Event()
+        self.free.set()
+        self.curve: TradeOffs | Exception = CURVE
+        daemon.calls |= {"curve": self.answer, "edit_policy": says(Edited(changed=True, wins=[]))}
+
+    def answer(self, body: CurveAsk) -> TradeOffs:  # noqa: ARG002  (the route's word)
+        """Return the curve, once that is let."""
+        self._at_once += 1
+        self.most = max(self.most, self._at_once)
+        assert self.free.wait(PATIENCE)
+        self._at_once -= 1
+        if isinstance(self.curve, Exception):
+            raise self.curve
+        return self.curve
+
+    @property
+    def asked(self) -> list[CurveAsk]:
+        """What was asked."""
+        return self.daemon.asked("curve")
+
+
+@pytest.fixture
+def found(daemon: Double) -> Iterator[Curves]:
+    """A daemon with a curve."""
+    curves = Curves(daemon)
+    yield curves
+    curves.free.set()
+
+
+async def opened(shown: Running) -> None:
+    """Go to the screen, and wait for its curve."""
+    await shown.pilot.press("3")
+    await drawn(shown)
+
+
+async def drawn(shown: Running) -> None:
+    """Wait for a curve."""
+    await shown.until(lambda: "v shows the" in shown.text() and "computing" not in shown.text())
+
+
+async def test_one_curve_is_computed_at_a_time_and_keys_go_on(found: Curves) -> None:
+    """Of what was asked meanwhile only the last is computed, and shown."""
+    async with found.daemon.shown() as shown:
+        await opened(shown)
+        found.free.clear()
+        await shown.pilot.press("o")
+        await shown.until(lambda: len(found.asked) == 2)
+        for word in ("one", "two"):
+            await shown.pilot.press("e", *["backspace"] * 9, *word, "enter")
+        assert "computing" in shown.text()
+        await shown.pilot.press("question_mark")
+        await shown.until(lambda: isinstance(shown.app.screen, Help))
+        await shown.pilot.press("escape")
+        found.free.set()
+        await drawn(shown)
+        assert found.most == 1
+        assert [each.query for each in found.asked[1:]] == [None, "two"]
+
+
+async def test_a_curve_that_comes_after_the_lock_is_not_shown(found: Curves) -> None:
+    """Nor is what was asked."""
+    async with found.daemon.shown() as shown:
+        await opened(shown)
+        found.free.clear()
+        await shown.pilot.press("e", *"secret", "enter")
+        await shown.until(lambda: len(found.asked) == 2)
+        await shown.pilot.press("ctrl+l")
+        await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+        found.curve = LockedError()
+        found.free.set()
+        await shown.pilot.press(*"right", "enter")
+        await shown.until(lambda: isinstance(shown.app.screen, TradeoffScreen))
+        assert "secret" not in shown.text()
+
+
+async def test_nothing_is_computed_again_that_is_not_old(found: Curves) -> None:
+    """Only another policy or model makes it so."""
+    async with found.daemon.shown() as shown:
+        await opened(shown)
+        await shown.pilot.press("1", "3", "f5")
+        await shown.until(lambda: isinstance(shown.app.screen, TradeoffScreen))
+        assert len(found.asked) == 1
+        status = found.daemon.status
+        found.daemon.status = replace(status, policy=replace(status.policy, loaded_at=BEGAN))
+        await shown.pilot.press("left", "f5")
+        await shown.until(lambda: len(found.asked) == 2)
+        await drawn(shown)
+        assert "drops" in shown.text()  # what was selected is selected still
+
+
+async def test_what_wins_over_a_lambda_is_said_and_that_a_curve_has_no_knee(found: Curves) -> None:
+    """And which rule does; a curve may be one point, or a straight line."""
+    found.curve = replace(CURVE, knee=None)
+    win = Win(key="lambda", value=9.0, names=[], rule="for shops", line=4)
+    found.daemon.calls["edit_policy"] = says(Edited(changed=True, wins=[win]))
+    async with found.daemon.shown() as shown:
+        await opened(shown)
+        await shown.pilot.press("left", "a", "down", "enter")
+        await shown.until(lambda: "for shops (line 4) still wins" in shown.notes())
+        [edit] = found.daemon.asked("edit_policy")
+        assert (edit.set, edit.recipient) == ({"lambda": 11.3}, None)
+        await shown.pilot.press("k")
+        await shown.until(lambda: "This curve has no knee" in shown.text())
+
+
+async def test_an_error_leaves_the_keys_alone(found: Curves) -> None:
+    """There is nothing to walk along, or to apply."""
+    found.curve = UsageError("there is no curve", "`reticent daemon doctor` says how to fix it")
+    async with found.daemon.shown() as shown:
+        await shown.pilot.press("3")
+        await shown.until(lambda: "reticent daemon doctor" in shown.text())
+        await shown.pilot.press("left", "right", "k", "n", "a")
+        assert isinstance(shown.app.screen, TradeoffScreen)
+        assert not found.daemon.asked("edit_policy")
+
+
+async def test_nothing_that_is_shown_steers_the_terminal(found: Curves) -> None:
+    """Neither what was asked, nor what the daemon says of it."""
+    hostile = [replace(each, disclosed=["\x1b[2J"]) for each in CURVE.points]
+    found.curve = replace(CURVE, matched_query="\x1b[31m", points=hostile)
+    async with found.daemon.shown() as shown:
+        await opened(shown)
+        assert "\x1b" not in shown.text()
+        found.curve = UsageError("\x1b]0;title", "\x1b[2J")
+        await shown.pilot.press("e", *"other", "enter")
+        await shown.until(lambda: "title" in shown.text())
+        assert "\x1b" not in shown.text()
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Live]:
+    """A daemon that answered a request."""
+    with living() as found, found.client(QUERY) as client:
+        client.call("decide", Ask(query="editor", recipient=SHOP))
+        yield found
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL], ids=str)
+async def test_it_begins_with_the_latest_request_at_the_present_lambda(
+    live: Live, size: tuple[int, int]
+) -> None:
+    """At every size: the curve, its signs, and what leaves."""
+    async with running(live.paths.control, size) as shown:
+        await opened(shown)
+        text = shown.text()
+        assert "“editor”, asked of anybody" in text
+        assert "●N" in text or "N●" in text
+        assert "K" in text
+        assert "instead" not in text
+        assert "shares" in text
+        assert max(map(len, text.splitlines())) <= size[0]
+
+
+async def test_arrows_and_clicks_walk_along_the_curve(live: Live) -> None:
+    """Less leaves to the left; k and n go where they say; in the corner nothing leaves."""
+    async with running(live.paths.control, LARGE) as shown:
+        await opened(shown)
+        for keys, here, elsewhere in (
+            (["left"], "drops", "shares      nothing"),
+            (["right"], "shares", "instead"),
+            (["k"], "Beyond it", "shares      nothing"),
+            (["n"], "shares", "instead"),
+            (["left"] * 15, "shares      nothing", "Beyond it"),
+        ):
+            await shown.pilot.press(*keys)
+            assert here in shown.text()
+            assert elsewhere not in shown.text()
+        await shown.pilot.press(*["right"] * 15, "v")
+        beside = " ".join(line.rpartition("│")[2].strip() for line in shown.text().splitlines())
+        assert "the same set from 0 to" in beside
+        plot = shown.app.screen.query_one(Plot)
+        await shown.pilot.click(Plot, offset=(9, plot.size.height - 3))
+        await shown.until(lambda: "shares      nothing" in shown.text())
+
+
+async def test_other_queries_all_of_them_and_those_of_a_recipient(live: Live) -> None:
+    """An unknown one says the way out; nothing typed is anybody again."""
+    async with running(live.paths.control) as shown:
+        await opened(shown)
+        await shown.pilot.press("e", *["backspace"] * 10, *"zebra", "enter")
+        await shown.until(lambda: "the model does not know this query" in shown.text())
+        assert "o shows the average of all" in shown.text()
+        for keys, said in (
+            (["o"], "All queries, on average"),
+            (["e", *"editor", "enter"], "“editor”, asked of anybody"),
+            (["r", *SHOP, "enter"], f"“editor”, asked of {SHOP}"),
+            (["r", *["backspace"] * len(SHOP), "enter"], "asked of anybody"),
+        ):
+            await shown.pilot.press(*keys)
+            await drawn(shown)
+            assert said in shown.text()
+
+
+async def test_a_lambda_is_applied_to_a_recipient_or_to_everyone(live: Live) -> None:
+    """The policy file says it, and the curve has it as the present one."""
+    policy = live.paths.policy
+    async with running(live.paths.control, LARGE) as shown:
+        await opened(shown)
+        await shown.pilot.press("r", *NEW, "enter")
+        await drawn(shown)
+        await shown.pilot.press("left", "a", "down", "enter")
+        await shown.until(lambda: f'recipient = "{NEW}"\nlambda = ' in policy.read_text())
+        await shown.until(lambda: "instead" not in shown.text())
+        await shown.pilot.press("a")
+        await shown.until(lambda: "Your policy does this already" in shown.notes())
+        await shown.pilot.press("right", "a", "enter")  # leaves it
+        assert policy.read_text().count("lambda") == 1
+        await shown.pilot.press("a", "down", "down", "enter")
+        await shown.until(lambda: policy.read_text().count("lambda") == 2)
+        await shown.until(lambda: "for everyone" in shown.notes())

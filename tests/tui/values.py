@@ -1,0 +1,173 @@
+"""What a daemon tells of requests, recipients, curves and attributes, as values of a test."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from agent.wire.decide import Line
+from agent.wire.policy import AttributeStatus, Review
+from agent.wire.records import Handled, Held, Moment, Recipient
+from agent.wire.what_if import Point, TradeOffs, Weighed, WeighedOutcome, Weight
+
+AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+
+PAST = Handled(
+    number=1,
+    kind="disclosed",
+    at=AT,
+    recipient="shop.example",
+    pool="shop.example",
+    query="editor",
+    disclosed=["region"],
+    utility_bits=0.25,
+    people_left=310,
+)
+WAITS = Review(
+    id=1,
+    kind="ask",
+    at=AT,
+    recipient="shop.example",
+    pool="shop.example",
+    names=["gender"],
+    query="editor",
+    more_bits=0.125,
+    people_left=155.0,
+)
+ROW = WeighedOutcome(
+    name="",
+    title="",
+    inside=False,
+    held=False,
+    disclose="auto",
+    reason="worth it",
+    gain_bits=0.2,
+    cost_bits=0.1,
+    people_left=310.0,
+)
+WEIGHT = Weight(names=[], utility_bits=0.25, cost_bits=0.1, identifiability=0.01, people_left=310.0)
+REGION = replace(WEIGHT, names=["region"])
+WEIGHED = Weighed(
+    code="answered",
+    headline="Disclose region.",
+    pool="shop.example",
+    model="m",
+    metric="maxprob",
+    trade_off=1.0,
+    people=18_991,
+    decided=["region"],
+    pending=[],
+    chosen=REGION,
+    weighed=REGION,
+    rows=[
+        replace(ROW, name="gender", title="the gender"),
+        replace(ROW, name="region", title="the region", inside=True),
+    ],
+    lines=[Line(label="proven", text="at least 46% of the best there is")],
+)
+
+
+def handled(number: int = 1, **given: Any) -> Handled:  # noqa: ANN401  (of the message)
+    """Return a request that carried the region."""
+    return replace(PAST, number=number, **given)
+
+
+def review(number: int = 1, **given: Any) -> Review:  # noqa: ANN401  (of the message)
+    """Return that the gender waits."""
+    return replace(WAITS, id=number, **given)
+
+
+def row(name: str, **given: Any) -> WeighedOutcome:  # noqa: ANN401  (of the message)
+    """Return an attribute that helps more than it costs."""
+    return replace(ROW, **{"name": name, "title": f"the {name}", **given})
+
+
+def weight(*names: str, **given: Any) -> Weight:  # noqa: ANN401  (of the message)
+    """Return the figures of a set."""
+    return replace(WEIGHT, names=[*names], **given)
+
+
+def weighed(**given: Any) -> Weighed:  # noqa: ANN401  (of the message)
+    """Return a request that carries the region, beside the gender."""
+    return replace(WEIGHED, **given)
+
+
+def recipient(counts: list[int], **more: Any) -> Recipient:  # noqa: ANN401  (of the message)
+    """Return one that was told something, an hour later each time, as people became fewer."""
+    hour = timedelta(hours=1)
+    found = Recipient(
+        pool="shop.example",
+        sites=["shop.example"],
+        held=["region", "hobby"],
+        requests=len(counts),
+        last_at=START,
+        people=20_000,
+        people_left=counts[-1],
+        history=[Moment(at=START + hour * at, people_left=each) for at, each in enumerate(counts)],
+        blocked=False,
+    )
+    return replace(found, **more)
+
+
+SHOP = recipient([9_000, 400, 310])
+HELD = Held(
+    pool="shop.example",
+    values={"region": "[b]north[/b]", "hobby": "chess"},
+    since={"region": START, "hobby": START + timedelta(days=1)},
+    recent=2,
+    model="survey",
+    people=20_000,
+    people_left=310,
+)
+
+
+def point(least: float, most: float, *names: str, helps: float = 0.1, dear: float = 0.01) -> Point:
+    """Return a point of a curve."""
+    return Point(
+        least=least,
+        most=most,
+        disclosed=[*names],
+        utility_bits=helps,
+        cost_bits=least * dear,
+        identifiability_cost=dear,
+        people_left=100.0 / (1 + len(names)),
+        proof="none",
+        beaten=False,
+    )
+
+
+CURVE = TradeOffs(
+    matched_query="editor",
+    status="answered",
+    mode="per-request",
+    algorithm="lls",
+    metric="maxprob",
+    trade_off=3.0,
+    present=1,
+    knee=2,
+    points=[
+        point(0, 1, "a", "b", "c", helps=0.3, dear=0.03),
+        point(2, 4, "a", "b", helps=0.2, dear=0.02),
+        point(8, 16, "a", "d", helps=0.1, dear=0.01),
+        point(32, 64, helps=0.0, dear=0.0),
+    ],
+)
+
+
+def attribute(name: str, refines: str | None = None, **given: Any) -> AttributeStatus:  # noqa: ANN401  (of the message)
+    """Return an attribute that may leave when it is worth it."""
+    found = AttributeStatus(
+        name=name,
+        title=f"the {name}",
+        scope="person",
+        refines=refines,
+        values=["unspecified", "a", "b"],
+        model="world",
+        disclose="auto",
+        sensitivity_bits=0.0,
+        guard=0.0,
+        rule="attributes",
+        line=3,
+    )
+    return replace(found, **given)
