@@ -47,9 +47,9 @@ def read_bytes(path: Path, limit: int) -> bytes:
 def replace_bytes(data: bytes, path: Path, mode: int = PUBLIC) -> None:
     """Replace a file, or create it, whole or not at all; UsageError if that fails."""
     try:
-        with beside(data, path, mode) as new:
+        with temporary_file(data, path, mode) as new:
             new.replace(path)
-        settle(path.parent)
+        fsync(path.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
 
@@ -95,7 +95,7 @@ def name_new(path: Path, to: Path) -> None:
 
 
 @contextmanager
-def beside(data: bytes, path: Path, mode: int = PRIVATE) -> Iterator[Path]:
+def temporary_file(data: bytes, path: Path, mode: int = PRIVATE) -> Iterator[Path]:
     """Write a temporary file next to another, to replace it; it is removed unless it was moved.
 
     Raises OSError.
@@ -112,14 +112,14 @@ def create_private(data: bytes, path: Path) -> None:
     """Write a file that only its owner can read; UsageError if there is one already."""
     try:
         _create(data, path, PRIVATE)
-        settle(path.parent)
+        fsync(path.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
 
 
-def settle(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk. Raises OSError."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def fsync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from agent.errors import UnsafeError, UsageError
 from agent.files import (
-    beside,
     check_ours,
     check_way,
     clear_unfinished,
@@ -23,6 +22,7 @@ from agent.files import (
     name_new,
     private_folder,
     replace_bytes,
+    temporary_file,
     unfinished,
 )
 
@@ -265,12 +265,12 @@ def test_a_file_is_replaced_whole_and_is_for_nobody_else(
 def test_what_is_beside_goes_unless_it_was_moved(tmp_path: Path) -> None:
     """Also where something fails meanwhile; it is its owner's alone."""
     path = tmp_path / "file"
-    with suppress(ZeroDivisionError), beside(b"new", path) as new:
+    with suppress(ZeroDivisionError), temporary_file(b"new", path) as new:
         assert new.parent == tmp_path
         assert (new.read_bytes(), mode(new)) == (b"new", 0o600)
         raise ZeroDivisionError
     assert [*tmp_path.iterdir()] == []
-    with beside(b"new", path) as new:
+    with temporary_file(b"new", path) as new:
         new.replace(path)
     assert [*tmp_path.iterdir()] == [path]
 

@@ -13,7 +13,7 @@ from agent.daemon.log import LOG
 from agent.daemon.request_log import RuleUsage
 from agent.decision.terms import Terms, terms_under
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError, reason
-from agent.files import beside, check_ours, clear_unfinished, settle
+from agent.files import check_ours, clear_unfinished, fsync, temporary_file
 from agent.model.model import Model
 from agent.wire.state import PolicyStatus
 from policy.audit import misspelt
@@ -145,13 +145,13 @@ def _replaced(target: Path, before: str, after: bytes, mode: int) -> bool:
     """Put a text in the place of another; False, and nothing done, if that is not there now."""
     try:
         clear_unfinished(target)  # of a daemon that was killed
-        with beside(after, target) as new:
+        with temporary_file(after, target) as new:
             if opened(target).text != before:
                 return False
             new.chmod(mode)
             new.replace(target)
         with suppress(OSError):  # not every system can sync a folder
-            settle(target.parent)
+            fsync(target.parent)
     except OSError as error:
         hint = "make its folder writable, or change the file by hand"
         raise UsageError(f"{target} cannot be written: {reason(error)}", hint) from None

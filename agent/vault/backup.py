@@ -8,7 +8,7 @@ from pathlib import Path
 from struct import Struct
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
-from agent.files import NO_LINKS, settle
+from agent.files import NO_LINKS, fsync
 from agent.vault import vault_files
 from agent.vault.chain import state_row
 from agent.vault.connection import copy_files, damaged, snapshot, translated
@@ -199,5 +199,5 @@ def _keep(path: Path, old: Database | None) -> Path:
             path.replace(kept)  # a file has one name here
         if log.exists():  # left only where the old vault could not be opened
             log.replace(kept.with_name(kept.name + vault_files.LOG))
-        settle(path.parent)
+        fsync(path.parent)
     return kept

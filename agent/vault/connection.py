@@ -261,10 +261,10 @@ def check_file(path: Path) -> os.stat_result:
 
 
 @contextmanager
-def snapshot(path: Path, beside: Path | None = None) -> Iterator[Path]:
+def snapshot(path: Path, part_of: Path | None = None) -> Iterator[Path]:
     """Yield a copy of a vault and its log for inspection; the vault itself does not change.
 
-    It is taken while nobody can write. ``beside``: the file it is an unfinished part of; otherwise
+    It is taken while nobody can write. ``part_of``: the file it is to become; otherwise
     it is a temporary file of the system. A VaultError about the copy names the vault instead.
     Raises BusyVaultError if the vault is open, VaultError if it is missing or cannot be read.
     """
@@ -272,8 +272,8 @@ def snapshot(path: Path, beside: Path | None = None) -> Iterator[Path]:
     # To open and close it here would give up the locks on it.
     if (found.st_dev, found.st_ino) in open_here:
         raise busy(path)
-    prefix = "reticent-" if beside is None else unfinished(beside).name
-    parent = Path(gettempdir()) if beside is None else beside.parent
+    prefix = "reticent-" if part_of is None else unfinished(part_of).name
+    parent = Path(gettempdir()) if part_of is None else part_of.parent
     with translated(parent):
         folder = TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
     with folder as name:

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, Self
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
-from agent.files import PRIVATE, beside, name_new, settle
+from agent.files import PRIVATE, fsync, name_new, temporary_file
 from agent.vault.connection import (
     Watch,
     check_file,
@@ -128,9 +128,9 @@ class Database:
         self.watch.committed()
         if self.watch.log_bytes > LARGEST_LOG:
             with suppress(VaultError):  # the write succeeded; the next one tries again
-                self.settle()
+                self.empty_log()
 
-    def settle(self) -> None:
+    def empty_log(self) -> None:
         """Move the log into the file, and empty it. Raises VaultError."""
         self.watch.check()
         try:
@@ -156,7 +156,7 @@ class Database:
         with translated(to):
             if os.path.lexists(to):
                 raise FileExistsError
-            with beside(b"", to) as part:
+            with temporary_file(b"", to) as part:
                 with closing(connect(part)) as target, self._copying:
                     self._check_open()
                     target.execute("PRAGMA synchronous=OFF")  # it is worthless until it is complete
@@ -166,9 +166,9 @@ class Database:
                         target, pages=STEP, progress=self._check_open, sleep=PAUSE
                     )
                     target.execute("PRAGMA journal_mode=DELETE")
-                settle(part)
+                fsync(part)
                 name_new(part, to)
-            settle(to.parent)
+            fsync(to.parent)
 
     def close(self, *, leave: bool = False) -> None:
         """Move the log into the file, and let others open it; a running copy is ended first.

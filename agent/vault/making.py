@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.errors import BusyVaultError, ReplacedVaultError, UsageError, VaultError
-from agent.files import clear_unfinished, name_new, private_folder, settle, unfinished
+from agent.files import clear_unfinished, fsync, name_new, private_folder, unfinished
 from agent.vault import chain, slots, vault_files
 from agent.vault.connection import damaged, snapshot, translated
 from agent.vault.database import Database, Statement, make_database
@@ -77,7 +77,7 @@ def staging(at: Location) -> Iterator[Location]:
     private_folder(at.vault.parent)
     private_folder(at.witness.parent)
     part = unfinished(at.vault)
-    with _alone(at.vault.parent), ExitStack() as stack:
+    with _locked(at.vault.parent), ExitStack() as stack:
         clear_unfinished(at.vault)
         stack.callback(clear_unfinished, at.vault)
         yield Location(part, part.with_name(f"{part.name}.witness"))
@@ -102,7 +102,7 @@ def install(finished: Location, at: Location, *, over: bool = False) -> None:
                 name_new(finished.vault, at.vault)
             except FileExistsError as error:
                 raise vault_files.already_exists(at.vault) from error
-        settle(at.vault.parent)
+        fsync(at.vault.parent)
     witness = vault_files.read_witness(finished.witness)
     if witness is not None:
         vault_files.write_line(witness, at.witness)
@@ -113,13 +113,13 @@ def sweep(at: Location) -> None:
 
     Only for whoever has the vault open; does nothing while a vault is being made or restored.
     """
-    with suppress(VaultError), _alone(at.vault.parent):
+    with suppress(VaultError), _locked(at.vault.parent):
         clear_unfinished(at.vault)
         clear_unfinished(at.witness)
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[None]:
     """Lock a folder for making a vault; the lock ends with this process at the latest."""
     with ExitStack() as stack:
         with translated(folder):
@@ -180,7 +180,7 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     slots.forget(old)
     with suppress(VaultError):  # it is done: whatever comes after it, the code must be shown
         store.reopen(seals)
-        store.database.settle()
+        store.database.empty_log()
     return Rotated(key, code)
 
 
@@ -203,7 +203,7 @@ def _statements(store: Store, seals: Seals, new: Sequence[slots.SlotRow]) -> Ite
     yield from contents(seals, before, new, items, ((row.site, row.payload) for row in rows))
 
 
-def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
+def set_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
     """Set an open vault aside: write all of it to another file, which the same secrets open.
 
     It is a copy of the open file, wherever its names lead now; what can no longer be read comes
@@ -261,7 +261,7 @@ def _written_into(
                 make_database(part, store.seals.vault_id, statements)
                 _verify(part, name, store.seals)
                 part.replace(file)
-                settle(file.parent)
+                fsync(file.parent)
         finally:
             with suppress(OSError):
                 part.unlink(missing_ok=True)

@@ -122,13 +122,11 @@ def planned(
 
 def differing(before: Values, after: Values) -> list[tuple[str, str]]:
     """Return the models and attributes whose values are not the same."""
-    return [
-        (model, name)
-        for model in sorted(before.keys() | after.keys())
-        for old, new in [(before.get(model, {}), after.get(model, {}))]
-        for name in sorted(old.keys() | new.keys())
-        if old.get(name) != new.get(name)
-    ]
+    old, new = (
+        {(model, *pair) for model, own in values.items() for pair in own.items()}
+        for values in (before, after)
+    )
+    return sorted({(model, name) for model, name, _ in old ^ new})
 
 
 def profile_toml(values: Mapping[str, Mapping[str, str]]) -> str:

@@ -188,10 +188,8 @@ def derive(passphrase: bytes, salt: bytes, derivation: Derivation) -> bytes:
     there, or the system's OpenSSL has no Argon2id.
     """
     if not derivation.bearable:
-        what = "the key slot demands more work or memory than reticent allows"
-        raise VaultError(
-            what, "do not use this file; `reticent vault restore FILE` brings a backup back"
-        )
+        hint = "do not use this file; `reticent vault restore FILE` brings a backup back"
+        raise VaultError("the key slot demands more work or memory than reticent allows", hint)
     try:
         return Argon2id(
             salt=salt,

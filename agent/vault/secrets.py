@@ -71,9 +71,8 @@ def normalised(passphrase: str) -> bytes:
         hint = "type it in a terminal that uses UTF-8"
         raise UsageError("this passphrase is not text", hint) from None
     if not data:
-        raise UsageError(
-            "the passphrase is empty", "choose one; several words are easy to remember"
-        )
+        hint = "choose one; several words are easy to remember"
+        raise UsageError("the passphrase is empty", hint)
     if len(data) > MAX_BYTES:
         raise UsageError("the passphrase is too long", f"use at most {MAX_BYTES} bytes")
     return data

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, cast
@@ -279,16 +279,7 @@ def _digest(vault_id: bytes, number: int, body: bytes) -> bytes:
 
 def _bound(slot: Slot, vault_id: bytes, number: int) -> bytes:
     """Return the context that binds the wrapped key to its slot."""
-    work = slot.derivation if isinstance(slot, PassphraseSlot) else seal.Derivation(0, 0, 0)
+    work = astuple(slot.derivation) if isinstance(slot, PassphraseSlot) else (0, 0, 0)
     account = bytes.fromhex(slot.account) if isinstance(slot, KeyringSlot) else b""
-    return seal.context(
-        vault_id,
-        "slot",
-        number,
-        slot.kind,
-        work.memory_kib,
-        work.iterations,
-        work.lanes,
-        bytes.fromhex(slot.salt),
-        account,
-    )
+    salt = bytes.fromhex(slot.salt)
+    return seal.context(vault_id, "slot", number, slot.kind, *work, salt, account)

@@ -14,7 +14,7 @@ from agent.files import check_way, private_folder
 from agent.vault import secrets, slots
 from agent.vault.database import Database
 from agent.vault.ledger import Checkpoints, Ledger, Reset
-from agent.vault.making import install, make_vault, opens, rotate, staging, sweep, write_aside
+from agent.vault.making import install, make_vault, opens, rotate, set_aside, staging, sweep
 from agent.vault.profile import Profile
 from agent.vault.seal import Chance, Derivation, Key, Seals
 from agent.vault.secrets import Kind, Secret, normalised
@@ -126,7 +126,7 @@ class Vault:
         Raises ReplacedVaultError if that fails.
         """
         if not self.intact and not self._rescued:
-            write_aside(self._store, self.place, self.ledger.remembered)
+            set_aside(self._store, self.place, self.ledger.remembered)
             self._rescued = True
 
     def close(self) -> None:

@@ -41,10 +41,10 @@ from tests.vault.worlds import (
     TYPED,
     Rows,
     altered,
-    beside,
     contents,
     count,
     made,
+    names_beside,
     place,
     second,
     store_of,
@@ -56,7 +56,7 @@ DEEDS: dict[str, Callable[[Store], object]] = {
     "append surely": lambda store: store.append_entry("b.example", bytes(100), durable=True),
     "put": lambda store: store.put("n", bytes(3000)),
     "delete": lambda store: store.delete("n"),
-    "settle": lambda store: store.database.settle(),
+    "settle": lambda store: store.database.empty_log(),
     "nothing": lambda _store: None,
 }
 
@@ -87,7 +87,7 @@ def test_a_restored_backup_is_the_vault(tmp_path: Path, at: Location, vault: Vau
     with unlock(Location(kept, tmp_path / "own" / "witness.json"), TYPED) as replaced:
         assert replaced.ledger.count == 2
     restore(at, to, TYPED)
-    assert beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-2"]
+    assert names_beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-2"]
     assert to.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
 
@@ -103,7 +103,7 @@ def test_a_backup_is_restored_where_there_is_no_vault(
     elsewhere.vault.parent.parent.mkdir()
     assert restore(elsewhere, to, TYPED) is None
     assert count(elsewhere) == count(at) == 1
-    assert beside(elsewhere) == ["vault.db"]
+    assert names_beside(elsewhere) == ["vault.db"]
 
 
 def test_a_backup_that_does_not_open_changes_nothing(
@@ -128,7 +128,7 @@ def test_a_backup_that_does_not_open_changes_nothing(
     with pytest.raises(VaultError, match="not a file"):
         restore(at, tmp_path, TYPED)
     assert (at.vault.read_bytes(), at.witness.read_bytes()) == before
-    assert beside(at) == ["vault.db"]
+    assert names_beside(at) == ["vault.db"]
     assert [path.name for path in at.witness.parent.iterdir()] == ["witness.json"]
 
 
@@ -170,7 +170,7 @@ def test_a_damaged_vault_is_replaced(
         monkeypatch.setattr(backups, "_opened", lambda _: None)
     restore(at, tmp_path / "backup.db", TYPED)
     assert count(at) == 1
-    assert beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-1-wal"]
+    assert names_beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-1-wal"]
     kept = at.vault.with_name("vault.db.replaced-1")
     assert kept.read_bytes() == b"damaged"
     assert kept.with_name(f"{kept.name}-wal").read_bytes() == left
@@ -373,7 +373,7 @@ def test_a_vault_that_appears_meanwhile_is_not_replaced(
     before(monkeypatch, "install", made)
     with pytest.raises(VaultError, match="a vault already"):
         restore(at, tmp_path / "backup.db", TYPED)
-    assert beside(at) == ["vault.db", "vault.db-wal"]
+    assert names_beside(at) == ["vault.db", "vault.db-wal"]
     live[0].close()
     assert count(at) == 1
 

@@ -26,10 +26,10 @@ from tests.vault.worlds import (
     TOLD,
     TYPED,
     altered,
-    beside,
     contents,
     key_of,
     made,
+    names_beside,
     rows_of,
     store_of,
     stream,
@@ -56,7 +56,7 @@ def test_what_it_is_filled_with_is_in_it_from_the_beginning(at: Location) -> Non
 
     make(at, PASSPHRASE, FAST, stream(), fill)
     assert seen == [False]
-    assert beside(at) == ["vault.db"]
+    assert names_beside(at) == ["vault.db"]
     assert [path.name for path in at.witness.parent.iterdir()] == ["witness.json"]
     with unlock(at, TYPED) as vault:
         assert vault.items.get("offers") == b"some"
@@ -78,7 +78,7 @@ def test_a_vault_that_appears_meanwhile_stays_whole(at: Location) -> None:
 
     with pytest.raises(VaultError, match="a vault already"):
         make(at, PASSPHRASE, FAST, stream(), fill)
-    assert beside(at) == ["vault.db", "vault.db-wal"]
+    assert names_beside(at) == ["vault.db", "vault.db-wal"]
     live[0].close()
     with unlock(at, TYPED) as vault:
         assert vault.ledger.count == 1
@@ -107,7 +107,7 @@ def test_what_fails_leaves_nothing(at: Location) -> None:
 
     with pytest.raises(VaultError, match="the disk is full"):
         make(at, PASSPHRASE, FAST, stream(), fill)
-    assert beside(at) == []
+    assert names_beside(at) == []
     assert [*at.witness.parent.iterdir()] == []
     make(at, PASSPHRASE, FAST, stream())
     unlock(at, TYPED).close()

@@ -260,7 +260,7 @@ def test_a_vault_that_cannot_be_set_aside_while_it_is_closed_stays_open(
 
     with monkeypatch.context() as patched:
         patched.setattr(vault._store, "sync", sync)  # noqa: SLF001  (no other moment is as late)
-        patched.setattr("agent.vault.vault.write_aside", fail)
+        patched.setattr("agent.vault.vault.set_aside", fail)
         with pytest.raises(ReplacedVaultError, match="could not be set aside"):
             agent.lock()
     kept = [agent.vault]

@@ -146,6 +146,6 @@ def count(at: Location) -> int:
         return vault.ledger.count
 
 
-def beside(at: Location) -> list[str]:
+def names_beside(at: Location) -> list[str]:
     """Return the names in the folder of the vault."""
     return sorted(path.name for path in at.vault.parent.iterdir())
