@@ -45,7 +45,6 @@ from tests.vault.worlds import (
     count,
     made,
     names_beside,
-    place,
     second,
     store_of,
     stream,
@@ -90,20 +89,6 @@ def test_a_restored_backup_is_the_vault(tmp_path: Path, at: Location, vault: Vau
     assert names_beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-2"]
     assert to.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
-
-
-def test_a_backup_is_restored_where_there_is_no_vault(
-    tmp_path: Path, at: Location, vault: Vault
-) -> None:
-    """On a new machine, without folders."""
-    to = tmp_path / "backup.db"
-    with vault:
-        vault.backup(to)
-    elsewhere = place(tmp_path / "elsewhere")
-    elsewhere.vault.parent.parent.mkdir()
-    assert restore(elsewhere, to, TYPED) is None
-    assert count(elsewhere) == count(at) == 1
-    assert names_beside(elsewhere) == ["vault.db"]
 
 
 def test_a_backup_that_does_not_open_changes_nothing(

@@ -117,21 +117,13 @@ def test_a_second_process_is_told_at_once(tmp_path: Path) -> None:
     assert second(at) == ""
 
 
-@pytest.mark.parametrize("data", [b"", b"no database at all", b"SQLite format 3\0" + bytes(84)])
-def test_a_file_of_another_kind_is_refused(tmp_path: Path, data: bytes) -> None:
-    """Empty, text, or the beginning of a database."""
-    path = tmp_path / "vault.db"
-    path.write_bytes(data)
-    with pytest.raises(DamagedVaultError):
-        Database.open(path)
-
-
 def test_every_cut_is_refused(tmp_path: Path) -> None:
-    """At each page, and within one."""
+    """At each page, and within one; and what was never a database."""
     at, _, _ = made(tmp_path)
     whole = at.vault.read_bytes()
-    for length in range(0, len(whole), 256):
-        at.vault.write_bytes(whole[:length])
+    cut = [whole[:length] for length in range(0, len(whole), 256)]
+    for data in (*cut, b"no database at all", b"SQLite format 3\0" + bytes(84)):
+        at.vault.write_bytes(data)
         with pytest.raises(DamagedVaultError):
             Database.open(at.vault)
 

@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import DamagedVaultError, UsageError, VaultError
-from agent.vault.disclosure_index import Disclosure, DisclosureIndex, Forgetting, PoolOf, Record
+from agent.vault.disclosure_index import (
+    MOST_SITES,
+    DisclosureIndex,
+    Forgetting,
+    PoolOf,
+    Record,
+)
 from agent.vault.ledger import Ledger, Reset
 from policy.hosts import site_of
 from tests.decision.events import knowledge_of
@@ -20,10 +26,12 @@ from tests.vault.histories import (
     GROUPINGS,
     HOSTS,
     NOW,
+    SITES,
     Grouping,
     disclosed,
     events,
     forgotten,
+    held,
     histories,
     records,
 )
@@ -133,18 +141,10 @@ def test_repeating_is_lazy_and_learning_is_not() -> None:
         (forgotten("a.example", "b.example"), True),
         (disclosed(NOW, "a.example", region="uk"), True),
         (disclosed(NOW, "a.example", region="uk"), False),
+        (msgspec.structs.replace(disclosed(NOW, "e.example", hours="yes"), persons=()), False),
     ]
     _, store = written([record for record, _ in history])
     assert store.durable == [durable for _, durable in history]
-
-
-def test_what_is_no_fact_is_lazy() -> None:
-    """A request attribute is sent anew each time, and nobody holds it."""
-    entry = disclosed(NOW, "a.example", hours="yes")
-    fields = {name: getattr(entry, name) for name in entry.__struct_fields__}
-    ledger, store = written([Disclosure(**fields | {"persons": ()})])
-    assert store.durable == [False]
-    assert list(ledger.disclosures.pools(Grouping({}).of)) == []
 
 
 @given(histories(), st.lists(st.sampled_from(GROUPINGS), max_size=8))
@@ -185,12 +185,6 @@ def test_what_was_not_written_did_not_happen(history: list[Record], host: str) -
             ledger.append(record)
     assert state(ledger.disclosures, pools.of) == before
     assert len(ledger.read()) == ledger.count == len(history)
-
-
-def test_the_store_is_told_whose_an_entry_is() -> None:
-    """By the registered site, the same for all its hosts."""
-    _, store = written([disclosed(NOW, "www.a.example"), forgotten("a.example")])
-    assert [number for number, _ in store.entries_of(["a.example"])] == [2, 1]
 
 
 def test_a_fact_is_masked() -> None:
@@ -242,3 +236,40 @@ def test_each_entry_is_a_step(history: Sequence[Record]) -> None:
         else:
             [step] = group
             assert (step.site, step.people_left) == (site_of(record.host), record.people_left)
+
+
+@given(histories(), st.sampled_from(SITES), st.sampled_from(GROUPINGS))
+def test_those_forget_of_whom_it_is_said(
+    history: list[Record], named: str, groups: dict[str, str]
+) -> None:
+    """The sites that are in the pool then forget everything, and all others nothing."""
+    ledger, pools, alone = ledger_of(history), Grouping(groups), Grouping({})
+    pool, count = pools.of(named), ledger.count
+    before = {site: held(ledger, site, alone.of) for site in SITES}
+    assert ledger.forget(NOW, lambda site: pools.of(site) == pool) == (ledger.count > count)
+    for site in SITES:
+        assert held(ledger, site, alone.of) == ({} if pools.of(site) == pool else before[site])
+    assert held(ledger, pool, pools.of) == {}
+
+
+def test_it_says_whom_the_user_named() -> None:
+    """A host, though it was told nothing itself; of those who were told, or nothing is said."""
+    ledger = Ledger(MemoryStore())
+    assert not ledger.forget(NOW, lambda _: True, "a.example")
+    assert ledger.count == 0
+    ledger.append(disclosed(NOW, "www.b.example", age="old"))
+    assert ledger.forget(NOW, lambda _: True, "a.example")
+    expected = Forgetting(at=NOW, host="a.example", sites=("b.example",))
+    assert ledger.read(after=1) == [(2, expected)]
+
+
+def test_a_large_pool_forgets_in_parts() -> None:
+    """As many entries as it takes, which together are said of each once."""
+    sites = [f"{number:03}.example" for number in range(2 * MOST_SITES + 1)]
+    ledger = ledger_of(disclosed(NOW, site, age="old") for site in sites)
+    pools = Grouping(dict.fromkeys(sites, "@many"))
+    assert ledger.forget(NOW, lambda site: pools.of(site) == "@many")
+    said = [record for _, record in ledger.read(after=len(sites))]
+    assert [site for each in said if isinstance(each, Forgetting) for site in each.sites] == sites
+    assert len(said) == 3
+    assert held(ledger, "@many", pools.of) == {}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.errors import UsageError, VaultError, WrongSecretError
+from agent.errors import VaultError, WrongSecretError
 from agent.vault import seal
 from agent.vault.seal import Derivation, Key, from_json
 from agent.vault.secrets import Kind, Secret
@@ -19,11 +19,9 @@ from agent.vault.slots import (
     SlotMaker,
     SlotRow,
     data_key,
-    data_keys,
     free_id,
     key_slots,
     slot_key,
-    slots_digest,
     unwrap,
     without_slot,
 )
@@ -39,13 +37,6 @@ RECOVERY, CODE = MAKE.make(2, Secret("recovery"))
 DAMAGED = SlotRow(3, b"", None)
 
 
-def test_each_secret_opens_its_slot() -> None:
-    """And finds it among the others."""
-    rows = [PASS, RECOVERY]
-    assert data_key(rows, TYPED, ID) == data_key(rows, Secret("recovery", CODE), ID) == KEY
-    assert [row.id for row, _ in data_keys(rows, TYPED, ID)] == [1]
-
-
 @pytest.mark.parametrize(
     "secret",
     [
@@ -59,19 +50,6 @@ def test_another_secret_opens_nothing(secret: Secret) -> None:
     with pytest.raises(WrongSecretError) as caught:
         data_key([PASS, RECOVERY], secret, ID)
     assert str(secret.text) not in caught.value.what + caught.value.hint
-
-
-def test_an_empty_passphrase_is_no_wrong_one() -> None:
-    """It is told before anything is derived."""
-    with pytest.raises(UsageError, match="empty"):
-        data_key([PASS], Secret("passphrase", ""), ID)
-
-
-def test_a_wrong_secret_is_not_told_from_damage() -> None:
-    """Where a slot is damaged, it may have been this one's."""
-    assert data_key([DAMAGED, PASS], TYPED, ID) == KEY
-    with pytest.raises(VaultError, match="one of them was altered"):
-        data_key([DAMAGED, RECOVERY], TYPED, ID)
 
 
 @given(st.sampled_from(["salt", "wrapped", "memory_kib", "iterations", "lanes"]), st.data())
@@ -107,12 +85,6 @@ def test_any_body_is_a_slot_or_none(body: bytes) -> None:
     assert slot is None or from_json(msgspec.json.encode(slot), SLOT) == slot
 
 
-def test_unbearable_parameters_are_not_made_either() -> None:
-    """Also not on demand."""
-    with pytest.raises(VaultError, match="more work or memory"):
-        MAKE.make(1, TYPED, Derivation(2**30, 1, 1))
-
-
 def test_the_last_that_opens_everywhere_cannot_go() -> None:
     """A damaged one and the keyring do not count."""
     assert without_slot([PASS, RECOVERY], 1) == [RECOVERY]
@@ -131,15 +103,6 @@ def test_numbers_are_taken_where_they_are_free() -> None:
     assert free_id(rows[:-1]) == MAX_SLOTS
     with pytest.raises(VaultError, match="8 key slots already"):
         free_id(rows)
-
-
-def test_the_digest_of_all_slots_knows_each() -> None:
-    """One missing, or in another place, is another digest."""
-    assert PASS.slot is not None
-    moved = SlotMaker(ID, KEY, stream("slots")).make(3, TYPED, FAST)[0]
-    sets = [[PASS], [RECOVERY], [PASS, RECOVERY], [moved, RECOVERY], []]
-    assert len({slots_digest(rows) for rows in sets}) == len(sets)
-    assert slots_digest([RECOVERY, PASS]) == slots_digest([PASS, RECOVERY])
 
 
 def test_salts_are_never_the_same() -> None:
