@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import QUERY, Answer, answers, explain_option, flat, host, names
+from agent.cli.options import QUERY, Answer, answers, explain_option, flat, host, names, option
 from agent.cli.printing import Column, facts, note, numeric, page, paragraph, table, wide
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, nearest
 from agent.paths import paths
@@ -134,7 +134,7 @@ def attached_page(
 @click.command()
 @click.argument("recipient", type=host)
 @click.argument("query", type=QUERY)
-@click.option("--only-names", "only", type=names, metavar="A,B", help=ONLY)
+@option("--only-names only", names, "A,B", ONLY)
 @click.option("--dry-run", is_flag=True, help="Explain what would be decided; nothing is recorded.")
 @explain_option
 @answers
@@ -218,16 +218,11 @@ def weighed_page(weighed: Weighed, *, past: bool, explain: bool) -> str:
 
 @click.command()
 @click.argument("query", type=QUERY, required=False)
-@click.option("--recipient", type=host, metavar="HOST", help="Who would receive the request.")
-@click.option("--asked", type=names, metavar="A,B", help=ONLY)
-@click.option(
-    "--entry",
-    type=click.IntRange(1),
-    metavar="N",
-    help="The request of entry N of the ledger, as things stood before it.",
-)
-@click.option("--with", "add", type=names, multiple=True, metavar="A,B", help="Add these.")
-@click.option("--without", "drop", type=names, multiple=True, metavar="A,B", help="Drop these.")
+@option("--recipient", host, "HOST", "Who would receive the request.")
+@option("--asked", names, "A,B", ONLY)
+@option("--entry", click.IntRange(1), "N", "Entry N of the ledger, as things stood before it.")
+@option("--with add", names, "A,B", "Add these.", multiple=True)
+@option("--without drop", names, "A,B", "Drop these.", multiple=True)
 @click.option("--all", "standing", is_flag=True, help="All queries on average, not one.")
 @explain_option
 @answers

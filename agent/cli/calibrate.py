@@ -8,7 +8,7 @@ from typing import Any
 import click
 from msgspec import to_builtins
 
-from agent.cli.options import PATH, json_option, record, yes_option
+from agent.cli.options import PATH, json_option, option, record, yes_option
 from agent.cli.policy import model_option, own_policy
 from agent.cli.printing import Column, numeric, paragraph, strong, table, told
 from agent.cli.prompts import agree
@@ -32,6 +32,7 @@ NEVER = (
     "What you would never allow has no price, and λ ignores it. A limit keeps it: `k` or `risk` in "
     "the policy."
 )
+ANSWERS = "Answers, as below. Of several files the medians count."
 HEADS = ("identifiability", "bits wanted", "on the line", "off by")
 
 
@@ -98,15 +99,7 @@ def _bits(bits: float | None) -> str:
 
 
 @click.command()
-@click.option(
-    "--answers",
-    "files",
-    type=PATH,
-    required=True,
-    multiple=True,
-    metavar="FILE",
-    help="Answers, as below. Of several files the medians count.",
-)
+@option("--answers files", PATH, "FILE", ANSWERS, required=True, multiple=True)
 @model_option
 @click.option("--write", is_flag=True, help="Write it into your own policy, after asking.")
 @yes_option

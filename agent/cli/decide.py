@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from msgspec import to_builtins
 
 from agent.cli.ask import explanation_page
-from agent.cli.options import ASKED, QUERY, Answer, answers, explain_option
+from agent.cli.options import ASKED, QUERY, Answer, answers, explain_option, option
 from agent.cli.policy import note_unknown_query
 from agent.cli.printing import Column, facts, numeric, page, table, wide
 from agent.cli.terms import context_asked, term_options
@@ -29,6 +29,7 @@ from policy.precedence import Verdict
 ROWS = 12
 EVIDENCE = ("proof", "bound", "certified", "exact", "node_limit_hit", "evaluations", "violations")
 CANDIDATE = ("name", "disclosed", "gain_bits", "cost_bits", "reason", "limit", "serves")
+ALL = "All queries of the model, in place of one; takes seconds."
 BAR = 8  # columns of the bar of the set that brings most
 LEFT, RIGHT = map(numeric, ("lambda", "bits")), map(numeric, ("cost", "people"))
 COLUMNS = (*LEFT, Column(""), *RIGHT, Column("mark"), wide("sent"))
@@ -101,7 +102,7 @@ def _because(verdict: Verdict | None) -> dict[str, Any] | None:
 
 
 @click.command()
-@click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
+@option("--query", QUERY, "TEXT", ASKED, required=True)
 @click.option("--standing", is_flag=True, help="The same set for every query.")
 @term_options
 @explain_option
@@ -241,13 +242,8 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
 
 
 @click.command()
-@click.option("--query", type=QUERY, metavar="TEXT", help=ASKED)
-@click.option(
-    "--all",
-    "standing",
-    is_flag=True,
-    help="All queries of the model, in place of one; takes seconds.",
-)
+@option("--query", QUERY, "TEXT", ASKED)
+@click.option("--all", "standing", is_flag=True, help=ALL)
 @term_options
 @click.pass_context
 @answers

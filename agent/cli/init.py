@@ -12,7 +12,7 @@ import click
 
 from agent.cli.daemon_client import running
 from agent.cli.interrupt import Interrupted, uninterrupted
-from agent.cli.options import PATH, OneOf, at_terminal, json_option, record, sees_terminal
+from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record, sees_terminal
 from agent.cli.printing import facts, note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passphrase
 from agent.daemon.model_registry import ModelRegistry
@@ -62,6 +62,7 @@ CODE = (
     "Your recovery code, shown only once. Write it on paper and keep it away from this machine: it "
     "opens the vault if you forget the passphrase."
 )
+PIPED = "Read the passphrase from the standard input, and ask nothing."
 KEYRING = "Keep a key in this desktop's keyring too, to unlock without the passphrase?"
 ABOVE = 3  # lines from the recovery code to that below the question whether it is written down
 NEXT = """\
@@ -213,17 +214,11 @@ def create_vault(at: Paths, passphrase: str, values: Values, *, keyring: bool) -
 
 
 @click.command()
-@click.option(
-    "--passphrase-stdin",
-    is_flag=True,
-    help="Read the passphrase from the standard input, and ask nothing.",
-)
+@click.option("--passphrase-stdin", is_flag=True, help=PIPED)
 @click.option("--keyring", is_flag=True, help="Keep a key in the desktop's keyring as well.")
-@click.option("--model", type=PATH, metavar="M", help="Add this model file, and decide with it.")
-@click.option(
-    "--preset", type=OneOf(PRESETS), help=f"The rules to start from. By default {PRESET}."
-)
-@click.option("--profile", type=PATH, metavar="FILE", help="A TOML file with your facts.")
+@option("--model", PATH, "M", "Add this model file, and decide with it.")
+@option("--preset", OneOf(PRESETS), None, f"The rules to start from. By default {PRESET}.")
+@option("--profile", PATH, "FILE", "A TOML file with your facts.")
 @click.option("--no-values", is_flag=True, help="Ask for no facts.")
 @json_option
 def init(

@@ -11,7 +11,7 @@ import msgspec
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands
 from agent.cli.init import ask_values, most_useful
-from agent.cli.options import PATH, Answer, answers, at_terminal, names, yes_option
+from agent.cli.options import PATH, Answer, answers, at_terminal, names, option, yes_option
 from agent.cli.printing import Column, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
 from agent.errors import UsageError
@@ -43,9 +43,7 @@ WARNING = (
 )
 
 
-model_option = click.option(
-    "--model", metavar="NAME", help="Only for this model. By default for all that have it."
-)
+model_option = option("--model", str, "NAME", "For this model alone; by default for all of them.")
 
 
 @click.group(cls=Commands)

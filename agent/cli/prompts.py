@@ -87,8 +87,7 @@ def ask_secret(prompt: str) -> str:
     """
     if not at_terminal():
         return read_secret(prompt)
-    hide = prompt != PROMPTS["recovery"]
-    return _checked(_hidden(prompt) if hide else _typed(prompt, hide=False), prompt)
+    return _checked(_typed(prompt, hide=prompt != PROMPTS["recovery"]), prompt)
 
 
 def read_secret(prompt: str) -> str:
@@ -98,11 +97,7 @@ def read_secret(prompt: str) -> str:
     return _checked(line.removesuffix("\n").removesuffix("\r"), prompt)
 
 
-def _hidden(prompt: str) -> str:
-    return _typed(prompt, hide=True)
-
-
-def _typed(prompt: str, *, hide: bool) -> str:
+def _typed(prompt: str, *, hide: bool = True) -> str:
     forbid_dumps()
     # With a default, an empty line is an answer, so that ours is the sentence about it.
     with suppress(UnicodeDecodeError):
@@ -192,12 +187,12 @@ def ask_passphrase(prompt: str) -> str:
     """Return a new passphrase that was typed twice, is long enough, and is not weak by mistake."""
     while True:
         try:
-            text = _checked(_hidden(prompt), prompt)
+            text = _checked(_typed(prompt), prompt)
             check_passphrase(text)  # before it is asked for again
         except UsageError as error:
             told(f"{error.what[:1].upper()}{error.what[1:]}: {error.hint}.")
             continue
-        if _hidden("The same again") != text:
+        if _typed("The same again") != text:
             told("These differ; try again.")
             continue
         bits = strength(text)

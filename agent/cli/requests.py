@@ -42,6 +42,7 @@ DEFERRED = {
     "whatif": Deferred("agent.cli.ask", "Compare other facts with those that were sent."),
 }
 LIMIT = click.IntRange(1, MOST_ENTRIES)
+OF_ENTRIES = f"[default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]"
 
 
 @click.group(cls=Commands, default="list", deferred=DEFERRED)
@@ -54,13 +55,8 @@ def requests() -> None:
 
 @requests.command()
 @click.argument("recipient", required=False)
-@click.option("--after", type=click.IntRange(0), metavar="N", help="Only what came after entry N.")
-@click.option(
-    "--limit",
-    type=LIMIT,
-    metavar="N",
-    help=f"At most N entries, the latest.  [default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]",
-)
+@option("--after", click.IntRange(0), "N", "Only what came after entry N.")
+@option("--limit", LIMIT, "N", f"At most N entries, the latest.  {OF_ENTRIES}")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print a history: one JSON object in each line."
 )
@@ -106,13 +102,7 @@ def history_line(entry: Entry) -> str:
 
 @requests.command(name="list")
 @option("--recipient", str, "HOST", "Only its requests, and those of its group.")
-@option(
-    "--limit",
-    click.IntRange(1, MOST_ENTRIES),
-    "N",
-    "At most N requests, the latest.",
-    default=LATEST_ENTRIES,
-)
+@option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)
 @explain_option
 @answers
 def list_(*, recipient: str | None, limit: int, explain: bool) -> Answer:

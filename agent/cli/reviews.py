@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace as changed
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import Answer, answers, names
+from agent.cli.options import Answer, answers, names, option
 from agent.cli.printing import facts, page, paragraph
 from agent.errors import UsageError
 from agent.wire.base import MOST_DAYS
@@ -34,6 +34,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ONCE = "For the next request only; the default, but for what a recipient offers to use."
 ALWAYS = "For good; written into the policy."
 DAYS = "For N days; written into the policy."
+DISMISS = f"Take these off the list, or {ALL} of it, without deciding."
 FROM = "All attributes that wait for this recipient, or whoever it pools with; offers stay."
 NO_ID = (
     "`reticent requests pending` lists what waits, each with its ID; --from HOST is for all of one"
@@ -53,13 +54,7 @@ def _numbers(text: str) -> tuple[int, ...] | None:
 
 
 @click.command()
-@click.option(
-    "--dismiss",
-    type=_numbers,
-    metavar="ID,ID",
-    multiple=True,
-    help=f"Take these off the list, or {ALL} of it, without deciding.",
-)
+@option("--dismiss", _numbers, "ID,ID", DISMISS, multiple=True)
 @answers
 def pending(*, dismiss: tuple[tuple[int, ...] | None, ...]) -> Answer:
     """List what waits for your approval.
@@ -124,14 +119,14 @@ def span_options(once: str, always: str) -> Callable[[F], F]:
             return command(*given, span=Span(lasting, values["days"], about), **options)
 
         days = click.IntRange(1, MOST_DAYS)
-        for option in (
+        for each in (
             click.option("--everyone", is_flag=True, help="For every recipient, not this one."),
             click.option("--always", is_flag=True, help=always),
             click.option("--days", type=days, metavar="N", help=DAYS),
             click.option("--until-restart", is_flag=True, help="Until the daemon ends."),
             click.option("--once", is_flag=True, help=once),
         ):
-            option(spanned)
+            each(spanned)
         return cast(F, spanned)
 
     return add
@@ -139,14 +134,9 @@ def span_options(once: str, always: str) -> Callable[[F], F]:
 
 def _options(command: F) -> F:
     """Give a command what both take."""
-    for option in (
-        span_options(ONCE, ALWAYS),
-        click.option("--from", "sender", metavar="HOST", help=FROM),
-        click.argument("names", nargs=-1, metavar="[NAME]..."),
-        click.argument("number", type=int, metavar="ID", required=False),
-    ):
-        command = option(command)
-    return command
+    command = option("--from sender", str, "HOST", FROM)(span_options(ONCE, ALWAYS)(command))
+    command = click.argument("names", nargs=-1, metavar="[NAME]...")(command)
+    return click.argument("number", type=int, metavar="ID", required=False)(command)
 
 
 @click.command()

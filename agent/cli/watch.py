@@ -63,25 +63,18 @@ def of_entry(entry: Entry, titles: Titles) -> Notice:
         return Notice("forget", entry.at, text, details)
     unset = [name for name, value in entry.disclosed.items() if value == UNSPECIFIED]
     names = [name for name in entry.disclosed if name not in unset]
-    details |= {
-        "disclosed": names,
-        "unspecified": unset,
-        "utility_bits": entry.utility_bits,
-        "people_left": entry.people_left,
-    }
-    figures = brought(entry.utility_bits, entry.people_left)
+    gain, left = entry.utility_bits, entry.people_left
+    details |= {"disclosed": names, "unspecified": unset}
+    details |= {"utility_bits": gain, "people_left": left}
+    figures = brought(gain, left)
     what = sent(names, titles, unset) + (f"; {figures}" if figures else "")
     return Notice("answer", entry.at, f"Sent to {entry.recipient}: {what}.", details)
 
 
 def of_nothing(handled: Handled) -> Notice:
     """Say who got nothing, and why."""
-    details = {
-        "id": handled.number,
-        "recipient": handled.recipient,
-        "code": handled.code,
-        "waiting": handled.waiting,
-    }
+    told = ("recipient", "code", "waiting")
+    details = {"id": handled.number, **{name: getattr(handled, name) for name in told}}
     text = f"Sent nothing to {handled.recipient}: {why_nothing(handled)}."
     return Notice("nothing", handled.at, text, details)
 

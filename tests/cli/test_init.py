@@ -50,7 +50,7 @@ def answering(run: Run, monkeypatch: pytest.MonkeyPatch) -> Begin:
         left = iter(secrets)
         monkeypatch.setattr(prompts, "at_terminal", lambda: True)
         monkeypatch.setattr("agent.cli.init.at_terminal", lambda: True)
-        monkeypatch.setattr(prompts, "_hidden", lambda _prompt: next(left))
+        monkeypatch.setattr(prompts, "_typed", lambda _prompt: next(left))
         monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
         ran = run("init", *options)
         assert [*left] == []

@@ -1,9 +1,12 @@
-"""The outermost frame: every failure is one sentence, a hint and an exit code."""
+"""The outermost frame: every failure is one sentence, a hint and an exit code, for all commands."""
 
+import io
 import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,57 +15,60 @@ import pytest
 
 from agent.cli.interrupt import Interrupted
 from agent.cli.main import COMMANDS, MOVED, outcome, program
+from agent.cli.options import QUERY
 from agent.model.file import write
 from agent.paths import paths
-from tests.cli.conftest import Run
+from agent.wire.base import LONGEST_QUERY
+from agent.wire.decide import Ask
+from tests.cli.conftest import PATIENCE, Run, process
+from tests.cli.daemon import ANSWER
 from tests.cli.examples import cli_model
+from tests.wire.fake import FakeDaemon
 
 # The command in a process of its own, as a shell starts it.
 START = [sys.executable, "-c", "from agent.cli.main import run; run()"]
+ASKED = "heard of job"
+MAY = {"know", "sensitivity", "guard"}  # an example, bits and a weight: nothing of a profile's
 
 
-def commands() -> list[tuple[str, ...]]:
-    """Return every command of every group, and the groups."""
-    context = click.Context(program)
-    found: list[tuple[str, ...]] = [()]
-    for name in program.list_commands(context):
-        found.append((name,))
-        command = program.get_command(context, name)
-        if isinstance(command, click.Group):
-            found += [(name, each) for each in command.list_commands(context)]
-    return found
+def commands(
+    group: click.Group = program, above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command and group with its name."""
+    yield above, group
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        if isinstance(found, click.Group):
+            yield from commands(found, (*above, name))
+        else:
+            yield (*above, name), found
 
 
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
+ALL = dict(commands())
+LEAVES = {" ".join(name): each for name, each in ALL.items() if not isinstance(each, click.Group)}
+
+
+@pytest.mark.parametrize("command", ALL, ids=" ".join)
 def test_every_command_explains_itself_in_80_columns(run: Run, command: tuple[str, ...]) -> None:
-    """By either name of the option, on the output."""
+    """By either name of the option, on the output; no line is cut short, as click does."""
     ran = run(*command, "--help")
     assert ran == run(*command, "-h")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(" ".join(("Usage: reticent", *command)))
-    assert max(map(len, ran.out.splitlines())) <= 80
-
-
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
-def test_no_line_of_help_is_cut_short(run: Run, command: tuple[str, ...]) -> None:
-    """As click cuts a first sentence that is too long for the list of commands."""
-    _, *lines = run(*command, "--help").out.splitlines()
+    first, *lines = ran.out.splitlines()
+    assert max(map(len, (first, *lines))) <= 80
     assert not [line for line in lines if line.endswith("...")]
 
 
-def test_the_deferred_commands_are_there() -> None:
-    """Each under its name in its module, and listed with what it says of itself first."""
-    for name, deferred in COMMANDS.items():
-        command = program.get_command(click.Context(program), name)
-        assert isinstance(command, click.Command)
-        assert command.name == name
-        assert deferred.help.endswith(".")
-
-
 def test_few_commands_stand_at_the_top() -> None:
-    """The rest is in groups."""
-    assert len(commands()) > 60
+    """The rest is in groups; each is under its name in its module."""
+    assert len(ALL) > 60
     assert len(COMMANDS) <= 14
+    for name, deferred in COMMANDS.items():
+        assert ALL[name,].name == name
+        assert deferred.help.endswith(".")
 
 
 @pytest.mark.parametrize(("name", "group"), MOVED.items())
@@ -71,18 +77,15 @@ def test_what_was_typed_before_says_what_it_is_called_now(run: Run, name: str, g
     error, hint = run(name, "--json", "x").refusal()
     assert error == f"`reticent {name}` is now `reticent {group} {name}`"
     assert hint == "run that; its arguments are the same"
-    assert (group, name) in commands()
+    assert (group, name) in ALL
 
 
 @pytest.mark.parametrize(("group", "default"), [("requests", "list"), ("daemon", "run")])
-def test_a_group_with_a_usual_command_runs_it(
-    run: Run, monkeypatch: pytest.MonkeyPatch, group: str, default: str
-) -> None:
+def test_a_group_with_a_usual_command_runs_it(run: Run, group: str, default: str) -> None:
     """With its options; the group's own help is still there."""
     assert run(group, "--xyzzy") == run(group, default, "--xyzzy")
     assert run(group, "--xyzzy").code == 2
     assert run(group, "-h").out.startswith(f"Usage: reticent {group} [OPTIONS] COMMAND")
-    monkeypatch.delenv("RETICENT_DEBUG", raising=False)
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -118,6 +121,7 @@ def test_a_group_called_alone_shows_what_it_has(run: Run, group: tuple[str, ...]
         (["demo", "--standing"], "unknown option '--standing' of `reticent demo`", "--help"),
         (["model", "info", "--josn"], "of `reticent model info`", "did you mean '--json'?"),
         (["de\x1b[2Jcide"], "unknown command 'de\\x1b[2Jcide'", "did you mean 'model decide'?"),
+        (["model", "info", "a\x1b[2Jb\nc.x"], "a\ufffd[2Jb\ufffdc.x: no such file", ""),
     ],
 )
 def test_a_name_that_does_not_exist(run: Run, arguments: list[str], error: str, hint: str) -> None:
@@ -125,13 +129,6 @@ def test_a_name_that_does_not_exist(run: Run, arguments: list[str], error: str, 
     said = run(*arguments).refusal()
     assert error in said[0]
     assert hint in said[1]
-
-
-def test_a_path_does_not_steer_the_terminal(run: Run) -> None:
-    """It is shown with a sign in place of what would."""
-    error, _ = run("model", "info", "a\x1b[2Jb\nc.x").refusal()
-    shown = "\N{REPLACEMENT CHARACTER}"
-    assert error == f"a{shown}[2Jb{shown}c.x: no such file"
 
 
 @pytest.fixture
@@ -154,26 +151,30 @@ def fail_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:
 def test_a_defect_is_one_sentence_that_holds_nothing_private(
     run: Run, failing: pytest.MonkeyPatch
 ) -> None:
-    """The kind and the place; the message of the exception might quote a value."""
+    """The kind and the place; the message might quote a value. Whoever mends it sees all."""
     fail_with(KeyError("her salary"), failing)
     error, hint = run("demo").refusal(code=1)
     assert error.startswith("unexpected KeyError in test_main.py, line ")
     assert "RETICENT_DEBUG=1" in hint
     assert "salary" not in error + hint
-
-
-def test_a_defect_shows_its_traceback_on_demand(failing: pytest.MonkeyPatch) -> None:
-    """For whoever mends it."""
-    fail_with(KeyError("her salary"), failing)
     failing.setenv("RETICENT_DEBUG", "1")
     with pytest.raises(KeyError):
         outcome(["demo"])
 
 
-def test_an_interruption_has_the_exit_code_of_shells(run: Run, failing: pytest.MonkeyPatch) -> None:
-    """And is said in one line."""
-    fail_with(Interrupted(), failing)
-    assert run("demo").refusal(code=130)[0] == "interrupted"
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (Interrupted(), 130, "interrupted"),
+        (OSError(28, "No space left on device", "model"), 1, "model: no space left on device"),
+    ],
+)
+def test_what_the_system_says_is_one_sentence(
+    run: Run, failing: pytest.MonkeyPatch, error: BaseException, code: int, said: str
+) -> None:
+    """Such as an interruption, with the exit code of shells, or a full disk."""
+    fail_with(error, failing)
+    assert run("demo").refusal(code=code)[0] == said
 
 
 def test_an_interruption_that_was_renamed_is_one(run: Run, failing: pytest.MonkeyPatch) -> None:
@@ -196,15 +197,12 @@ def test_ctrl_c_ends_a_process_with_one_line() -> None:
     """As a terminal sends it, to a command that waits."""
     wait = "demo.read = lambda path: print(flush=True) or time.sleep(60)"
     script = f"import agent.cli.demo as demo, time; {wait}\n{START[-1]}"
-    started = [sys.executable, "-c", script, "demo"]
-    with subprocess.Popen(
-        started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (130, "")
+    with process(sys.executable, "-c", script, "demo") as started:
+        assert started.stdout is not None
+        started.stdout.readline()
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=PATIENCE)
+    assert (started.returncode, out) == (130, "")
     assert err.splitlines()[0] == "reticent: error: interrupted"
     assert len(err.splitlines()) == 2
 
@@ -213,46 +211,33 @@ def test_ctrl_c_ends_a_process_with_one_line() -> None:
 @pytest.mark.parametrize(("command", "code"), [("demo", 0), ("xyzzy", 2)])
 def test_a_closed_output_is_no_defect(closed: str, command: str, code: int) -> None:
     """What nobody wants to see goes nowhere, and the exit code tells the rest."""
-    shell = f'exec "$0" "$@" {closed}'
-    done = subprocess.run(
-        ["/bin/sh", "-c", shell, *START, command], capture_output=True, check=False
-    )
+    shell = ["/bin/sh", "-c", f'exec "$0" "$@" {closed}', *START, command]
+    done = subprocess.run(shell, capture_output=True, check=False, timeout=PATIENCE)
     assert done.returncode == code
     assert b"unexpected" not in done.stderr
     assert b"Traceback" not in done.stderr
 
 
-def test_what_the_system_refuses_is_said_in_its_words(
-    run: Run, failing: pytest.MonkeyPatch
-) -> None:
-    """Such as a full disk."""
-    fail_with(OSError(28, "No space left on device", "model"), failing)
-    assert run("demo").refusal(code=1)[0] == "model: no space left on device"
-
-
-def test_a_full_disk_is_an_error(village: Path) -> None:
-    """What was not written must not look written."""
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*START, "model", "info", str(village)],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert done.stderr.startswith("reticent: error: no space left on device\n")
-
-
-def test_a_reader_that_has_gone_is_not_told_so(village: Path) -> None:
-    """As in `reticent model info | head -1`."""
+def test_a_full_disk_and_a_reader_that_has_gone_are_errors(village: Path) -> None:
+    """What was not written must not look written; who has gone, as `head` has, is not told."""
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [*START, "model", "info", str(village)], stdout=writing, stderr=subprocess.PIPE, check=False
-    )
+    with Path("/dev/full").open("w") as full:
+        ends = [
+            subprocess.run(
+                [*START, "model", "info", str(village)],
+                stdout=out,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                timeout=PATIENCE,
+            )
+            for out in (full, writing)
+        ]
     os.close(writing)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert [each.returncode for each in ends] == [1, 1]
+    assert ends[0].stderr.startswith("reticent: error: no space left on device\n")
+    assert ends[1].stderr == ""
 
 
 def test_a_terminal_without_such_letters_is_served_too(tmp_path: Path) -> None:
@@ -263,6 +248,7 @@ def test_a_terminal_without_such_letters_is_served_too(tmp_path: Path) -> None:
         [*START, "model", "info", str(path)],
         capture_output=True,
         check=True,
+        timeout=PATIENCE,
         env={**os.environ, "PYTHONIOENCODING": "latin-1"},
     )
     assert rb"  source      \u03bb" in done.stdout
@@ -277,3 +263,116 @@ def test_colour_is_for_terminals_that_want_it(
     monkeypatch.delenv("NO_COLOR")
     assert run("model", "info", village).out == plain
     assert "\x1b" not in plain
+
+
+def test_every_query_can_come_from_the_standard_input() -> None:
+    """Whichever command takes one; none takes a pair that is a value of the user's own."""
+    taken = [(name, each) for name, command in LEAVES.items() for each in command.params]
+    queries = [(name, each.type) for name, each in taken if each.name == "query"]
+    assert {name for name, _ in queries} == {
+        *("ask", "model curve", "model decide", "requests whatif"),
+        *("policy explain", "policy set", "policy unset"),
+    }
+    assert {kind for _, kind in queries} == {QUERY}
+    paired = {(name, each.name) for name, each in taken if "=" in str(each.metavar or "")}
+    hypothetical = {(name, each) for name in ("model decide", "model curve") for each in MAY}
+    assert paired == {*hypothetical, ("policy set", "pairs")}
+
+
+@pytest.mark.parametrize(
+    ("given", "query"),
+    [
+        (f"{ASKED}\n", ASKED),
+        (f"{ASKED}\r\n", ASKED),
+        (f" {ASKED}", f" {ASKED}"),
+        ("a\nb\n", "a\nb"),
+    ],
+)
+def test_the_query_is_what_is_piped(piped: Run, fake: FakeDaemon, given: str, query: str) -> None:
+    """Whole, but for the end of its last line."""
+    assert piped("ask", "a.example", "-", given=given).code == 0
+    assert fake.calls[0] == ("decide", {"body": Ask(query=query, recipient="a.example")})
+
+
+def test_the_query_is_asked_for_at_a_terminal(
+    piped: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the error stream; the output is the answer's."""
+    monkeypatch.setattr("agent.cli.options.at_terminal", lambda: True)
+    ran = piped("ask", "a.example", "-", "--json", given=f"{ASKED}\n")
+    assert ran.record["id"] == ANSWER.id
+    assert "Query:" in ran.err
+    assert fake.calls[0] == ("decide", {"body": Ask(query=ASKED, recipient="a.example")})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "error"),
+    [
+        (["a.example", "-"], "", "the query is empty"),
+        (["a.example", " "], "", "the query is empty"),
+        (["", "q"], "", "the recipient is empty"),
+        (["h" * 5000, "q"], "", "the recipient is too long"),
+        (["a.example", "q" * 5000], "", "the query is too long"),
+        (["a.example", "-"], "q" * (LONGEST_QUERY + 1), "the query is too long"),
+        (["a.example", "q\udcff"], "", "the query is not text in UTF-8"),
+        (["h\udcff", "q"], "", "part of this is not text in UTF-8"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_sentence(
+    piped: Run, fake: FakeDaemon, arguments: list[str], given: str, error: str
+) -> None:
+    """Of ours, before the daemon is asked anything."""
+    said, hint = piped("ask", *arguments, given=given).refusal()
+    assert said == error
+    assert hint
+    assert fake.calls == []
+
+
+# What runs until it is stopped, and what changes the system beyond the home of the test.
+APART = {"daemon run", "requests review", "requests watch", "unlock", "demo", "vault purge"}
+APART_GROUPS = ("lab ", "daemon service ", "browser ")
+ODD = (
+    *("", " ", "-", "=", "h" * 5000, "\udcff\udcfe", "\x1b[2J", "-1", "9" * 20, "nan"),
+    *("@x", "/x/y"),
+)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in LEAVES if n not in APART and not n.startswith(APART_GROUPS)]
+)
+def test_odd_arguments_end_in_a_sentence(
+    run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Whatever is given to whichever command: no traceback, no screenful, nothing that steers."""
+    assert home.is_dir()
+    monkeypatch.chdir(tmp_path)
+    taken = LEAVES[name].params
+    places = [each for each in taken if isinstance(each, click.Argument)]
+    options = [e.opts[0] for e in taken if isinstance(e, click.Option) and not e.is_flag]
+    for odd in ODD:
+        tries = [[odd] * len(places), *([*["x"] * len(places), each, odd] for each in options)]
+        for given in tries:
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+            ran = run(*name.split(), *given)
+            lines = [line for line in ran.err.splitlines() if line.startswith("reticent: ")]
+            assert ran.code in (0, 1, 2)
+            shown = ran.err + ran.out
+            assert not any(sign in shown for sign in ("Traceback", "unexpected ", "\x1b"))
+            assert not any(sign in ran.err for sign in ("openapi", "is not a valid", "<=x"))
+            assert all(len(line) < 1000 for line in lines)
+            assert ran.code == 0 or lines or ran.out or "Usage" in ran.err
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="only Linux shows it there")
+def test_nobody_else_sees_what_is_asked(home: Path) -> None:
+    """A process that waits for its query has nothing of it among its arguments, then or later."""
+    command = [sys.executable, "-m", "agent.cli", "model", "decide", "--query", "-", "--json"]
+    assert home.is_dir()
+    with process(*command) as running:
+        time.sleep(0.5)  # in which it comes to wait for the query
+        own = Path(f"/proc/{running.pid}")
+        seen = [(own / name).read_bytes() for name in ("cmdline", "environ")]
+        out, _ = running.communicate(ASKED, timeout=PATIENCE)
+    assert b"decide" in seen[0]
+    assert (running.returncode, ASKED in out) == (0, True)
+    assert not any(ASKED.encode() in each for each in seen)

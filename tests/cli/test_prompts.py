@@ -24,7 +24,7 @@ from agent.cli.prompts import (
 from agent.errors import ReticentError, UsageError, VaultError
 from agent.paths import paths
 from agent.wire.base import LONGEST_SECRET
-from tests.cli.conftest import Run
+from tests.cli.conftest import PATIENCE, Run
 from tests.cli.daemon import LOCKED
 from tests.cli.vaults import PASSPHRASE, Memory, made
 from tests.wire.fake import FakeDaemon
@@ -41,6 +41,7 @@ ASKING = [
     ("vault", "restore", "FILE"),
     ("vault", "restore", "FILE", "--keyring"),
     ("vault", "backup", "copy"),
+    ("init", "--passphrase-stdin", "--no-values"),
 ]
 
 
@@ -54,7 +55,7 @@ def terminal(patch: pytest.MonkeyPatch, *answers: str) -> list[str]:
         return next(left)
 
     patch.setattr(prompts, "at_terminal", lambda: True)
-    patch.setattr(prompts, "_hidden", hidden)
+    patch.setattr(prompts, "_typed", hidden)
     return asked
 
 
@@ -174,16 +175,12 @@ def test_what_follows_by_itself_is_weaker(weaker: str, stronger: str) -> None:
     assert strength(weaker) < strength(stronger)
 
 
-@pytest.mark.parametrize("text", ["", "password", "12345678", "Password1!", "iloveyou2"])
-def test_what_many_people_choose_is_not_enough(text: str) -> None:
-    """Nor is nothing."""
-    assert strength(text) < ENOUGH
-
-
-@pytest.mark.parametrize("text", ["correct horse battery staple", "xK9#fL2qWv$7", "x7f3kd82hd9s"])
-def test_words_and_random_signs_are_enough(text: str) -> None:
-    """Four words, or twelve signs."""
-    assert strength(text) >= ENOUGH
+def test_words_and_random_signs_are_enough() -> None:
+    """Four words, or twelve signs; what many people choose is not, nor is nothing."""
+    for text in ("", "password", "12345678", "Password1!", "iloveyou2"):
+        assert strength(text) < ENOUGH
+    for text in ("correct horse battery staple", "xK9#fL2qWv$7", "x7f3kd82hd9s"):
+        assert strength(text) >= ENOUGH
 
 
 @pytest.mark.parametrize(
@@ -221,18 +218,12 @@ def test_where_the_vault_is_opened_here(
     run: Run, typed: io.StringIO, memory: Memory, home: Path, command: tuple[str, ...]
 ) -> None:
     """Also where the keyring has the secret."""
-    made(home)
+    if command[0] != "init":  # which makes it
+        made(home)
     arguments = [str(paths().vault) if each == "FILE" else each for each in command]
     assert run(*arguments).refusal(1)[0] == SAID
     assert (typed.tell(), memory.kept) == (0, {})
-
-
-@pytest.mark.usefixtures("memory", "home")
-def test_where_it_is_made(run: Run, typed: io.StringIO) -> None:
-    """Nothing is there yet."""
-    assert run("init", "--passphrase-stdin", "--no-values").refusal(1)[0] == SAID
-    assert typed.tell() == 0
-    assert not paths().vault.exists()
+    assert paths().vault.exists() == (command[0] != "init")
 
 
 @pytest.mark.parametrize("options", [(), ("--recovery",), ("--keyring",)])
@@ -266,6 +257,7 @@ def test_what_is_no_text_is_no_secret(home: Path, strict: bool) -> None:
         input=b"four random w\xf6rds here\n",
         capture_output=True,
         check=False,
+        timeout=PATIENCE,
         env={**os.environ, **strictly},
     )
     error = "reticent: error: the passphrase is not text in UTF-8"

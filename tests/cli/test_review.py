@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from agent.cli.review import USUAL, edit
 from agent.errors import DaemonError, UsageError
 from agent.tui.app import Review
 from agent.wire.client import Client
-from agent.wire.state import Status
 from tests.cli.conftest import Run
 from tests.daemon.whole_daemon import end, environment, home, living
 from tests.house.tree import ROOT
@@ -70,24 +70,17 @@ def test_the_daemon_that_it_starts_outlives_it() -> None:
             cwd=ROOT,
             check=True,
             capture_output=True,
+            timeout=PATIENCE,
         )
         with Client(places.control) as client:
-            status = _answer(client)
+            until, status = time.monotonic() + PATIENCE, None
+            while status is None:
+                assert time.monotonic() < until
+                time.sleep(0.02)
+                with suppress(DaemonError):
+                    status = client.call("status")
             assert os.getsid(status.process) == status.process
         end(places)
-
-
-def _answer(client: Client) -> Status:
-    """Return how a daemon is that begins."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            found: Status = client.call("status")
-        except DaemonError:
-            assert time.monotonic() < until
-            time.sleep(0.02)
-        else:
-            return found
 
 
 def test_a_daemon_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,16 +145,10 @@ def test_the_editor_gets_the_line_and_the_file(
     assert editor.said() == ["--wait", "/a b/policy.toml"]
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("nano", ["+7", "/p"]),
-        ("hx", ["/p:7"]),
-        ("code", ["-g", "/p:7"]),
-        ("gedit", ["/p"]),
-        ("my editor", ["/p"]),
-    ],
-)
+TOLD = {"nano": ["+7", "/p"], "hx": ["/p:7"], "code": ["-g", "/p:7"], "my editor": ["/p"]}
+
+
+@pytest.mark.parametrize(("name", "told"), TOLD.items())
 def test_a_line_is_told_as_the_editor_takes_it(
     name: str, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,17 +173,6 @@ def test_where_none_is_named_a_usual_one_is_taken(
     assert editor.said() == (["/p"] if name == "sensible-editor" else ["+7", "/p"])
 
 
-def test_the_one_for_the_screen_goes_before_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As other programs have it."""
-    editor = Editor(tmp_path)
-    monkeypatch.setenv("VISUAL", shlex.quote(str(editor.path)))
-    monkeypatch.setenv("EDITOR", "/nowhere")
-    edit("/p", None)
-    assert editor.said() == ["/p"]
-
-
 @pytest.mark.parametrize(
     ("named", "what"),
     [
@@ -219,12 +195,13 @@ def test_no_editor_is_said_in_a_sentence(
     assert "export EDITOR=nano" in raised.value.hint
 
 
-def test_an_editor_that_fails_was_an_editor(
+def test_the_one_for_the_screen_goes_before_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was saved is read all the same."""
+    """As other programs have it; one that fails was an editor, and what was saved is read."""
     editor = Editor(tmp_path, "exit 3")
-    monkeypatch.setenv("EDITOR", shlex.quote(str(editor.path)))
+    monkeypatch.setenv("VISUAL", shlex.quote(str(editor.path)))
+    monkeypatch.setenv("EDITOR", "/nowhere")
     edit("/p", None)
     assert editor.said() == ["/p"]
 
@@ -240,6 +217,7 @@ def test_ctrl_c_in_the_editor_is_the_editors(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=PATIENCE,
     )
     assert (ran.stdout, ran.stderr, ran.returncode) == ("lived\n", "", 0)
     assert not (tmp_path / "ended").exists()

@@ -72,7 +72,7 @@ def test_a_weak_passphrase_is_asked_about(key: Keyed, monkeypatch: pytest.Monkey
     secrets = iter((PASSPHRASE, "password", "password", OTHER, OTHER))
     answers = iter((False,))
     monkeypatch.setattr("agent.cli.prompts.at_terminal", lambda: True)
-    monkeypatch.setattr("agent.cli.prompts._hidden", lambda _prompt: next(secrets))
+    monkeypatch.setattr("agent.cli.prompts._typed", lambda _prompt, **_: next(secrets))
     monkeypatch.setattr("click.confirm", lambda _question, err: next(answers) and err)
     ran = key("add", "passphrase")
     assert ran.code == 0
