@@ -90,14 +90,6 @@ def test_a_relay_killed_under_a_question(world: World) -> None:
     world.browser.says("1")
 
 
-def test_a_relay_killed_between_questions(world: World) -> None:
-    """The next search may lack a header, but not for long."""
-    assert killed_relays(world.places.query) == 1
-    came = world.search("after")
-    assert came.header in {None, right("after")}
-    until(lambda: found_again(world), "a header")
-
-
 def mend(world: World) -> None:
     """Have the daemon answer as it should."""
     world.daemon.reset()

@@ -37,16 +37,6 @@ def lead(world: World, address: str) -> None:
     world.browser.click("#link")
 
 
-def passing(world: World) -> int:
-    """Return how many rules let searches of a Chromium pass, or carry something."""
-    rules = "api.declarativeNetRequest.getSessionRules()"
-    return int(
-        world.browser.inside(
-            f"{rules}.then((all) => all.filter((each) => each.action.type !== 'redirect').length)"
-        )
-    )
-
-
 @pytest.mark.parametrize("steps", STEPS, ids=len)
 def test_one_request_however_long_the_decision_takes(world: World, steps: range) -> None:
     """Whether it is there before the browser asks for it, or after, or meanwhile."""
@@ -150,24 +140,6 @@ def test_a_search_with_a_sign_that_a_query_cannot_have(world: World) -> None:
     world.daemon.sites = [site("search.localhost", world.recipient.url("search", path))]
     world.learn()
     until(lambda: _odd(world, path) == right("odd"), "a header")
-
-
-def test_only_what_leaves_after_it_was_let_pass_takes_its_rules(
-    started: Callable[[str], World],
-) -> None:
-    """Here, for once, all that leaves seems to have left before, by the background's clock."""
-    world = started("chromium")
-    world.fresh()
-    until(lambda: passing(world) == 0, "no rules of the last search")
-    world.browser.inside("void (self.now = Date.now, Date.now = () => self.now() + 5000)")
-    try:
-        for number in range(3):
-            world.search(f"ahead {number}")
-            assert passing(world) == 2
-    finally:
-        world.browser.inside("void (Date.now = self.now)")
-    world.search("in time")
-    until(lambda: passing(world) == 0, "no rules of the last search")
 
 
 def test_a_background_that_has_ended_begins_again(started: Callable[[str], World]) -> None:

@@ -56,23 +56,6 @@ def test_tabs_that_a_page_opens_at_once(world: World) -> None:
     assert front.header == right(front.query)
 
 
-def test_tabs_that_go_on_at_once(world: World) -> None:
-    """Nor where each tab has a search already: those behind carry nothing."""
-    world.daemon.delay = DELAY
-    world.search("0 before")
-    for number in range(1, TABS):
-        world.browser.opened()
-        world.search(f"{number} before")
-    for number, tab in enumerate(world.browser.tabs()):
-        world.browser.switch(tab)
-        address = json.dumps(world.recipient.search(f"{number} after"))
-        world.browser.run(f"setTimeout(() => location = {address}, 50)")
-    came = world.recipient.heard(lambda each: each.query.endswith("after"), TABS)
-    assert len({each.query for each in came}) == TABS
-    front = f"{TABS - 1} after"
-    assert {each.query: each.header for each in came if each.header} == {front: right(front)}
-
-
 def test_the_same_search_in_two_tabs(world: World) -> None:
     """Each that is in front when it is asked about has the header, and that is at least one."""
     world.daemon.delay = DELAY

@@ -9,8 +9,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from packaging.requirements import Requirement
 
+from tests.house.test_dependencies import closure
 from tests.house.tree import ran
 
 
@@ -32,17 +32,9 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     ran(sys.executable, "-m", "pip", *into, "install", "--no-deps", "--no-index", wheel)
     site = Path(sysconfig.get_path("purelib", "venv", {"base": str(home)}))
     (ours,) = distributions(name="reticent", path=[str(site)])
-    for needed in closure(ours):
-        link(needed, site)
+    for needed in closure(ours.requires or []):
+        link(distribution(needed), site)
     return home
-
-
-def closure(needing: Distribution) -> list[Distribution]:
-    """Return what a distribution needs on this machine without extras, and what that needs."""
-    wanted = [Requirement(line) for line in needing.requires or ()]
-    here = [w for w in wanted if w.marker is None or w.marker.evaluate({"extra": ""})]
-    direct = [distribution(requirement.name) for requirement in here]
-    return direct + [deeper for needed in direct for deeper in closure(needed)]
 
 
 def link(needed: Distribution, site: Path) -> None:
