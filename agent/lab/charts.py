@@ -103,14 +103,15 @@ class Finding:
     text: tuple[str, ...] = ()
 
 
-def section(chart: Chart, note: str) -> list[str]:
+def section(chart: Chart, note: str) -> str:
     """Return the beginning of a section of a page in Markdown: a chart, and a note on its data."""
     files = f"[SVG]({chart.name}.svg), [numbers]({chart.name}.csv)"
     picture = f"![{chart.title}]({chart.name}.png)"
-    return [f"## {chart.title}", "", picture, "", f"{note} {files}", ""]
+    return f"## {chart.title}\n\n{picture}\n\n{note} {files}\n"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table in Markdown, line by line."""
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
-    return ["| " + " | ".join(each.replace("|", "\\|") for each in line) + " |" for line in lines]
+    cells = [[each.replace("|", "\\|") for each in line] for line in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)

@@ -132,9 +132,9 @@ def report(title: str, intro: Sequence[str], findings: Sequence[Finding]) -> str
         }
         same, other, _ = (sum(column) for column in zip(*counts.values(), strict=True))
         lines += [f"Published results with the same shape here: {same}; with another: {other}.", ""]
-        lines += [*table(OVERVIEW, [(name, *map(str, row)) for name, row in counts.items()]), ""]
+        lines += [table(OVERVIEW, [(name, *map(str, row)) for name, row in counts.items()]), ""]
     for finding in findings:
-        lines += section(finding.chart, finding.chart.note)
+        lines.append(section(finding.chart, finding.chart.note))
         for text in finding.text:
             lines += [text, ""]
         if finding.claims:
@@ -142,7 +142,7 @@ def report(title: str, intro: Sequence[str], findings: Sequence[Finding]) -> str
                 (each.place, each.published, each.ours, WORDS[each.same], each.why)
                 for each in finding.claims
             ]
-            lines += [*table(HEAD, rows), ""]
+            lines += [table(HEAD, rows), ""]
     return "\n".join(lines)
 
 

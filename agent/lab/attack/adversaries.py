@@ -114,7 +114,9 @@ class Reasoner:
         # Whoever is not out yet was asked the same and has said the same: one memory is all theirs.
         producing, held = np.arange(len(self._people)), 0
         left, masks = [], []
-        for question, chosen, _ in requests_of(self._agent, self._model, self._scene, person):
+        for question, chosen, _ in requests_of(
+            self._agent.chosen, self._model, self._scene, person
+        ):
             producing = self._those_who_say(chosen.order, question, person, producing)
             held |= union(each for each in chosen.order if each < self._model.persons)
             left.append(producing)

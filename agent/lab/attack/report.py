@@ -34,18 +34,14 @@ def page(study: Study, charts: Sequence[Chart], judged: Sequence[Bar]) -> str:
         "note": note_of(study),
         "source": source,
         "people": len(study.crowd.people),
-        "charts": "\n".join(line for each in charts for line in section(each, source)),
-        "bars": _table(BARS, bars),
+        "charts": "\n".join(section(each, source) for each in charts),
+        "bars": table(BARS, bars),
         "ways": _ways(study, study.outcomes),
         "met": _met([each.met for each in judged], len(study.crowd.people)),
     }
     for each in (_guesses, _absence, _exactly, _services):
         fields |= each(study)
     return (files("agent.lab.attack") / "report.md").read_text("utf-8").format(**fields)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join(table(head, rows))
 
 
 def _guesses(study: Study) -> dict[str, object]:
@@ -72,7 +68,7 @@ def _guesses(study: Study) -> dict[str, object]:
         "times": often if times >= 1 else f"{1 / times:.1f} times as often",
         "left": own.left[1] - 1,
         "kept": "a share that cannot be said" if kept is None else f"{100 * kept.mean:.0f} %",
-        "sides": _table(SIDES, sides),
+        "sides": table(SIDES, sides),
     }
 
 
@@ -120,7 +116,7 @@ def _absences(name: str, withheld: Mapping[Way, Withheld]) -> str:
         )
         for way, each in withheld.items()
     ]
-    return _table((name, *ABSENCE), rows)
+    return table((name, *ABSENCE), rows)
 
 
 def _exactly(study: Study) -> dict[str, object]:
@@ -168,7 +164,7 @@ def _ways(part: Study | Exactly, ways: Iterable[Way]) -> str:
                 milliseconds(outcome.seconds),
             )
         )
-    return _table(HEAD, rows)
+    return table(HEAD, rows)
 
 
 def _services(study: Study) -> dict[str, object]:
@@ -197,5 +193,5 @@ def _services(study: Study) -> dict[str, object]:
         "setting": own.recipe.setting,
         "service_bits": own.bits,
         "others": " and ".join(others),
-        "services": _table(SERVICES, rows),
+        "services": table(SERVICES, rows),
     }

@@ -1,8 +1,8 @@
 """The service that everybody's requests go to: one of three kinds, chosen on the training half."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -33,15 +33,9 @@ WORDS = {
 }
 
 
-class QueryService(Protocol):
-    """What a service knows about one query."""
-
-    def chances(self, received: Received) -> Floats:
-        """Return P(x|.), float64, shape (n, K), all above 0, for what n requests say.
-
-        ``received``: of `received`, shape (n, attributes).
-        """
-        ...
+# Returns P(x|.) of one query, float64, shape (n, K), all above 0, for what n requests say, as
+# `received` has it, shape (n, attributes).
+QueryService = Callable[[Received], Floats]
 
 
 def prior(rows: QueryRows) -> Floats:
@@ -312,13 +306,13 @@ class _Learner:
         rows, cards = _part(self._rows, chosen), self._model.cards
         pull = self._model.queries[self._query].shrinkage or PULL
         if recipe.kind == "smoothed counts":
-            return Counts(rows, cards, recipe.number * pull)
+            return Counts(rows, cards, recipe.number * pull).chances
         if recipe.kind == "factored, tempered":
-            return factored(rows, cards, pull, recipe.number)
+            return factored(rows, cards, pull, recipe.number).chances
         draw = np.random.default_rng((self._seed, self._query, len(rows.intent)))
         sets = practised(self._model, self._query, COPIES * len(rows.intent), draw)
         received = np.tile(self._whole[chosen], (COPIES, 1)) * sets
-        return logistic(rows, cards, received, recipe.number / pull)
+        return logistic(rows, cards, received, recipe.number / pull).chances
 
 
 def _part(rows: QueryRows, chosen: Table) -> QueryRows:
@@ -330,5 +324,5 @@ def _part(rows: QueryRows, chosen: Table) -> QueryRows:
 def _scored(service: QueryService, received: Received, chances: Floats) -> Floats:
     """Return log2 P(x|.) - log2 p0(x), 0 where nothing was said."""
     silent = (received == SILENT).all(axis=1)
-    shares: Floats = np.where(silent[:, None], chances, service.chances(received))
+    shares: Floats = np.where(silent[:, None], chances, service(received))
     return np.log2(shares / chances)

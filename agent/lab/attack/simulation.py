@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,20 @@ class Question(NamedTuple):
     at: datetime
 
 
+class Chosen(NamedTuple):
+    """What is told, indexes of the model in the order chosen; seconds that choosing took.
+
+    ``planned``: whether choosing depends on what the recipient was asked before.
+    """
+
+    order: tuple[int, ...]
+    seconds: float = 0.0
+    planned: bool = False
+
+
+Strategy = Callable[[Question, Person], Chosen]  # what one person's request carries
+
+
 class Memory:
     """What several recipients were told by one person.
 
@@ -78,15 +92,14 @@ class Memory:
         """Return what the agent takes a host to hold."""
         return self._holdings[self._pool(host)].knowledge(now)
 
-    def tell(self, question: Question, order: Sequence[int], *, counted: bool) -> None:
-        """Tell the recipient of a request these attributes of the model.
+    def tell(self, question: Question, chosen: Chosen) -> None:
+        """Tell the recipient of a request what was chosen; what is of the request is forgotten.
 
-        Those of the request are not remembered. ``counted``: whether the agent counts what it was
-        asked.
+        The agent counts what it was asked where it plans.
         """
         host = question.host
         known = question.held.names
-        lasting = [each for each in order if each < len(self._names)]
+        lasting = [each for each in chosen.order if each < len(self._names)]
         new = sorted(
             (self._names[each], int(self._codes[each]))
             for each in lasting
@@ -94,31 +107,12 @@ class Memory:
         )
         holdings = self._holdings[self._pool(host)]
         holdings.add_facts(question.at, site_of(host), new)
-        if counted and order:
+        if chosen.planned and chosen.order:
             holdings.add_query(site_of(host), question.query)
         self._held[host] = self.held(host) | union(lasting)
 
     def _pool(self, host: str) -> str:
         return GROUP if self._grouped else host
-
-
-class Chosen(NamedTuple):
-    """What is told, indexes of the model in the order chosen; seconds that choosing took."""
-
-    order: tuple[int, ...]
-    seconds: float
-
-
-class Strategy(Protocol):
-    """Chooses what is told."""
-
-    def chosen(self, question: Question, person: Person) -> Chosen:
-        """Return what one person's request carries."""
-        ...
-
-    def plans(self, question: Question) -> bool:
-        """Say whether choosing depends on what the recipient was asked before."""
-        ...
 
 
 def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
@@ -133,42 +127,26 @@ def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
     ]
     match way.telling:
         case "reticent":
-            return Reticent(way, model, scene, clock)
+            return Reticent(way, model, scene, clock).chosen
         case "random":
             count = min(way.count, len(asked))
 
-            def drawn(person: Person) -> tuple[int, ...]:
+            def drawn(_question: Question, person: Person) -> Chosen:
                 generator = np.random.default_rng((scene.seed, person.place))
                 chosen = generator.choice(len(asked), count, replace=False).tolist()
-                return tuple(sorted(asked[each] for each in chosen))
+                return Chosen(tuple(sorted(asked[each] for each in chosen)))
 
-            return Fixed(drawn)
+            return drawn
         case "nothing":
-            return Fixed(lambda _: ())
+            return lambda *_: Chosen(())
         case "everything":
-            return Fixed(lambda _: tuple(range(len(names))))
+            return lambda *_: Chosen(tuple(range(len(names))))
     groups = {group.name: group.mask for group in groups_of(model)}
     if way.telling not in groups:
         hint = f"leave out the way {way.name!r}"
         raise UsageError(f"the model has no {way.telling}", hint)
-    group = tuple(each for each in asked if groups[way.telling] >> each & 1)
-    return Fixed(lambda _: group)
-
-
-class Fixed:
-    """The same with every request of a person."""
-
-    def __init__(self, order: Callable[[Person], tuple[int, ...]]) -> None:
-        """Take what is told, by person."""
-        self._order = order
-
-    def chosen(self, question: Question, person: Person) -> Chosen:  # noqa: ARG002  (of the protocol)
-        """Return what the person always tells."""
-        return Chosen(self._order(person), 0.0)
-
-    def plans(self, question: Question) -> bool:  # noqa: ARG002  (of the protocol)
-        """Say that it does not."""
-        return False
+    group = Chosen(tuple(each for each in asked if groups[way.telling] >> each & 1))
+    return lambda *_: group
 
 
 class Reticent:
@@ -196,7 +174,8 @@ class Reticent:
             decision = self.decision(question, person)
             seconds = self._clock() - start
             order = tuple(self._places[name] for name in decision.disclosed)
-            found = self._decided[state] = Chosen(order, seconds)
+            planned = self._ruled(question)[1].mode == "planned"
+            found = self._decided[state] = Chosen(order, seconds, planned)
         return found
 
     def state(self, question: Question, person: Person) -> Hashable:
@@ -212,10 +191,6 @@ class Reticent:
         if self.reads_own(question):
             return tuple(codes)
         return self._available(codes)
-
-    def plans(self, question: Question) -> bool:
-        """Say whether a plan is made, for which queries that were asked count."""
-        return self._ruled(question)[1].mode == "planned"
 
     def reads_own(self, question: Question) -> bool:
         """Say whether limits are kept for this user, whose own codes a decision then takes."""
@@ -283,8 +258,8 @@ def requests_of(
         at = FIRST + number * scene.pause
         host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
         question = Question(asked.query, host, memory.knowledge(host, at), at)
-        chosen = strategy.chosen(question, person)
-        memory.tell(question, chosen.order, counted=strategy.plans(question))
+        chosen = strategy(question, person)
+        memory.tell(question, chosen)
         yield question, chosen, memory.held(host)
 
 

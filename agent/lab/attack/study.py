@@ -15,7 +15,7 @@ from agent.lab.attack.outcome import Crowd, Outcome, Resamples, left_of, outcome
 from agent.lab.attack.services import Service, Trial, chosen
 from agent.lab.attack.simulation import Scene, Trace
 from agent.lab.attack.ways import ANSWERED, Options, Way
-from agent.lab.attack.workers import Compared, Run, inferences, searches, traces, watched
+from agent.lab.attack.workers import Compared, Run, Work, traces, worked
 from agent.lab.paper.subject import groups_of
 from agent.tradeoff import members, union
 
@@ -46,7 +46,7 @@ def exactly(model: Model, crowd: Crowd, service: Service, run: Run, seed: int) -
     """Return what comes of a crowd's people; ``seed``: of their resamples."""
     # In this order: what a search is compared with is remembered, and would take no time after.
     sent = traces(model, Scene(), [ways.SINGLE], crowd.people, run)
-    found = searches(model, Scene(), ways.EXACT, crowd.people, run)
+    found = worked(model, Work("search", Scene()), {ways.EXACT: crowd.people}, run)[ways.EXACT]
     sent[ways.EXACT] = [each.trace for each in found]
     return Exactly(
         outcomes={way: outcome(crowd, each, service) for way, each in sent.items()},
@@ -110,7 +110,8 @@ def reasoned(
     others = np.setdiff1d(np.arange(len(codes)), places)
     listed = np.append(places, others[: max(0, LISTED - len(places))])
     withheld = {}
-    for way, found in inferences(model, Scene(), rare, codes[listed], run).items():
+    reason = Work("reason", Scene(), codes[listed])
+    for way, found in worked(model, reason, rare, run).items():
         bits = np.array([each.bits[-1] for each in found])
         most = found[int(bits.argmax())]
         left = int(most.agreeing[-1]), int(most.producing[-1])
@@ -181,7 +182,8 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
     crowd = Crowd(people, others.codes, guarded, options.steps)
     run = Run(options.processes, progress)
     scene, every = Scene(seed=options.seed), ways_for(model)
-    both = watched(model, scene, dict.fromkeys(EVERYONE, people), crowd.codes, run)
+    watched = Work("send and reason", scene, crowd.codes)
+    both = worked(model, watched, dict.fromkeys(EVERYONE, people), run)
     rest = traces(model, scene, [way for way in every if way not in both], people, run)
     found = {way: [trace for trace, _ in each] for way, each in both.items()} | rest
     sent = {way: found[way] for way in every}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from agent import Model, load_model
 from agent.lab import Progress, spawned
-from agent.lab.attack.adversaries import Inferred, Reasoner
+from agent.lab.attack.adversaries import Reasoner
 from agent.lab.attack.heldout import Codes, Person
 from agent.lab.attack.simulation import (
     Chosen,
@@ -70,7 +70,7 @@ class Searcher:
     def searched(self, person: Person) -> Searched:
         """Return what comes of a person's requests; their recipients knew nothing before."""
         self._compared = []
-        trace = walk(self, self._model, self._scene, person)
+        trace = walk(self.chosen, self._model, self._scene, person)
         return Searched(trace, tuple(self._compared))
 
     def chosen(self, question: Question, person: Person) -> Chosen:
@@ -86,10 +86,6 @@ class Searcher:
             )
         self._compared.append(self._known[state])
         return chosen
-
-    def plans(self, question: Question) -> bool:
-        """Say whether choosing depends on what the recipient was asked before."""
-        return self._exact.plans(question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,37 +103,18 @@ def traces(
 
     But for seconds they do not depend on how many processes there are.
     """
-    return _by_way(model, Work("send", scene), dict.fromkeys(ways, people), run)
-
-
-def watched(
-    model: Model, scene: Scene, people: Mapping[Way, Sequence[Person]], listed: Codes, run: Run
-) -> dict[Way, list[tuple[Trace, Inferred]]]:
-    """Return the traces as `traces`, each with who is left as `inferences`: decided once."""
-    return _by_way(model, Work("send and reason", scene, listed), people, run)
-
-
-def inferences(
-    model: Model, scene: Scene, people: Mapping[Way, Sequence[Person]], listed: Codes, run: Run
-) -> dict[Way, list[Inferred]]:
-    """Return who is left of a list for one who reasons about absence, by way, in their order.
-
-    ``people``: who is looked for, all of them on the list, in ways that Reticent decides;
-    ``listed``: unsigned, shape (N, P), their codes.
-    """
-    return _by_way(model, Work("reason", scene, listed), people, run)
-
-
-def searches(
-    model: Model, scene: Scene, way: Way, people: Sequence[Person], run: Run
-) -> list[Searched]:
-    """Return what comes of the people's requests in a way that searches exactly, in their order."""
-    return _by_way(model, Work("search", scene), {way: people}, run)[way]
+    return worked(model, Work("send", scene), dict.fromkeys(ways, people), run)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """What is done with each person; ``listed``: who is on the list of whoever reasons."""
+    """What is done with each person, in ways that Reticent decides if it is more than sending.
+
+    "send" makes a trace. "reason" infers who is left of a list for one who reasons about absence,
+    and "send and reason" both, decided once. "search" makes what exact search finds, in a way that
+    searches so. ``listed``: unsigned, shape (N, P), the codes of who is on that list, as is
+    everybody who is looked for.
+    """
 
     kind: Literal["send", "send and reason", "reason", "search"]
     scene: Scene
@@ -154,13 +131,13 @@ class Work:
         reason = Reasoner(agent, model, scene, listed).inferred
         if self.kind == "reason":
             return reason
-        return lambda person: (walk(agent, model, scene, person), reason(person))
+        return lambda person: (walk(agent.chosen, model, scene, person), reason(person))
 
 
-def _by_way(
+def worked(
     model: Model, work: Work, people: Mapping[Way, Sequence[Person]], run: Run
 ) -> dict[Way, list[Any]]:
-    """Return what work makes of each person, by way, and report progress.
+    """Return what work makes of each person, by way and in their order, and report progress.
 
     A model's own memory cannot be sent, so each of several processes reads the model.
     """
@@ -172,39 +149,30 @@ def _by_way(
     ]
     done: dict[Way, list[Any]] = {way: [] for way in people}
     with ExitStack() as stack:
-        results: Iterable[list[Any]] = map(_Crew(model, work).done, tasks)
-        if run.processes > 1:
+        results: Iterable[list[Any]] = map(_done, tasks)
+        if run.processes == 1:
+            stack.callback(_working.clear)
+            _begin(model, work)
+        else:
             path = Path(stack.enter_context(TemporaryDirectory())) / f"half{SUFFIX}"
             write(model, path)
             pool = stack.enter_context(spawned(run.processes, partial(_begin, path, work)))
-            results = pool.map(_work, tasks)
+            results = pool.map(_done, tasks)
         for number, ((way, _), found) in enumerate(zip(tasks, results, strict=True), 1):
             done[way] += found
             run.progress(what, number / len(tasks))
     return done
 
 
-class _Crew:
-    """Does one task after the other; what was decided in a way is kept until another comes."""
-
-    def __init__(self, model: Model, work: Work) -> None:
-        self._model, self._work = model, work
-        self._working: tuple[Way, Callable[[Person], Any]] | None = None
-
-    def done(self, task: Task) -> list[Any]:
-        """Return what comes of a task's people."""
-        way, people = task
-        if self._working is None or self._working[0] != way:
-            self._working = way, self._work.of(way, self._model)
-        return [self._working[1](person) for person in people]
+# What is done in a way; what was decided in it is kept until another comes. One, once begun.
+_working: list[Callable[[Way], Callable[[Person], Any]]] = []
 
 
-_crews: list[_Crew] = []  # of this process: one, once it has begun
+def _begin(model: Model | Path, work: Work) -> None:
+    loaded = load_model(model) if isinstance(model, Path) else model
+    _working[:] = [lru_cache(1)(partial(work.of, model=loaded))]
 
 
-def _begin(path: Path, work: Work) -> None:
-    _crews.append(_Crew(load_model(path), work))
-
-
-def _work(task: Task) -> list[Any]:
-    return _crews[0].done(task)
+def _done(task: Task) -> list[Any]:
+    way, people = task
+    return [*map(_working[0](way), people)]

@@ -50,17 +50,13 @@ def heuristics(subject: Subject, trade_off: float) -> tuple[Scored, ...]:
     """Return the set that LLS finds at lambda, then the groups of `groups_of`."""
     objective = subject.objective(trade_off)
     sets = [(OPTIMISED, maximise(objective, "lls").mask, "by LLS"), *groups_of(subject.model)]
-    return tuple(
-        Scored(
-            name,
-            subject.names(mask),
-            objective.utility(mask),
-            objective.cost(mask),
-            objective.identifiability_cost(mask),
-            meaning,
-        )
-        for name, mask, meaning in sets
-    )
+    terms = (objective.utility, objective.cost, objective.identifiability_cost)
+    found = []
+    for name, mask, meaning in sets:
+        utility, cost, identifiability = (each(mask) for each in terms)
+        of = subject.names(mask)
+        found.append(Scored(name, of, utility, cost, identifiability, meaning))
+    return tuple(found)
 
 
 def addresses(places: Places, trade_off: float) -> tuple[Scored, ...]:

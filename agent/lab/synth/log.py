@@ -22,15 +22,7 @@ from agent.files import replace_bytes, unfinished
 from agent.lab import Progress, synth
 from agent.lab.synth.clicks import Pages, pages, targets
 from agent.lab.synth.marginals import MARGINALS, PEOPLE, QUERIES, SOURCE, Ints, Marginal
-from agent.lab.synth.queries import (
-    COUNTRIES,
-    NOWHERE,
-    SUFFIXES,
-    Moment,
-    Queries,
-    moments,
-    queries,
-)
+from agent.lab.synth.queries import COUNTRIES, NOWHERE, SUFFIXES, Moment, Queries, moments, queries
 from agent.lab.synth.world import OCCUPATIONS, People, World, people, world
 
 _WORLD = 0  # the key of its rng; blocks count from 1

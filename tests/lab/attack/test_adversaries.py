@@ -255,7 +255,7 @@ def test_what_is_unset_says_nothing_beyond_that_it_is(way: Way) -> None:
         agent = Reticent(free, model(), Scene(), still)
         for row in CODES:
             person = Person(0, tuple(row.tolist()), target.requests)
-            asked = requests_of(agent, model(), Scene(), person)
+            asked = requests_of(agent.chosen, model(), Scene(), person)
             carried = {each for _, chosen, _ in asked for each in chosen.order}
             assert all(row[each] for each in carried if each < PERSONS)
     assert bits > 0  # the law is not about people who all have set the same

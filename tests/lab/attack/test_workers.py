@@ -30,10 +30,9 @@ from agent.lab.attack.workers import (
     Run,
     Searched,
     Searcher,
-    inferences,
-    searches,
+    Work,
     traces,
-    watched,
+    worked,
 )
 from agent.model.model import Model
 from agent.tradeoff.local_search import ROUNDING, SetFunction
@@ -68,9 +67,9 @@ def test_what_is_watched_is_as_by_itself() -> None:
     """Traces as traces, and who is left as whoever reasons alone finds it."""
     quiet = Run(1, lambda _what, _share: None)
     people = dict.fromkeys((OWN[0], ANSWERED[1]), FEW)
-    both = watched(model(), Scene(), people, CODES, quiet)
+    both = worked(model(), Work("send and reason", Scene(), CODES), people, quiet)
     sent = traces(model(), Scene(), [*people], FEW, quiet)
-    left = inferences(model(), Scene(), people, CODES, quiet)
+    left = worked(model(), Work("reason", Scene(), CODES), people, quiet)
     assert both.keys() == people.keys()
     for way, found in both.items():
         assert all(map(same, (trace for trace, _ in found), sent[way]))
@@ -137,7 +136,8 @@ def test_each_of_the_two_ways_has_what_it_sent(monkeypatch: pytest.MonkeyPatch) 
 def test_many_searches_are_those_of_each_person_alone() -> None:
     """But for seconds, and whoever was searched for before."""
     people, quiet = EVERYBODY[:8], Run(1, lambda _what, _share: None)
-    found = searches(model(), Scene(), EXACTLY[1], people, quiet)
+    search = Work("search", Scene())
+    found = worked(model(), search, {EXACTLY[1]: people}, quiet)[EXACTLY[1]]
     for each, person in zip(found, people, strict=True):
         alone = searched(EXACTLY[1], person)
         assert each.compared == alone.compared
