@@ -54,15 +54,15 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 220),
-    "lines of tests": (42_000, 57_950),
+    "private functions with one caller": (250, 219),
+    "lines of tests": (42_000, 57_875),
 }
 STANDING = {
     "agent": Size(405, 4),
     "agent/cli": Size(4_619, 30),
     "agent/daemon": Size(5_033, 32),
     "agent/decision": Size(1_255, 10),
-    "agent/lab": Size(3_582, 34),
+    "agent/lab": Size(3_542, 34),
     "agent/model": Size(800, 8),
     "agent/tradeoff": Size(1_794, 15),
     "agent/tui": Size(3_876, 27),
