@@ -122,7 +122,7 @@ def _folder(name: str, path: Path) -> Finding:
     except OSError as error:
         return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
     mode, owner, close = stat.S_IMODE(status.st_mode), status.st_uid, f"chmod 700 '{path}'"
-    foreign = f"{path} belongs to another user (number {owner})"
+    foreign = f"{path} belongs to another user (id {owner})"
     open_to_all = f"other users can write to {path}"
     wrong = (
         (not stat.S_ISDIR(status.st_mode), bad(name, f"{path} is not a folder", "move it away")),
@@ -156,7 +156,10 @@ def _socket(name: str, path: Path) -> Finding:
         return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
     if not stat.S_ISSOCK(status.st_mode):
         return bad(name, f"{path} is in the way, and is not a socket", "move it away")
-    foreign, stale = f"{path} belongs to another user", f"{path} is left from an ended daemon"
+    foreign, stale = (
+        f"{path} belongs to another user",
+        f"{path} was left by a daemon that has ended",
+    )
     seen, close = f"other users can connect to {path}", f"chmod 600 '{path}'"
     wrong = (
         (status.st_uid != os.geteuid(), bad(name, foreign, "move it away")),
@@ -211,7 +214,7 @@ def check_user(here: Machine) -> Iterator[Finding]:
         what = "run through sudo: its files belong to root, and the user cannot open them"
         yield bad("user", what, f"run it as {sudo}, without sudo")
     else:
-        yield ok("user", f"number {os.geteuid()}")
+        yield ok("user", f"user id {os.geteuid()}")
 
 
 def check_environment(here: Machine) -> Iterator[Finding]:
@@ -234,8 +237,8 @@ def check_screen(here: Machine) -> Iterator[Finding]:
     """Yield whether the vault locks with the screen; with a sleep it does anyway."""
     del here
     if watcher() is None:
-        what = "its lock is not seen (no `gdbus`, or no system bus): the vault locks after a time"
-        yield ok("screen", f"{what}, and when the machine sleeps")
+        why = "its lock cannot be watched, without `gdbus` or a system bus"
+        yield ok("screen", f"{why}: the vault locks after a time, and when the machine sleeps")
     else:
         yield ok("screen", "the vault locks with it, if the desktop reports that, and before sleep")
 

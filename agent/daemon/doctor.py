@@ -22,7 +22,7 @@ from agent.daemon.browsers import (
 from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.service import files, look_at_units, reachable, text_of
-from agent.errors import BusyVaultError, PolicyError, ReticentError, UsageError, VaultError, reason
+from agent.errors import BusyVaultError, PolicyError, ReticentError, UsageError, reason
 from agent.files import check_ours, left_unfinished
 from agent.vault.backup import check_closed as look_at_vault
 from agent.vault.connection import RESTORE
@@ -47,12 +47,12 @@ from policy.read import EMPTY_POLICY, is_empty_policy, load
 from policy.rules import Policy
 
 SECONDS = 5.0  # of silence
-START = "`reticent daemon service install`, or `reticent daemon` in a terminal of its own"
+START = "run `reticent daemon service install`, or `reticent daemon` in another terminal"
 AGAIN = "restart the daemon"
 FIXES = {
     MISSING: "nothing to do: it is recorded from now on",
     UNWRITTEN: "free some space and make the state folder writable",
-    ALTERED: "`reticent vault key list`; `reticent vault key remove` removes what you do not know",
+    ALTERED: "remove the keys that you do not recognise with `reticent vault key remove`",
     MISFIT: "choose a value with `reticent profile set`, or clear it with `unset`",
     AHEAD: "set the clock, or if it is right: reticent vault reset-clock",
 }  # by how a note begins
@@ -76,26 +76,21 @@ def check_policy(here: Machine) -> Iterator[Finding]:
             key = f"{each.key}: " if each.key else ""
             yield bad("policy", f"{place}:{each.line}: {key}{each.what}", each.hint)
         return
-    except UsageError as error:
-        yield bad("policy", str(error), error.hint)
-        return
     if is_empty_policy(rules.text):
-        yield bad(
-            "policy",
-            f"{place}: {EMPTY_POLICY.what}, so the daemon does not use it",
-            EMPTY_POLICY.hint,
-        )
+        what = f"{place}: {EMPTY_POLICY.what}, so the daemon does not use it"
+        yield bad("policy", what, EMPTY_POLICY.hint)
         return
     usable = ModelRegistry(here.paths.models).usable(rules.trusted_keys, here.now)
     names = tuple(sorted({each.name for model in usable for each in model.attributes}))
-    spelt, any_note = {*misspelt(rules, names)}, False
-    for remark in audit(rules, names, here.now.date()):
-        unsearched = remark.key.endswith("search") and not remark.settings
-        if remark in spelt or unsearched or remark.key.endswith("expires"):
-            any_note = True
-            yield warn("policy", f"{place}:{remark.line}: {remark.key}: {remark.what}", remark.hint)
-    if not any_note:
-        yield ok("policy", f"{place}")
+    spelt = {*misspelt(rules, names)}
+    notes = [
+        warn("policy", f"{place}:{remark.line}: {remark.key}: {remark.what}", remark.hint)
+        for remark in audit(rules, names, here.now.date())
+        if remark in spelt
+        or remark.key.endswith("expires")
+        or (remark.key.endswith("search") and not remark.settings)
+    ]
+    yield from notes or [ok("policy", f"{place}")]
 
 
 def check_models(here: Machine) -> Iterator[Finding]:
@@ -124,56 +119,43 @@ def check_vault(here: Machine) -> Iterator[Finding]:
         yield bad("vault", str(notice), notice.hint)
     yield from _older(at, notice)
     if not os.path.lexists(at.vault):
-        try:
-            check_free(at)  # one that was there is missed
-        except VaultError as error:
-            yield bad("vault", str(error), error.hint)
-        else:
-            yield warn("vault", "no vault yet", "reticent init")
+        check_free(at)  # one that was there is missed
+        yield warn("vault", "no vault yet", "reticent init")
         return
-    yield from _vault_findings(at)
     if not os.access(at.vault, os.W_OK) or not os.access(at.vault.parent, os.W_OK):
         fix = "make the file and its folder writable: nothing is disclosed without a record"
         yield bad("vault", f"{at.vault} cannot be written to", fix)
     if read_witness(at.witness) is None:
         what = "nothing records the vault's age, so an old copy would go unnoticed"
-        yield warn("vault", what, "reticent unlock (it records that)")
-
-
-def _older(at: Location, notice: Notice | None) -> Iterator[Finding]:
-    """Yield which other copies of a vault lie there: what opened it then opens them now."""
-    for path in replaced_vaults(at.vault):
-        fix = f"once you do not need it: rm '{path}'"
-        yield warn("vault", f"{path} was replaced; the secrets of that time still open it", fix)
-    for path in vaults_set_aside(at):
-        if notice is None or str(path) != notice.file:
-            fix = f"reticent vault restore '{path}'; once you do not need it: rm '{path}'"
-            yield warn("vault", f"{path} was set aside when the vault was replaced", fix)
-    for path in left_unfinished(at.vault) if at.vault.parent.is_dir() else ():
-        what = f"{path} was left unfinished; the secrets of that time may open it"
-        yield warn("vault", what, "reticent unlock (it removes that)")
-
-
-def _vault_findings(at: Location) -> Iterator[Finding]:
-    """Yield what is wrong with a vault."""
+        yield warn("vault", what, "reticent unlock, which records it")
     try:
         slots = look_at_vault(at)
     except BusyVaultError:
         yield ok("vault", f"{at.vault} is open; it was verified when it was opened")
-        return
-    except VaultError as error:
-        yield bad("vault", str(error), error.hint)
         return
     if not any(slot.kind in {"passphrase", "recovery"} for slot in slots):
         yield bad("vault", "no passphrase or recovery code opens it any more", RESTORE)
         return
     damaged = [slot for slot in slots if slot.kind is None]
     for slot in damaged:
-        again = "reticent vault key add for what it was"
-        fix = f"reticent vault key remove {slot.id}, then {again}"
+        fix = f"reticent vault key remove {slot.id}, then add a new key with reticent vault key add"
         yield bad("vault", f"key slot {slot.id} is damaged and no longer opens anything", fix)
     if not damaged:
         yield ok("vault", f"{at.vault}, format {FORMAT}: no damage visible without a key")
+
+
+def _older(at: Location, notice: Notice | None) -> Iterator[Finding]:
+    """Yield which other copies of a vault lie there: what opened it then opens them now."""
+    for path in replaced_vaults(at.vault):
+        what = f"{path} was replaced; the passphrase and keys of that time still open it"
+        yield warn("vault", what, f"when you no longer need it: rm '{path}'")
+    for path in vaults_set_aside(at):
+        if notice is None or str(path) != notice.file:
+            fix = f"reticent vault restore '{path}'; when you no longer need it: rm '{path}'"
+            yield warn("vault", f"{path} was set aside when the vault was replaced", fix)
+    for path in left_unfinished(at.vault) if at.vault.parent.is_dir() else ():
+        what = f"{path} was left unfinished; the passphrase and keys of that time may open it"
+        yield warn("vault", what, "reticent unlock, which removes it")
 
 
 def check_daemon(here: Machine) -> Iterator[Finding]:
@@ -181,12 +163,8 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
     if not listens(here.paths.control):
         yield warn("daemon", "not running, so nothing is attached to any request", START)
         return
-    try:
-        with Client(here.paths.control, SECONDS) as client:
-            found: Status = client.call("status")
-    except ReticentError as error:
-        yield bad("daemon", str(error), error.hint)
-        return
+    with Client(here.paths.control, SECONDS) as client:
+        found: Status = client.call("status")
     if found.version != __version__:
         yield bad("daemon", f"version {found.version} is running, but this is {__version__}", AGAIN)
     if not listens(here.paths.query):
@@ -239,18 +217,18 @@ def check_browsers(here: Machine) -> Iterator[Finding]:
         if each.state == "installed":
             yield ok(NAME, f"{title} is connected")
         elif each.state == "foreign":
-            what = f"{each.path} was not written by Reticent"
-            yield warn(NAME, what, f"move it away, then {again}")
+            fix = f"move it away, then {again}"
+            yield warn(NAME, f"{each.path} was not written by Reticent", fix)
         else:
             yield warn(NAME, f"{each.path} differs from what this version would write", again)
-    if seen:
-        yield from _launcher(here)
-    else:
-        yield ok(NAME, f"none is connected; to connect them: `{INSTALL}`")
     for browser in BROWSERS:
         if not is_here(browser, system):
             for sandbox in sandboxes(browser, system):
                 yield warn(NAME, *confined(browser, sandbox))
+    if seen:
+        yield from _launcher(here)
+    else:
+        yield ok(NAME, f"none is connected; to connect them: `{INSTALL}`")
 
 
 def confined(browser: Browser, sandbox: Sandbox) -> tuple[str, str]:
@@ -261,12 +239,7 @@ def confined(browser: Browser, sandbox: Sandbox) -> tuple[str, str]:
 
 def _launcher(here: Machine) -> Iterator[Finding]:
     """Yield what is wrong with what browsers start, if anything is."""
-    place = here.paths.relay
-    try:
-        state = look_at_launcher(here.paths, here.interpreter)
-    except UsageError as error:
-        yield bad(NAME, str(error), error.hint)
-        return
+    place, state = here.paths.relay, look_at_launcher(here.paths, here.interpreter)
     program = program_of(here.paths)
     if state == "absent":
         yield bad(NAME, f"{place}, which browsers start, no longer exists", INSTALL)
@@ -305,8 +278,11 @@ def examine(here: Machine) -> tuple[Finding, ...]:
     for check in CHECKS:
         try:
             findings += check(here)  # one by one: those before an error stay
-        except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            name = check.__name__.removeprefix("check_")
-            findings.append(bad(name, f"{where}{reason(error)}", "fix that and try again"))
+        except (OSError, ReticentError) as error:
+            what, fix = str(error), "fix that and try again"
+            if isinstance(error, ReticentError):
+                fix = error.hint
+            else:
+                what = f"{error.filename}: {reason(error)}" if error.filename else reason(error)
+            findings.append(bad(check.__name__.removeprefix("check_"), what, fix))
     return tuple(findings)

@@ -34,10 +34,12 @@ def logging_to(path: Path) -> Iterator[None]:
 
     What the libraries below would log goes nowhere: it quotes what they choke on.
     """
-    handlers: list[logging.Handler] = [_Stream(sys.stderr), _PrivateFile(path)]
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr), _PrivateFile(path)]
     silent = logging.NullHandler()
     logging.getLogger().addHandler(silent)
     LOG.propagate = False
+    # A terminal that has gone, or a disk that is full, costs lines and nothing else.
+    told, logging.raiseExceptions = logging.raiseExceptions, False
     LOG.setLevel(logging.INFO)
     for handler in handlers:
         handler.setFormatter(logging.Formatter(_LINE))
@@ -49,17 +51,11 @@ def logging_to(path: Path) -> Iterator[None]:
             LOG.removeHandler(handler)
             handler.close()
         logging.getLogger().removeHandler(silent)
-
-
-class _Stream(logging.StreamHandler):  # type: ignore[type-arg]  # generic in its stubs alone
-    """Passes over what cannot be written: the terminal may have gone."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (logging's name)
-        del record
+        logging.raiseExceptions = told
 
 
 class _PrivateFile(RotatingFileHandler):
-    """A log of mode 0600, with one older part beside it; a full disk costs lines, nothing else."""
+    """A log of mode 0600, with one older part beside it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8")
@@ -69,6 +65,3 @@ class _PrivateFile(RotatingFileHandler):
         descriptor = os.open(self.baseFilename, flags, PRIVATE)
         os.fchmod(descriptor, PRIVATE)
         return open(descriptor, "a", encoding=self.encoding)  # noqa: PTH123  (logging closes it)
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (logging's name)
-        del record

@@ -136,9 +136,8 @@ def as_lines(event: Event) -> bytes:
 
 def leave(request: web.Request) -> None:
     """Abort a connection that is no longer read."""
-    transport = request.transport
-    if isinstance(transport, asyncio.WriteTransport):
-        transport.abort()
+    if request.transport is not None:
+        request.transport.abort()
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,9 @@ class Capped(socket.socket):
 
     most: ClassVar[int] = MOST
 
-    def __init__(
-        self, family: int = -1, kind: int = -1, protocol: int = -1, fileno: int | None = None
-    ) -> None:
+    def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401  (as a socket takes them)
         """Make a socket, or take one that is open."""
-        super().__init__(family, kind, protocol, fileno)
+        super().__init__(*given, **named)
         self._taken: WeakSet[socket.socket] = WeakSet()
         self._warned = False
 
@@ -102,11 +100,9 @@ class PortSocket(Capped):
 
     most: ClassVar[int] = MOST_AT_PORT
 
-    def __init__(
-        self, family: int = -1, kind: int = -1, protocol: int = -1, fileno: int | None = None
-    ) -> None:
+    def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401  (as a socket takes them)
         """Make a socket, or take one that is open."""
-        super().__init__(family, kind, protocol, fileno)
+        super().__init__(*given, **named)
         self._strangers: dict[Any, socket.socket] = {}  # by their addresses, oldest first
         self._proven: dict[Any, socket.socket] = {}
 
@@ -236,21 +232,13 @@ def _own(path: Path) -> Iterator[OwnSocket]:
         except OSError as error:
             what = f"cannot listen here: {reason(error)}"
             raise DaemonError(what, "fix that, or set RETICENT_HOME", str(path)) from error
-        ours = _identity(path)
+        ours = path.lstat()
         try:
             yield made
         finally:
-            if _identity(path) == ours:
-                path.unlink(missing_ok=True)
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells one file from another of the same name."""
-    try:
-        status = path.lstat()
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
+            with suppress(FileNotFoundError):
+                if os.path.samestat(path.lstat(), ours):
+                    path.unlink()
 
 
 def adopted(

@@ -162,7 +162,7 @@ WRONG: list[tuple[Spoil, str, State, str]] = [
     (lambda c: c.paths.state.chmod(0o755), "folder state", "warn", "other users can look into"),
     (lambda c: c.paths.vault.chmod(0o644), "files", "bad", "other users can read"),
     (lambda c: c.paths.policy.chmod(0o666), "policy", "bad", "other users can write"),
-    (left, "socket query", "warn", "left from an ended daemon"),
+    (left, "socket query", "warn", "left by a daemon that has ended"),
     (lambda c: c.paths.control.touch(), "socket control", "bad", "is not a socket"),
     (lambda c: c.paths.policy.unlink(), "policy", "warn", "no policy"),
     (policy("lambda = x"), "policy", "bad", "policy.toml:1"),
@@ -252,7 +252,7 @@ def test_what_may_not_be_seen_is_found_to_be_bad(
     assert len(states(here)) > len(CHECKS) - 1
     owner = here.paths.data.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    assert f"number {owner}" in next(checks.check_folders(here)).what
+    assert f"id {owner}" in next(checks.check_folders(here)).what
 
 
 def test_the_time_that_a_rule_needs_is_that_of_the_user(here: Machine) -> None:
