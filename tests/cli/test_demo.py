@@ -93,18 +93,16 @@ def test_a_value_is_read_only_once_the_set_is_fixed(
     assert events == expected
 
 
-def test_an_attribute_of_the_request_is_sent_and_not_remembered(model: Model) -> None:
-    """It says nothing about the person (DESIGN.md 2.2)."""
+def test_what_was_told_is_remembered_of_the_person_alone(model: Model) -> None:
+    """An attribute of the request says nothing about her (2.2); the latest value counts."""
     known = told(Knowledge(), {"region": "hills", "at_work": "yes"}, model)
     assert known == Knowledge((("region", 2),))
     assert people_left(known, model) == 20
     assert people_left(Knowledge(), model) == model.population.people
-
-
-def test_the_latest_value_counts(model: Model) -> None:
-    """As in the decisions that the theorems are tested on."""
-    known = told(Knowledge(), {"region": "hills", "hobby": "no"}, model)
-    assert told(known, {"region": "town"}, model).codes == (("hobby", 1), ("region", 3))
+    assert told(known, {"region": "town", "hobby": "no"}, model).codes == (
+        ("hobby", 1),
+        ("region", 3),
+    )
 
 
 def test_what_is_not_set_never_leaves(model: Model) -> None:

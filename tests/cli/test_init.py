@@ -23,7 +23,7 @@ from agent.words.titles import in_order
 from policy.read import load
 from policy.rules import Policy
 from tests.cli.conftest import Ran, Run
-from tests.cli.vaults import PASSPHRASE, Memory, here, made, opened
+from tests.cli.vaults import PASSPHRASE, Memory, here, opened
 from tests.wire.fake import says
 
 Begin = Callable[..., Ran]
@@ -102,11 +102,22 @@ def test_what_is_next_is_said(begin: Begin) -> None:
     unlock(here(), Secret("recovery", code)).close()
 
 
-@pytest.mark.parametrize("given", ["", "\n", "short\n"])
-def test_no_passphrase_makes_nothing(begin: Begin, home: Path, given: str) -> None:
-    """Nor does one that is too short."""
-    error, _ = begin(given=given).refusal()
-    assert "passphrase" in error
+def test_a_daemon_that_runs_is_not_to_be_started(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left is to unlock."""
+    monkeypatch.setattr("agent.cli.init.running", says(4711))
+    out = begin().out
+    assert "reticent unlock" in out
+    assert "service install" not in out
+
+
+def test_no_passphrase_makes_nothing(begin: Begin, home: Path, tmp_path: Path) -> None:
+    """Nor does one that is too short, nor options that contradict."""
+    for given in ("", "short\n"):
+        assert "passphrase" in begin(given=given).refusal()[0]
+    error, _ = begin("--no-values", "--profile", tmp_path / "profile.toml").refusal()
+    assert "--no-values does not go with --profile" in error
     assert [*home.iterdir()] == []
 
 
@@ -150,15 +161,6 @@ def test_a_second_time_nothing_is_changed(begin: Begin) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_a_vault_that_vanished_is_missed(begin: Begin) -> None:
-    """Before anything is asked; what brings it back is said."""
-    made(paths().data.parent)
-    paths().vault.rename(paths().vault.with_name("vault.db.replaced-1"))
-    error, hint = begin(given="").refusal(code=1)
-    assert "a vault was here (0 entries)" in error
-    assert f"reticent vault restore {paths().vault}.replaced-1" in hint
-
-
 def test_a_policy_that_is_there_stays(begin: Begin) -> None:
     """Whatever preset is named."""
     paths().config.mkdir(mode=0o700)
@@ -185,12 +187,6 @@ def test_a_keyring_that_refuses_is_a_note(begin: Begin, monkeypatch: pytest.Monk
     [note] = begin("--keyring", "--json").record["notes"]
     assert "the keyring did not store the key" in note
     assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery"]
-
-
-def test_options_that_contradict_are_refused(begin: Begin, tmp_path: Path) -> None:
-    """Before anything is read."""
-    error, _ = begin("--no-values", "--profile", tmp_path / "profile.toml").refusal()
-    assert "--no-values does not go with --profile" in error
 
 
 def test_everything_is_asked(answering: Begin) -> None:
@@ -225,25 +221,16 @@ def test_what_helps_most_is_asked_first() -> None:
 
 
 def test_everything_can_be_skipped(answering: Begin) -> None:
-    """With Enter, or with options."""
+    """With Enter, or with options; no to a weak passphrase leads to another."""
     ran = answering(
-        "--preset", "generous", "--no-values", secrets=(PASSPHRASE,) * 2, answers=("", "", "")
-    )
-    assert ran.code == 0
-    assert preset() == "generous"
-    assert kept() == {}
-
-
-def test_a_weak_passphrase_is_asked_about(answering: Begin) -> None:
-    """No leads to another."""
-    ran = answering(
-        "--no-values",
+        *("--preset", "generous", "--no-values"),
         secrets=("password", "password", PASSPHRASE, PASSPHRASE),
-        answers=("n", "", "", "", ""),
+        answers=("n", "", "", ""),
     )
     assert ran.code == 0
     assert "guess it in 2 minutes" in ran.err
-    opened().close()
+    assert preset() == "generous"
+    assert kept() == {}
 
 
 def test_another_model_has_its_own_questions(answering: Begin, village: Path) -> None:
@@ -297,17 +284,6 @@ def test_a_failure_half_way_can_be_run_again(
     assert begin().code == 0
     assert {each.name for each in paths().data.iterdir()} == {"vault.db"}
     opened().close()
-
-
-def test_what_a_killed_one_left_is_no_trouble(begin: Begin) -> None:
-    """A vault under another name, with its own witness."""
-    made(paths().data.parent)
-    stale = paths().vault.rename(paths().vault.with_name(".vault.db.0a1b2c3d.part"))
-    paths().witness.rename(stale.with_name(f"{stale.name}.witness"))
-    assert begin().code == 0
-    assert not stale.exists()
-    with opened() as vault:
-        assert vault.notes == ()
 
 
 def test_the_case_of_a_name_counts_where_it_must() -> None:
