@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from shutil import copyfile
 from time import monotonic, sleep
+from types import ModuleType
 
 import pytest
 from hypothesis import given
@@ -24,6 +25,7 @@ from agent.errors import (
 )
 from agent.vault import backup as backups
 from agent.vault import database
+from agent.vault import vault as vaults
 from agent.vault.backup import restore
 from agent.vault.database import Database
 from agent.vault.making import make_vault
@@ -45,6 +47,8 @@ from tests.vault.worlds import (
     count,
     made,
     names_beside,
+    new,
+    place,
     second,
     store_of,
     stream,
@@ -230,11 +234,11 @@ def test_another_thread_may_copy_while_this_one_writes(
     """Each copy is the vault as it was after some transaction."""
     monkeypatch.setattr(database, "STEP", 1)
     at, key, _ = made(tmp_path)
-    copies = [tmp_path / f"{number}.db" for number in range(8)]
+    copies = [tmp_path / f"{number}.db" for number in range(4)]
     with store_of(at, key) as store, ThreadPoolExecutor(1) as beside:
         for copy in copies:
             copying = beside.submit(store.database.copy, copy)
-            for _ in range(40):  # for ever, it could grow faster than it is copied page by page
+            for _ in range(25):  # for ever, it could grow faster than it is copied page by page
                 DEEDS["append surely"](store)
             copying.result(60)
         whole, _ = contents(store)
@@ -286,10 +290,15 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def before(
-    monkeypatch: pytest.MonkeyPatch, step: str, deed: Callable[[], object], *, after: bool = False
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+    deed: Callable[[], object],
+    *,
+    after: bool = False,
+    of: ModuleType = backups,
 ) -> None:
-    """Let something happen right before, or after, a step of `restore`."""
-    real = getattr(backups, step)
+    """Let something happen right before, or after, a step of `restore`, or of another module."""
+    real = getattr(of, step)
 
     def stepped(*given: object, **named: object) -> object:
         if not after:
@@ -299,7 +308,7 @@ def before(
             deed()
         return found
 
-    monkeypatch.setattr(backups, step, stepped)
+    monkeypatch.setattr(of, step, stepped)
 
 
 @pytest.mark.parametrize("itself", [False, True])
@@ -340,24 +349,23 @@ def test_whoever_opens_the_restored_vault_keeps_its_log(
         assert copy.ledger.count == 2
 
 
-def test_a_vault_that_appears_meanwhile_is_not_replaced(
-    tmp_path: Path, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("of", [backups, vaults])
+def test_a_vault_that_appears_meanwhile_stays_whole(
+    tmp_path: Path, at: Location, monkeypatch: pytest.MonkeyPatch, of: ModuleType
 ) -> None:
-    """Nor is anything beside it: somebody has it open."""
-    vault.backup(tmp_path / "backup.db")
-    vault.close()
-    at.vault.unlink()
-    at.witness.unlink()
+    """In use by somebody: its log and its witness are theirs, whether one is restored or made."""
+    with new(place(tmp_path / "other"))[0] as vault:
+        vault.backup(tmp_path / "backup.db")
     live: list[Vault] = []
 
-    def made() -> None:
+    def appear() -> None:
         key, _ = make_vault(at, PASSPHRASE, FAST, stream("other"))
         live.append(unlock_with(at, key))
         live[0].ledger.append(TOLD)
 
-    before(monkeypatch, "install", made)
+    before(monkeypatch, "install", appear, of=of)
     with pytest.raises(VaultError, match="a vault already"):
-        restore(at, tmp_path / "backup.db", TYPED)
+        new(at) if of is vaults else restore(at, tmp_path / "backup.db", TYPED)
     assert names_beside(at) == ["vault.db", "vault.db-wal"]
     live[0].close()
     assert count(at) == 1

@@ -6,11 +6,12 @@ import stat
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
-from agent.vault.connection import make_private, sqlite_error, translated
+from agent.vault.connection import make_private, sqlite_error
 from agent.vault.database import Database
 from agent.vault.slots import key_slots
 from agent.vault.store import Store
@@ -66,36 +67,36 @@ def test_an_error_that_leaves_doubt_ends_all_use(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "goes_on"),
+    ("code", "kind", "what", "goes_on"),
     [
-        (sqlite3.SQLITE_FULL, True),
-        (sqlite3.SQLITE_BUSY, True),
-        (sqlite3.SQLITE_READONLY_DIRECTORY, True),
-        (sqlite3.SQLITE_IOERR_FSYNC, False),
-        (sqlite3.SQLITE_IOERR_WRITE, False),
-        (sqlite3.SQLITE_CORRUPT_VTAB, False),
-        (sqlite3.SQLITE_NOTADB, False),
-        (sqlite3.SQLITE_ERROR, False),
+        (sqlite3.SQLITE_FULL, VaultError, "the disk is full", True),
+        (sqlite3.SQLITE_BUSY_RECOVERY, BusyVaultError, "open in another process", True),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, VaultError, "read-only", True),
+        (sqlite3.SQLITE_IOERR_FSYNC, VaultError, "the disk failed", False),
+        (sqlite3.SQLITE_CANTOPEN_ISDIR, VaultError, "cannot be opened", False),
+        (sqlite3.SQLITE_CORRUPT_VTAB, DamagedVaultError, "not a valid database", False),
+        (sqlite3.SQLITE_NOTADB, DamagedVaultError, "not a valid database", False),
+        (sqlite3.SQLITE_ERROR, DamagedVaultError, "not a valid database", False),
     ],
 )
 def test_after_a_failure_of_the_disk_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, goes_on: bool
+    tmp_path: Path, code: int, kind: type[VaultError], what: str, goes_on: bool
 ) -> None:
-    """Though the file looks as it was: what the disk refused once may be lost without a word."""
+    """Though the file looks as it was: what the disk refused once may be lost without a word.
 
-    def fail(database: Database, _: object, *, durable: bool) -> None:
-        assert durable
-        said = sqlite3.OperationalError("a failure at the end of a transaction")
-        said.sqlite_errorcode = code
-        with translated(database.path):
-            raise said
-
+    Each kind of error has its sentence, whatever its details.
+    """
+    failing = sqlite3.OperationalError("a failure at the end of a transaction")
+    failing.sqlite_errorcode = code
     at, key, _ = made(tmp_path)
     with store_of(at, key) as store:
-        with monkeypatch.context() as failing:
-            failing.setattr(Database, "write", fail)
-            with pytest.raises(VaultError):
+        error = sqlite_error(failing, at.vault)
+        error.__cause__ = failing
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Database, "write", Mock(side_effect=error))
+            with pytest.raises(kind, match=what) as caught:
                 store.put("a", b"1")
+        assert (type(caught.value), bool(caught.value.hint)) == (kind, True)
         if goes_on:
             store.put("a", b"2")
             assert store.get("a") == b"2"
@@ -181,24 +182,3 @@ def test_files_are_their_owners_from_the_beginning(tmp_path: Path) -> None:
         os.umask(before)
     assert modes == {"vault.db": 0o600, "vault.db-wal": 0o600, "witness.json": 0o600}
     assert folders == {0o700}
-
-
-@pytest.mark.parametrize(
-    ("code", "kind", "what"),
-    [
-        (sqlite3.SQLITE_BUSY_RECOVERY, BusyVaultError, "open in another process"),
-        (sqlite3.SQLITE_IOERR_FSYNC, VaultError, "the disk failed"),
-        (sqlite3.SQLITE_CANTOPEN_ISDIR, VaultError, "cannot be opened"),
-        (sqlite3.SQLITE_READONLY_DIRECTORY, VaultError, "read-only"),
-        (sqlite3.SQLITE_CORRUPT_VTAB, DamagedVaultError, "not a valid database"),
-        (sqlite3.SQLITE_TOOBIG, DamagedVaultError, "not a valid database"),
-    ],
-)
-def test_each_kind_of_error_has_its_sentence(code: int, kind: type[VaultError], what: str) -> None:
-    """By the kind of the error, whatever its details."""
-    said = sqlite3.OperationalError("disk I/O error")
-    said.sqlite_errorcode = code
-    error = sqlite_error(said, Path("vault.db"))
-    assert type(error) is kind
-    assert what in error.what
-    assert error.hint

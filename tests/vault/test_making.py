@@ -17,7 +17,7 @@ from agent.vault.seal import Key
 from agent.vault.secrets import Secret
 from agent.vault.slots import read_slots
 from agent.vault.store import opened_item
-from agent.vault.vault import Vault, make, unlock, unlock_with
+from agent.vault.vault import Vault, make, unlock
 from agent.vault.vault_files import Location
 from tests.vault.worlds import (
     FAST,
@@ -63,24 +63,6 @@ def test_what_it_is_filled_with_is_in_it_from_the_beginning(at: Location) -> Non
         assert vault.items.names("offers/") == ["offers/a", "offers/b"]
         assert vault.items.names("") == ["offers", "offers/a", "offers/b"]
         assert vault.items.names("other/") == []
-        assert vault.ledger.count == 1
-        assert vault.notes == ()
-
-
-def test_a_vault_that_appears_meanwhile_stays_whole(at: Location) -> None:
-    """In use by somebody: its log and its witness are theirs."""
-    live: list[Vault] = []
-
-    def fill(_vault: Vault) -> None:
-        key, _ = make_vault(at, PASSPHRASE, FAST, stream("other"))
-        live.append(unlock_with(at, key))
-        live[0].ledger.append(TOLD)
-
-    with pytest.raises(VaultError, match="a vault already"):
-        make(at, PASSPHRASE, FAST, stream(), fill)
-    assert names_beside(at) == ["vault.db", "vault.db-wal"]
-    live[0].close()
-    with unlock(at, TYPED) as vault:
         assert vault.ledger.count == 1
         assert vault.notes == ()
 
