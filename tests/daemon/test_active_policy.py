@@ -39,14 +39,11 @@ shops = ["shop.example", "books.example"]
 recipient = "shop.example"
 query = "python"
 model = "other"
-[[rule]]
-attribute = "regoin"
-disclose = "never"
 """
 TEXT = f"{GOOD}[[rule]]\nrecipient = 'shop.example'\nlambda = 2.0\nexpires = 2027-03-20\n"
 
 
-def policy_of(text: str) -> Policy:
+def rules_of(text: str) -> Policy:
     """Return what a text says."""
     return read(text, "test", preset)
 
@@ -85,10 +82,10 @@ def test_the_same_rule_of_a_policy_read_again_keeps_its_time(
     """Wherever it stands then; one that says something else is another."""
     monkeypatch.setattr(request_log, "KEPT_RULINGS", kept)
     found, names = RuleUsage(), ("age",)
-    book = Rulebook(policy_of(USAGE_TEXT), names)
+    book = Rulebook(rules_of(USAGE_TEXT), names)
     for hours, (host, query) in enumerate([("books.example", "flu"), ("a.example", "x")]):
         found.note(book.match(host, query, MONDAY.date()), MONDAY + hours * HOUR)
-    rules = {rule.name: rule for rule in policy_of(AGAIN).rules}
+    rules = {rule.name: rule for rule in rules_of(AGAIN).rules}
     times = {name: found.at(rule) for name, rule in rules.items()}
     assert times["books"] == MONDAY
     assert times["web"] == times["preset strict"] == MONDAY + HOUR
@@ -97,7 +94,7 @@ def test_the_same_rule_of_a_policy_read_again_keeps_its_time(
 
 def test_neither_recipients_nor_queries_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """And not more rules than there may be: the ones that decided longest ago go first."""
-    found, book = RuleUsage(), Rulebook(policy_of(USAGE_TEXT), ())
+    found, book = RuleUsage(), Rulebook(rules_of(USAGE_TEXT), ())
     for host in ("secret.example", "books.example"):
         found.note(book.match(host, "secret", MONDAY.date()), MONDAY)
     held = [*found._answered.values()]  # noqa: SLF001  (all that is kept)
@@ -112,7 +109,7 @@ def test_neither_recipients_nor_queries_are_kept(monkeypatch: pytest.MonkeyPatch
 
 def active(text: str) -> ActivePolicy:
     """Return rules in force."""
-    return ActivePolicy(read(text, "test", preset))
+    return ActivePolicy(rules_of(text))
 
 
 def test_a_rule_chooses_the_model() -> None:
@@ -153,17 +150,12 @@ def test_terms_are_those_of_the_rules_on_the_day(host: str, day: int) -> None:
     )
 
 
-def test_a_misspelt_attribute_is_remarked_on() -> None:
-    """By the attributes of the models there are."""
-    rules = active(MANY)
+def test_a_misspelt_attribute_is_remarked_on_and_excluded() -> None:
+    """By the attributes of the models there are, and in the requests that the rule is for."""
+    rules = active("[[rule]]\nrecipient = 'a.example'\nattribute = 'reigon'\ndisclose = 'ask'")
     [remark] = rules.misspelt([MODEL])
     assert "region" in remark
     assert rules.misspelt([]) == ()
-
-
-def test_what_a_rule_nearly_names_is_excluded() -> None:
-    """In every request that the rule is for, and for nobody else."""
-    rules = active("[[rule]]\nrecipient = 'a.example'\nattribute = 'reigon'\ndisclose = 'ask'")
     for host, kept in (("a.example", {"region"}), ("b.example", set())):
         terms = rules.terms(MODEL, host, "q", MONDAY.date())
         assert terms is not None

@@ -1,14 +1,11 @@
 """What doctor finds of a vault that it cannot open: all that shows without a key."""
 
-import stat
 from collections.abc import Iterator
-from pathlib import Path
 from shutil import copyfile
 
 import pytest
 
 from agent.daemon.checks import Machine, State
-from agent.vault.backup import check_closed
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
 from tests.daemon.test_doctor import (
@@ -133,20 +130,3 @@ def test_a_vault_that_is_open_is_left_alone(here: Machine) -> None:
         assert states(here)["vault"] == "ok"
         vault.ledger.append(disclosed(NOW, "late.example", region="uk"))
     assert states(here)["vault"] == "ok"
-
-
-def test_looking_changes_nothing(here: Machine) -> None:
-    """Not even who can read it."""
-
-    def files() -> dict[Path, bytes]:
-        folders = (here.paths.data, here.paths.state)
-        return {path: path.read_bytes() for each in folders for path in each.iterdir()}
-
-    here.paths.vault.chmod(0o640)
-    before = files()
-    assert [slot.kind for slot in check_closed(Location.of(here.paths))] == [
-        "passphrase",
-        "recovery",
-    ]
-    assert files() == before
-    assert stat.S_IMODE(here.paths.vault.stat().st_mode) == 0o640

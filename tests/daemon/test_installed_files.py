@@ -14,21 +14,18 @@ from agent.errors import BusyVaultError, VaultError
 from agent.files import private_folder
 from agent.paths import Paths, paths
 from agent.vault import secrets
-from agent.vault.seal import Derivation
 from agent.vault.vault_files import Location
 from tests.cli.vaults import Memory
-from tests.vault.worlds import create
-from tests.wire.fake import short_folder
+from tests.daemon.fakes import short_home
+from tests.vault.worlds import FAST, PASSPHRASE, create
 
-FAST = Derivation(memory_kib=64, iterations=1, lanes=1)
 FOREIGN = ["notes.txt", "vault.db.mine", "policy.toml~", "backup.db", "models.txt", "control"]
 
 
 @pytest.fixture
 def home() -> Iterator[Paths]:
     """Folders of ours with one of everything that is made there."""
-    with short_folder() as folder:
-        found = paths({"RETICENT_HOME": str(folder)})
+    with short_home() as found:
         for each in (found.config, found.models, found.state, found.runtime):
             each.mkdir(0o700, parents=True)
         for path in (*made(found), found.policy, found.control, found.query):
@@ -129,8 +126,7 @@ def test_what_we_did_not_name_is_not_ours(name: str) -> None:
     words = ("vault", "daemon", "witness", "policy", "listen", ".sock", ".safetensors", ".sig")
     if name in {".", ".."} or any(word in name for word in words):
         return
-    with short_folder() as folder:
-        found = paths({"RETICENT_HOME": str(folder)})
+    with short_home() as found:
         found.data.mkdir(parents=True)
         (found.data / name).touch()
         assert installed_files(found).others == (found.data / name,)
@@ -150,7 +146,7 @@ def keyed(home: Paths, name: str) -> str:
     before = {*accounts(installed_files(home)).names}
     elsewhere = home.data.with_name("elsewhere")
     place = Location(elsewhere / "vault.db", elsewhere / "witness.json")
-    vault, _ = create(place, "a passphrase", FAST)
+    vault, _ = create(place, PASSPHRASE, FAST)
     with vault:
         vault.add_slot("keyring")
     private_folder(home.data)
@@ -162,8 +158,7 @@ def keyed(home: Paths, name: str) -> str:
 
 def test_the_accounts_of_every_vault_are_found(memory: Memory) -> None:
     """Of replaced and unfinished ones too; each once, and none of a vault that has none."""
-    with short_folder() as folder:
-        home = paths({"RETICENT_HOME": str(folder)})
+    with short_home() as home:
         assert accounts(installed_files(home)) == Accounts((), ())
         names = ("vault.db.replaced-1", "vault.db.replaced-20", ".vault.db.0a1b2c3d.part")
         made = {keyed(home, name) for name in names}
@@ -178,8 +173,7 @@ def test_the_accounts_of_every_vault_are_found(memory: Memory) -> None:
 
 def test_a_vault_that_cannot_be_read_is_named(memory: Memory) -> None:
     """Its key may be in the keyring still; the others' are found all the same."""
-    with short_folder() as folder:
-        home = paths({"RETICENT_HOME": str(folder)})
+    with short_home() as home:
         account = keyed(home, "vault.db")
         for name in ("vault.db.replaced-1", "vault.db.replaced-1-wal", ".vault.db.0a.part.witness"):
             (home.data / name).write_bytes(b"rubbish")
@@ -190,8 +184,7 @@ def test_a_vault_that_cannot_be_read_is_named(memory: Memory) -> None:
 
 def test_a_vault_behind_a_link_keeps_its_key(memory: Memory, tmp_path: Path) -> None:
     """It stays where it is."""
-    with short_folder() as folder:
-        home = paths({"RETICENT_HOME": str(folder)})
+    with short_home() as home:
         keyed(home, "vault.db")
         (home.data / "vault.db").rename(tmp_path / "vault.db")
         (home.data / "vault.db").symlink_to(tmp_path / "vault.db")
@@ -201,9 +194,8 @@ def test_a_vault_behind_a_link_keeps_its_key(memory: Memory, tmp_path: Path) -> 
 
 def test_a_vault_that_is_open_is_said_to_be() -> None:
     """Nothing of it may go."""
-    with short_folder() as folder:
-        home = paths({"RETICENT_HOME": str(folder)})
-        vault, _ = create(Location.of(home), "a passphrase", FAST)
+    with short_home() as home:
+        vault, _ = create(Location.of(home), PASSPHRASE, FAST)
         with vault, pytest.raises(BusyVaultError):
             accounts(installed_files(home))
 

@@ -109,14 +109,20 @@ def test_it_is_noticed_while_nobody_asks(tmp_path: Path) -> None:
         assert live.status().notice is not None
 
 
+def stuck(live: Live, empty: Path) -> Location:
+    """Take the vault away, and put a file where it would be set aside; return where it was."""
+    at, state = Location.of(live.paths), live.paths.state
+    ELSEWHERE["folder removed"](at, empty)
+    state.rename(state.with_name("elsewhere"))
+    state.write_bytes(b"in the way")
+    return at
+
+
 def test_where_nothing_can_be_written_it_is_kept_in_memory(tmp_path: Path) -> None:
     """Nothing is answered; once it can be written, it is."""
     with living() as live:
         told = asked(live, 0, ASKED)
-        at, state = Location.of(live.paths), live.paths.state
-        ELSEWHERE["folder removed"](at, tmp_path)
-        state.rename(state.with_name("elsewhere"))
-        state.write_bytes(b"in the way")
+        at, state = stuck(live, tmp_path), live.paths.state
         assert asked(live, ASKED, 1)[0].code == "failed"
         assert any("could not be set aside" in each for each in live.status().notes)
         with live.client() as client, pytest.raises(VaultError, match="could not be set aside"):
@@ -133,10 +139,7 @@ def test_it_does_not_end_before_all_of_it_is_set_aside(tmp_path: Path) -> None:
     """`stop` is refused; a signal waits for some seconds."""
     with living() as live:
         told = asked(live, 0, ASKED)
-        at, state = Location.of(live.paths), live.paths.state
-        ELSEWHERE["folder removed"](at, tmp_path)
-        state.rename(state.with_name("elsewhere"))
-        state.write_bytes(b"in the way")
+        at, state = stuck(live, tmp_path), live.paths.state
         with live.client() as client, pytest.raises(VaultError, match="could not be set aside"):
             client.call("shutdown")
         assert not live.status().locked

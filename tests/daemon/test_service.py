@@ -66,18 +66,13 @@ def test_an_odd_path_stays_itself(tmp_path: Path, home: dict[str, str], name: st
 
 
 @needs_systemd
-def test_the_check_itself_notices_a_missing_interpreter(
-    tmp_path: Path, home: dict[str, str]
+@pytest.mark.parametrize("key", ["Snooze=yes", "SocketMode=rw"])
+def test_the_check_itself_notices_what_is_wrong(
+    tmp_path: Path, home: dict[str, str], key: str
 ) -> None:
-    """Or else the tests above would say nothing."""
+    """A missing interpreter, or a line in any of the units: else the rest would say nothing."""
     write(files("systemd", str(tmp_path / "gone"), home))
     assert "gone" in verified(place("systemd", home))
-
-
-@needs_systemd
-@pytest.mark.parametrize("key", ["Snooze=yes", "SocketMode=rw"])
-def test_the_check_itself_notices_a_wrong_line(home: dict[str, str], key: str) -> None:
-    """In any of the units."""
     units = files("systemd", sys.executable, home)
     write(units)
     units[1].path.write_text(units[1].text.replace("SocketMode=0600", key))
