@@ -11,7 +11,7 @@ from pathlib import Path
 from agent.cli.main import outcome
 
 COMMAND = 'reticent model decide --query "version control" --explain'
-ROWS = 17  # lines of the table that are drawn
+ROWS = 12  # lines of the table that are drawn
 PICTURE = Path(__file__).with_name("terminal.svg")
 
 COLUMNS = 80
@@ -26,10 +26,10 @@ def picture() -> str:
         code = outcome(shlex.split(COMMAND)[1:])
     if code:
         sys.exit(code)
-    verdict, table, rest = printed.getvalue().split("\n\n")
+    verdict, table, *rest = printed.getvalue().split("\n\n")
     rows = table.splitlines()
     left_out = f"  (... {len(rows) - ROWS} more lines)"
-    lines = [*verdict.splitlines(), "", *rows[:ROWS], left_out, "", *rest.splitlines()]
+    lines = [*verdict.splitlines(), "", *rows[:ROWS], left_out, "", *"\n\n".join(rest).splitlines()]
     return drawn([f"$ {COMMAND}", "", *lines])
 
 
