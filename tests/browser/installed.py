@@ -1,6 +1,8 @@
 """What a browser needs to ask a daemon: the relay, its manifest, and a site to ask about."""
 
 import os
+import re
+import shutil
 import signal
 import sys
 from contextlib import suppress
@@ -14,6 +16,8 @@ from tests.house.tree import ROOT
 
 EXTENSION = ROOT / "examples" / "browser_extension"
 KEYWORD = "ret"
+SLOWLY = 4  # times as long as for people: else a busy machine makes an answer one too many
+WAITS = re.compile(r"(const (?:DECISION|SEEN|STATUS|PATIENCE|FRESH) = )(\d+)")
 
 
 def browser(name: str) -> Browser:
@@ -24,6 +28,15 @@ def browser(name: str) -> Browser:
 def told(name: str, manifest: Path, places: Paths) -> None:
     """Tell a browser, that looks for a manifest there, of the relay to a daemon's socket."""
     install_manifests([Seen(browser(name), manifest, "absent", mine=False)], places, sys.executable)
+
+
+def patient(folder: Path) -> Path:
+    """Copy the extension to a folder, and return that; all its waits for the daemon are longer."""
+    shutil.copytree(EXTENSION, folder)
+    for file in folder.rglob("*.js"):
+        text = WAITS.sub(lambda wait: f"{wait[1]}{SLOWLY * int(wait[2])}", file.read_text())
+        file.write_text(text)
+    return folder
 
 
 def killed(*words: str) -> int:

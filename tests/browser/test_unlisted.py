@@ -10,30 +10,20 @@ from tests.browser.world import World
 
 pytestmark = pytest.mark.browser
 
-LOOKALIKES = (  # of http://search.localhost:PORT/search?q={query}
-    "http://evil.localhost:{port}/search?q=x",
-    "http://evil.localhost:{port}/http://search.localhost:{port}/search?q=x",
-    "http://evil.localhost:{port}/?u=http://search.localhost:{port}/search?q=x",
-    "http://evil.localhost:{port}/#http://search.localhost:{port}/search?q=x",
-    "http://search.localhost:{port}@evil.localhost:{port}/search?q=x",
-    "http://evilsearch.localhost:{port}/search?q=x",
-    "http://search.localhost.localhost:{port}/search?q=x",
-    "http://search.evil.localhost:{port}/search?q=x",
-    "http://searchxlocalhost.localhost:{port}/search?q=x",
-    "http://127.0.0.1:{port}/search?q=x",
-    "http://search.localhost:{other}/search?q=x",
-    "http://search.localhost:{port}/searches?q=x",
-    "http://search.localhost:{port}/search/?q=x",
-    "http://search.localhost:{port}/Search?q=x",
-    "http://search.localhost:{port}/search/more?q=x",
-    "http://search.localhost:{port}/search",
-    "http://search.localhost:{port}/search?q=",
-    "http://search.localhost:{port}/search?Q=x",
-    "http://search.localhost:{port}/search?qq=x",
-    "http://search.localhost:{port}/search?a=b;q=x",
-    "http://search.localhost:{port}/search?p=?q=x",
-    "http://search.localhost:{port}/search#q=x",
-    "http://search.localhost:{port}/?/search?q=x",
+HOSTS = (  # like search.localhost:PORT, whose searches are at /search?q={query}
+    "search.localhost:{port}@evil.localhost:{port}",
+    "search.localhost:{other}",
+    *(f"{each}:{{port}}" for each in ("evil.localhost", "evilsearch.localhost", "127.0.0.1")),
+    *(f"search{each}.localhost:{{port}}" for each in (".localhost", ".evil", "xlocalhost")),
+)
+PAGES = ("searches?q=x", "search/?q=x", "Search?q=x", "search/more?q=x", "search", "?/search?q=x")
+QUERIES = ("q=", "Q=x", "qq=x", "a=b;q=x", "p=?q=x")
+WHOLE = "http://search.localhost:{port}/search?q=x"
+LOOKALIKES = (
+    *(f"http://{host}/search?q=x" for host in HOSTS),
+    *(f"http://search.localhost:{{port}}/{page}" for page in (*PAGES, "search#q=x")),
+    *(f"http://search.localhost:{{port}}/search?{query}" for query in QUERIES),
+    *(f"http://evil.localhost:{{port}}/{mark}{WHOLE}" for mark in ("", "?u=", "#")),
 )
 SPELLINGS = (  # of the search itself: the query that is first and not empty counts
     ("http://SEARCH.localhost:{port}/search?q=x", "x"),

@@ -12,7 +12,7 @@ from agent.wire.state import Site
 from tests.browser.chromium import chromium
 from tests.browser.driver import Driver
 from tests.browser.firefox import firefox
-from tests.browser.installed import EXTENSION
+from tests.browser.installed import patient
 from tests.browser.recipient import SEARCH, Noted, Recipient, right
 from tests.browser.standin import Standin, site
 from tests.daemon.fakes import short_home
@@ -109,7 +109,8 @@ def running(name: str) -> Iterator[World]:
     """Yield a browser by its name, with the extension in it, once that attaches headers."""
     with short_home() as places, Recipient() as recipient, Standin(places.query) as daemon:
         daemon.sites = [site("search.localhost", recipient.url("search", SEARCH))]
-        with BROWSERS[name](places.data / "browser", places, EXTENSION) as browser:
+        extension = patient(places.data / "extension")
+        with BROWSERS[name](places.data / "browser", places, extension) as browser:
             world = World(browser, recipient, daemon, places)
             until(world.attaches, "the first header")
             yield world

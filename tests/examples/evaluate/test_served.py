@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from agent.lab.attack.heldout import Person, drawn
 from agent.lab.attack.ways import Way
+from examples.search_service.ranking import Ranker
 from examples.search_service.replay.lines import BEST, NOTHING, PLAIN, SHIPPED, Line
+from examples.search_service.replay.plain import PlainRanker
 from examples.search_service.replay.served import Served, Service
 from tests.lab.attack.made import PEOPLE, model, others, walker
 
@@ -24,45 +26,30 @@ def served(line: Line, person: Person) -> Served:
     return Service.of(model(), others().codes).served(line, person, trace)
 
 
-def prior_ranks(person: Person) -> list[int]:
-    """Return the places of what a person chose where the more frequent result comes first."""
-    ranks = []
-    for asked in person.requests:
-        counts = np.bincount(model().rows(asked.query).intent, minlength=4).tolist()
-        order = sorted(range(4), key=lambda intent: (-counts[intent], intent))
-        ranks.append(order.index(asked.intent) + 1)
-    return ranks
-
-
-def smoothed_ranks(person: Person) -> list[int]:
-    """Return the same by smoothed counts on all that there is to know."""
-    ranks = []
-    for query, intent, request in person.requests:
-        rows, beta = model().rows(query), model().queries[query].shrinkage
-        chance = (np.bincount(rows.intent, minlength=4) + 0.5) / (len(rows.intent) + 2) * beta
-        for user, wanted, code in zip(rows.user, rows.intent, rows.request, strict=True):
-            if tuple(rows.person[user]) == person.codes and tuple(code) == request:
-                chance[wanted] += 1
-        order = sorted(range(4), key=lambda each: (-chance[each], each))
-        ranks.append(order.index(intent) + 1)
-    return ranks
+@given(somebody, lines)
+def test_requests_are_ranked_by_what_they_carry(person: Person, line: Line) -> None:
+    """As the service ranks; what is not specified travels only where everything is told."""
+    found, trace = served(line, person), walker(line.way)(person)
+    ranker = {"best": Ranker, "plain": PlainRanker}[line.ranking](model())
+    names, ranks = [each.name for each in model().attributes], []
+    for asked, sent in zip(person.requests, trace.sent, strict=True):
+        own = zip(names, (*person.codes, *asked.request), strict=True)
+        pairs = {name: code for place, (name, code) in enumerate(own) if sent >> place & 1}
+        if line not in (BEST, PLAIN):
+            pairs = {name: code for name, code in pairs.items() if code}
+        ranking = ranker.rank(asked.query, pairs)
+        ranks.append(ranking.rank(asked.intent))
+        assert line != PLAIN or {*ranking.used} == {*names}
+    assert found.ranks.tolist() == ranks
+    assert found.told.tolist() == [sent.bit_count() for sent in trace.sent]
 
 
 @given(somebody)
-def test_who_tells_nothing_is_ranked_by_the_prior(person: Person) -> None:
-    """And stays one of all."""
+def test_who_tells_nothing_stays_one_of_all(person: Person) -> None:
+    """And tells nothing."""
     found = served(NOTHING, person)
-    assert found.ranks.tolist() == prior_ranks(person)
     assert not found.told.any()
     assert (found.left == PEOPLE).all()
-
-
-@given(somebody)
-def test_plain_counts_are_counts_on_everything(person: Person) -> None:
-    """Without a choice among attributes, however few people agree; not specified counts too."""
-    found = served(PLAIN, person)
-    assert found.ranks.tolist() == smoothed_ranks(person)
-    assert (found.told == len(model().attributes)).all()
 
 
 @given(somebody, lines)
@@ -72,16 +59,3 @@ def test_people_left_are_never_more_and_the_person_is_one(person: Person, line: 
     assert found.left.shape == (len(person.requests), 2)
     assert (np.diff(found.left, axis=0) <= 0).all()
     assert (found.left[:, 1] >= 1).all()
-
-
-@given(somebody, st.data())
-def test_what_is_not_specified_is_not_heard(person: Person, data: st.DataObject) -> None:
-    """It does not travel, so the ranking is as if it had not been chosen."""
-    blank = data.draw(st.integers(0, model().persons - 1))
-    codes = tuple(0 if place == blank else code for place, code in enumerate(person.codes))
-    person = person._replace(codes=codes)
-    trace = walker(FREE.way)(person)
-    without = trace._replace(sent=tuple(sent & ~(1 << blank) for sent in trace.sent))
-    service = Service.of(model(), others().codes)
-    one, other = (service.served(FREE, person, each) for each in (trace, without))
-    assert one.ranks.tolist() == other.ranks.tolist()

@@ -106,25 +106,21 @@ def test_what_is_listed_is_taken_apart_or_left(modules: Modules, text: str) -> N
             assert modules(SITES, "queryOf", site, modules(SITES, "addressOf", site, "x")) == "x"
 
 
+PARTS = ("?q=x{query}", "?q={query}x", "?q={query}&r={query}", "?q=y&q={query}", "??q={query}")
+STARTS = (
+    "https://u:p@a.example/",
+    "javascript:alert(1)",
+    "chrome-extension://a/",
+    "ftp://a.example/",
+)
+
+
 @pytest.mark.parametrize(
     "search",
     [
-        "",
-        "{query}",
-        "https://a.example/{query}",
-        "https://a.example/?q=x{query}",
-        "https://a.example/?q={query}x",
-        "https://a.example/?q={query}&r={query}",
-        "https://a.example/?q=y&q={query}",
-        "https://a.example/??q={query}",
-        "https://a.example/#?q={query}",
-        "https://a.example/?q",
-        "https://u:p@a.example/?q={query}",
-        "javascript:alert(1)?q={query}",
-        "chrome-extension://a/?q={query}",
-        "ftp://a.example/?q={query}",
-        "//a.example/?q={query}",
-        "https://?q={query}",
+        *("", "{query}", "//a.example/?q={query}", "https://?q={query}"),
+        *(f"https://a.example/{part}" for part in (*PARTS, "{query}", "#?q={query}", "?q")),
+        *(f"{start}?q={{query}}" for start in STARTS),
     ],
 )
 def test_what_no_browser_can_use_is_left(modules: Modules, search: str) -> None:

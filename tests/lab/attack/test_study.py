@@ -115,36 +115,42 @@ def test_bars_of_more_requests_are_not_judged() -> None:
     assert [each.met for each in bars(made())[1:]] == [None] * (len(bars(made())) - 1)
 
 
-@pytest.mark.parametrize(("success", "met"), [((0.5 / 40,) * 2, True), ((0.5 / 20,) * 2, False)])
-def test_the_bar_against_forgetting(success: tuple[float, float], met: bool) -> None:
-    """A fortieth is met, a twentieth is not; and so at the worst utility alone."""
-    for family in ("with the ledger", "planned"):
-        found = judged({family: success})
-        what = f"{family} against without memory, at equal utility, after 50 requests"
-        assert found[what].met is met
-    worst = judged({"planned": (0.5 / 40, 0.5 / 20)})[what]
-    assert worst.met is False
-    assert worst.found.endswith("from 1.000 to 2.000 bits; met from 1.000 to 1.400")
+LEDGER, PLAN, FORGETS, STANDS = ("with the ledger", "planned", "without memory", "standing set")
+FORTIETH, TWENTIETH, HALVED = (0.5 / 40, 0.5 / 20, (0.0025, 0.005))
+WHOLE = "from 1.000 to 2.000 bits"
 
 
-@pytest.mark.parametrize(("success", "met"), [(0.5, True), (0.25, True), (1.0, False)])
-def test_the_bar_against_the_standing_set(success: float, met: bool) -> None:
-    """As good is met, twice as much is not."""
-    found = judged({"planned": (success, success)})
-    assert found["planned against standing set, at equal utility, after 50 requests"].met is met
-
-
-def test_the_plan_against_the_ledger() -> None:
-    """As good at one end, half as much at the other: surely below for as far as it is."""
-    found = judged({"with the ledger": (0.0025, 0.005), "planned": (0.0025, 0.0025)})
-    bar = found["planned against with the ledger, at equal utility, after 50 requests"]
-    assert bar.met is True
-    assert bar.found.endswith("from 1.000 to 2.000 bits; surely below from 1.167 to 2.000")
-    found = judged({"with the ledger": (0.0025, 0.005), "planned": (0.001, 0.001)})
-    assert found[bar.what].found.endswith("from 1.000 to 2.000 bits; surely below everywhere")
-    found = judged({"with the ledger": (0.0025, 0.005), "planned": (0.5, 0.5)})
-    assert found[bar.what].met is False
-    assert found[bar.what].found.endswith("from 1.000 to 2.000 bits")
+@pytest.mark.parametrize(
+    ("changed", "of", "against", "met", "said"),
+    [
+        ({LEDGER: (FORTIETH, FORTIETH)}, LEDGER, FORGETS, True, WHOLE),
+        ({LEDGER: (TWENTIETH, TWENTIETH)}, LEDGER, FORGETS, False, WHOLE),
+        ({PLAN: (FORTIETH, FORTIETH)}, PLAN, FORGETS, True, WHOLE),
+        ({PLAN: (TWENTIETH, TWENTIETH)}, PLAN, FORGETS, False, WHOLE),
+        # at the worst utility alone
+        ({PLAN: (FORTIETH, TWENTIETH)}, PLAN, FORGETS, False, f"{WHOLE}; met from 1.000 to 1.400"),
+        ({PLAN: (0.25, 0.25)}, PLAN, STANDS, True, f"{WHOLE}; surely below everywhere"),
+        ({PLAN: (0.5, 0.5)}, PLAN, STANDS, True, WHOLE),
+        ({PLAN: (1.0, 1.0)}, PLAN, STANDS, False, WHOLE),
+        # as good at one end, half as much at the other: surely below for as far as it is
+        (
+            {LEDGER: HALVED, PLAN: (0.0025, 0.0025)},
+            *(PLAN, LEDGER, True, f"{WHOLE}; surely below from 1.167 to 2.000"),
+        ),
+        (
+            {LEDGER: HALVED, PLAN: (0.001, 0.001)},
+            *(PLAN, LEDGER, True, f"{WHOLE}; surely below everywhere"),
+        ),
+        ({LEDGER: HALVED, PLAN: (0.5, 0.5)}, PLAN, LEDGER, False, WHOLE),
+    ],
+)
+def test_a_bar_between_two_lines(
+    changed: dict[str, tuple[float, float]], of: str, against: str, met: bool, said: str
+) -> None:
+    """Below a thirtieth of forgetting, not above the standing set, and the plan not the ledger."""
+    bar = judged(changed)[f"{of} against {against}, at equal utility, after 50 requests"]
+    assert bar.met is met
+    assert bar.found.endswith(said)
 
 
 def test_the_bars_of_balanced() -> None:
