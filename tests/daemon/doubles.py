@@ -1,23 +1,23 @@
 """An agent of which only the files are not real: vault, model and policy stand in memory."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import Consent
 from agent.daemon.events import Bus
 from agent.daemon.model_registry import Keys, ModelRegistry
 from agent.daemon.policy_file import ActivePolicy, PolicyFile
-from agent.daemon.sources import Sources
-from agent.errors import UsageError
+from agent.daemon.sources import RECORD, Sources
+from agent.errors import UsageError, VaultError
 from agent.model.attributes import Attribute
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure, Record
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
-from agent.vault.store import Items, Store
+from agent.vault.store import Items
 from agent.vault.vault import Vault
 from agent.vault.vault_files import Location
 from agent.wire.decide import Ask
@@ -30,16 +30,34 @@ NOWHERE = Path("/nowhere")
 MONDAY = datetime(2027, 3, 1, 9, tzinfo=UTC)
 
 
-class Records(MemoryStore):
-    """A store in memory that can lose records as well."""
+@dataclass
+class Memory(Items):
+    """The records of a vault, in memory, and how often they were written."""
+
+    records: dict[str, bytes] = field(default_factory=dict)
+    writes: int = 0
+    full: bool = False
+
+    def get(self, name: str) -> bytes | None:
+        """Return a record."""
+        return self.records.get(name)
+
+    def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
+        """Set a record, unless the disk is full; what is worth no wait is the history alone."""
+        assert durable == (name != RECORD)
+        if self.full:
+            raise VaultError("the disk is full", "make room")
+        self.records[name] = payload
+        self.writes += 1
+
+    def names(self, prefix: str) -> list[str]:
+        """Return the names that begin so."""
+        return sorted(name for name in self.records if name.startswith(prefix))
 
     def delete(self, name: str) -> None:
-        """Remove an item, if there is one."""
-        self._items.pop(name, None)
-
-    def names(self, prefix: str = "") -> list[str]:
-        """Return the names that begin with a prefix."""
-        return sorted(name for name in self._items if name.startswith(prefix))
+        """Take a record out."""
+        self.records.pop(name, None)
+        self.writes += 1
 
 
 class MemoryVault(Vault):
@@ -47,10 +65,10 @@ class MemoryVault(Vault):
 
     def __init__(self, values: Mapping[str, str], model: Model) -> None:
         self.calls: list[str] = []
-        self.records = Records()
+        self.records = MemoryStore()
         self.ledger = Ledger(self.records)
         self.profile = Profile(self.records)
-        self.items = Items(cast(Store, self.records))
+        self.items = Memory()
         change(self.profile, values, [], [model])
 
     @property

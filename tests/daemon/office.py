@@ -7,12 +7,9 @@ from typing import Any
 
 from agent.daemon.consent import Consent
 from agent.daemon.policy_file import ActivePolicy
-from agent.daemon.sources import RECORD
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms, terms_under
-from agent.errors import VaultError
-from agent.vault.store import Items
 from agent.wire.decide import Ask
 from agent.wire.policy import Review, Verdict
 from policy.match import Rulebook, Ruling
@@ -26,36 +23,6 @@ TEXT = (
     'disclose = "ask"  # all\nlambda = 0.01\n[daemon]\nprompts_per_hour = 2\n'
     '[groups]\nshops = ["s1.example", "s2.example"]\n'
 )
-
-
-@dataclass
-class Memory(Items):
-    """The records of a vault, in memory, and how often they were written."""
-
-    records: dict[str, bytes] = field(default_factory=dict)
-    writes: int = 0
-    full: bool = False
-
-    def get(self, name: str) -> bytes | None:
-        """Return a record."""
-        return self.records.get(name)
-
-    def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
-        """Set a record, unless the disk is full; what is worth no wait is the history alone."""
-        assert durable == (name != RECORD)
-        if self.full:
-            raise VaultError("the disk is full", "make room")
-        self.records[name] = payload
-        self.writes += 1
-
-    def names(self, prefix: str) -> list[str]:
-        """Return the names that begin so."""
-        return sorted(name for name in self.records if name.startswith(prefix))
-
-    def delete(self, name: str) -> None:
-        """Take a record out."""
-        self.records.pop(name, None)
-        self.writes += 1
 
 
 @dataclass

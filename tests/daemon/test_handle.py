@@ -1,6 +1,7 @@
 """One request from its question to its answer: what is attached, what is recorded, and when."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,25 +10,35 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
+import agent.daemon.context
+import agent.daemon.handle
+from agent.daemon.agent import Agent
 from agent.daemon.api import Calls
+from agent.daemon.consent import Consent
+from agent.daemon.context import context_of
 from agent.daemon.handle import handle
+from agent.daemon.sources import Sources
 from agent.daemon.what_if import explained
-from agent.errors import UsageError
+from agent.errors import UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
+from agent.vault.disclosure_index import Disclosure
+from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
-from agent.wire.decide import Answer, Ask
+from agent.wire.decide import Answer, Ask, Code
 from agent.wire.policy import Verdict
-from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, agent_of
+from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, OneModel, agent_of
 from tests.daemon.people import MODEL, OPEN, ROWS, SECOND, SHOP, living, values_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import HOSTS, QUERIES
 from tests.vault import doubles
 from tests.vault.values import change
+
+TIMES = 3
+OTHER = Ask(query=SHOP.query, recipient="other.example")
 
 
 def members(header: str) -> dict[str, object]:
@@ -201,7 +212,9 @@ def test_nothing_goes_to_an_address_that_the_network_reads(recipient: str) -> No
     said = explained(ask, MONDAY, agent)
     assert (said.code, "not an https address" in said.headline) == ("not https", True)
     for other in ("https://shop.example/x", "http://localhost:8710/x", "http://[::1]/"):
-        assert handle(replace(ask, recipient=other), MONDAY, agent).code == "answered"
+        assert (
+            handle(msgspec.structs.replace(ask, recipient=other), MONDAY, agent).code == "answered"
+        )
 
 
 def test_the_profile_is_opened_for_what_was_chosen_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,3 +299,114 @@ def test_what_is_held_and_unset_is_not_sent_again_nor_taken_back() -> None:
     change(vault.profile, values, [], [MODEL])
     third = handle(SHOP, MONDAY + 2 * SECOND, agent)
     assert first.attributes.items() <= third.attributes.items()
+
+
+@pytest.mark.parametrize(("mode", "counts"), [("planned", True), ("dynamic", False)])
+def test_a_plan_hears_what_was_asked(mode: str, counts: bool) -> None:
+    """As often as something left with it; before an entry, what came before that."""
+    agent, vault = living(f'{OPEN}mode = "{mode}"\n')
+    for _ in range(TIMES):
+        assert handle(SHOP, MONDAY, agent).attributes
+    query = MODEL.match(SHOP.query)
+    now = context_of(SHOP, MONDAY + SECOND, agent).knowledge
+    assert now.queries == (((query, TIMES),) if counts else ())
+    for number in range(1, TIMES + 1):
+        entry = vault.ledger.entry(number)
+        assert isinstance(entry, Disclosure)
+        known = context_of(SHOP, MONDAY + SECOND, agent, (number, entry.at)).knowledge
+        assert known.queries == (((query, number - 1),) if counts and number > 1 else ())
+
+
+def test_with_nothing_to_decide_by_nothing_is_attached() -> None:
+    """Each way of it has its code; the rest of the answer is empty."""
+    agent, vault = living(OPEN)
+    without: dict[Code, Agent] = {
+        "locked": replace(agent, vault=None),
+        "no policy": replace(agent, rules=FixedRules(None)),
+        "no model": replace(agent, registry=OneModel(None)),
+        "unfit": agent,
+    }
+    for code, broken in without.items():
+        if code == "unfit":
+            vault.ledger.append(entry_of(("age", "age9")))
+        assert handle(SHOP, MONDAY, broken) == Answer(code=code)
+        assert explained(SHOP, MONDAY, broken).code == code
+        assert vault.ledger.count == (code == "unfit")
+    wanted = f'{OPEN}[[rule]]\nrecipient = "shop.example"\nmodel = "other"\n'
+    chosen = replace(agent, rules=FixedRules(wanted))
+    assert handle(SHOP, MONDAY, chosen) == Answer(code="no model")
+    assert handle(SHOP, MONDAY, replace(agent, vault=living(OPEN)[1])).code == "answered"
+
+
+def entry_of(*disclosed: tuple[str, str]) -> Disclosure:
+    """Return an entry of which only the pairs matter."""
+    return Disclosure(
+        at=MONDAY,
+        host="shop.example",
+        query="q",
+        asked=None,
+        disclosed=disclosed,
+        persons=tuple(name for name, _ in disclosed),
+        model="other",
+        digest="",
+        utility_bits=0.0,
+        people_left=1,
+    )
+
+
+class BrokenError(RuntimeError):
+    """What is raised on the way."""
+
+
+def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
+    raise BrokenError
+
+
+@pytest.mark.parametrize(
+    ("owner", "step"),
+    [
+        (Agent, "look"),
+        (OneModel, "of"),
+        (Consent, "offered"),
+        (Consent, "overlay"),
+        (agent.daemon.context, "knowledge_in"),
+        (Sources, "values"),
+        (agent.daemon.context, "decide_context"),
+        (Consent, "note"),
+        (Sources, "noted"),
+        (Heard, "publish"),
+        (Profile, "reveal"),
+        (agent.daemon.handle, "members"),
+        (agent.daemon.handle, "headline"),
+        (agent.daemon.handle, "people_left"),
+        (Ledger, "append"),
+    ],
+)
+def test_whatever_fails_on_the_way_leaves_nothing(
+    owner: object, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no answer, and the ledger does not say that there was; then all is as before."""
+    made, vault = living(f'{OPEN}[attributes]\nage = "ask"\n')
+    made = replace(made, sources=Sources())
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, step, _raise)
+        with pytest.raises(BrokenError):
+            handle(SHOP, MONDAY, made)
+    assert vault.ledger.count == 0
+    assert handle(SHOP, MONDAY, made).id == 1
+
+
+def test_a_full_disk_attaches_nothing() -> None:
+    """What cannot be recorded does not leave, and uses up nothing that was said once."""
+    agent, vault = living(f'{OPEN}[attributes]\nage = "ask"\n')
+    handle(SHOP, MONDAY, agent)
+    [review] = agent.consent.reviews(MONDAY)
+    agent.consent.verdict(review.id, Verdict(decided="approve", about="everyone"), MONDAY)
+    before, vault.records.full = vault.ledger.count, True
+    for _ in range(2):
+        with pytest.raises(VaultError):
+            handle(SHOP, MONDAY, agent)
+    assert vault.ledger.count == before
+    vault.records.full = False
+    assert "age" in handle(SHOP, MONDAY, agent).attributes
+    assert "age" not in handle(OTHER, MONDAY, agent).attributes

@@ -95,16 +95,6 @@ def test_without_a_recipient_it_is_for_everybody(opened: Home) -> None:
     assert "age" in at(curve(opened, CurveAsk(query=SHOP.query)), 0.0)
 
 
-def test_what_a_recipient_holds_counts(opened: Home) -> None:
-    """It is sent again at no cost, and less people are left."""
-    before = curve(opened)
-    told = {*opened.calls.decide(SHOP).attributes}
-    after = curve(opened)
-    assert told
-    assert told & {*after.points[-1].disclosed}
-    assert after.points[-1].people_left < before.points[-1].people_left
-
-
 def test_only_what_is_asked_is_in_it(opened: Home) -> None:
     """What the model does not have is none of it."""
     found = curve(opened, CurveAsk(query=SHOP.query, recipient="a.example", asked=["age", "shoe"]))

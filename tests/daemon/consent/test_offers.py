@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from agent.daemon.consent import MOST_REFUSALS
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError
-from tests.daemon.office import TEXT, Memory, Office, open_office
+from tests.daemon.doubles import Memory
+from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
 
 AGE = frozenset({"age"})

@@ -16,7 +16,6 @@ from agent.daemon.consent.preferences import (
     applied,
     basis_of,
     denied_once,
-    dropped,
     remembered,
     undone,
     used_up,
@@ -123,35 +122,6 @@ def said(words: Preferences, event: Event) -> Preferences:
     )
 
 
-@given(POLICIES, EVENTS)
-def test_only_what_is_ruled_ask_is_touched(policy: str, events: list[Event]) -> None:
-    """And nothing of it is lost: it is approved, denied or still waits."""
-    words: Preferences = ()
-    for event in events:
-        _, terms = ruled(policy, event.host)
-        words = said(words, event) if event.decided else words
-        over = applied(terms, words, event.host)
-        assert over.ask <= terms.ask
-        assert terms.excluded <= over.excluded <= terms.excluded | (terms.ask - over.ask)
-        assert replace(over, ask=terms.ask, excluded=terms.excluded) == terms
-
-
-@given(EVENTS, st.sampled_from(HOSTS))
-def test_the_later_word_counts(events: list[Event], host: str) -> None:
-    """Where none was said for one time only."""
-    words: Preferences = ()
-    expected: dict[str, Decided] = {}
-    for event in events:
-        if event.decided is not None:
-            words = said(words, replace(event, once=False))
-            if event.everyone or event.host == host:
-                expected |= dict.fromkeys(event.names, event.decided)
-    _, terms = ruled(EVERYTHING_ASKED, host)
-    over = applied(terms, words, host)
-    assert over.excluded == {name for name in NAMES if expected.get(name) == "deny"}
-    assert over.ask == {name for name in NAMES if name not in expected}
-
-
 @given(EVENTS)
 def test_once_is_used_up_by_the_request_that_would_have_asked(events: list[Event]) -> None:
     """By no other, and what was said before holds again: a stack beside each pool and name."""
@@ -176,19 +146,6 @@ def test_once_is_used_up_by_the_request_that_would_have_asked(events: list[Event
         words = left
 
 
-def test_an_approval_for_once_lets_one_request_carry_it() -> None:
-    """The next one waits again."""
-    ruling, terms = ruled(EVERYTHING_ASKED, "a.example")
-    asking = decided(terms, "a.example")
-    assert asking.pending is not None
-    names = asking.pending.names
-    words = approved(names)
-    first = decided(applied(terms, words, "a.example"), "a.example")
-    assert {*first.disclosed} == {*names}
-    words = used_up(words, first, ruling)
-    assert decided(applied(terms, words, "a.example"), "a.example") == asking
-
-
 def test_what_was_decided_for_another_reason_uses_nothing_up() -> None:
     """A resent value that the recipient holds, and one that the policy lets leave by now."""
     ruling, terms = ruled(EVERYTHING_ASKED, "a.example")
@@ -202,21 +159,6 @@ def test_what_was_decided_for_another_reason_uses_nothing_up() -> None:
     free = decided(applied(open_terms, words, "a.example"), "a.example")
     assert free.disclosed
     assert used_up(words, free, open_ruling) == words
-
-
-@given(EVENTS, SOME, st.sampled_from([None, *HOSTS]))
-def test_words_are_taken_back_where_another_holds_for_good(
-    events: list[Event], names: list[str], pool: str | None
-) -> None:
-    """Those on the same names that are about no more."""
-    words: Preferences = ()
-    for event in events:
-        words = said(words, event) if event.decided else words
-    left = dropped(words, names, pool)
-    assert all(word.name not in names or pool not in (None, word.pool) for word in left)
-    assert [word for word in words if word not in left] == [
-        word for word in words if word.name in names and pool in (None, word.pool)
-    ]
 
 
 @given(POLICIES, POLICIES, st.sampled_from(NAMES), VALUES, st.booleans())
@@ -331,13 +273,15 @@ def test_what_is_taken_back_was_never_said(
     assert [*again] == [each for each in before if each not in spent]
 
 
-@given(POLICIES, WORDS, st.sampled_from(NAMES))
-def test_what_is_written_for_a_pool_holds_there(
-    policy: str, new: list[Preference], name: str
+@given(POLICIES, WORDS, st.sampled_from(NAMES), st.sampled_from([None, "a.example"]))
+def test_what_is_written_holds_for_whom_it_is_about(
+    policy: str, new: list[Preference], name: str, pool: str | None
 ) -> None:
-    """No word for everyone from before says otherwise, and elsewhere they hold as they did."""
-    words = written(remembered((), new), [name], "a.example")
-    _, terms = ruled(policy, "a.example")
-    assert value_of(applied(terms, words, "a.example"), name) == value_of(terms, name)
-    _, others = ruled(policy, "b.example")
-    assert applied(others, words, "b.example") == applied(others, remembered((), new), "b.example")
+    """No word from before says otherwise; of all else they hold as they did."""
+    before = remembered((), new)
+    words = written(before, [name], pool)
+    for host in HOSTS:
+        _, terms = ruled(policy, host)
+        for each in NAMES:
+            holds = terms if each == name and pool in (None, host) else applied(terms, before, host)
+            assert value_of(applied(terms, words, host), each) == value_of(holds, each)

@@ -26,7 +26,8 @@ from agent.wire.policy import Verdict
 from agent.wire.state import Locked
 from policy.match import LONGEST, Rulebook
 from policy.read import preset, read
-from tests.daemon.office import START, Memory, Office
+from tests.daemon.doubles import Memory
+from tests.daemon.office import START, Office
 
 IN_CLEAR = "http://odd.example/?q={query}"  # an older version approved those
 RULED = "https://ruled.example/find?q={query}"

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from agent.errors import ReticentError, UsageError, VaultError
 from agent.wire.policy import Disclose, Lasting, Override, Verdict
-from tests.daemon.office import TEXT, Memory, Office, open_office
+from tests.daemon.doubles import Memory
+from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
 
 HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
