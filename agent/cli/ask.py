@@ -62,7 +62,7 @@ def undecided(code: Code, status: Status) -> ReticentError:
             hint = status.notice or f"see `reticent status`, and the log: {paths().log}"
         case _:
             hint = "try again in a minute"
-    return error(f"nothing may be attached: {what}", hint)
+    return error(f"nothing can be sent: {what}", hint)
 
 
 def explanation_page(explained: Explained, titles: Titles = NONE, *, explain: bool = True) -> str:

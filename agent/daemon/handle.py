@@ -1,6 +1,7 @@
 """How one request travels, from what is asked to what is answered: read it top to bottom."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from agent.daemon.agent import Agent
@@ -83,8 +84,9 @@ def _check_rates(context: RuledContext, by: Asker, now: datetime, agent: Agent) 
 def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:
     """Return the figures of an answer; ``left``: the people who agree with all the pool holds."""
     found = {each.name: each for each in decision.candidates}
+    wording = replace(worded(decision, context.model, brief=True), people_left=left)
     return Summary(
-        headline=headline(worded(decision, context.model, brief=True)),
+        headline=headline(wording),
         pool=context.ruling.pool,
         model=context.model.id,
         utility_bits=decision.figures.utility,

@@ -136,7 +136,8 @@ def _weighing_steps(
     if not sentence:
         sentence = whole
         if entry is not None:
-            sentence = carried(chosen, wording.titles, alike_before=alike, informed=informed)
+            left = entry.people_left
+            sentence = carried(chosen, wording.titles, people_left=left, informed=informed)
     remarks = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
     remarks += [*lines(wording), *_no_room(wording)]
     if not fits(weighing.weighed.names, context.model):

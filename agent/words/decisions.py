@@ -164,13 +164,16 @@ def difference(
     return f"{change[0].upper()}{change[1:]}: {helps}; {left}{broken}."
 
 
-def carried(chosen: Weight, titles: Titles, *, alike_before: float, informed: bool) -> str:
-    """Return what a request of the past carried, with the figures of today's model and rules."""
+def carried(chosen: Weight, titles: Titles, *, people_left: int, informed: bool) -> str:
+    """Return what a request of the past carried, and how much it helps by today's model and rules.
+
+    ``people_left``: those whom the recipient could take the user for after it, by the ledger.
+    """
     if not chosen.names:
         return "It sent nothing that is in the model."
     helps = f"{bits(chosen.utility_bits)} bits better served" if informed else UNHEARD
-    left = alike(chosen.people_left, alike_before)
-    return f"It sent {listed(titled(chosen.names, titles))}. By today's rules: {helps}; {left}."
+    what = f"It sent {listed(titled(chosen.names, titles))}; {alike(people_left)}"
+    return f"{what}. By today's rules: {helps}."
 
 
 def _facts(names: Sequence[str], decided: Decided) -> str:

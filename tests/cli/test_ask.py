@@ -163,7 +163,7 @@ def test_what_was_not_decided_is_an_error(
         "explain": says(changed(EXPLAINED, code=code)),
     }
     error, hint = run(*ASK, *dry).refusal(code=ends)
-    assert error == f"nothing may be attached: {WHY_NOTHING[code]}"
+    assert error == f"nothing can be sent: {WHY_NOTHING[code]}"
     assert said in hint
     ran = run(*ASK, *dry, "--json")
     assert (ran.code, ran.err) == (ends, "")
@@ -174,7 +174,7 @@ def test_what_is_in_the_way_is_looked_at(run: Run, fake: FakeDaemon) -> None:
     """Where there is no vault, none is opened; where a policy is wrong, none is to be made."""
     fake.handlers["decide"] = says(Answer(code="locked"))
     fake.handlers["status"] = says(changed(LOCKED, vault=False))
-    said = ("nothing may be attached: there is no vault yet", "make one with `reticent init`")
+    said = ("nothing can be sent: there is no vault yet", "make one with `reticent init`")
     assert run(*ASK).refusal(code=1) == said
     fake.handlers["decide"] = says(Answer(code="no policy"))
     wrong = changed(POLICY, in_use=False, problems=["3: lambda: no number"])

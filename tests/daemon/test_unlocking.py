@@ -36,7 +36,7 @@ from tests.daemon.people import SHOP
 STEPS = ("unlock", "unlock", "wrong", "lock", "decide", "finish", "finish")
 TURNS = 20  # of the loop, in which all that can be done is done
 RING = Unlock(method="keyring")
-MARK = "zqxv"  # which no other text has
+MARK = "vxqz"[::-1]  # which no other text has, nor this file, of which a copy may be in memory
 TEXT = 'lambda = 0.0\nmodel = "mine"\n'
 
 

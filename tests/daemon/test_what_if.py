@@ -157,7 +157,7 @@ def test_it_says_nothing_of_undisclosed_values(
 
 def test_the_change_is_said() -> None:
     """What it brings, who is left in place of whom, and the limit; what is decided stays a line."""
-    agent, _ = living(WARY, 3)
+    agent, vault = living(WARY, 3)
     handle(SHOP, MONDAY, agent)
     found = weighed(WhatIf(entry=1, add=["age", "job", "hours"]), MONDAY + SECOND, agent)
     assert found.chosen.names == ["gender"]
@@ -169,7 +169,8 @@ def test_the_change_is_said() -> None:
     without = weighed(WhatIf(entry=1, drop=["gender"]), MONDAY + SECOND, agent)
     assert without.headline.startswith("Without Gender: -0.")
     plain = weighed(WhatIf(entry=1, add=["gender"]), MONDAY + SECOND, agent)
-    assert plain.headline.startswith("It sent Gender. By today's rules: 0.")
+    left = f"{vault.disclosures[0].people_left} people still look like you"
+    assert plain.headline.startswith(f"It sent Gender; about {left}. By today's rules: 0.")
     hours = weighed(WhatIf(entry=1, add=["hours"]), MONDAY + SECOND, agent)
     assert hours.headline.endswith(", as before.")
 

@@ -286,11 +286,11 @@ def test_a_change_is_one_sentence() -> None:
 
 def test_a_request_of_the_past_has_the_figures_of_today() -> None:
     """Where it sent anything that the model has."""
-    said = carried(weight("a"), TITLES, alike_before=60, informed=True)
+    said = carried(weight("a"), TITLES, people_left=18, informed=True)
     assert said == (
-        "It sent a. By today's rules: 0.100 bits better served; about 20 people still look like "
-        "you."
+        "It sent a; about 18 people still look like you. By today's rules: 0.100 bits better "
+        "served."
     )
-    assert carried(weight(), TITLES, alike_before=60, informed=True) == (
+    assert carried(weight(), TITLES, people_left=60, informed=True) == (
         "It sent nothing that is in the model."
     )
