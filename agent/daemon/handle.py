@@ -28,8 +28,12 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     """
     try:
         context = context_of(ask, now, agent)  # policy, consent, vault: terms and knowledge
-        _check_rates(context, by, now, agent)
         model, ruling = context.model, context.ruling
+        if agent.rates.is_full(by, now):
+            return Answer(code="too many")
+        most = int(ruling.settings["page_requests_per_minute"].value)
+        if by == "page" and agent.rates.is_page_full(ruling.pool, most, now):
+            return Answer(code="too many from pages")
         named = (each.name for each in model.attributes[model.persons :])
         sourced = [name for name in named if name in (context.terms.available or ())]
         fresh = agent.sources.values(sourced, ask, now)  # sources: the clock, the history
@@ -69,16 +73,6 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         id=number,
         summary=summary,
     )
-
-
-def _check_rates(context: RuledContext, by: Asker, now: datetime, agent: Agent) -> None:
-    """Raise UndecidedError where too much was asked in the last minute."""
-    if agent.rates.is_full(by, now):
-        raise UndecidedError("too many")
-    if by == "page":
-        most = int(context.ruling.settings["page_requests_per_minute"].value)
-        if agent.rates.is_page_full(context.ruling.pool, most, now):
-            raise UndecidedError("too many from pages")
 
 
 def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:

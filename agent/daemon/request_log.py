@@ -1,6 +1,6 @@
 """The latest requests: how many in a minute, which rules decided, and what is in no ledger."""
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,6 +16,7 @@ from policy.rules import Rule
 Asker = Literal["command", "user", "page", "program"]  # who asks, as the door says
 MINUTE = timedelta(minutes=1)
 RECORDED: Mapping[Asker, int] = MappingProxyType({"user": 120, "page": 600, "program": 600})
+SHARES: Mapping[Asker, Asker] = {"page": "program"}  # whose places an asker takes
 MOST_POOLS = 1000  # that are counted for pages; the one that was counted first goes
 MOST_SILENT = 1_000  # requests
 ROOM = 2**20  # characters of them in all
@@ -29,12 +30,12 @@ class Rates:
     """What was decided in the last minute; it belongs to one thread, and is forgotten at a lock."""
 
     def __init__(self) -> None:
-        self._recorded: dict[Asker, deque[datetime]] = {}
-        self._of_pages: dict[str, deque[datetime]] = {}
+        self._recorded: defaultdict[Asker, deque[datetime]] = defaultdict(deque)
+        self._of_pages: defaultdict[str, deque[datetime]] = defaultdict(deque)
 
     def is_page_full(self, pool: str, most: int, now: datetime) -> bool:
         """Return whether pages have led to a pool so often; if not, this time is counted."""
-        times = self._of_pages.setdefault(pool, deque())
+        times = self._of_pages[pool]
         if _lately(times, now) >= most:
             return True
         times.append(now)
@@ -44,21 +45,18 @@ class Rates:
 
     def is_full(self, by: Asker, now: datetime) -> bool:
         """Return whether as many requests of an asker are recorded as may be."""
-        return by in RECORDED and _lately(self._of(by), now) >= RECORDED[by]
+        times = self._recorded[SHARES.get(by, by)]
+        return by in RECORDED and _lately(times, now) >= RECORDED[by]
 
     def record(self, by: Asker, now: datetime) -> None:
         """Count a request that is recorded."""
         if by in RECORDED:
-            self._of(by).append(now)
+            self._recorded[SHARES.get(by, by)].append(now)
 
     def clear(self) -> None:
         """Forget who was asked, and when."""
         self._recorded.clear()
         self._of_pages.clear()
-
-    def _of(self, by: Asker) -> deque[datetime]:
-        """Return when requests of an asker were recorded; pages and programs share their places."""
-        return self._recorded.setdefault("program" if by == "page" else by, deque())
 
 
 def _lately(times: deque[datetime], now: datetime) -> int:

@@ -54,13 +54,13 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 218),
-    "lines of tests": (42_000, 57_513),
+    "private functions with one caller": (250, 217),
+    "lines of tests": (42_000, 57_379),
 }
 STANDING = {
     "agent": Size(405, 4),
     "agent/cli": Size(4_619, 30),
-    "agent/daemon": Size(5_002, 32),
+    "agent/daemon": Size(5_000, 32),
     "agent/decision": Size(1_255, 10),
     "agent/lab": Size(3_542, 34),
     "agent/model": Size(800, 8),

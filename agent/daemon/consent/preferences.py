@@ -139,18 +139,13 @@ def remembered(preferences: Preferences, new: Iterable[Preference]) -> Preferenc
     return preferences
 
 
-def dropped(preferences: Preferences, names: Iterable[str], pool: str | None) -> Preferences:
-    """Return the preferences without those on these names that are about no more than a pool."""
-    named = frozenset(names)
-    return tuple(each for each in preferences if each.name not in named or not each.within(pool))
-
-
 def written(preferences: Preferences, names: Iterable[str], pool: str | None) -> Preferences:
     """Return the preferences once the policy rules on these names: the policy holds from now on.
 
     Where an earlier preference is about more than the pool, a new one excepts the pool from it.
     """
-    left = dropped(preferences, names, pool)
+    named = frozenset(names)
+    left = tuple(each for each in preferences if each.name not in named or not each.within(pool))
     wider = {each.name for each in left if pool is not None and each.pool is None}
     return remembered(
         left, [Preference(name, pool, None, firm=True) for name in names if name in wider]
