@@ -10,15 +10,16 @@ Where = Literal[
     "everywhere", "requests", "recipients", "tradeoff", "profile", "calibrate", "policy", "health"
 ]
 Footer = Literal["always", "wide", "never"]
-TITLES: Mapping[Where, str] = {
-    "requests": "Requests",
-    "recipients": "Recipients",
-    "tradeoff": "Trade-off",
-    "profile": "Profile",
-    "calibrate": "Calibrate",
-    "policy": "Policy",
-    "health": "Health",
-}
+SCREENS: tuple[tuple[Where, str, str, str], ...] = (  # title, what each is for, and the command
+    ("requests", "Requests", "What was sent, why, and what waits for approval.", "requests list"),
+    ("recipients", "Recipients", "Who knows what; how many look like you.", "requests recipients"),
+    ("tradeoff", "Trade-off", "What more or less privacy would change.", "model curve"),
+    ("profile", "Profile", "Your values, and which of them may be sent.", "profile show"),
+    ("calibrate", "Calibrate", "Find your prices by questions.", "policy calibrate --answers FILE"),
+    ("policy", "Policy", "The rules, and which of them decided last.", "policy rules"),
+    ("health", "Health", "What is wrong, and how to fix it.", "daemon doctor"),
+)
+TITLES: Mapping[Where, str] = {where: title for where, title, *_ in SCREENS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,11 @@ FIND = "Show only what contains these words: a recipient, a query or an attribut
 REQUESTS = (
     Action("open", "enter", "Open", WHY, "requests whatif --entry N"),
     Action("switch", "space", "Try", TRY, "requests whatif --entry N --with ATTR"),
-    Action("always", "a", "Allow", ALWAYS, "requests approve ID --always"),
-    Action("once", "o", "Allow once", ONCE, "requests approve ID", "wide"),
-    Action("deny", "d", "Deny", DENY, "requests deny ID --always"),
+    Action("decide('approve', 'always')", "a", "Allow", ALWAYS, "requests approve ID --always"),
+    Action("decide('approve', 'once')", "o", "Allow once", ONCE, "requests approve ID", "wide"),
+    Action("decide('deny', 'always')", "d", "Deny", DENY, "requests deny ID --always"),
     Action("only_figures", "v", "Figures", FIGURES),
-    Action("deny_once", "n", "Deny once", DENY_ONCE, "requests deny ID", "never"),
+    Action("decide('deny', 'once')", "n", "Deny once", DENY_ONCE, "requests deny ID", "never"),
     Action("approve_all", "A", "Approve all", APPROVE_ALL, "requests approve --from HOST", "never"),
     Action("choose", "c", "Choose", CHOOSE, "policy let HOST ATTR always --days N", "never"),
     Action("reset", "r", "Undo trial", RESET, "requests whatif --entry N", "never"),
@@ -160,21 +161,12 @@ HEALTH = (Action("examine", "r", "Look again", "Check this machine again.", "dae
 
 UNDO = "Revert your last decision about requests or values."
 START = "Start the daemon if it is not running; it keeps running when you leave."
-SCREENS: tuple[tuple[str, str], ...] = (  # what each is for, in the order of TITLES
-    ("What was sent, why, and what waits for approval.", "requests list"),
-    ("Who knows what, and how many look like you.", "requests recipients"),
-    ("What more or less privacy would change.", "model curve"),
-    ("Your values, and which of them may be sent.", "profile show"),
-    ("Find your prices by questions.", "policy calibrate --answers FILE"),
-    ("The rules, and which of them decided last.", "policy rules"),
-    ("What is wrong, and how to fix it.", "daemon doctor"),
-)
 PREVIOUS, NEXT = "Show the previous screen.", "Show the next screen."
 THEME = "Choose other colours until you leave; TEXTUAL_THEME sets those at the start."
 EVERYWHERE = (
     *(
-        Action(f"show('{where}')", str(number), TITLES[where], what, command, "never")
-        for number, (where, (what, command)) in enumerate(zip(TITLES, SCREENS, strict=True), 1)
+        Action(f"show('{where}')", str(number), title, what, command, "never")
+        for number, (where, title, what, command) in enumerate(SCREENS, 1)
     ),
     Action("turn(-1)", "left_square_bracket", "Previous screen", PREVIOUS, footer="never"),
     Action("turn(1)", "right_square_bracket", "Next screen", NEXT, footer="never"),

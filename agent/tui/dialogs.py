@@ -22,7 +22,7 @@ T = TypeVar("T")
 QUIT = Binding("ctrl+q", "app.quit", "Quit", show=False)  # a question stands before the program's
 HIGH = 16  # lines, below which the answers have all the room there is
 MANY = 12  # answers, over which they can be filtered
-PALETTE = "ctrl+p"
+PALETTE = "palette"
 RETICENT = "reticent"
 WAY_OUT = "Escape goes back"
 
@@ -165,6 +165,5 @@ def listed(actions: Iterable[Action]) -> Table:
 
 
 def typed(action: Action) -> str:
-    """Return the keys of an action as the footer has them; those of the palette for none."""
-    keys = action.key.split(",") if action.key else [PALETTE]
-    return ", ".join(map(format_key, keys))
+    """Return the keys of an action as the footer has them; without any it is in the palette."""
+    return ", ".join(map(format_key, action.key.split(","))) if action.key else PALETTE

@@ -55,7 +55,7 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 217),
-    "lines of tests": (42_000, 57_379),
+    "lines of tests": (42_000, 57_342),
 }
 STANDING = {
     "agent": Size(405, 4),
@@ -65,7 +65,7 @@ STANDING = {
     "agent/lab": Size(3_542, 34),
     "agent/model": Size(800, 8),
     "agent/tradeoff": Size(1_794, 15),
-    "agent/tui": Size(3_876, 27),
+    "agent/tui": Size(3_817, 23),
     "agent/vault": Size(2_487, 15),
     "agent/wire": Size(995, 11),
     "policy": Size(2_207, 14),

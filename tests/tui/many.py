@@ -7,7 +7,7 @@ from typing import Any
 from agent.errors import UsageError
 from agent.tui.screens.requests import RequestsScreen
 from agent.tui.screens.requests_detail import Shown
-from agent.tui.screens.requests_list import key_of
+from agent.tui.screens.requests_view import key_of
 from agent.wire.base import Done
 from agent.wire.policy import Review, Ruled
 from agent.wire.records import Entry, Handled

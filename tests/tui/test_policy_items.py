@@ -122,6 +122,13 @@ def test_what_is_cut_has_a_sign_for_it() -> None:
     assert drawn(item, 40)[-1].text.endswith("…")
 
 
+def test_a_preset_is_named_once() -> None:
+    """However many of its rules decided."""
+    names = ("preset balanced", "preset balanced, attributes.age")
+    rules = [changed(STRICT, name=name, source=names[0], fired_at=NOW) for name in names]
+    assert headline(changed(RULES, rules=rules), NOW).endswith(": preset balanced.")
+
+
 @pytest.mark.parametrize("rule", [BOOKS, OLD, STRICT], ids=lambda rule: rule.name)
 def test_where_a_rule_stands_is_said(rule: RuleStatus) -> None:
     """A line of the file, or the preset."""

@@ -8,16 +8,14 @@ import pytest
 from textual.widgets import Input, OptionList, Static
 
 from agent.tui.dialogs import MANY, Choice, Confirm
-from agent.tui.privacy_lock import Unlocking
-from agent.tui.screens.profile import ProfileScreen
-from agent.tui.screens.profile_view import cells
+from agent.tui.screens.profile import ProfileScreen, cells
 from agent.wire.decide import Ask
 from agent.wire.records import Profile, ProfileChange
 from agent.wire.routes import QUERY
 from agent.words.titles import value_title
-from tests.daemon.whole_daemon import OPEN, Live, living
+from tests.daemon.whole_daemon import Live, living
 from tests.tui.double import Double
-from tests.tui.running import LARGE, SMALL, USUAL, Running, running
+from tests.tui.running import LARGE, Running, running
 from tests.tui.values import attribute
 from tests.wire.fake import says
 
@@ -96,18 +94,23 @@ def ruled(live: Live, name: str) -> Any:  # noqa: ANN401  (as TOML has it)
     return tomllib.loads(live.paths.policy.read_text()).get("attributes", {}).get(name)
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
-async def test_values_are_hidden_until_they_are_asked_for_and_again(
-    live: Live, size: tuple[int, int]
+async def test_values_are_hidden_until_they_are_asked_for_and_copied_after_asking(
+    live: Live,
 ) -> None:
-    """And that one is set, what may leave, and by which rule, is seen all the same."""
-    async with running(live.paths.control, size) as shown:
+    """That one is set, what may leave, and by which rule, is seen; no is the usual answer."""
+    async with running(live.paths.control) as shown:
         await come(shown, "region")
         assert row(shown, "region")[1] == "•••"
         assert row(shown, "race")[1] == "not set"
         assert row(shown, "region")[2] == "always"
         assert SHOWN not in shown.text().split("Its values")[0]
         assert "by attributes.region, line 3" in told(shown)
+        await choose(shown, "c", "enter")
+        await shown.settled()
+        assert shown.app.clipboard == ""
+        await choose(shown, "c", "down", "enter")
+        await shown.until(lambda: shown.app.clipboard == OWN)
+        assert SHOWN not in shown.text().split("Its values")[0]
         await shown.pilot.press("m")
         await shown.until(lambda: row(shown, "region")[1] == SHOWN)
         await shown.pilot.press("m")
@@ -201,44 +204,19 @@ async def test_who_holds_an_older_value_is_said(live: Live) -> None:
             client.call("change_profile", ProfileChange(set={"region": OWN}))
 
 
-async def test_a_value_is_copied_after_asking(live: Live) -> None:
-    """No is the usual answer; the value is shown nowhere."""
+async def test_a_text_leaves_only_what_has_it(live: Live) -> None:
+    """Escape shows all again; what is typed are no actions."""
     async with running(live.paths.control) as shown:
-        await come(shown, "region")
-        await choose(shown, "c", "enter")
-        await shown.settled()
-        assert shown.app.clipboard == ""
-        await choose(shown, "c", "down", "enter")
-        await shown.until(lambda: shown.app.clipboard == OWN)
-        assert SHOWN not in shown.text()
-
-
-async def test_a_text_leaves_only_what_has_it_and_a_lock_nothing(live: Live) -> None:
-    """Escape shows all again; what is typed are no actions; values come back hidden."""
-    try:
-        async with running(live.paths.control) as shown:
-            await come(shown)
-            listing = page(shown).listing
-            every = len(listing.items)
-            await shown.pilot.press("slash", *"python")
-            await shown.until(lambda: len(listing.items) == 1)
-            await shown.pilot.press("enter")
-            await shown.until(lambda: listing.has_focus)
-            await shown.pilot.press("escape")
-            await shown.until(lambda: len(listing.items) == every)
-            assert not page(shown).query_one(Input).display
-            await shown.pilot.press("m")
-            await shown.until(lambda: row(shown, "region")[1] == SHOWN)
-            await shown.pilot.press("ctrl+l")
-            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
-            assert not listing.items
-            with live.client() as client:
-                client.call("unlock", OPEN)
-            await shown.until(lambda: isinstance(shown.app.screen, ProfileScreen))
-            await shown.until(lambda: len(listing.items) > 1)
-            assert row(shown, "region")[1] == "•••"
-    finally:
-        live.unlock()
+        await come(shown)
+        listing = page(shown).listing
+        every = len(listing.items)
+        await shown.pilot.press("slash", *"python")
+        await shown.until(lambda: len(listing.items) == 1)
+        await shown.pilot.press("enter")
+        await shown.until(lambda: listing.has_focus)
+        await shown.pilot.press("escape")
+        await shown.until(lambda: len(listing.items) == every)
+        assert not page(shown).query_one(Input).display
 
 
 async def test_whether_it_may_leave_is_chosen(live: Live) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from agent.tui.screens.profile_view import (
+from agent.tui.screens.profile import (
     HIDDEN,
     NOT_SET,
     PENDING,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.tui.screens.recipients_view import (
+from agent.tui.screens.recipients import (
     CHART,
     HIDDEN,
     LEAST_NAME,
@@ -54,10 +54,11 @@ def test_a_recipient_is_as_wide_as_the_list(
 
 
 def test_the_first_and_the_last_number_stand_beside_the_bars() -> None:
-    """Nothing where nothing has changed."""
+    """Nothing where nothing has changed, or is as it was."""
     first = "".join(part.text for part in lines(SHOP, 80)[0])
-    assert "9,000 ▇▅▅ 310" in first
-    assert "▇" not in "".join(part.text for part in lines(recipient([9_000]), 80)[0])
+    assert "from 9,000 ▇▅▅ to 310" in first
+    for counts in ([9_000], [9_000, 20_000, 9_000]):
+        assert "▇" not in "".join(part.text for part in lines(recipient(counts), 80)[0])
 
 
 def test_the_head_names_all_people_only_where_they_are_the_same() -> None:

@@ -20,7 +20,7 @@ from agent.tui.screens.requests_detail import (
     rows_of,
     scale_of,
 )
-from agent.tui.screens.requests_trial import Change, Trial
+from agent.tui.screens.requests_view import Change, Trial
 from tests.tui.values import handled, review, row, weighed
 
 BITS = st.one_of(st.none(), st.floats(-2, 5))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.tui.screens.requests_list import (
+from agent.tui.screens.requests_view import (
     ONLY,
     SIGNS,
     Item,
@@ -20,6 +20,7 @@ from agent.tui.screens.requests_list import (
     lines,
     merged,
     outcome,
+    repeats,
     when,
 )
 from agent.wire.policy import Review
@@ -143,6 +144,17 @@ def test_what_happened_is_said_in_words_and_by_titles() -> None:
     waits = review(names=["region"])
     assert outcome(waits, TITLES) == "Waits for your approval: region of the world"
     assert outcome(review(kind="offer", names=["a", "b"])) == "Asks for a and b"
+
+
+def test_facts_that_were_all_sent_before_are_sent_again() -> None:
+    """To those who pool them; not after a word that they forgot, nor where people became fewer."""
+    kinds = ("disclosed", "disclosed", "nothing", "disclosed", "forgotten", "disclosed")
+    past = [
+        handled(n, kind=kind, people_left=300 if n == 4 else 310) for n, kind in enumerate(kinds, 1)
+    ]
+    assert repeats(past) == {2}
+    assert repeats([past[0], handled(2, pool="@shops"), handled(3, disclosed=["gender"])]) == set()
+    assert outcome(past[1], again={2}).startswith("Sent 1 fact again; about 310")
 
 
 def test_a_time_is_as_short_as_the_day_allows() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.screens.requests_trial import (
+from agent.tui.screens.requests_view import (
     SPANS,
     Change,
     Trial,
@@ -134,7 +134,7 @@ def test_a_change_says_what_it_would_do() -> None:
     """In people; in bits only on demand."""
     after = weight("region", "gender", utility_bits=0.37, cost_bits=0.12, people_left=12.0)
     tried = Trial(handled(), Change(add=frozenset({"gender"})), weighed(weighed=after))
-    people = "about 12 people still look like you, 310 without this."
+    people = "expected: about 12 people still look like you, 310 without this."
     assert changed(tried) == f"With the gender: serves you better; {people}"
     assert (
         changed(tried, figures=True)

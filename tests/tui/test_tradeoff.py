@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from agent.errors import LockedError, UsageError
 from agent.tui.dialogs import Help
 from agent.tui.privacy_lock import Unlocking
-from agent.tui.screens.tradeoff import TradeoffScreen
-from agent.tui.screens.tradeoff_view import Plot
+from agent.tui.screens.tradeoff import Plot, TradeoffScreen
 from agent.wire.decide import Ask
 from agent.wire.policy import Edited, Win
 from agent.wire.routes import QUERY

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.tui.screens.tradeoff import nearest
-from agent.tui.screens.tradeoff_view import (
+from agent.tui.screens.tradeoff import (
     about,
     digits_of,
     facts,
     figures_of,
     lambda_of,
+    nearest,
     selected,
     written,
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Literal, get_args
 
-from agent.tui.screens.profile_view import families
+from agent.tui.screens.profile import families
 from agent.wire.policy import AttributeStatus
 from agent.wire.what_if import Answers, Improvement
 from agent.words.figures import counted, listed

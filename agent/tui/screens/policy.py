@@ -14,7 +14,7 @@ from agent.errors import UsageError
 from agent.tui.list_page import SentencesPage
 from agent.tui.page import background
 from agent.tui.plain import fitted, plain, plain_lines
-from agent.tui.screens.requests_list import when
+from agent.tui.screens.requests_view import when
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.policy import Problem, RulesStatus, RuleStatus
 from agent.wire.state import EventKind
@@ -60,13 +60,12 @@ def headline(rules: RulesStatus, now: datetime) -> str:
         why = "has mistakes" if rules.problems else f"does not exist; {MADE}"
         return f"{WRONG} No rules are in use, so nothing is attached: {rules.path} {why}"
     count = len(rules.problems)
-    stay = f"{WRONG} {count} to mend: the last good rules stay in use. " if count else ""
+    state = f"{WRONG} {count} to mend: the last good rules stay in use." if count else "In use."
     at, last = last_of(rules)
     if at is None:
-        return f"{stay}No rule has decided anything since {_exactly(rules.since, now)}."
-    return (
-        f"{stay}Decided last, at {_exactly(at, now)}: {listed((r.name for r in last), most=NAMED)}"
-    )
+        return f"{state} No rule has decided anything since {_exactly(rules.since, now)}."
+    named = dict.fromkeys(each.source if each.line is None else each.name for each in last)
+    return f"{state} Decided last, at {_exactly(at, now)}: {listed(named, most=NAMED)}."
 
 
 def last_of(rules: RulesStatus) -> tuple[datetime | None, list[RuleStatus]]:

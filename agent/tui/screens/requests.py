@@ -1,7 +1,7 @@
 """The screen of requests: what waits and what was sent, and the user's decisions about it."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,31 +13,30 @@ from agent.errors import UsageError
 from agent.tui.dialogs import Choice
 from agent.tui.list_page import ListPage
 from agent.tui.screens.requests_detail import Detail
-from agent.tui.screens.requests_list import (
+from agent.tui.screens.requests_view import (
+    ALWAYS,
+    ONCE,
     ONLY,
     Item,
     Only,
     Subject,
     Title,
+    Trial,
     Wanted,
     arranged,
+    begun,
+    choices,
     key_of,
     lines,
     merged,
-)
-from agent.tui.screens.requests_trial import (
-    ALWAYS,
-    ONCE,
-    Trial,
-    begun,
-    choices,
     overrides,
     question,
+    repeats,
     result,
 )
 from agent.tui.virtual_list import Look
 from agent.wire.base import MOST_ENTRIES
-from agent.wire.policy import Review, Ruled, Verdict
+from agent.wire.policy import Decided, Lasting, Review, Ruled, Verdict
 from agent.wire.records import Entry, Handled
 from agent.wire.state import EventKind
 from agent.words.figures import listed
@@ -78,6 +77,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         self._drawn = Wanted()
         self._process: int | None = None  # the daemon that counted the requests
         self._titles: Titles = {}
+        self._repeats: Collection[int] = ()  # numbers of requests that told nothing new
         self._outdated = False  # whether other rules hold than when the detail was computed
 
     # what is on the screen
@@ -91,7 +91,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         now = self.review.environment.clock
         return Look(
             key=key_of,
-            lines=lambda item, width: lines(item, width, now(), self._titles),
+            lines=lambda item, width: lines(item, width, now(), self._titles, self._repeats),
             height=lambda item, _: 1 if isinstance(item, Title) else 2,
             rests=lambda item: not isinstance(item, Title),
         )
@@ -169,6 +169,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
             return
         self._past = {each.number: each for each in latest} if past is None else past
         self._waits, self._process, self._titles = waits, process, titles
+        self._repeats = repeats(self._past.values())
         self.draw()
         if self._outdated and self.detail.trial is not None:
             self._outdated = False
@@ -272,21 +273,9 @@ class RequestsScreen(ListPage[Item], where="requests"):
 
     # decisions
 
-    def action_always(self) -> None:
-        """Let what waits be sent from now on, or make what is tried hold."""
-        self._for_subject(partial(self._approve, ALWAYS))
-
-    def action_once(self) -> None:
-        """The same with the next request only."""
-        self._for_subject(partial(self._approve, ONCE))
-
-    def action_deny(self) -> None:
-        """Withhold what waits from now on."""
-        self._for_subject(partial(self._rule, replace(ALWAYS, decided="deny")))
-
-    def action_deny_once(self) -> None:
-        """Withhold what waits from the next request."""
-        self._for_subject(partial(self._rule, replace(ONCE, decided="deny")))
+    def action_decide(self, decided: Decided, lasting: Lasting) -> None:
+        """Approve or deny what waits, for good or once; with a yes, make hold what is tried."""
+        self._for_subject(partial(self._decide, Verdict(decided=decided, lasting=lasting)))
 
     def action_choose(self) -> None:
         """Choose for how long, and for whom."""
@@ -309,8 +298,9 @@ class RequestsScreen(ListPage[Item], where="requests"):
         else:
             self.do(partial(work, subject))
 
-    async def _approve(self, verdict: Verdict, subject: Subject) -> None:
-        if not self.inside() and isinstance(subject, Review):
+    async def _decide(self, verdict: Verdict, subject: Subject) -> None:
+        waits = isinstance(subject, Review) and not self.inside()
+        if waits or verdict.decided == "deny":
             await self._rule(verdict, subject)
         else:
             await self._hold(verdict)

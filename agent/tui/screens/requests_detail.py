@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from agent.tui.page import Page
 from agent.tui.plain import fitted, plain_lines
-from agent.tui.screens.requests_trial import Change, Trial, begun, changed, headline, hint, meaning
+from agent.tui.screens.requests_view import Change, Trial, begun, changed, headline, hint, meaning
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part
 from agent.wire.policy import Review
 from agent.wire.records import Handled

@@ -1,25 +1,193 @@
-"""What a person tries out on a request, and the decisions that make it hold. Pure."""
+"""Requests in words: the list of them, what is tried on one, what makes that hold. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from msgspec.structs import replace
 
-from agent.tui.screens.requests_list import Subject, when
+from agent.tui.plain import fitted
+from agent.tui.virtual_list import Kind, Line, Part
 from agent.wire.policy import About, Decided, Disclose, Override, Review, Ruled, Verdict
 from agent.wire.records import Handled
 from agent.wire.what_if import Weighed, WhatIf
-from agent.words.figures import alike, bits, listed, people
-from agent.words.notices import GONE, asks, how_long, took_effect, verdict_of, whom
+from agent.words.figures import alike, bits, counted, listed, people
+from agent.words.notices import GONE, asks, how_long, took_effect, verdict_of, whom, why_nothing
 from agent.words.outcomes import breaks
 from agent.words.titles import NONE, Titles, titled
 
+Only = Literal["all", "waiting", "disclosed", "nothing"]
+ONLY: Mapping[Only, str] = {
+    "all": "",
+    "waiting": "what waits for your approval",
+    "disclosed": "what sent facts",
+    "nothing": "what sent nothing",
+}
+WHEN = 7  # columns
+INDENT = 2
+SIGNS: Mapping[str, tuple[str, Kind]] = {
+    "waiting": ("?", "strong"),
+    "disclosed": ("+", "good"),
+    "nothing": ("·", "muted"),
+    "forgotten": ("~", "accent"),
+}
 SEEN = 5e-4  # bits: less is no difference
 ONCE = Verdict(decided="approve")
 ALWAYS = Verdict(decided="approve", lasting="always")
 FOR_A_WEEK = Verdict(decided="approve", lasting="days", days=7)
 SPANS = (ONCE, Verdict(decided="approve", lasting="until restart"), FOR_A_WEEK, ALWAYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """The heading of a part of the list; ``key``: which part."""
+
+    key: str
+    text: str
+
+
+Subject = Review | Handled
+
+
+Item = Title | Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which items to show; ``text``: words, all of which an item must have."""
+
+    text: str = ""
+    only: Only = "all"
+
+    @property
+    def everything(self) -> bool:
+        """Whether nothing is left out."""
+        return self.only == "all" and not self.text.split()
+
+    def __str__(self) -> str:
+        part = ONLY[self.only] or "requests"
+        return f"Only {part}{' with these words' if self.text.split() else ''}"
+
+
+def key_of(item: Item) -> Hashable:
+    """Return by what an item is recognised."""
+    match item:
+        case Title():
+            return "title", item.key
+        case Review():
+            return "review", item.id
+    return "request", item.number
+
+
+def arranged(
+    reviews: Sequence[Review], handled: Iterable[Handled], wanted: Wanted, titles: Titles = NONE
+) -> tuple[Item, ...]:
+    """Return the items to show; both parts come oldest first, and are shown latest first.
+
+    The number that waits counts all of them.
+    """
+    words = wanted.text.casefold().split()
+
+    def fits(item: Subject) -> bool:
+        kind = "waiting" if isinstance(item, Review) else item.kind
+        if wanted.only not in ("all", "nothing" if kind == "forgotten" else kind):
+            return False
+        names = item.names if isinstance(item, Review) else (*item.disclosed, item.code)
+        parts = (item.recipient, item.pool, item.query, *names, *titled(names, titles))
+        text = " ".join(parts).casefold()
+        return all(word in text for word in words)
+
+    waiting = [*filter(fits, reversed(reviews))]
+    answered = [*filter(fits, handled)][::-1]
+    found: list[Item] = []
+    if waiting:
+        verb = "waits" if len(reviews) == 1 else "wait"
+        found += [Title("waiting", f"{len(reviews)} {verb} for your approval"), *waiting]
+    if answered:
+        found += [Title("requests", "Answered, latest first"), *answered]
+    return tuple(found)
+
+
+def merged(known: Mapping[int, Handled], latest: Sequence[Handled]) -> dict[int, Handled] | None:
+    """Return the known requests and those since, oldest first.
+
+    None where something between them may be missing.
+    """
+    if not any(known.get(each.number) == each for each in latest):
+        return None
+    numbers = {each.number for each in latest}
+    older = (each for each in known.values() if each.number not in numbers)
+    found = sorted((*older, *latest), key=lambda each: each.at)
+    return {each.number: each for each in found}
+
+
+def repeats(handled: Iterable[Handled]) -> frozenset[int]:
+    """Return the numbers of those that told nothing new, of requests that come oldest first.
+
+    With a value that has changed, other people would look like the user.
+    """
+    told: dict[str, set[str]] = {}
+    left: dict[str, int | None] = {}
+    found = set()
+    for each in handled:
+        if each.kind == "forgotten":
+            told.pop(each.pool, None)
+        elif each.kind == "disclosed":
+            names = told.setdefault(each.pool, set())
+            if names.issuperset(each.disclosed) and left[each.pool] == each.people_left:
+                found.add(each.number)
+            names.update(each.disclosed)
+            left[each.pool] = each.people_left
+    return frozenset(found)
+
+
+def when(at: datetime, now: datetime) -> str:
+    """Return the time if today, else the day, else the month of another year."""
+    here = at.astimezone(now.tzinfo)
+    if here.date() == now.date():
+        return f"{here:%H:%M}"
+    return f"{here.day} {here:%b}" if here.year == now.year else f"{here:%Y-%m}"
+
+
+def lines(
+    item: Item, width: int, now: datetime, titles: Titles = NONE, again: Collection[int] = ()
+) -> tuple[Line, ...]:
+    """Return an item as lines of this width: what it is about, then what happened.
+
+    ``again``: numbers of requests that told nothing new.
+    """
+    if isinstance(item, Title):
+        return ((Part(fitted(item.text, width), "accent"),),)
+    sign, kind = SIGNS["waiting" if isinstance(item, Review) else item.kind]
+    room = width - INDENT - WHEN - 1
+    to = f"{item.recipient} {item.pool}" if item.pool.startswith("@") else item.recipient
+    share = min(room, max(len(to), room // 3)) if item.query else room
+    about = f"  “{item.query}”" if item.query else ""
+    return (
+        (
+            Part(f"{sign} ", kind),
+            Part(fitted(when(item.at, now), WHEN) + " ", "muted"),
+            Part(fitted(to, share), "strong"),
+            Part(fitted(about, room - share)),
+        ),
+        (Part(" " * INDENT), Part(fitted(outcome(item, titles, again), width - INDENT), kind)),
+    )
+
+
+def outcome(item: Subject, titles: Titles = NONE, again: Collection[int] = ()) -> str:
+    """Return what happened to a request, or what waits, in one short sentence."""
+    if isinstance(item, Review):
+        verb = "Asks for" if item.kind == "offer" else "Waits for your approval:"
+        return f"{verb} {listed(titled(item.names, titles))}"
+    if item.kind == "forgotten":
+        return "You marked it as having forgotten everything"
+    if item.kind == "nothing":
+        return f"Sent nothing: {why_nothing(item)}"
+    waiting = f"; {counted(item.waiting, 'fact')} waiting" if item.waiting else ""
+    left = "" if item.people_left is None else f"; {alike(item.people_left)}"
+    known = " again" if item.number in again else ""
+    return f"Sent {counted(len(item.disclosed), 'fact')}{known}{left}{waiting}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +321,7 @@ def changed(trial: Trial, *, figures: bool = False) -> str:
     gain = after.utility_bits - before.utility_bits
     served = "better" if gain > SEEN else "less well" if gain < -SEEN else "as well"
     served += f" ({bits(gain, signed=True)} bits)" if figures else ""
-    left = f"{alike(after.people_left)}, {people(before.people_left)} without this"
+    left = f"expected: {alike(after.people_left)}, {people(before.people_left)} without this"
     broken = f" This {breaks(after.breaks)}." if after.breaks else ""
     held = {row.name for row in trial.weighed.rows if row.held} & trial.change.drop
     known = listed(sorted(titled(held, trial.titles)))
