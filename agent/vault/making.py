@@ -32,9 +32,9 @@ def make_vault(
     UsageError for an invalid passphrase or an unsafe folder.
     """
     key, vault_id = Key(chance(KEY_BYTES)), chance(slots.VAULT_ID_BYTES)
-    maker = slots.SlotMaker(vault_id, key, chance)
-    first, _ = maker.make(1, Secret("passphrase", passphrase), derivation)
-    second, code = maker.make(2, Secret("recovery"))
+    typed = Secret("passphrase", passphrase)
+    first, _ = slots.make_slot(1, typed, key, vault_id, chance, derivation)
+    second, code = slots.make_slot(2, Secret("recovery"), key, vault_id, chance)
     seals = Seals(key, vault_id, chance)
     rows = [first, second]
     digests = chain.digest_of({}), slots.slots_digest(rows)
@@ -157,7 +157,7 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     mine = [row for row, _ in slots.data_keys(old, secret, vault_id)]
     if not mine:
         raise slots.wrong_secret(secret)
-    maker, seals = slots.SlotMaker(vault_id, key, chance), Seals(key, vault_id, chance)
+    seals = Seals(key, vault_id, chance)
     new: list[slots.SlotRow] = []
     code: str | None = None
     with ExitStack() as on_failure:
@@ -167,7 +167,8 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
                 continue
             if row.kind == "recovery" and code is not None:
                 continue
-            added, text = maker.make(row.id, Secret(row.slot.kind, passphrase), row.derivation)
+            by = Secret(row.slot.kind, passphrase)
+            added, text = slots.make_slot(row.id, by, key, vault_id, chance, row.derivation)
             new.append(added)
             code = code or text
         on_failure.pop_all()

@@ -104,42 +104,40 @@ class SlotRow:
         return self.slot.derivation if isinstance(self.slot, PassphraseSlot) else None
 
 
-@dataclass(frozen=True, slots=True)
-class SlotMaker:
-    """Makes slots of one vault for one data key; nothing is in the file yet."""
+def make_slot(
+    number: int,
+    secret: Secret,
+    key: seal.Key,
+    vault_id: bytes,
+    chance: seal.Chance,
+    derivation: seal.Derivation | None = None,
+) -> tuple[SlotRow, str | None]:
+    """Return a slot that a secret opens, and its new recovery code, if it has one.
 
-    vault_id: bytes
-    key: seal.Key
-    chance: seal.Chance
-
-    def make(
-        self, number: int, secret: Secret, derivation: seal.Derivation | None = None
-    ) -> tuple[SlotRow, str | None]:
-        """Return a slot that a secret opens, and its new recovery code, if it has one.
-
-        ``secret``: with the text of a passphrase; ``derivation``: of that, by default about half a
-        second on this machine. A key for the keyring is stored there. Raises UsageError for an
-        invalid passphrase; VaultError for its work, or if the keyring refuses.
-        """
-        code: str | None = None
-        slot: Slot
-        if secret.kind == "passphrase":
-            work = derivation or seal.calibrate(time.perf_counter)
-            slot = PassphraseSlot(salt=self.chance(SALT_BYTES).hex(), **asdict(work))
-            material = normalised(secret.text or "")
-        elif secret.kind == "recovery":
-            material = self.chance(CODE_BYTES)
-            slot, code = RecoverySlot(salt=self.chance(SALT_BYTES).hex()), code_text(material)
-        else:
-            salt, account = self.chance(SALT_BYTES).hex(), self.chance(ACCOUNT_BYTES).hex()
-            slot = KeyringSlot(salt=salt, account=account)
-            material = self.chance(secrets.SECRET_BYTES)
-            secrets.keep(account, material)
-        sealer = seal.Sealer(slot_key(slot, material), self.chance)
-        wrapped = sealer.seal(self.key.data, _bound(slot, self.vault_id, number)).hex()
-        slot = msgspec.structs.replace(slot, wrapped=wrapped)
-        digest = _digest(self.vault_id, number, msgspec.json.encode(slot))
-        return SlotRow(number, digest, slot), code
+    ``secret``: with the text of a passphrase; ``key``: the data key that the slot wraps;
+    ``derivation``: of a passphrase, by default about half a second on this machine. Nothing is in
+    the file yet, but a key for the keyring is stored there. Raises UsageError for an invalid
+    passphrase; VaultError for its work, or if the keyring refuses.
+    """
+    code: str | None = None
+    slot: Slot
+    if secret.kind == "passphrase":
+        work = derivation or seal.calibrate(time.perf_counter)
+        slot = PassphraseSlot(salt=chance(SALT_BYTES).hex(), **asdict(work))
+        material = normalised(secret.text or "")
+    elif secret.kind == "recovery":
+        material = chance(CODE_BYTES)
+        slot, code = RecoverySlot(salt=chance(SALT_BYTES).hex()), code_text(material)
+    else:
+        salt, account = chance(SALT_BYTES).hex(), chance(ACCOUNT_BYTES).hex()
+        slot = KeyringSlot(salt=salt, account=account)
+        material = chance(secrets.SECRET_BYTES)
+        secrets.keep(account, material)
+    sealer = seal.Sealer(slot_key(slot, material), chance)
+    wrapped = sealer.seal(key.data, _bound(slot, vault_id, number)).hex()
+    slot = msgspec.structs.replace(slot, wrapped=wrapped)
+    digest = _digest(vault_id, number, msgspec.json.encode(slot))
+    return SlotRow(number, digest, slot), code
 
 
 def slot_key(slot: Slot, material: bytes) -> seal.Key:

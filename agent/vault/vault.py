@@ -18,7 +18,7 @@ from agent.vault.making import install, make_vault, opens, rotate, set_aside, st
 from agent.vault.profile import Profile
 from agent.vault.seal import Chance, Derivation, Key, Seals
 from agent.vault.secrets import Kind, Secret, normalised
-from agent.vault.slots import SlotMaker, SlotRow, data_key, read_slots, read_vault_id
+from agent.vault.slots import SlotRow, data_key, make_slot, read_slots, read_vault_id
 from agent.vault.store import Items, Store
 from agent.vault.vault_files import Location, Notice, check_free, forget_notice, read_notice
 
@@ -68,8 +68,8 @@ class Vault:
         the keyring refuses the key; UsageError for an invalid passphrase.
         """
         rows, secret = self.keys(), Secret(kind, passphrase)
-        maker = SlotMaker(self._store.seals.vault_id, self._key, self._chance)
-        row, code = maker.make(slots.free_id(rows), secret, derivation)
+        own = self._key, self._store.seals.vault_id, self._chance
+        row, code = make_slot(slots.free_id(rows), secret, *own, derivation)
         try:
             self._store.change_slots([*rows, row], slots.inserted(row))
         except VaultError:

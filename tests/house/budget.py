@@ -55,7 +55,7 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 217),
-    "lines of tests": (42_000, 57_342),
+    "lines of tests": (42_000, 57_321),
 }
 STANDING = {
     "agent": Size(405, 4),
@@ -66,7 +66,7 @@ STANDING = {
     "agent/model": Size(800, 8),
     "agent/tradeoff": Size(1_794, 15),
     "agent/tui": Size(3_817, 23),
-    "agent/vault": Size(2_487, 15),
+    "agent/vault": Size(2_488, 15),
     "agent/wire": Size(995, 11),
     "policy": Size(2_207, 14),
     "agent/build": Size(1_033, 13),

@@ -1,5 +1,6 @@
 """Where a vault may be made, and one with an entry."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,9 @@ def at(tmp_path: Path) -> Location:
 
 
 @pytest.fixture
-def vault(at: Location) -> Vault:
+def vault(at: Location) -> Iterator[Vault]:
     """An open vault with one entry, which lies in its log."""
     made, _ = new(at)
     made.ledger.append(TOLD)
-    return made
+    yield made
+    made.close()

@@ -97,9 +97,28 @@ def record_at(number: int) -> Record:
     return disclosed(at, host, **{name: rng.choice(VALUES[name]) for name in names})
 
 
-def holdings(facts: DisclosureIndex) -> list[tuple[str, object, int]]:
+def holdings(facts: DisclosureIndex, pool_of: PoolOf = ADS) -> list[tuple[str, object, int]]:
     """Return what every pool holds."""
-    return [(name, dict(each.held), each.recent(NOW)) for name, each in facts.pools(ADS)]
+    return [(name, dict(each.held), each.recent(NOW)) for name, each in facts.pools(pool_of)]
+
+
+def follows(ledger: Ledger) -> list[object]:
+    """Return all that can be asked of what follows from a ledger, and at the end its entries."""
+    months = [NOW.replace(month=month) for month in (2, 3, 4)]
+    found: list[object] = [[*ledger.disclosures.steps], ledger.latest, ledger.count]
+    for pool_of in [Grouping(groups).of for groups in GROUPINGS]:
+        for name, pool in ledger.disclosures.pools(pool_of):
+            found.append((name, dict(pool.held), [pool.recent(now) for now in months]))
+        for name in sorted({pool_of(host) for host in HOSTS}):
+            found.append((name, ledger.disclosures.queries(name, pool_of)))
+            found.append(
+                [ledger.disclosures.queries(name, pool_of, n) for n in range(ledger.count)]
+            )
+    found.append(
+        [ledger.disclosures.news(disclosed(NOW, host, age="old", region="uk")) for host in HOSTS]
+    )
+    found.append([each.record for each in ledger.read(sites=lambda _: True)])
+    return found
 
 
 @st.composite

@@ -12,15 +12,12 @@ from hypothesis import strategies as st
 from agent.errors import DamagedVaultError, RolledBackError, VaultError
 from agent.vault import chain, ledger
 from agent.vault.disclosure_index import Record
-from agent.vault.ledger import Ledger
 from agent.vault.seal import Key, Seals
 from agent.vault.vault import Vault, unlock_with
 from agent.vault.vault_files import Location
 from tests.vault.doubles import ledger_of
-from tests.vault.histories import GROUPINGS, HOSTS, NOW, Grouping, disclosed, histories
+from tests.vault.histories import HOSTS, NOW, disclosed, follows, histories
 from tests.vault.worlds import FEW, altered, new_vault
-
-MONTHS = [NOW.replace(month=month) for month in (2, 3, 4)]
 
 
 @contextmanager
@@ -37,24 +34,6 @@ def every(entries: int) -> Iterator[list[int]]:
         patched.setattr(ledger, "EVERY", entries)
         patched.setattr(chain, "opened_entry", noted)
         yield opened
-
-
-def follows(ledger: Ledger, hosts: tuple[str, ...] = HOSTS) -> list[object]:
-    """Return all that can be asked of what follows from a ledger."""
-    found: list[object] = [[*ledger.disclosures.steps], ledger.latest, ledger.count]
-    for pool_of in [Grouping(groups).of for groups in GROUPINGS]:
-        for name, pool in ledger.disclosures.pools(pool_of):
-            found.append((name, dict(pool.held), [pool.recent(now) for now in MONTHS]))
-        for name in sorted({pool_of(host) for host in hosts}):
-            found.append((name, ledger.disclosures.queries(name, pool_of)))
-            found.append(
-                [ledger.disclosures.queries(name, pool_of, n) for n in range(ledger.count)]
-            )
-    found.append(
-        [ledger.disclosures.news(disclosed(NOW, host, age="old", region="uk")) for host in hosts]
-    )
-    found.append([each.record for each in ledger.read(sites=lambda _: True)])
-    return found
 
 
 def filled(at: Location, key: Key, history: list[Record]) -> None:

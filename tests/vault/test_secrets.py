@@ -22,7 +22,7 @@ from agent.vault.vault import Vault, make, unlock
 from agent.vault.vault_files import Location
 from tests.house.tree import ROOT
 from tests.vault.dumps import NEVER
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, new, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 
 PROGRAM = """
 from agent.vault.secrets import forbid_dumps
@@ -165,14 +165,6 @@ def ring() -> Iterator[Ring]:
     keyring.set_keyring(before)
     if ours.waits is not None:
         ours.waits.set()
-
-
-@pytest.fixture
-def vault(at: Location) -> Iterator[Vault]:
-    """An open vault."""
-    made, _ = new(at)
-    with made:
-        yield made
 
 
 def test_the_keyring_opens_the_vault(ring: Ring, at: Location, vault: Vault) -> None:

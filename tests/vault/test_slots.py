@@ -16,11 +16,11 @@ from agent.vault.slots import (
     MAX_SLOTS,
     SLOT,
     PassphraseSlot,
-    SlotMaker,
     SlotRow,
     data_key,
     free_id,
     key_slots,
+    make_slot,
     slot_key,
     unwrap,
     without_slot,
@@ -31,9 +31,9 @@ from tests.vault.worlds import AGAIN, FAST, PASSPHRASE, TOLD, TYPED, altered, cr
 
 ID = b"v" * 16
 KEY = Key(bytes(range(32)))
-MAKE = SlotMaker(ID, KEY, stream("slots"))
-PASS = MAKE.make(1, TYPED, FAST)[0]
-RECOVERY, CODE = MAKE.make(2, Secret("recovery"))
+OWN = KEY, ID, stream("slots")
+PASS = make_slot(1, TYPED, *OWN, FAST)[0]
+RECOVERY, CODE = make_slot(2, Secret("recovery"), *OWN)
 DAMAGED = SlotRow(3, b"", None)
 
 
@@ -41,7 +41,7 @@ DAMAGED = SlotRow(3, b"", None)
     "secret",
     [
         Secret("passphrase", "another"),
-        Secret("recovery", MAKE.make(2, Secret("recovery"))[1]),
+        Secret("recovery", make_slot(2, Secret("recovery"), *OWN)[1]),
         Secret("keyring"),
     ],
 )
@@ -107,8 +107,7 @@ def test_numbers_are_taken_where_they_are_free() -> None:
 
 def test_salts_are_never_the_same() -> None:
     """Two slots of one passphrase have nothing in common."""
-    make = SlotMaker(ID, KEY, os.urandom)
-    one, other = (make.make(1, TYPED, FAST)[0].slot for _ in range(2))
+    one, other = (make_slot(1, TYPED, KEY, ID, os.urandom, FAST)[0].slot for _ in range(2))
     assert one is not None
     assert other is not None
     assert one.salt != other.salt
