@@ -28,6 +28,7 @@ from tests.wire.fake import short_folder
 FILES = 256  # that the daemon under test may have open at once, by whatever limit
 FEW = ("sh", "-c", f'ulimit -n {FILES}; exec "$@"', "sh")
 FULL = FILES // PARTS
+PAGE = "https://page.example"
 PATIENCE = 30.0  # seconds, for what takes five at most
 UNLIMITED = resource.RLIM_INFINITY
 LIMITS = st.one_of(st.just(UNLIMITED), st.integers(16, 10**6))
@@ -115,22 +116,24 @@ def closed(opened: socket.socket) -> bool:
 
 
 def test_control_answers_while_the_others_are_full() -> None:
-    """And so does the port whoever has the token, also over a connection that stays open."""
+    """And so does the port, to a page with the token, also over a connection that stays open."""
     with short_home() as home, ExitStack() as stack:
-        process = stack.enter_context(begun(home, before=FEW, listen=0))
-        found = re.search(r"127\.0\.0\.1:(\d+), with the token in (\S+)\n", until(process, "ready"))
+        process = stack.enter_context(begun(home, before=FEW, listen=0, origins=[PAGE]))
+        said = until(process, "ready")
+        found = re.search(
+            r"listening at http://127\.0\.0\.1:(\d+), with the token in (\S+)\n", said
+        )
         assert found
-        port = int(found[1])
+        port, token = int(found[1]), Path(found[2]).read_text().strip()
+        assert token not in said
         waiting = [stack.enter_context(connected(home.query)) for _ in range(FULL)]
         for _ in range(2 * FULL):
             with connected(home.query) as refused:
                 assert closed(refused)
         assert "too many connections" in home.log.read_text()
-        headers = {
-            "Host": f"localhost:{port}",
-            "Authorization": f"Bearer {Path(found[2]).read_text().strip()}",
-        }
+        headers = {"Host": f"localhost:{port}", "Authorization": f"Bearer {token}", "Origin": PAGE}
         mine = stack.enter_context(connected(port))
+        assert status_at(mine, {**headers, "Authorization": "Bearer x"}) == 401
         assert status_at(mine, headers) == 200
         for _ in range(3):
             waiting += [stack.enter_context(connected(port)) for _ in range(FULL)]

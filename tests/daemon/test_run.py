@@ -7,7 +7,6 @@ import socket
 import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from msgspec import to_builtins
@@ -16,7 +15,7 @@ from agent.daemon.run import Options, run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
 from tests.daemon.begun import PATIENCE, ask, awaited, begun, ended, fake_inside, running, until
-from tests.daemon.fakes import ASK, LOCKED, asked, received, short_home
+from tests.daemon.fakes import ASK, LOCKED, received, short_home
 from tests.vault.dumps import NEVER
 
 SWITCH = "systemd-socket-activate"
@@ -29,48 +28,25 @@ def home() -> Iterator[Paths]:
         yield made
 
 
-def test_a_folder_that_is_not_ours_alone_is_refused(home: Paths) -> None:
-    """Before anything is put into it."""
-    home.runtime.mkdir(0o700)
-    home.runtime.chmod(0o777)
-    with pytest.raises(UsageError, match="other users can write to this folder"):
-        run(home, Options(), build=fake_inside)
-    assert [*home.runtime.iterdir()] == []
-
-
 def test_a_failing_start_puts_everything_back(home: Paths) -> None:
-    """Signals, the umask, the lock, the sockets."""
+    """Signals, the umask, the lock, the sockets; nothing is put into a folder that others share."""
     handlers = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
     before = os.umask(0o022)
+    home.runtime.mkdir(0o700)
     try:
-        for _ in range(2):
-            with pytest.raises(DaemonError, match="there is no port"):
+        for mode, kind, why in (
+            (0o700, DaemonError, "there is no port"),
+            (0o777, UsageError, "other users can write to this folder"),
+            (0o700, DaemonError, "there is no port"),
+        ):
+            home.runtime.chmod(mode)
+            with pytest.raises(kind, match=why):
                 run(home, Options(listen=70000), build=fake_inside)
+            assert [*home.runtime.iterdir()] == []
         assert os.umask(0o022) == 0o022
     finally:
         os.umask(before)
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == handlers
-    assert [*home.runtime.iterdir()] == []
-
-
-def test_it_listens_on_this_machine_if_it_is_asked_to(home: Paths) -> None:
-    """It says where, and where the token lies."""
-    with begun(home, listen=0, origins=["https://page.example"]) as process:
-        said = until(process, "ready")
-        found = re.search(
-            r"listening at http://127\.0\.0\.1:(\d+), with the token in (\S+)\n", said
-        )
-        assert found
-        token = Path(found[2]).read_text().strip()
-        assert token not in said
-        for given, status in ((token, 200), ("x", 401)):
-            with socket.create_connection(("127.0.0.1", int(found[1])), PATIENCE) as opened:
-                headers = {
-                    "Host": f"localhost:{found[1]}",
-                    "Authorization": f"Bearer {given}",
-                    "Origin": "https://page.example",
-                }
-                assert asked(opened, "GET", "/v1/status", None, headers).status == status
 
 
 def test_the_log_has_nothing_of_what_was_asked(home: Paths) -> None:

@@ -1,14 +1,10 @@
 """The two doors as HTTP: their calls, calls in an envelope, and events as they are sent."""
 
-import asyncio
 import re
 import socket
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from pathlib import Path
 from threading import Event as Flag
-from threading import Thread
 from time import monotonic
 from typing import Any, get_args
 from urllib.parse import quote
@@ -24,8 +20,8 @@ from agent.daemon import server
 from agent.daemon.events import ENDING, MOST_READERS, ROOM, TOO_SLOW
 from agent.daemon.server import INSIDE, Daemon, application, as_lines
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
-from agent.wire.base import LONGEST_HOST, Done
-from agent.wire.client import Client, event_data
+from agent.wire.base import LONGEST_HOST
+from agent.wire.client import event_data
 from agent.wire.decide import Relayed, RelayedDecide
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
 from agent.wire.state import Event
@@ -153,25 +149,6 @@ def test_an_empty_list_is_an_answer() -> None:
         assert running.ask("POST", "/v1/lock").body == {"done": True}
 
 
-def test_a_decision_is_made_while_a_slow_call_goes_on() -> None:
-    """Opening the vault takes half a second; nobody's request waits for that."""
-    begun, decided = Flag(), Flag()
-
-    async def slow(*_: object) -> Done:
-        begun.set()
-        assert await asyncio.to_thread(decided.wait, 10)
-        return Done()
-
-    with behind(CONTROL) as running, ThreadPoolExecutor() as callers:
-        running.calls.instead["unlock"] = slow
-        unlocking = callers.submit(running.ask, "POST", "/v1/unlock", {"method": "keyring"})
-        assert begun.wait(10)
-        assert running.ask("POST", "/v1/decide", ASK).body["code"] == "answered"
-        assert not unlocking.done()
-        decided.set()
-        assert unlocking.result(60).body == {"done": True}
-
-
 def relayed(running: Running, number: object, call: str, body: object = None) -> Said:
     """Make a call in an envelope."""
     return running.ask("POST", "/v1/relay", {"id": number, "call": call, "body": body})
@@ -293,25 +270,6 @@ def test_a_reader_gets_what_happens_from_then_on(control: Running) -> None:
         assert line in received(opened, b"}\n\n")
         control.bus.close()
         assert f": {ENDING}\n\n".encode() in rest(opened)
-
-
-def test_the_client_reads_it(control: Running) -> None:
-    """The one that the command line and the terminal interface share."""
-    assert isinstance(control.address, Path)
-    read = Flag()
-
-    def publish() -> None:
-        while not read.wait(0.01):
-            control.bus.publish("policy")
-
-    thread = Thread(target=publish)
-    thread.start()
-    try:
-        assert next(Client(control.address, 10).events()).kind == "policy"
-    finally:
-        read.set()
-        thread.join(60)
-    assert not thread.is_alive()
 
 
 def test_a_quiet_stream_is_kept_alive(control: Running, monkeypatch: pytest.MonkeyPatch) -> None:
