@@ -23,6 +23,7 @@ SECOND = timedelta(seconds=1)
 GOOD = "lambda = 1.0\n"
 OTHER = "nothing = true\n[[rule]]\nrecipient = 'shop.example'\nlambda = 2.0\n"
 BROKEN = "lamda = 1.0\nk = -1\n"
+pytestmark = pytest.mark.usefixtures("patient")
 NOTHING = ("", "# nothing\n", "format = 1\n\n[attributes]\n")
 
 
@@ -290,7 +291,6 @@ def test_nobody_waits_longer_than_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:
     """The last good rules stay meanwhile, and that is said; what is read at last is in force."""
-    monkeypatch.setattr(agent.daemon.policy_file, "PATIENCE", 0.5)
     file, end = Live(tmp_path), Event()
     file.path.write_text("k = 2\n")
 
@@ -300,6 +300,7 @@ def test_nobody_waits_longer_than_a_second(
 
     async def run() -> None:
         assert await file.follow() == "k = 2\n"
+        monkeypatch.setattr(agent.daemon.policy_file, "PATIENCE", 0.5)
         if slow == "reading":
             monkeypatch.setattr(agent.daemon.policy_file, "load", waiting)
         replaced(file.path, "k = 3\n")
@@ -327,8 +328,9 @@ def test_nobody_waits_longer_than_a_second(
     asyncio.run(run())
 
 
-def test_half_a_policy_is_never_followed(tmp_path: Path) -> None:
+def test_half_a_policy_is_never_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often it is emptied and written: what half of it would open stays closed."""
+    monkeypatch.setattr(agent.daemon.policy_file, "SETTLING", timedelta(seconds=1.5))
     file = Live(tmp_path)
     whole = OTHER + "# the end\n"
     file.path.write_text(whole)

@@ -29,6 +29,7 @@ NOW = datetime(2027, 3, 1, 9, tzinfo=UTC)
 SPANS = st.integers(-2_000, 2_000).map(lambda number: timedelta(milliseconds=number))
 INTRUDER = 65534
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+pytestmark = pytest.mark.usefixtures("patient")
 BEFORE = 'disclose = "ask"  # é\r\n'
 ADDED = "k = 3\n"
 

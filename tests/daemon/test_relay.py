@@ -142,7 +142,7 @@ def test_an_answer_is_handed_back_whole(more: int) -> None:
     """As large as a browser takes it; it would end the relay for a larger one."""
     body = b"x" * (relay.LARGEST_ANSWER + more)
     with answering(HEAD % (len(body), body)) as path:
-        assert asked(path, b"{}") == (body if more <= 0 else relay.LARGE)
+        assert asked(path, b"{}", PATIENCE) == (body if more <= 0 else relay.LARGE)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_an_answer_is_handed_back_whole(more: int) -> None:
 def test_half_an_answer_is_none(answer: bytes) -> None:
     """What was cut off could be read as something else."""
     with answering(answer) as path:
-        assert asked(path, b"{}") == relay.BROKEN
+        assert asked(path, b"{}", PATIENCE) == relay.BROKEN
 
 
 def test_nobody_there_is_said() -> None:
@@ -197,7 +197,7 @@ def test_elsewhere_the_owner_is_that_of_the_file(monkeypatch: pytest.MonkeyPatch
     """Where the system is not one whose answer we know."""
     monkeypatch.setattr("agent.daemon.relay.sys.platform", "other")
     with answering(HEAD % (2, b"{}")) as path:
-        assert asked(path, b"{}") == b"{}"
+        assert asked(path, b"{}", PATIENCE) == b"{}"
         assert Path(path).owner()
 
 
