@@ -1,9 +1,11 @@
-"""A model of tables: whole, writable, and saying with what it was built."""
+"""A model of tables: whole, writable, saying with what it was built and not who they were."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -163,3 +165,47 @@ def test_titles_of_options_cannot_be_changed() -> None:
     given_options = BuildOptions(users=Path("u.csv"), events=Path("e.csv"), titles=titles)
     titles["region"] = "else"
     assert given_options.titles == {"region": "part"}
+
+
+FEW = settings(max_examples=5)  # each builds three models
+
+
+@FEW
+@given(world=worlds(), data=st.data())
+def test_a_model_does_not_tell_how_users_were_called_or_ordered(
+    world: World, data: st.DataObject
+) -> None:
+    """The same tables give the same bytes; other names and another order change no number."""
+    header, *users = world.users
+    names = data.draw(st.permutations([row[0] for row in users]), "names")
+    renamed = dict(zip((row[0] for row in users), names, strict=True))
+    shuffled = World(
+        users=(header, *_renamed(data.draw(st.permutations(users), "users"), renamed)),
+        events=(
+            world.events[0],
+            *_renamed(data.draw(st.permutations(world.events[1:]), "events"), renamed),
+        ),
+    )
+    one, other = (built(each, shrinkage=20.0) for each in (world, shuffled))
+    assert encode(one) == encode(built(world, shrinkage=20.0))
+    assert one.tables == other.tables
+    assert one.attributes == other.attributes
+    assert one.options == other.options
+    for mine, theirs in zip(one.queries, other.queries, strict=True):
+        # who is in which half depends on the names, and so do the figures of validation
+        assert (mine.text, mine.intents, mine.rows) == (theirs.text, theirs.intents, theirs.rows)
+    # People are in order of their codes, and so are the users of each query.
+    assert _ascending(one.population.codes.tolist())
+    for query in range(len(one.queries)):
+        rows = one.rows(query)
+        assert _ascending(rows.person.tolist())
+        assert np.all(np.diff(rows.user) >= 0)
+        assert _ascending(np.column_stack([rows.user, rows.intent, rows.request]).tolist())
+
+
+def _renamed(rows: Sequence[tuple[str, ...]], names: dict[str, str]) -> list[tuple[str, ...]]:
+    return [(names.get(row[0], row[0]), *row[1:]) for row in rows]
+
+
+def _ascending(rows: list[list[int]]) -> bool:
+    return rows == sorted(rows)

@@ -13,7 +13,6 @@ from agent.decision.calibration import (
     IMPROVEMENTS,
     SCALE,
     Answers,
-    Calibration,
     answers_of,
     calibrated,
 )
@@ -47,19 +46,6 @@ def laddered() -> Model:
     """Return the model, in which the region tells the age more exactly."""
     age, region, *rest = MODEL.attributes
     return replace(MODEL, attributes=(age, replace(region, refines=AGE), *rest))
-
-
-def figures(found: Calibration) -> tuple[object, ...]:
-    """Return all that is found but how many people there were; NaN is like NaN."""
-    fit = None if found.fit is None else (found.fit.trade_off, found.fit.residuals.tolist())
-    return found.sensitivity, found.source, found.pairs, repr(fit)
-
-
-@given(people(), st.data())
-def test_nobody_is_first(said: list[Answers], data: st.DataObject) -> None:
-    """Neither the order of people nor saying it all twice changes a median."""
-    again = data.draw(st.permutations([*said, *said]))
-    assert figures(calibrated(again, laddered())) == figures(calibrated(said, laddered()))
 
 
 @given(people())

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.decision.request import LATEST, Holdings, Knowledge
@@ -44,7 +44,14 @@ def folded(events: Sequence[Told | Forgotten], now: datetime = NOW) -> Knowledge
     return holdings.knowledge(now)
 
 
+BOTH_WERE_TOLD = [
+    *(Told(NOW, host, (("age", 1),)) for host in ("a.test", "www.b.test")),
+    Forgotten(NOW, frozenset({"a.test"})),
+]
+
+
 @given(histories(), st.integers(-200, 400))
+@example(BOTH_WERE_TOLD, 0)
 def test_it_is_the_plain_fold_over_all_that_happened(
     events: list[Told | Forgotten], hours: int
 ) -> None:

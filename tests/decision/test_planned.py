@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.worded import worded
 from agent.decision.choice import LEAST, PRIOR
 from agent.decision.choice import planned as planned_for
 from agent.decision.context import Context, prepare, relevant
@@ -14,7 +13,6 @@ from agent.decision.decide import Candidate, Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
-from agent.words.decisions import lines
 from tests.cli.examples import PEOPLE, cli_model
 from tests.decision.drawn import World, worlds
 
@@ -54,10 +52,6 @@ def test_each_request_carries_its_part_of_the_plan() -> None:
     hobby = of(weather, "hobby")
     assert (hobby.reason, hobby.serves) == ("in the plan", ("weather", "music"))
     assert of(weather, "shoe_size").reason == "not in the plan"
-    plan = next(each.text for each in lines(worded(weather, MODEL)) if each.label == "plan")
-    assert [part.partition(" for ")[2] for part in plan.split("; ")] == 2 * [
-        "'weather' and 'music'"
-    ]
 
 
 @given(worlds(), st.integers(1, 9))
@@ -132,13 +126,6 @@ def test_what_waits_is_in_no_plan_before_a_yes() -> None:
     assert of(decision, "hobby").reason == "waits for you"
     dear = planned("weather", BOTH, ask=frozenset({"hobby"}), trade_off=5.12)
     assert (dear.disclosed, dear.pending) == (("region",), None)
-
-
-def test_nothing_is_planned_for_who_forgets_or_for_an_unknown_query() -> None:
-    """What it is told serves one request; and the average query has its set."""
-    assert planned(memory="forgets").mode == "dynamic"
-    assert planned("knees", unknown_queries="standing").mode == "standing"
-    assert planned("knees").status == "unknown query"
 
 
 @given(worlds(), st.integers(1, 9))

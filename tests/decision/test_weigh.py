@@ -15,7 +15,7 @@ from agent.decision.what_if import Change, Weighing, weigh_steps
 from agent.errors import UsageError
 from agent.model.model import Model
 from tests.decision.drawn import QUERIES, World, model_of, worlds
-from tests.decision.made import NAMES, PERSONS, made_model
+from tests.decision.made import NAMES, made_model
 
 ROUNDING = 1e-9
 SOME = settings(max_examples=60)
@@ -82,19 +82,6 @@ def test_an_attribute_brings_what_it_adds(world: World, change: Change, name: st
     net = addition.gain_bits - addition.cost_bits
     assert net == pytest.approx(with_it.objective - without.objective, abs=ROUNDING)
     assert addition.people_left == with_it.people_left
-
-
-@SOME
-@given(worlds(), changes(), ONE)
-def test_nobody_is_won_by_telling_more(world: World, change: Change, name: str) -> None:
-    """The people left only fall; what is no new fact about the person leaves them all."""
-    weighing = weighed(world, change)
-    start = frozenset(weighing.weighed.names)
-    before = weighed(world, Change(base=start - {name})).weighed.figures.people_left
-    after = weighed(world, Change(base=start | {name})).weighed.figures.people_left
-    assert after <= before + ROUNDING
-    if name in NAMES[PERSONS:] or name in held(world):
-        assert after == before
 
 
 @SOME

@@ -1,10 +1,10 @@
 """Policies that are valid by FORMAT.md, and requests that meet their rules."""
 
-import json
 from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
+import tomlkit
 from hypothesis import strategies as st
 
 Document = dict[str, Any]
@@ -159,39 +159,13 @@ def _rules(
 
 
 def rendered(document: Mapping[str, Any]) -> str:
-    """Return a document as TOML: what stands at the top first, then one part after the other."""
-    top = {key: value for key, value in document.items() if not _is_part(value)}
-    text = _pairs(top)
-    for key, value in document.items():
-        if isinstance(value, dict):
-            text += f"\n[{key}]\n{_pairs(value)}"
-        elif _is_part(value):
-            text += "".join(f"\n[[{key}]]\n{_pairs(each)}" for each in value)
-    return text
+    """Return a document as TOML: what stands at the top first, then the tables."""
+    return tomlkit.dumps(dict(sorted(document.items(), key=lambda pair: _is_table(pair[1]))))
 
 
-def _is_part(value: object) -> bool:
-    return isinstance(value, dict) or (
-        isinstance(value, list) and bool(value) and isinstance(value[0], dict)
-    )
-
-
-def _pairs(table: Mapping[str, Any]) -> str:
-    return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
-
-
-def _key(key: str) -> str:
-    return key if key.replace("_", "").isalnum() and key.isascii() else _value(key)
-
-
-def _value(value: object) -> str:
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_key(key)} = {_value(each)}' for key, each in value.items())} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    return value.isoformat() if isinstance(value, date) else repr(value).lower()
+def _is_table(value: object) -> bool:
+    inner = value[:1] if isinstance(value, list) else [value]
+    return any(isinstance(each, dict) for each in inner)
 
 
 def _some(

@@ -1,4 +1,4 @@
-"""Which rule decides: as FORMAT.md says, and whatever the order of the file."""
+"""Which rule decides: as FORMAT.md says, whatever the order of the file; and why others lost."""
 
 from collections.abc import Mapping
 from random import Random
@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.match import Rulebook, Ruling
-from policy.precedence import Verdict
+from policy.precedence import Verdict, losses
 from policy.read import preset, read
-from policy.settings import SETTINGS
+from policy.rules import spoken
+from policy.settings import SETTINGS, stricter
 from tests.policy import naive
 from tests.policy.naive import PER_ATTRIBUTE, claims, decided
 from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
@@ -28,7 +29,7 @@ def book(text: str) -> Rulebook:
     return Rulebook(read(text, "test", preset), NAMES)
 
 
-def ruled(text: str, recipient: str = "shop.example", query: str = "") -> Ruling:
+def ruled(text: str, recipient: str, query: str) -> Ruling:
     """Return what a policy's text rules for one request."""
     return book(text).match(recipient, query, TODAY)
 
@@ -121,6 +122,30 @@ def test_who_pools_and_what_is_the_host(document: Document, asked: Asked) -> Non
     assert ruling.pool == naive.pool(ruling.host, document.get("groups", {}))
 
 
+@pytest.mark.parametrize("turn", [1, -1])
+@pytest.mark.parametrize(
+    ("key", "parts", "less", "more"),
+    [
+        ("recipient", ["*.example", "shop.example"], "*.example", "www.shop.example"),
+        ("recipient", ["shop.example", "*.shop.example"], "shop.example", "www.shop.example"),
+        ("recipient", ["all", "shop.example"], "*.example", "www.shop.example"),
+        ("query", ["sho*", "my shoes", "shoe*"], "my shoe*", "my red shoes my shoes"),
+        ("attribute", ["a*", "ag*", "*"], "*g*", "age"),
+        ("attribute", ["*g*", "age"], "ag*", "age"),
+    ],
+)
+def test_the_most_specific_part_counts(
+    turn: int, key: str, parts: list[str], less: str, more: str
+) -> None:
+    """Of several that match, in whatever order; so the rule wins over one that is in between."""
+    text = f'groups.all = "shop.example"\n[[rule]]\n{key} = {parts[::turn]}\nguard = 1\n'
+    text += f'[[rule]]\n{key} = "{less}"\nguard = 2\n'
+    query = more if key == "query" else ""
+    host = more if key == "recipient" else "www.shop.example"
+    verdict = ruled(text, host, query).attributes["age"]["guard"]
+    assert (verdict.value, len(verdict.lost)) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("text", "disclose"),
     [
@@ -138,8 +163,61 @@ def test_a_preset_opens_nothing_that_the_file_closes(text: str, disclose: str) -
     assert ruling.attributes["salary"]["disclose"].value == disclose
 
 
+def test_a_block_wins_over_everything() -> None:
+    """However specific the rule is that allows."""
+    allowed = '[[rule]]\nrecipient = "www.shop.example"\nquery = "my flu shot"\nnothing = false\n'
+    text = f'[queries]\nblock = "flu"\n{allowed}'
+    verdict = ruled(text, "www.shop.example", "my flu shot").settings["nothing"]
+    assert (verdict.value, verdict.rule.name) == (True, "queries.block")
+    assert {rule.name for rule in verdict.lost} == {"the defaults", "rule 1"}
+    own = allowed.replace("false", "true").replace("my flu", "other") + allowed
+    assert (
+        ruled(own, "www.shop.example", "other shot my flu shot").settings["nothing"].value is True
+    )
+
+
 def test_no_way_of_writing_slips_past_a_block() -> None:
     """A query is compared by its words, and the model reads ``_`` as a space too."""
     book = Rulebook(read('[queries]\nblock = ["notice-period"]', "policy", preset), ())
     for query in ("notice period", "Notice_Period", "my notice\u2011period"):
         assert book.match("shop.example", query, TODAY).settings["nothing"].value is True
+
+
+@given(documents(), requests())
+def test_every_loss_has_a_reason_that_holds(document: Document, asked: Asked) -> None:
+    """Of what has two values, at the place where one of them decided."""
+    ruling = Rulebook(read(rendered(document), "test", preset), NAMES).match(*asked)
+    found = [*ruling.settings.items()]
+    found += [pair for verdicts in ruling.attributes.values() for pair in verdicts.items()]
+    for key, verdict in found:
+        reaches = {claim.rule: claim.reach for claim in verdict.claims}
+        lost = [*losses(key, verdict)]
+        assert {loss.rule for loss in lost} == {*verdict.lost} == reaches.keys() - {verdict.rule}
+        for loss in lost:
+            assert loss.value == loss.rule.settings[key]
+            own, its = reaches[loss.winner], reaches[loss.rule]
+            match loss.why:
+                case "block":
+                    assert verdict.rule.blocks
+                case "more specific":
+                    assert own.within(its)
+                case "later layer":
+                    assert loss.winner.layer > loss.rule.layer
+                    assert not its.within(own)
+                case "stricter":
+                    assert stricter(SETTINGS[key], verdict.value, loss.value)
+                case "the same":
+                    assert loss.value == verdict.value
+
+
+@given(documents(), requests())
+def test_a_rule_that_decides_or_loses_matches(document: Document, asked: Asked) -> None:
+    """And one that does neither, though it sets something of the request, does not."""
+    policy = read(rendered(document), "test", preset)
+    ruling = Rulebook(policy, ()).match(*asked)
+    holding = {claim.rule for verdict in ruling.settings.values() for claim in verdict.claims}
+    for rule in policy.rules:
+        if rule.expires is None or rule.expires >= asked.today:
+            whole = any(SETTINGS[key].about != "attribute" for key in rule.settings)
+            meant = rule.matches(ruling.host, ruling.pool, spoken(asked.query))
+            assert (rule in holding) == (whole and meant)

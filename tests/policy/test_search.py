@@ -9,7 +9,7 @@ from itertools import cycle, product
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from agent.errors import PolicyError, UsageError
@@ -17,7 +17,7 @@ from policy.hosts import host_of
 from policy.match import LONGEST, Rulebook, Search, searches, usable
 from policy.read import preset, read
 from tests.policy.naive import claims, decided
-from tests.policy.strategies import DAYS, Asked, rendered
+from tests.policy.strategies import DAYS, TODAY, Asked, rendered
 
 HOSTS = ("shop.example", "www.shop.example", "a.www.shop.example", "other.example")
 PLACES = {
@@ -148,6 +148,14 @@ def test_the_largest_addresses_are_refused_at_once() -> None:
         Search.parse(start + "a" * (LONGEST - len(start)))
 
 
+OVERRULED = {
+    "rule": [
+        {"recipient": "shop.example", "search": "https://www.shop.example/find?q={query}"},
+        {"recipient": "www.shop.example", "search": "https://a.www.shop.example/find?q={query}"},
+    ]
+}
+
+
 @st.composite
 def documents(draw: st.DrawFn) -> Mapping[str, Any]:
     """Draw a policy of rules that say where some hosts are searched, and who gets nothing."""
@@ -175,6 +183,7 @@ def _search(above: str = "") -> st.SearchStrategy[str]:
 
 
 @given(documents(), DAYS)
+@example(OVERRULED, TODAY)
 def test_what_is_listed_is_what_is_ruled(document: Mapping[str, Any], today: date) -> None:
     """Exactly the search that decides about its own host, of each host that gets anything."""
     try:

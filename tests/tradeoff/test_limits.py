@@ -274,6 +274,24 @@ def test_it_only_takes_away(world: World, data: st.DataObject) -> None:
             assert mine.hopeless(mask) == (not mine.feasible(mask))
 
 
+def test_telling_more_may_make_the_likeliest_less_likely() -> None:
+    """With weights the own class may lose the one who stands out: nothing is hopeless yet.
+
+    A class of nobody is no class at all, whatever the risk.
+    """
+    codes = np.array([[0, 0], *[[0, 1]] * 3, *[[1, 1]] * 28], np.uint8)
+    rows = QueryRows(np.arange(32), np.arange(32), codes, np.zeros((32, 0), np.uint8), 32)
+    world = World((2, 2), 2, rows, Population(codes, np.array([9.0, *[1.0] * 31])))
+    for own, risk, feasible in (
+        (((0, 0), (1, 1)), 0.5, [True, False, True, True]),
+        (((0, 1), (1, 0)), 1.0, [True, True, True, False]),
+    ):
+        settings = Settings(0b11, (0.0,) * 2, max_risk=risk, own=own)
+        objective = DisclosureObjective(world.utility(), world.anonymity_set(), settings)
+        assert [objective.feasible(mask) for mask in range(4)] == feasible
+        assert [mask for mask in range(4) if objective.hopeless(mask)] == ([3] if risk == 1 else [])
+
+
 def test_the_codes_are_not_shown() -> None:
     """They are what the profile keeps."""
     assert "1234" not in repr(Settings(0, (), own=((0, 1234),)))

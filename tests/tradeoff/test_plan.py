@@ -70,10 +70,8 @@ def test_of_a_submodular_utility_it_is_an_upper_bound(function: Tabulated) -> No
         assert function.value(mask) <= utility.value(mask) + ROUNDING
 
 
-class Given:
+class Given(Utility):
     """The utility of one query, looked up by mask; it counts what it is asked."""
-
-    monotone = False
 
     def __init__(self, table: Table) -> None:
         """Take U by mask."""
@@ -83,21 +81,6 @@ class Given:
         """Return U."""
         self.asked += 1
         return self.table[mask]
-
-    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return U with each of these added."""
-        self.asked += 1
-        return [self.table[mask | singleton(each)] for each in attributes]
-
-    def ceiling(self, mask: int) -> float:
-        """Return the largest U of a subset."""
-        return max(self.table[each] for each in subsets(mask))
-
-    def focus(self, mask: int) -> None:
-        """Do nothing: a table needs no preparation."""
-
-    def forget(self) -> None:
-        """Do nothing."""
 
 
 class Drawn:
