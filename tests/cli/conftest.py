@@ -41,6 +41,12 @@ class Ran(NamedTuple):
         assert isinstance(found, dict)
         return found
 
+    @property
+    def page(self) -> str:
+        """What a person reads, with one space between words, after checking that all went well."""
+        assert (self.code, self.err) == (0, "")
+        return " ".join(self.out.split())
+
     def refusal(self, code: int = 2) -> tuple[str, str]:
         """Return the error and the hint, after checking that they are all that was shown."""
         assert (self.code, self.out) == (code, "")

@@ -24,7 +24,7 @@ from agent.wire.what_if import Weighed, WeighedOutcome, Weight
 
 AT = datetime(2026, 3, 2, 9, 15, 30, tzinfo=UTC)
 LONG = "a-rather-long-name-of-a-site-that-nobody-would-choose.but.somebody.has.example"
-HOSTILE = "\x1b[2Jwiped\nline"  # what would steer a terminal
+HOSTILE = "\x1b[2Jwiped\r\nline\a"  # steers a terminal; of this, click drops only the sequence
 
 POLICY = PolicyStatus(path="/home/u/policy.toml", in_use=True, rules=4, loaded_at=AT, problems=[])
 VILLAGE = ModelStatus(name="village", digest="00", shipped=True, attributes=4, queries=2)

@@ -29,13 +29,6 @@ VERDICT = "Sent 1 fact to weather.example: region; about 20 people still look li
 WHATIF = ("requests", "whatif", "weather", "--recipient", "weather.example")
 
 
-def words(run: Run, *arguments: str) -> str:
-    """Return the page that a command prints, in one line."""
-    ran = run(*arguments)
-    assert (ran.code, ran.err) == (0, "")
-    return " ".join(ran.out.split())
-
-
 def told(page: str) -> list[str]:
     """Return the lines, with one space between words."""
     return [" ".join(line.split()) for line in page.splitlines()]
@@ -43,7 +36,7 @@ def told(page: str) -> list[str]:
 
 def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> None:
     """The plain sentence is on top; nothing waits, and so nobody is asked what does."""
-    said = words(run, *ASK, "--explain")
+    said = run(*ASK, "--explain").page
     assert said.startswith(VERDICT)
     assert 'region coast header Shared-Attributes: region="coast"' in said
     assert "read as none of the model's known queries" in said
@@ -52,7 +45,7 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     decided = ("decide", {"body": Ask(recipient="weather.example", query="weather")})
     assert fake.calls == [decided, ("attributes", {})]
     fake.handlers["decide"] = says(changed(ANSWER, summary=changed(SUMMARY, read_as="weather")))
-    plain = words(run, *ASK)
+    plain = run(*ASK).page
     assert plain.startswith(VERDICT)
     assert "read as 'weather'" in plain
     assert "recorded" not in plain
@@ -62,9 +55,9 @@ def test_facts_have_their_titles(run: Run, fake: FakeDaemon) -> None:
     """And values their words, where the daemon knows them; the header has what is sent."""
     fake.handlers["attributes"] = says([changed(REGION, title="Part of the country")])
     fake.handlers["decide"] = says(changed(ANSWER, attributes={"region": "lt_3"}))
-    assert "Part of the country less than 3" in words(run, *ASK)
+    assert "Part of the country less than 3" in run(*ASK).page
     del fake.handlers["attributes"]  # as of a model that cannot be read
-    assert "region less than 3" in words(run, *ASK)
+    assert "region less than 3" in run(*ASK).page
 
 
 def test_what_the_recipient_already_has_is_not_said_to_be_new(run: Run, fake: FakeDaemon) -> None:
@@ -73,7 +66,7 @@ def test_what_the_recipient_already_has_is_not_said_to_be_new(run: Run, fake: Fa
         name="region", reason="known to the recipient", gain_bits=0.1, cost_bits=0.0
     )
     fake.handlers["decide"] = says(changed(ANSWER, summary=changed(SUMMARY, because=[known])))
-    assert words(run, *ASK).startswith(
+    assert run(*ASK).page.startswith(
         "Sent nothing new to weather.example, only 1 fact that it already has: region; about 20"
     )
 
@@ -91,22 +84,22 @@ def test_what_the_user_prefers_not_to_say_is_no_success(run: Run, fake: FakeDaem
     fake.handlers["decide"] = says(
         Answer(code="answered", unspecified=names, id=13, summary=SUMMARY)
     )
-    page = words(run, *ASK)
+    page = run(*ASK).page
     silent = "Sent nothing to weather.example: you prefer not to say region and hobby."
     assert page.startswith(silent)
     assert "an answer too" in page
     fake.handlers["decide"] = says(changed(ANSWER, unspecified=names))
-    assert words(run, *ASK).startswith(VERDICT)
+    assert run(*ASK).page.startswith(VERDICT)
 
 
 def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> None:
     """Of this recipient's pool only."""
     fake.handlers["decide"] = says(changed(ANSWER, summary=changed(SUMMARY, waiting=1)))
-    said = words(run, *ASK)
+    said = run(*ASK).page
     assert "waits for you hobby and shoe_size, until you say `reticent requests approve 3`" in said
     assert "approve 4" not in said
     fake.handlers["reviews"] = says([changed(REVIEW, pool="other.example")])
-    assert "approve" not in words(run, *ASK)
+    assert "approve" not in run(*ASK).page
 
 
 @pytest.mark.parametrize(
@@ -184,7 +177,7 @@ def test_what_is_in_the_way_is_looked_at(run: Run, fake: FakeDaemon) -> None:
 
 def test_a_dry_run_is_explained_as_a_decision_is(run: Run, fake: FakeDaemon) -> None:
     """What leaves first, then what waits with its rule; no candidate, no row. Nothing is asked."""
-    assert "Add --explain to see" in words(run, *ASK, "--dry-run")
+    assert "Add --explain to see" in run(*ASK, "--dry-run").page
     rows = told(run(*ASK, "--dry-run", "--explain").out)
     assert [name for name, _ in fake.calls] == ["explain", "attributes"] * 2
     assert "region yes +0.500 0.100 chosen" in rows

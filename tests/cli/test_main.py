@@ -332,7 +332,7 @@ def test_what_cannot_be_asked_is_one_sentence(
 APART = {"daemon run", "requests review", "requests watch", "unlock", "demo", "vault purge"}
 APART_GROUPS = ("lab ", "daemon service ", "browser ")
 ODD = (
-    *("", " ", "-", "=", "h" * 5000, "\udcff\udcfe", "\x1b[2J", "-1", "9" * 20, "nan"),
+    *("", " ", "-", "=", "h" * 5000, "\udcff\udcfe", "\x1b[2J\a", "-1", "9" * 20, "nan"),
     *("@x", "/x/y"),
 )
 
@@ -357,7 +357,7 @@ def test_odd_arguments_end_in_a_sentence(
             lines = [line for line in ran.err.splitlines() if line.startswith("reticent: ")]
             assert ran.code in (0, 1, 2)
             shown = ran.err + ran.out
-            assert not any(sign in shown for sign in ("Traceback", "unexpected ", "\x1b"))
+            assert not any(sign in shown for sign in ("Traceback", "unexpected ", "\x1b", "\a"))
             assert not any(sign in ran.err for sign in ("openapi", "is not a valid", "<=x"))
             assert all(len(line) < 1000 for line in lines)
             assert ran.code == 0 or lines or ran.out or "Usage" in ran.err

@@ -92,7 +92,7 @@ def test_the_makers_that_the_policy_trusts_count_here_too(run: Run, village: Pat
 
 def test_a_name_does_not_steer_the_terminal(run: Run, answered: FakeDaemon) -> None:
     """It is shown with a sign in place of what would."""
-    assert "\x1b" not in run("model", "remove", HOSTILE).out
+    assert "\a" not in run("model", "remove", HOSTILE).out
     assert answered.calls == [("remove_model", {"name": HOSTILE})]
 
 

@@ -236,7 +236,7 @@ def test_the_word_reaches_the_daemon(
     assert f"a.example {said}" in ran.out
     assert fake.calls == [call]
     assert run("policy", command, "a.example", "--json").record["done"] is True
-    assert "\x1b" not in run("policy", command, HOSTILE).out
+    assert "\a" not in run("policy", command, HOSTILE).out
 
 
 @pytest.mark.parametrize("done", [True, False])
@@ -253,7 +253,7 @@ def test_a_rule_that_is_not_ours_is_named(
     record = run("policy", "unblock", "a.example", "--json").record
     assert record == {"done": done, "rule": "mine", "line": line}
     fake.handlers["allow"] = says(Allowed(done=done, rule=HOSTILE))
-    assert "\x1b" not in run("policy", "unblock", "a.example").out
+    assert "\a" not in run("policy", "unblock", "a.example").out
 
 
 def test_who_was_not_blocked_is_left(run: Run, fake: FakeDaemon) -> None:

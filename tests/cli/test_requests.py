@@ -40,9 +40,7 @@ DISCLOSURES = st.builds(
 
 def page(run: Run, *arguments: str) -> str:
     """Return what a command about requests prints, in one line."""
-    ran = run("requests", *arguments)
-    assert (ran.code, ran.err) == (0, "")
-    return " ".join(ran.out.split())
+    return run("requests", *arguments).page
 
 
 def test_the_table_says_what_each_was_told_and_what_not(run: Run, fake: FakeDaemon) -> None:

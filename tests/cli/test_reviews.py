@@ -24,9 +24,7 @@ WORDS: list[tuple[str, dict[str, Any], str]] = [
 
 def page(run: Run, *arguments: str) -> str:
     """Return what a command about requests prints, in one line."""
-    ran = run("requests", *arguments)
-    assert (ran.code, ran.err) == (0, "")
-    return " ".join(ran.out.split())
+    return run("requests", *arguments).page
 
 
 def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:

@@ -33,9 +33,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def page(run: Run, fake: FakeDaemon, status: Status) -> str:
     """Return what is said of a status, after checking that it fits the terminal."""
     fake.handlers["status"] = lambda: status
-    ran = run("status")
-    assert (ran.code, ran.err) == (0, "")
-    return " ".join(ran.out.split())
+    return run("status").page
 
 
 @pytest.mark.usefixtures("home")
