@@ -22,7 +22,7 @@ from policy.audit import Remark, audit, misspelt
 from policy.read import load, with_typo_guard
 from policy.rules import Layer, Policy
 
-COLUMNS = (wide("fact"), Column("name"), Column("sent"), numeric("bits"), wide("rule", 20))
+COLUMNS = (wide("fact"), wide("name"), Column("sent"), numeric("bits"), wide("rule", 20))
 BITS = "bits: the help that it must bring, or it is not sent."
 DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),

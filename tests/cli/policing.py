@@ -3,7 +3,7 @@
 from datetime import date
 
 from agent.wire.policy import AttributeStatus, Problem, RulesStatus, RuleStatus, SettingStatus
-from tests.cli.daemon import AT, HOSTILE, LONG, changed
+from tests.cli.daemon import AT, changed
 
 PATH = "/home/u/policy.toml"
 SHADOWED = Problem(line=9, key="rule[1].k", what="never decides: 'books' wins", hint="delete it")
@@ -68,5 +68,3 @@ HOURS = changed(
     rule="preset strict, attributes.hours",
     line=None,
 )
-ODD_RULE = changed(BOOKS, name=HOSTILE, conditions={"query": LONG}, settings={HOSTILE: LONG})
-ODD = changed(REGION, name=HOSTILE, title=LONG, model=HOSTILE, rule=LONG)

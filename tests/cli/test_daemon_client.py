@@ -11,9 +11,11 @@ import pytest
 from agent.cli.daemon_client import running
 from agent.errors import UsageError
 from agent.paths import paths
+from agent.wire.decide import Allowed
 from agent.wire.faults import SEE
 from tests.cli.conftest import Run, process
 from tests.cli.daemon import ANSWERS, HOSTILE, LONG, steering
+from tests.cli.policing import BROKEN, REGION
 from tests.wire.fake import FakeDaemon, says
 
 WAITING = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
@@ -24,6 +26,12 @@ SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("ask", "a.example", "weather"): ("decide", None),
     ("ask", "a.example", "weather", "--dry-run"): ("explain", None),
     ("lock",): ("lock", None),
+    ("model", "list"): ("models", "models"),
+    ("policy", "attributes"): ("attributes", "attributes"),
+    ("policy", "block", "a.example"): ("refuse", None),
+    ("policy", "let", "a.example", "region", "ask"): ("override", None),
+    ("policy", "rules"): ("rules", None),
+    ("policy", "unblock", "a.example"): ("allow", None),
     FILE: ("profile", None),
     ("profile", "show", "--reveal"): ("profile", None),
     ("profile", "unset", "region"): ("change_profile", None),
@@ -38,7 +46,8 @@ SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("status",): ("status", None),
     ("unlock",): ("status", None),
 }
-EXPLAINED = [(*each, "--explain") for each in SHOWN if {"ask", "whatif"} & {*each}]
+SAID = {**ANSWERS, "allow": Allowed(rule="mine"), "attributes": [REGION], "rules": BROKEN}
+EXPLAINED = [(*each, "--explain") for each in SHOWN if {"ask", "whatif"} & {*each[:2]}]
 PAGES = [
     *({*SHOWN} - {FILE}),
     ("requests", "ledger"),
@@ -119,12 +128,12 @@ def test_a_person_is_not_sent_to_the_document_for_programs(run: Run, fake: FakeD
     assert hint == "see what the command takes, with --help"
 
 
-@pytest.mark.usefixtures("fake")
 @pytest.mark.parametrize("command", SHOWN, ids=" ".join)
-def test_the_object_is_the_message(run: Run, command: tuple[str, ...]) -> None:
+def test_the_object_is_the_message(run: Run, fake: FakeDaemon, command: tuple[str, ...]) -> None:
     """As openapi.json describes it."""
     route, key = SHOWN[command]
-    message = msgspec.to_builtins(ANSWERS[route])
+    fake.handlers[route] = says(SAID[route])
+    message = msgspec.to_builtins(SAID[route])
     assert run(*command, "--json").record == (message if key is None else {key: message})
 
 
@@ -134,7 +143,7 @@ def test_nothing_that_the_daemon_says_steers_the_terminal(
     run: Run, fake: FakeDaemon, command: tuple[str, ...], text: str
 ) -> None:
     """Names of sites, queries and rules may come from anywhere; a long one fits in 80 columns."""
-    fake.handlers |= {name: says(steering(message, text)) for name, message in ANSWERS.items()}
+    fake.handlers |= {name: says(steering(message, text)) for name, message in SAID.items()}
     ran = run(*command)
     shown = ran.out + ran.err
     assert shown.replace("\n", "").isprintable()

@@ -2,14 +2,15 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
 from agent.errors import LockedError
 from agent.wire.decide import Allow, Allowed, Refuse
-from agent.wire.policy import Override
+from agent.wire.policy import Disclose, Override
+from agent.words.notices import overridden
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, RULED, changed
 from tests.cli.policies import RIGHT, WRONG
@@ -135,38 +136,32 @@ def test_what_is_not_set_there_cannot_be_taken_out(run: Run, file: Path) -> None
 
 
 HOST = "shop.example"
-LONG: list[tuple[list[str], dict[str, Any], str]] = [
-    ([], {"lasting": "always"}, "from now on"),
-    (["--always"], {"lasting": "always"}, "from now on"),
-    (["--once"], {"lasting": "once"}, "with the next request"),
-    (["--until-restart"], {"lasting": "until restart"}, "until the daemon restarts"),
-    (["--days", "2"], {"lasting": "days", "days": 2}, "for 2 days"),
-]
-SAID = {
-    "never": "Region will not be sent to {} {}.",
-    "ask": "Region will wait for your approval before going to {} {}.",
-    "auto": "Region may be sent to {} {}, when worth it.",
-    "always": "Region will be sent to {} {}, unless a limit or a guard forbids it.",
-}
 
 
-@pytest.mark.parametrize("disclose", SAID)
-@pytest.mark.parametrize("about", ["recipient", "everyone"])
+@pytest.mark.parametrize("whom", ["", "--everyone"])
+@pytest.mark.parametrize(
+    ("long", "fields"),
+    [
+        ("", {"lasting": "always"}),
+        ("--always", {"lasting": "always"}),
+        ("--once", {"lasting": "once"}),
+        ("--until-restart", {"lasting": "until restart"}),
+        ("--days 2", {"lasting": "days", "days": 2}),
+    ],
+)
 def test_every_word_reaches_the_daemon(
-    run: Run, fake: FakeDaemon, disclose: str, about: str
+    run: Run, fake: FakeDaemon, long: str, fields: dict[str, Any], whom: str
 ) -> None:
     """For as long, and about whom, as it is said; in the words of the model's titles."""
     fake.handlers["attributes"] = says([REGION])
-    for options, fields, lasting in LONG:
+    for disclose in get_args(Disclose):
         fake.calls.clear()
-        whom = ["--everyone"] if about == "everyone" else []
-        ran = run("policy", "let", HOST, "region", disclose, *options, *whom)
-        assert (ran.code, ran.err) == (0, "")
+        ran = run("policy", "let", HOST, "region", disclose, *long.split(), *whom.split())
+        about = "everyone" if whom else "recipient"
         plain = {"recipient": HOST, "names": ["region"], "disclose": disclose, "about": about}
         word = msgspec.convert({**plain, **fields}, Override)
-        assert fake.calls[0] == ("override", {"body": word})
-        to = "everyone" if whom else f"{HOST} (and its group, if any)"
-        assert " ".join(ran.out.split()) == SAID[disclose].format(to, lasting)
+        assert (ran.code, ran.err, fake.calls[0]) == (0, "", ("override", {"body": word}))
+        assert " ".join(ran.out.split()) == overridden(word, {"region": REGION.title})
 
 
 def test_a_host_that_is_probably_misspelt_is_noted(run: Run, fake: FakeDaemon) -> None:
@@ -190,7 +185,6 @@ def test_several_attributes_are_named_once_each(run: Run, fake: FakeDaemon) -> N
     assert said.startswith("region and hobby will not be sent to shop.example")
     assert "Written into /home/u/policy.toml as 'denied for shop'." in said
     assert "No effect on hobby: 'no' still wins." in said
-    assert run("policy", "let", HOST, "hobby", "ask", "--json").record == msgspec.to_builtins(ruled)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +229,6 @@ def test_the_word_reaches_the_daemon(
     assert (ran.code, ran.err) == (0, "")
     assert f"a.example {said}" in ran.out
     assert fake.calls == [call]
-    assert run("policy", command, "a.example", "--json").record["done"] is True
     assert "\a" not in run("policy", command, HOSTILE).out
 
 
@@ -250,16 +243,6 @@ def test_a_rule_that_is_not_ours_is_named(
     assert said.startswith(
         f"a.example still gets nothing, by 'mine'{place}, which reticent did not write"
     )
-    record = run("policy", "unblock", "a.example", "--json").record
-    assert record == {"done": done, "rule": "mine", "line": line}
-    fake.handlers["allow"] = says(Allowed(done=done, rule=HOSTILE))
-    assert "\a" not in run("policy", "unblock", "a.example").out
-
-
-def test_who_was_not_blocked_is_left(run: Run, fake: FakeDaemon) -> None:
-    """That is said."""
     fake.handlers["allow"] = says(Allowed(done=False))
-    assert (
-        run("policy", "unblock", "a.example").out
-        == "a.example was not blocked, so nothing was changed.\n"
-    )
+    left = "a.example was not blocked, so nothing was changed.\n"
+    assert run("policy", "unblock", "a.example").out == left

@@ -28,18 +28,13 @@ SUMMARY_KEYS = [
 ]
 
 
-def test_the_object_has_these_keys(attempt: Try) -> None:
-    """Others read it, so that a key may be added, and none may change or go."""
-    record = attempt("", line(), line(recipient="b.example")).record
-    assert [*record] == ["requests", "summary"]
-    assert [[*each] for each in record["requests"]] == [REQUEST_KEYS] * 2
-    assert [*record["summary"]] == SUMMARY_KEYS
-
-
 def test_what_a_policy_would_have_disclosed(attempt: Try) -> None:
-    """To a recipient that holds it from then on, and at the price of people."""
+    """To a recipient that holds it from then on; none of the keys may change or go."""
     lines = line(), line(query="knee pain"), line(recipient="b.example", query="music")
     record = attempt("", *lines, profile='region = "coast"\nhobby = "yes"').record
+    assert [*record] == ["requests", "summary"]
+    assert [[*each] for each in record["requests"]] == [REQUEST_KEYS] * 3
+    assert [*record["summary"]] == SUMMARY_KEYS
     first, unknown, other = record["requests"]
     assert first["newly_disclosed"] == [{"name": "region", "share": 1.0}]
     assert (first["bits_was"], first["people_left_was"]) == (0, PEOPLE)
@@ -68,24 +63,6 @@ def test_what_is_not_in_the_profile_would_not_have_left(attempt: Try) -> None:
     assert request["newly_withheld"] == [{"name": "hobby", "share": 1.0}]
 
 
-def test_what_a_policy_would_have_withheld(attempt: Try) -> None:
-    """And what would have waited, which is no disclosure."""
-    told = line(disclosed={"region": "coast"}), line(disclosed={"region": "coast"})
-    record = attempt('[attributes]\nregion = "ask"', *told).record
-    for each in record["requests"]:
-        assert each["newly_withheld"] == [{"name": "region", "share": 1.0}]
-        assert each["would_have_asked"] == [{"name": "region", "share": 1.0}]
-        assert (each["bits_would_be"], each["people_left_would_be"]) == (0, PEOPLE)
-    assert record["summary"]["newly_withheld"] == [{"name": "region", "requests": 2}]
-    assert record["summary"]["would_have_asked"] == 2
-
-
-def test_what_the_recipient_asked_for_holds_as_well(attempt: Try) -> None:
-    """A policy cannot disclose what nobody could use."""
-    (request,) = attempt("", line(asked=["hobby"])).record["requests"]
-    assert request["newly_disclosed"] == []
-
-
 def test_a_substitute_stands_beside_what_it_replaces(attempt: Try) -> None:
     """The attribute that was disclosed may not be any more, and so another is worth it."""
     forced = '[attributes]\nregion = "never"\nhobby = "always"'
@@ -107,31 +84,21 @@ def test_rules_hold_as_on_the_day(attempt: Try) -> None:
 
 
 def test_values_that_nobody_knows_are_means(attempt: Try) -> None:
-    """Over people of the model, and the page says so; a profile makes an end of it."""
+    """Over people of the model, and the page says so; a profile makes an end of it.
+
+    The coast and this size go with nobody in the village.
+    """
+    told = line(disclosed={"region": "coast", "shoe_size": "s2"})
+    odd = attempt('[attributes]\nhobby = "always"', told, json=False).out
+    assert "Nobody in the model is like the history." in " ".join(odd.split())
     text = '[attributes]\nshoe_size = "always"'
     ran = attempt(text, line(), json=False)
     assert "those of 20 people of the model who agree with the rest" in " ".join(ran.out.split())
     assert attempt(text, line()).record["summary"]["expected"]
+    own = 'protect = "me"\nk = 20\nviolations = 0.9\n[attributes]\nat_work = "never"'
+    assert "Hobby (90%)" in attempt(own, line(query="music"), json=False).out  # six have none
     known = attempt(text, line(), profile="", json=False)
     assert "people of the model" not in known.out
-
-
-def test_shares_are_shown_where_worlds_differ(attempt: Try) -> None:
-    """With limits for the person's own class, what leaves depends on values that nobody knows."""
-    text = 'protect = "me"\nk = 20\nviolations = 0.9\n[attributes]\nat_work = "never"'
-    (request,) = attempt(text, line(query="music")).record["requests"]
-    assert request["newly_disclosed"] == [{"name": "hobby", "share": 0.9}]  # six have none
-    assert "Hobby (90%)" in attempt(text, line(query="music"), json=False).out
-
-
-def test_a_person_like_nobody_is_said(attempt: Try) -> None:
-    """Nobody in the village lives on the coast and wears this."""
-    told = line(disclosed={"region": "coast", "shoe_size": "s2"})
-    text = '[attributes]\nhobby = "always"'
-    assert not attempt(text, told).record["summary"]["like_the_history"]
-    page = " ".join(attempt(text, told, json=False).out.split())
-    assert "Nobody in the model is like the history." in page
-    assert "drawn evenly from all of it" in page
 
 
 def test_an_empty_history_is_said(attempt: Try) -> None:
@@ -181,53 +148,6 @@ def test_the_example_runs_under_every_example_policy(run: Run, policy: Path) -> 
     assert (ran.code, ran.err) == (0, "")
     assert max(map(len, ran.out.splitlines())) <= 80
     assert ran.out.isascii()
-
-
-@pytest.mark.parametrize(
-    ("text", "error", "hint"),
-    [
-        ("region = ", "profile.toml: this is not valid TOML", "write lines such as"),
-        ('regoin = "coast"', "profile.toml: unknown attribute 'regoin'", "'region'?"),
-        ('region = "Coats"', "profile.toml: unknown value of region 'Coats'", "'coast'?"),
-        ("hobby = true", "profile.toml: the value of hobby is not text", 'hobby = "yes"'),
-        ('[region]\nvalue = "coast"', "profile.toml: the value of region is not text", "quotes"),
-    ],
-)
-def test_a_mistake_in_a_profile_is_named(attempt: Try, text: str, error: str, hint: str) -> None:
-    """And no value of it is shown but one that cannot be."""
-    said = attempt("", line(), profile=text).refusal()
-    assert error in said[0]
-    assert hint in said[1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ([], "missing argument 'FILE'"),
-        (["P"], "missing option '--history'"),
-        (["missing.toml", "--history", "H"], "missing.toml"),
-        (["P", "--history", "missing.jsonl"], "missing.jsonl: no such file"),
-        (["P", "--history", "H", "--profile", "missing.toml"], "missing.toml: no such"),
-        (["P", "--history", "H", "--model", "missing"], "missing: no such file"),
-        (["P", "--history", "."], "is a directory"),
-        (["P", "--history", "H", "--hstory", "H"], "unknown option '--hstory'"),
-    ],
-)
-def test_what_is_not_there_is_named(
-    run: Run, tmp_path: Path, arguments: list[str], error: str
-) -> None:
-    """Files and options, as in every command."""
-    (tmp_path / "P").write_text("")
-    (tmp_path / "H").write_text("")
-    given = [each if each.startswith("--") else tmp_path / each for each in arguments]
-    assert error in run("policy", "try", *given).refusal()[0]
-
-
-def test_a_policy_that_is_wrong_is_not_tried(attempt: Try) -> None:
-    """It has an exit code of its own, even where there is nothing to try it on."""
-    error, hint = attempt("lamda = 5").refusal(code=1)
-    assert "policy.toml:1: lamda: unknown key 'lamda'" in error
-    assert hint == "did you mean 'lambda'?"
 
 
 def test_another_model_has_to_be_named(run: Run, tmp_path: Path) -> None:
@@ -284,35 +204,22 @@ def test_the_example_is_a_history(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "hint"),
     [
-        (
-            "{",
-            "2: the line is not valid JSON",
-            "a line is one object with at, recipient, query, asked",
-        ),
-        ("[" * 100_000, "2: ", "a line is one object"),
-        ("[]", "2: the line is not an object", "a line is one object"),
-        (line(extra=1), "2: unknown key 'extra'", "a line is one object"),
-        (line(disclose={}), "2: unknown key 'disclose'", "did you mean 'disclosed'?"),
-        ("{}", "2: at is missing", "a line is one object"),
-        (line(at="2026-03-02T09:00:00"), "2: at is not a time with a zone", "09:14:00+01:00"),
-        (line(at="yesterday"), "2: at is not a time with a zone", "write it as in"),
-        (line(at=1772438400), "2: at has the wrong type", "write it as in"),
-        (line(at="0001-01-01T00:00:00Z"), "2: at: 0001-01-01", "a time from 1970 on"),
-        (line(recipient=3), "2: recipient is not text", "books.example"),
-        (line(recipient="a b"), "2: recipient: ", ""),
-        (line(recipient=""), "2: recipient: ", ""),
-        (line(query=None), "2: query is not text", "write what was asked"),
-        (line(asked="region"), "2: asked has the wrong type", "or null"),
-        (line(asked=["region", 3]), "2: an entry of asked is not text", "or null"),
-        (line(asked=["regoin"]), "2: asked: unknown attribute 'regoin'", "did you mean 'region'?"),
-        (line(disclosed=["region"]), "2: disclosed is not an object", "region"),
-        (line(disclosed={"region": 1}), "2: an entry of disclosed is not text", "region"),
-        (line(disclosed={"hoby": "no"}), "2: disclosed: unknown attribute 'hoby'", "'hobby'?"),
-        (
-            line(disclosed={"region": "Coats"}),
-            "2: disclosed: unknown value of region 'Coats'",
-            "did you mean 'coast'?",
-        ),
+        ("{", "the line is not valid JSON", "a line is one object with at, recipient, query"),
+        ("[" * 100_000, "", "a line is one object"),
+        ("[]", "the line is not an object", "a line is one object"),
+        (line(extra=1), "unknown key 'extra'", "a line is one object"),
+        (line(disclose={}), "unknown key 'disclose'", "did you mean 'disclosed'?"),
+        ("{}", "at is missing", "a line is one object"),
+        (line(at="2026-03-02T09:00:00"), "at is not a time with a zone", "09:14:00+01:00"),
+        (line(at=1772438400), "at has the wrong type", "write it as in"),
+        (line(at="0001-01-01T00:00:00Z"), "at: 0001-01-01", "a time from 1970 on"),
+        (line(recipient="a b"), "recipient: ", ""),
+        (line(query=None), "query is not text", "write what was asked"),
+        (line(asked=["region", 3]), "an entry of asked is not text", "or null"),
+        (line(asked=["regoin"]), "asked: unknown attribute 'regoin'", "did you mean 'region'?"),
+        (line(disclosed={"region": 1}), "an entry of disclosed is not text", "region"),
+        (line(disclosed={"hoby": "no"}), "disclosed: unknown attribute 'hoby'", "'hobby'?"),
+        (line(disclosed={"region": "Coats"}), "disclosed: unknown value of region", "'coast'?"),
     ],
 )
 def test_a_mistake_in_a_history_names_the_line_and_the_field(
@@ -320,7 +227,7 @@ def test_a_mistake_in_a_history_names_the_line_and_the_field(
 ) -> None:
     """In one sentence, with the nearest name, and nothing on the output."""
     said = attempt("", line(), text).refusal()
-    assert f"history.jsonl:{error}" in said[0]
+    assert f"history.jsonl:2: {error}" in said[0]
     assert hint in said[1]
 
 

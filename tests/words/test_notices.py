@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from agent.wire.policy import Edited, Override, Review, Ruled, Verdict, Win
+from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Verdict, Win
 from agent.wire.records import Changed, Handled, Held, Inferred, Stale, ValueChange
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from agent.words import notices
@@ -100,15 +100,25 @@ def test_a_decision_of_the_user_is_repeated(review: Review, verdict: Verdict, sa
     assert notices.settled(review, verdict) == said
 
 
-@pytest.mark.parametrize("disclose", ["never", "ask", "auto", "always"])
-def test_a_decision_on_attributes_is_repeated(disclose: str) -> None:
-    """Each in its own sentence."""
-    word = Override(recipient="a.example", names=["region"], disclose=disclose)  # type: ignore[arg-type]
-    said = notices.overridden(word)
-    assert said.startswith("region ")
-    assert "with the next request" in said
-    assert "a.example (and its group, if any)" in said
-    assert "b.example with the" in notices.overridden(word, to="b.example")
+@pytest.mark.parametrize(
+    ("disclose", "said"),
+    [
+        ("never", "region will not be sent to {} {}."),
+        ("ask", "region will wait for your approval before going to {} {}."),
+        ("auto", "region may be sent to {} {}, when worth it."),
+        ("always", "region will be sent to {} {}, unless a limit or a guard forbids it."),
+    ],
+)
+def test_a_decision_on_attributes_is_repeated(disclose: Disclose, said: str) -> None:
+    """Each in its own sentence, for whom and for how long."""
+    word = Override(recipient="a.example", names=["region"], disclose=disclose)
+    to = "a.example (and its group, if any)"
+    assert notices.overridden(word) == said.format(to, "with the next request")
+    long = replace(word, lasting="days", days=2)
+    assert notices.overridden(long, to="b.example") == said.format("b.example", "for 2 days")
+    all_of_them = replace(word, about="everyone", lasting="until restart")
+    long_said = said.format("everyone", "until the daemon restarts")
+    assert notices.overridden(all_of_them) == long_said
 
 
 def test_what_still_wins_is_named() -> None:
