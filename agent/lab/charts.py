@@ -1,7 +1,9 @@
 """What a study found, ready to be drawn and written: numbers and words, and nothing that draws."""
 
+import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from typing import Literal
 
 Style = Literal["line", "points", "bars"]
@@ -108,6 +110,13 @@ def section(chart: Chart, note: str) -> str:
     files = f"[SVG]({chart.name}.svg), [numbers]({chart.name}.csv)"
     picture = f"![{chart.title}]({chart.name}.png)"
     return f"## {chart.title}\n\n{picture}\n\n{note} {files}\n"
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as the text of a CSV file."""
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

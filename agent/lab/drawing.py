@@ -1,9 +1,8 @@
 """A study's files: charts as PNG and SVG, their numbers as CSV, and the page about them."""
 
-import csv
 from collections.abc import Sequence
 from importlib.resources import files
-from io import BytesIO, StringIO
+from io import BytesIO
 from math import ceil
 from pathlib import Path
 from textwrap import fill
@@ -15,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from agent.files import replace_bytes
-from agent.lab.charts import Chart, Finding, Panel, section, table
+from agent.lab.charts import Chart, Finding, Panel, csv_text, section, table
 
 WIDE, HIGH = 6.8, 4.4  # inches, of one panel
 COLUMNS = 2  # more, and the words are too small on a page
@@ -104,17 +103,15 @@ def _in_lines(name: str) -> str:
 
 def numbers(chart: Chart) -> str:
     """Return the table; ``name``, ``low`` and ``high`` are empty where there are none."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
+    rows: list[Sequence[object]] = [HEADER]
     for panel in chart.panels:
         for each in panel.series:
             blank = ("",) * len(each.x)
             names = each.names or (panel.ticks if len(panel.ticks) == len(each.x) else blank)
             low, high = each.low or blank, each.high or blank
             for x, name, y, *ends in zip(each.x, names, each.y, low, high, strict=True):
-                writer.writerow((panel.title, each.label, repr(x), name, repr(y), *ends))
-    return text.getvalue()
+                rows.append((panel.title, each.label, repr(x), name, repr(y), *ends))
+    return csv_text(rows)
 
 
 def report(title: str, intro: Sequence[str], findings: Sequence[Finding]) -> str:

@@ -1,11 +1,13 @@
-"""Which room sees which, and what starting the command costs."""
+"""Which room sees which, what starting the command costs, and that deciding touches nothing."""
 
+import ast
 import sys
 from pathlib import Path
 
 import pytest
 
 from agent import __version__
+from tests.house.graph import Graph, called_once, cycles, imports
 from tests.house.tree import PROJECT, ROOT, ran
 
 # Runs the command in a fresh interpreter and lists what it imported.
@@ -25,6 +27,41 @@ import sys
 import agent.daemon.run
 import agent.daemon.agent, agent.daemon.api, agent.daemon.server
 print("imported", *sys.modules)
+"""
+
+# Decides in a warmed-up process with every algorithm and mode, and prints what a hook hears.
+DECIDING = """
+import sys
+
+from tests.house.tree import ran
+from agent.decision.decide import decide
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Limits, Terms
+from tests.decision.made import made_model
+
+model = made_model(1)
+events = []
+
+def run():
+    for limits in (Limits(), Limits(k=2), Limits(max_risk=0.5)):
+        for algorithm in ("lls", "ls", "greedy", "exact", "exhaustive"):
+            for mode in ("dynamic", "standing", "planned"):
+                terms = Terms(trade_off=weight, limits=limits, algorithm=algorithm, mode=mode)
+                decide(Request("python today"), terms, Knowledge(), model)
+                decide(Request("nothing known"), terms, Knowledge((("age", 1),)), model)
+
+weight = 0.3
+run()
+recording = []
+sys.addaudithook(lambda event, _: recording and events.append(event))
+recording.append(True)
+open(sys.argv[1]).close()
+assert events, "the hook hears nothing"
+events.clear()
+weight = 0.2
+run()
+recording.clear()
+print(*events)
 """
 
 
@@ -71,3 +108,41 @@ def test_the_version_is_the_packages() -> None:
     """It is written in one place."""
     printed, _ = imported("--version")
     assert __version__ in printed
+
+
+def test_a_warm_decision_raises_no_audit_event() -> None:
+    """Fresh decisions in a warmed-up process, every algorithm and mode, raise no event."""
+    assert ran(sys.executable, "-c", DECIDING, __file__).stdout.split() == []
+
+
+def test_imports_run_in_no_circle() -> None:
+    """Whoever reads one of them would have to read all."""
+    assert cycles(imports()) == []
+
+
+@pytest.mark.parametrize(
+    ("graph", "found"),
+    [
+        ({"a": "b", "b": "c", "c": ""}, []),
+        ({"a": "b", "b": "ac", "c": ""}, ["ab"]),
+        ({"a": "b", "b": "c", "c": "a", "d": "ae", "e": "d"}, ["abc", "de"]),
+    ],
+)
+def test_circles_are_found(graph: dict[str, str], found: list[str]) -> None:
+    """Each whole, the largest first."""
+    known: Graph = {name: frozenset(each) for name, each in graph.items()}
+    assert cycles(known) == [frozenset(each) for each in found]
+
+
+def test_a_private_function_with_one_caller_is_found() -> None:
+    """By its name: what is never mentioned, or twice, is not."""
+    text = """
+def _once(): ...
+def _twice(): ...
+def public(): return _once() + _twice() + _twice()
+class A:
+    def _method(self): ...
+    def __call__(self): return self._method()
+    def _unused(self): ...
+"""
+    assert called_once({"m": ast.parse(text)}) == ["m._once", "m._method"]

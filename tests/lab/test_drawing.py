@@ -10,7 +10,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from agent.errors import UsageError
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.drawing import HEADER, REPORT, drawn, numbers, write_report
 
@@ -105,12 +104,6 @@ def test_the_page_names_every_figure_and_says_why(tmp_path: Path) -> None:
         assert row in text
     assert "it falls \\| slowly" in text
     assert {"# A study", "It begins.", "Why."} <= {*text.splitlines()}
-
-
-def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    """In a sentence, with a way out."""
-    with pytest.raises(UsageError):
-        write_report("A study", (), (Finding(SMALL),), tmp_path / "missing")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """The attack as figures, and as a table of all numbers."""
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
-from io import StringIO
 from math import log
 from typing import NamedTuple
 
@@ -11,7 +9,7 @@ from agent.lab.attack.bars import EARLY, judged_at
 from agent.lab.attack.outcome import QUANTILES, Figures, Interval, figures
 from agent.lab.attack.study import Study
 from agent.lab.attack.ways import ANSWERED, FAMILIES, Way
-from agent.lab.charts import Chart, Mark, Panel, Series
+from agent.lab.charts import Chart, Mark, Panel, Series, csv_text
 
 NAME = "attack.csv"
 SURE = ("success", "enough_left", "bits", "reciprocal_rank", "learned_bits", "learned_entropy")
@@ -31,9 +29,7 @@ FOLLOWED: tuple[Way, ...] = (
 
 def numbers(study: Study) -> str:
     """Return the table; what nobody has is empty."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
+    rows: list[Sequence[object]] = [HEADER]
     for part in (study, study.exactly):
         for way, outcome in part.outcomes.items():
             of = (way.name, len(outcome.left))
@@ -45,8 +41,8 @@ def numbers(study: Study) -> str:
                     *(found.learned, found.entropy),
                 )
                 ends = [value for each in sure for value in each or ("", "", "")]
-                writer.writerow((*of, *rest, *found.left, *ends))
-    return text.getvalue()
+                rows.append((*of, *rest, *found.left, *ends))
+    return csv_text(rows)
 
 
 class _Curve(NamedTuple):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 from warnings import catch_warnings, simplefilter
 
@@ -33,9 +34,9 @@ WORDS = {
 }
 
 
-# Returns P(x|.) of one query, float64, shape (n, K), all above 0, for what n requests say, as
-# `received` has it, shape (n, attributes).
-QueryService = Callable[[Received], Floats]
+# What was learnt of a query: it returns P(x|.), float64, shape (n, K), all above 0, for what n
+# requests say, as `received` has it, shape (n, attributes).
+Learnt = Callable[[Received], Floats]
 
 
 def prior(rows: QueryRows) -> Floats:
@@ -45,31 +46,26 @@ def prior(rows: QueryRows) -> Floats:
     return chances.astype(np.float64)
 
 
-class Linear:
-    """P(x|.) in proportion to exp(bias(x) + t times the sum of what each said value adds).
+def linear(
+    bias: Floats, added: Sequence[Floats], prior: Floats, temper: float, received: Received
+) -> Floats:
+    """Return P(x|.) in proportion to exp(bias(x) + t times the sum of what each said value adds).
 
-    t is the number of said values to the power of -``temper``: attributes say the same twice, the
-    more so the more there are. A FLOOR of p0 is mixed in.
+    t is the number of said values to the power of -``temper``, 0 to 1: attributes say the same
+    twice, the more so the more there are. A FLOOR of p0 is mixed in.
+
+    ``bias``: float64, shape (K,), natural logarithms, as ``added``, (values, K) per attribute;
+    ``prior``: p0, float64, shape (K,).
     """
-
-    def __init__(self, bias: Floats, added: Sequence[Floats], prior: Floats, temper: float) -> None:
-        """Take natural logarithms: ``bias``, float64, (K,); ``added``, (values, K) per attribute.
-
-        ``prior``: p0, float64, shape (K,); ``temper``: 0 to 1.
-        """
-        self._bias, self._added, self._prior, self._temper = bias, added, prior, temper
-
-    def chances(self, received: Received) -> Floats:
-        """Return P(x|.) as a service does."""
-        total = np.zeros((len(received), len(self._prior)))
-        for said, added in zip(received.T, self._added, strict=True):
-            where = np.flatnonzero(said != SILENT)
-            total[where] += added[said[where] - 1]
-        logs = self._bias + tempered(received, self._temper)[:, None] * total
-        masses = np.exp(logs - logs.max(axis=1, keepdims=True))
-        shares = masses / masses.sum(axis=1, keepdims=True)
-        chances: Floats = (1 - FLOOR) * shares + FLOOR * self._prior
-        return chances
+    total = np.zeros((len(received), len(prior)))
+    for said, each in zip(received.T, added, strict=True):
+        where = np.flatnonzero(said != SILENT)
+        total[where] += each[said[where] - 1]
+    logs = bias + tempered(received, temper)[:, None] * total
+    masses = np.exp(logs - logs.max(axis=1, keepdims=True))
+    shares = masses / masses.sum(axis=1, keepdims=True)
+    chances: Floats = (1 - FLOOR) * shares + FLOOR * prior
+    return chances
 
 
 def tempered(received: Received, temper: float) -> Floats:
@@ -79,10 +75,10 @@ def tempered(received: Received, temper: float) -> Floats:
     return factors
 
 
-def factored(rows: QueryRows, cards: Sequence[int], pull: float, temper: float) -> Linear:
+def factored(rows: QueryRows, cards: Sequence[int], pull: float, temper: float) -> Learnt:
     """Return the service of a query's rows.
 
-    ``pull``: how strongly P(v|x,q) is drawn to P(v|q), in rows; ``temper``: as of `Linear`.
+    ``pull``: how strongly P(v|x,q) is drawn to P(v|q), in rows; ``temper``: as of `linear`.
     """
     added = []
     for codes, card in row_columns(rows, cards).each:
@@ -92,7 +88,7 @@ def factored(rows: QueryRows, cards: Sequence[int], pull: float, temper: float) 
         smoothed = (counts + pull * of_value) / (counts.sum(axis=0) + pull)
         added.append(np.log(smoothed / of_value))
     chances = prior(rows)
-    return Linear(np.log(chances), added, chances, temper)
+    return partial(linear, np.log(chances), added, chances, temper)
 
 
 class Counts:
@@ -128,7 +124,7 @@ class Counts:
         return chances
 
 
-def logistic(rows: QueryRows, cards: Sequence[int], received: Received, strength: float) -> Linear:
+def logistic(rows: QueryRows, cards: Sequence[int], received: Received, strength: float) -> Learnt:
     """Return the service of a query's rows.
 
     ``received``: what is said in each row, each row as many times as wished, all rows and then all
@@ -146,11 +142,11 @@ def logistic(rows: QueryRows, cards: Sequence[int], received: Received, strength
             fitted.fit(one_hot(received, cards), np.tile(rows.intent, copies))
         bias[:] = -np.inf
         bias[wanted], added[:, wanted] = _spread(fitted.intercept_), _spread(fitted.coef_).T
-    return Linear(bias, np.split(added, np.cumsum(cards)[:-1]), chances, TEMPER)
+    return partial(linear, bias, np.split(added, np.cumsum(cards)[:-1]), chances, TEMPER)
 
 
 def one_hot(received: Received, cards: Sequence[int]) -> csr_array:
-    """Return a table with a column for each value, and t of `Linear` where it was said."""
+    """Return a table with a column for each value, and t of `linear` where it was said."""
     starts = np.append(0, np.cumsum(cards)[:-1])
     row, attribute = np.nonzero(received != SILENT)
     column = starts[attribute] + received[row, attribute] - 1
@@ -235,7 +231,7 @@ class Service:
     def __init__(self, model: Model, recipe: Recipe, seed: int) -> None:
         """Take the training half; a query is learnt when it is first asked."""
         self._model, self.recipe, self._seed = model, recipe, seed
-        self._known: dict[int, tuple[Floats, QueryService]] = {}
+        self._known: dict[int, tuple[Floats, Learnt]] = {}
 
     def scores(self, query: int, received: Received) -> Floats:
         """Return log2 P(x|.) - log2 p0(x) of each intent, float64, shape (n, K), in bits.
@@ -249,7 +245,7 @@ class Service:
         """Return p0, float64, shape (K,)."""
         return self._of(query)[0]
 
-    def _of(self, query: int) -> tuple[Floats, QueryService]:
+    def _of(self, query: int) -> tuple[Floats, Learnt]:
         if query not in self._known:
             rows = self._model.rows(query)
             every = np.ones(len(rows.intent), dtype=bool)
@@ -301,18 +297,18 @@ class _Learner:
         means: Floats = bits.mean(axis=1)
         return means
 
-    def learnt(self, recipe: Recipe, chosen: Table) -> QueryService:
+    def learnt(self, recipe: Recipe, chosen: Table) -> Learnt:
         """Return the service that some of the rows make; ``chosen``: bool, shape (M,)."""
         rows, cards = _part(self._rows, chosen), self._model.cards
         pull = self._model.queries[self._query].shrinkage or PULL
         if recipe.kind == "smoothed counts":
             return Counts(rows, cards, recipe.number * pull).chances
         if recipe.kind == "factored, tempered":
-            return factored(rows, cards, pull, recipe.number).chances
+            return factored(rows, cards, pull, recipe.number)
         draw = np.random.default_rng((self._seed, self._query, len(rows.intent)))
         sets = practised(self._model, self._query, COPIES * len(rows.intent), draw)
         received = np.tile(self._whole[chosen], (COPIES, 1)) * sets
-        return logistic(rows, cards, received, recipe.number / pull).chances
+        return logistic(rows, cards, received, recipe.number / pull)
 
 
 def _part(rows: QueryRows, chosen: Table) -> QueryRows:
@@ -321,7 +317,7 @@ def _part(rows: QueryRows, chosen: Table) -> QueryRows:
     )
 
 
-def _scored(service: QueryService, received: Received, chances: Floats) -> Floats:
+def _scored(service: Learnt, received: Received, chances: Floats) -> Floats:
     """Return log2 P(x|.) - log2 p0(x), 0 where nothing was said."""
     silent = (received == SILENT).all(axis=1)
     shares: Floats = np.where(silent[:, None], chances, service(received))

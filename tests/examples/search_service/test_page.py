@@ -84,17 +84,3 @@ def test_results_say_how_far_they_moved() -> None:
     assert 'aria-label="2 up, from place 3 for everyone">▲ 2<' in text
     assert 'aria-label="2 down, from place 1 for everyone">▼ 2<' in text
     assert text.count("aria-label") == 3  # with that of the form
-
-
-def test_nothing_is_loaded_from_elsewhere() -> None:
-    """No address but paths of the service itself, and nothing that the policy would refuse."""
-    for text in (page.results(view("x", (1, 1)), [], ""), page.home([], ""), page.problem("x")):
-        assert "//" not in text
-        assert "style=" not in text
-        assert "<script>" not in text
-
-
-def test_the_first_page_explains_in_three_sentences() -> None:
-    """Not more."""
-    lead = page.home([], "").partition('<p class="lead">')[2].partition("</p>")[0]
-    assert lead.count(".") == 3
