@@ -55,14 +55,14 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 217),
-    "lines of tests": (42_000, 57_156),
+    "lines of tests": (42_000, 56_973),
 }
 STANDING = {
     "agent": Size(405, 4),
     "agent/cli": Size(4_619, 30),
     "agent/daemon": Size(5_000, 32),
     "agent/decision": Size(1_255, 10),
-    "agent/lab": Size(3_542, 34),
+    "agent/lab": Size(3_541, 34),
     "agent/model": Size(800, 8),
     "agent/tradeoff": Size(1_794, 15),
     "agent/tui": Size(3_817, 23),
