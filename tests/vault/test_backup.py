@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from shutil import copyfile
-from time import monotonic, sleep
 from types import ModuleType
 
 import pytest
@@ -53,6 +52,7 @@ from tests.vault.worlds import (
     store_of,
     stream,
 )
+from tests.waiting import until
 
 DEEDS: dict[str, Callable[[Store], object]] = {
     "append": lambda store: store.append_entry("a.example", bytes(900), durable=False),
@@ -258,9 +258,7 @@ def test_one_that_is_closed_meanwhile_is_not_copied(
 
         def close() -> None:
             beside.submit(store.database.close)
-            until = monotonic() + 60
-            while not store.database._closing and monotonic() < until:  # noqa: SLF001  (until it has begun)
-                sleep(0.001)
+            until(lambda: store.database._closing)  # noqa: SLF001  (it has begun)
 
         between_steps(monkeypatch, [close])
         with pytest.raises(VaultError, match="closed before all of it was copied"):

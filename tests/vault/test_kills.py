@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -28,7 +29,7 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  (
 MODULE = "tests.vault.test_kills"
 KILLS_PER_VAULT = 10  # each opening reads all of it
 LATEST_SECONDS = 0.06
-BUSY = 0.8  # are killed after their first entry, the others while they open the vault, or before
+BUSY = 0.8  # are killed after some entries, the others while they open the vault, or before
 MARK = "mark"  # an item that is written beside the entries
 
 
@@ -69,7 +70,7 @@ def main(folder: Path, kills: int) -> str:
                 child.start()
                 writing.close()  # so that reading ends with the child
                 try:
-                    told = [next(numbers(reading))] if rng.random() < BUSY else []
+                    told = [*islice(numbers(reading), 4)] if rng.random() < BUSY else []
                     sleep(rng.uniform(0, LATEST_SECONDS))
                 finally:
                     child.kill()

@@ -1,7 +1,7 @@
 """What is sealed opens with its key and in its place only, and a passphrase takes its time."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -37,6 +37,7 @@ FIELDS = st.lists(
     st.binary(max_size=6) | st.text(max_size=4) | st.integers(0, 2**64 - 1), max_size=4
 )
 SALT = bytes(16)
+Machine = tuple[Callable[[], float], Callable[[Derivation], None]]
 FASTEST = Derivation(8, 1, 1)
 
 
@@ -116,30 +117,22 @@ def test_a_key_is_not_shown() -> None:
     assert "stable" not in f"{key!r} {key}"
 
 
-class Machine:
-    """A machine that needs so many seconds for each KiB, and its clock."""
+def machine(seconds: float, memory_kib: int = 2**40) -> Machine:
+    """Return the clock of a machine that needs so many seconds for each KiB, and its work."""
+    now = [0.0]
 
-    def __init__(self, seconds: float, memory_kib: int = 2**40) -> None:
-        self.seconds = seconds
-        self.memory_kib = memory_kib
-        self.now = 0.0
-
-    def clock(self) -> float:
-        """Return the time in seconds."""
-        return self.now
-
-    def work(self, derivation: Derivation) -> None:
-        """Derive, or find that the memory is not there."""
-        if derivation.memory_kib > self.memory_kib:
+    def work(derivation: Derivation) -> None:
+        if derivation.memory_kib > memory_kib:
             raise VaultError("no memory", "none")
-        self.now += derivation.memory_kib * self.seconds
+        now[0] += derivation.memory_kib * seconds
+
+    return (lambda: now[0]), work
 
 
 @given(st.floats(1e-9, 1e-3))
 def test_calibration_comes_near_the_target(seconds: float) -> None:
     """From below by less than half, from above by half, or at an end of the range."""
-    machine = Machine(seconds)
-    chosen = calibrate(machine.clock, machine.work)
+    chosen = calibrate(*machine(seconds))
     taken = chosen.memory_kib * seconds
     assert FLOOR.memory_kib <= chosen.memory_kib <= CALIBRATED_KIB
     assert (chosen.iterations, chosen.lanes) == (FLOOR.iterations, FLOOR.lanes)
@@ -149,9 +142,9 @@ def test_calibration_comes_near_the_target(seconds: float) -> None:
 
 def test_calibration_stays_within_the_memory() -> None:
     """A small machine gets what it can compute; below the floor it is told so."""
-    assert calibrate((lambda: 0.0), Machine(0, 2**17).work).memory_kib == 2**17
+    assert calibrate(*machine(0, 2**17)).memory_kib == 2**17
     with pytest.raises(VaultError):
-        calibrate((lambda: 0.0), Machine(0, 2**15).work)
+        calibrate(*machine(0, 2**15))
 
 
 @pytest.mark.parametrize(
