@@ -18,7 +18,8 @@ from agent.paths import HOME, paths
 from tests.cli.daemon import ANSWERS
 from tests.cli.examples import cli_model, no_constant
 from tests.cli.policies import DEAD, RIGHT, WRONG
-from tests.cli.vaults import FAST, PASSPHRASE, Memory
+from tests.cli.vaults import FAST, PASSPHRASE
+from tests.vault.doubles import Memory
 from tests.wire.fake import FakeDaemon, says, short_folder
 
 PATIENCE = 60.0  # seconds, for what takes a fraction of one

@@ -23,7 +23,8 @@ from agent.words.titles import in_order
 from policy.read import load
 from policy.rules import Policy
 from tests.cli.conftest import Ran, Run
-from tests.cli.vaults import PASSPHRASE, Memory, here, opened
+from tests.cli.vaults import PASSPHRASE, here, opened
+from tests.vault.doubles import Memory
 from tests.wire.fake import says
 
 Begin = Callable[..., Ran]

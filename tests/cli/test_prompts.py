@@ -26,7 +26,8 @@ from agent.paths import paths
 from agent.wire.base import LONGEST_SECRET
 from tests.cli.conftest import PATIENCE, Run
 from tests.cli.daemon import LOCKED
-from tests.cli.vaults import PASSPHRASE, Memory, made
+from tests.cli.vaults import PASSPHRASE, made
+from tests.vault.doubles import Memory
 from tests.wire.fake import FakeDaemon
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60)

@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-from keyring.backend import KeyringBackend
-from keyring.errors import PasswordDeleteError
-
 from agent.paths import paths
 from agent.vault.seal import Derivation
 from agent.vault.secrets import Secret
@@ -14,28 +11,6 @@ from tests.vault.worlds import create
 
 PASSPHRASE = "four random words here"  # noqa: S105  (that of an empty vault)
 FAST = Derivation(memory_kib=64, iterations=1, lanes=1)  # far below what the command line makes
-
-
-class Memory(KeyringBackend):
-    """A keyring that forgets everything with the test."""
-
-    priority = 1
-
-    def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        """Return what is kept."""
-        return self.kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        """Keep something."""
-        self.kept[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        """Forget something."""
-        if self.kept.pop((service, username), None) is None:
-            raise PasswordDeleteError(username)
 
 
 def made(home: Path) -> str:

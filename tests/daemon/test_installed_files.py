@@ -15,8 +15,8 @@ from agent.files import private_folder
 from agent.paths import Paths, paths
 from agent.vault import secrets
 from agent.vault.vault_files import Location
-from tests.cli.vaults import Memory
 from tests.daemon.fakes import short_home
+from tests.vault.doubles import Memory
 from tests.vault.worlds import FAST, PASSPHRASE, create
 
 FOREIGN = ["notes.txt", "vault.db.mine", "policy.toml~", "backup.db", "models.txt", "control"]

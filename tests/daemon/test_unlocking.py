@@ -29,9 +29,9 @@ from agent.wire.decide import Ask, Offer
 from agent.wire.policy import Verdict
 from agent.wire.state import Status, Unlock
 from policy import hosts
-from tests.cli.vaults import Memory
 from tests.daemon.home import OPEN, WRONG, Home
 from tests.daemon.people import SHOP
+from tests.vault.doubles import Memory
 
 STEPS = ("unlock", "unlock", "wrong", "lock", "decide", "finish", "finish")
 TURNS = 20  # of the loop, in which all that can be done is done

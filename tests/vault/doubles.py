@@ -1,6 +1,9 @@
-"""A store in memory: what the ledger and the profile need of the sealed one, and no more."""
+"""In memory: a store, with what the ledger and the profile need of it, and a keyring."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+
+from keyring.backend import KeyringBackend
+from keyring.errors import PasswordDeleteError
 
 from agent.errors import UsageError, VaultError
 from agent.vault.disclosure_index import Record
@@ -75,3 +78,29 @@ def ledger_of(records: Iterable[Record], store: MemoryStore | None = None) -> Le
     for number, record in enumerate(records, 1):
         assert ledger.append(record) == number
     return ledger
+
+
+class Memory(KeyringBackend):
+    """A keyring that forgets everything with the test; ``asked``: is called before each answer."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], str] = {}
+        self.asked: Callable[[], object] = lambda: None
+
+    def get_password(self, service: str, username: str) -> str | None:
+        """Return what is kept."""
+        self.asked()
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        """Keep something."""
+        self.asked()
+        self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        """Forget something."""
+        self.asked()
+        if self.kept.pop((service, username), None) is None:
+            raise PasswordDeleteError(username)

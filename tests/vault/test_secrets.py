@@ -4,7 +4,10 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain, repeat
 from threading import Event
+from unittest.mock import Mock
 
 import keyring
 import keyring.backend
@@ -21,6 +24,7 @@ from agent.vault.secrets import CODE_BYTES, MAX_BYTES, Secret, code_bytes, code_
 from agent.vault.vault import Vault, make, unlock
 from agent.vault.vault_files import Location
 from tests.house.tree import ROOT
+from tests.vault.doubles import Memory
 from tests.vault.dumps import NEVER
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 
@@ -118,56 +122,21 @@ def test_length_and_digits_are_told() -> None:
         code_bytes("U" * 36)
 
 
-class Ring(keyring.backend.KeyringBackend):
-    """A keyring in memory.
-
-    ``troubles``: what it raises, call by call; ``waits``: for somebody before it answers.
-    """
-
-    priority = 1
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # of the library
-        self.kept: dict[tuple[str, str], str] = {}
-        self.troubles: list[BaseException] = []
-        self.waits: Event | None = None
-
-    def get_password(self, service: str, username: str) -> str | None:
-        """Return a password, or None."""
-        self._check()
-        return self.kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        """Keep a password."""
-        self._check()
-        self.kept[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        """Remove a password."""
-        self._check()
-        if self.kept.pop((service, username), None) is None:
-            raise keyring.errors.PasswordDeleteError
-
-    def _check(self) -> None:
-        if self.waits is not None:
-            self.waits.wait(60)
-        if self.troubles:
-            raise self.troubles.pop(0)
-
-
 @pytest.fixture
-def ring() -> Iterator[Ring]:
+def ring() -> Iterator[Memory]:
     """The keyring of the system, for one test."""
-    before = keyring.get_keyring()
-    ours = Ring()
+    before, ours = keyring.get_keyring(), Memory()
     keyring.set_keyring(ours)
     yield ours
     keyring.set_keyring(before)
-    if ours.waits is not None:
-        ours.waits.set()
 
 
-def test_the_keyring_opens_the_vault(ring: Ring, at: Location, vault: Vault) -> None:
+def once(trouble: BaseException) -> Mock:
+    """Return what raises something when it is first called."""
+    return Mock(side_effect=chain([trouble], repeat(None)))
+
+
+def test_the_keyring_opens_the_vault(ring: Memory, at: Location, vault: Vault) -> None:
     """Until its slot is removed, and with it what the keyring keeps."""
     number, _ = vault.add_slot("keyring")
     assert (vault.keys()[-1].id, vault.keys()[-1].kind) == (number, "keyring")
@@ -181,7 +150,7 @@ def test_the_keyring_opens_the_vault(ring: Ring, at: Location, vault: Vault) -> 
         unlock(at, RING)
 
 
-def test_the_keyring_is_not_the_last(ring: Ring, vault: Vault) -> None:
+def test_the_keyring_is_not_the_last(ring: Memory, vault: Vault) -> None:
     """It may be gone tomorrow, and a backup opens nowhere else."""
     vault.add_slot("keyring")
     vault.remove_slot(1)
@@ -190,7 +159,7 @@ def test_the_keyring_is_not_the_last(ring: Ring, vault: Vault) -> None:
     assert len(ring.kept) == 1
 
 
-def test_rotation_writes_the_keyring_anew(ring: Ring, at: Location, vault: Vault) -> None:
+def test_rotation_writes_the_keyring_anew(ring: Memory, at: Location, vault: Vault) -> None:
     """Under another account, with other bytes; the old ones go."""
     vault.add_slot("keyring")
     before = dict(ring.kept)
@@ -204,7 +173,7 @@ def test_rotation_writes_the_keyring_anew(ring: Ring, at: Location, vault: Vault
         unlock(at, RING)
 
 
-def test_a_write_that_fails_leaves_nothing_in_the_keyring(ring: Ring, vault: Vault) -> None:
+def test_a_write_that_fails_leaves_nothing_in_the_keyring(ring: Memory, vault: Vault) -> None:
     """Neither when a slot is added nor when the key is replaced."""
     vault.add_slot("keyring")
     before = dict(ring.kept)
@@ -222,21 +191,21 @@ def test_a_write_that_fails_leaves_nothing_in_the_keyring(ring: Ring, vault: Vau
     "trouble", [RuntimeError("D-Bus: no reply"), SystemExit(1), keyring.errors.KeyringLocked()]
 )
 def test_whatever_it_raises_is_one_error(
-    ring: Ring, at: Location, vault: Vault, trouble: BaseException
+    ring: Memory, at: Location, vault: Vault, trouble: BaseException
 ) -> None:
     """Backends have libraries of their own, and each of these its own errors."""
     before = vault.keys()
-    ring.troubles = [trouble]
+    ring.asked = once(trouble)
     with pytest.raises(VaultError, match="did not store the key") as caught:
         vault.add_slot("keyring")
     assert caught.value.__cause__ is trouble
     assert (vault.keys(), ring.kept) == (before, {})
     vault.add_slot("keyring")
     vault.close()
-    ring.troubles = [trouble]
+    ring.asked = once(trouble)
     with pytest.raises(VaultError, match="did not return the key"):
         unlock(at, RING)
-    ring.troubles = [trouble]
+    ring.asked = once(trouble)
     with unlock(at, TYPED) as again:
         again.remove_slot(3)
     assert len(ring.kept) == 1
@@ -244,7 +213,7 @@ def test_whatever_it_raises_is_one_error(
 
 @pytest.mark.parametrize("other", ["nothing", "another"])
 def test_what_is_not_kept_is_no_key(
-    ring: Ring, vault: Vault, monkeypatch: pytest.MonkeyPatch, other: str
+    ring: Memory, vault: Vault, monkeypatch: pytest.MonkeyPatch, other: str
 ) -> None:
     """Some take everything and keep nothing."""
     found = {"nothing": None, "another": "00" * 32}[other]
@@ -256,30 +225,27 @@ def test_what_is_not_kept_is_no_key(
 
 
 def test_a_keyring_that_waits_is_not_waited_for(
-    ring: Ring, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
+    ring: Memory, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the vault can be opened in another way meanwhile."""
     vault.add_slot("keyring")
     vault.close()
-    ring.waits = Event()
-    seen: list[bool] = []
-
-    def look(*_given: object) -> None:
-        unlock(at, TYPED).close()
-        seen.append(True)
-
-    monkeypatch.setattr(ring.waits, "wait", look)
+    ring.asked = Mock(side_effect=lambda: unlock(at, TYPED).close())
     unlock(at, RING).close()
-    assert seen == [True]
-    monkeypatch.undo()
+    ring.asked.assert_called_once_with()
+    answered = Event()
+    ring.asked = partial(answered.wait, 60)
     monkeypatch.setattr(secrets, "SECONDS", 0)
-    with pytest.raises(VaultError, match="did not answer within 0 seconds"):
-        unlock(at, RING)
-    assert not secrets.forget("00")
-    unlock(at, TYPED).close()
+    try:
+        with pytest.raises(VaultError, match="did not answer within 0 seconds"):
+            unlock(at, RING)
+        assert not secrets.forget("00")
+        unlock(at, TYPED).close()
+    finally:
+        answered.set()
 
 
-def test_a_rotation_that_fails_half_way_leaves_no_key(ring: Ring, vault: Vault) -> None:
+def test_a_rotation_that_fails_half_way_leaves_no_key(ring: Memory, vault: Vault) -> None:
     """Neither the first of two new ones, nor in the file."""
     vault.add_slot("keyring")
     vault.add_slot("keyring")
@@ -301,7 +267,7 @@ def test_a_rotation_that_fails_half_way_leaves_no_key(ring: Ring, vault: Vault) 
 
 @pytest.mark.parametrize("text", ["", "zz", "00", "00" * 31, "00" * 32, "é" * 64])
 def test_what_is_not_ours_in_the_keyring_opens_nothing(
-    ring: Ring, at: Location, vault: Vault, text: str
+    ring: Memory, at: Location, vault: Vault, text: str
 ) -> None:
     """Whatever somebody put there."""
     vault.add_slot("keyring")
@@ -324,7 +290,7 @@ def test_without_the_extra_everything_else_works(
     unlock(at, TYPED).close()
 
 
-def test_which_keyring_this_session_has(monkeypatch: pytest.MonkeyPatch, ring: Ring) -> None:
+def test_which_keyring_this_session_has(monkeypatch: pytest.MonkeyPatch, ring: Memory) -> None:
     """Its name; none where the library found nothing that could keep a key, or is not there."""
     assert secrets.backend() == ring.name
     for kind in (keyring.backends.fail.Keyring, keyring.backends.null.Keyring):
@@ -334,7 +300,7 @@ def test_which_keyring_this_session_has(monkeypatch: pytest.MonkeyPatch, ring: R
     assert (secrets.installed(), secrets.backend()) == (False, None)
 
 
-def test_a_vault_that_is_not_to_be_leaves_no_key(at: Location, ring: Ring) -> None:
+def test_a_vault_that_is_not_to_be_leaves_no_key(at: Location, ring: Memory) -> None:
     """What failed after a key was added takes it back."""
 
     def fill(vault: Vault) -> None:
