@@ -82,7 +82,7 @@ class Guard:
     """
 
     def __init__(self, columns: Codes, cards: Sequence[int], guarded: int, joint: Joint) -> None:
-        """Guard one attribute of a crowd.
+        """Guard one attribute of people.
 
         ``columns``: codes, shape (P, people); ``joint``: yields P(a, y) for the combinations a
         of request values of a set, float64, shape (people,).
@@ -246,8 +246,8 @@ class AnonymitySet:
         """Return those who agree with d and with ``own`` on the person attributes of A.
 
         ``own``: code by person attribute, 0 where it is missing. Values that contradict what is
-        known leave nobody, at peak 1. It is not remembered: a crowd outlives the request, and
-        whose codes they are must not.
+        known leave nobody, at peak 1. It is not remembered: an anonymity set outlives the
+        request, and whose codes they are must not.
         """
         agree = np.ones(self.people, dtype=bool)
         for each in members(mask & self.persons):

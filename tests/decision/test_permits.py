@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.decide import Decision
-from agent.decision.request import Knowledge
-from tests.decision.drawn import World, codes, worlds
+from agent.decision.decide import Decision, decide
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Limits, Terms
+from tests.decision.drawn import World, codes, model_of, worlds
 from tests.decision.made import NAMES, PERSONS
 
 MANY = settings(max_examples=2 * settings().max_examples)
@@ -50,6 +51,15 @@ def test_always_is_always_unless_a_limit_forbids(world: World) -> None:
     inside = {each.name for each in decision.candidates if each.disclosed}
     assert inside == {*decision.disclosed}
     assert objective.feasible(world.mask(decision.disclosed))
+
+
+def test_what_always_leaves_is_sent_again() -> None:
+    """Also where a standing set has it not, since no stranger may be told it."""
+    terms = Terms(mode="standing", always=frozenset({"age"}), limits=Limits(new_per_week=0))
+    for known in (Knowledge(), Knowledge((("age", 1),))):
+        decision = decide(Request("python today"), terms, known, model_of(0))
+        assert ("age" in decision.disclosed) == ("age" in known.names)
+        assert {*decision.disclosed} == {e.name for e in decision.candidates if e.disclosed}
 
 
 @MANY

@@ -12,17 +12,8 @@ Document = dict[str, Any]
 TODAY = date(2027, 3, 1)
 NAMES = ("age", "region", "gender", "salary", "dev_web", "dev_ops")
 DOMAINS = (
-    "shop.example",
-    "www.shop.example",
-    "*.shop.example",
-    "*.example",
-    "*.www.shop.example",
-    "books.example",
-    "ads.test",
-    "*.co.uk",
-    "a.co.uk",
-    "192.0.2.7",
-    "localhost",
+    *("shop.example", "www.shop.example", "*.shop.example", "*.example", "*.www.shop.example"),
+    *("books.example", "ads.test", "*.co.uk", "a.co.uk", "192.0.2.7", "localhost"),
 )
 MEMBERS: Mapping[str, tuple[str, ...]] = {
     "adverts": ("shop.example", "ads.test", "*.track.test", "www.ads.test"),

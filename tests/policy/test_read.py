@@ -368,9 +368,8 @@ def test_what_is_no_file_is_refused_at_once(
 
     reading = Thread(target=read, daemon=True)
     reading.start()
-    reading.join(5)
-    assert len(said) == 1
-    assert said[0].startswith("policy.toml cannot be read: ")
+    reading.join(60)
+    assert [each.startswith("policy.toml cannot be read: ") for each in said] == [True]
 
 
 def test_nothing_stays_open(tmp_path: Path) -> None:

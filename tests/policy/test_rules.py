@@ -1,9 +1,9 @@
 """Patterns of words in queries, and of the names of attributes."""
 
 import re
-import time
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from time import process_time
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -204,9 +204,9 @@ def test_examples_of_what_is_no_pattern(text: str, why: str) -> None:
 def test_no_pattern_takes_long(pattern: str) -> None:
     """Not on the text that fits it best, and longer than any query."""
     query = spoken((pattern[:-1] * 20).replace("*", "aa"))
-    started = time.perf_counter()
+    began = process_time()
     assert not Words.parse(pattern).matches(query)
-    assert time.perf_counter() - started < 2
+    assert process_time() - began < 10
 
 
 PATTERNS = st.from_regex(r"[ab*][ab*]{0,8}", fullmatch=True)

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import example, given
@@ -159,6 +159,6 @@ def test_a_path_that_is_too_deep_has_the_line_of_its_beginning() -> None:
 def test_the_largest_policy_is_scanned_in_linear_time(text: str) -> None:
     """What takes time by the square of the size would take minutes."""
     tomllib.loads(text)
-    start = perf_counter()
+    began = process_time()
     lines_of(text)
-    assert perf_counter() - start < 10
+    assert process_time() - began < 30
