@@ -61,10 +61,9 @@ class Memory(Items):
 
 
 class MemoryVault(Vault):
-    """An open vault in memory; ``calls``: what was done with it, in order."""
+    """An open vault in memory."""
 
     def __init__(self, values: Mapping[str, str], model: Model) -> None:
-        self.calls: list[str] = []
         self.records = MemoryStore()
         self.ledger = Ledger(self.records)
         self.profile = Profile(self.records)
@@ -82,8 +81,7 @@ class MemoryVault(Vault):
         return True
 
     def close(self) -> None:
-        """Note it."""
-        self.calls.append("close")
+        """Do nothing: it can be opened again."""
 
     @property
     def disclosures(self) -> list[Disclosure]:

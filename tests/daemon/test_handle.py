@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import agent.daemon.context
 import agent.daemon.handle
 from agent.daemon.agent import Agent
-from agent.daemon.api import Calls
 from agent.daemon.consent import Consent
 from agent.daemon.context import context_of
 from agent.daemon.handle import handle
@@ -30,36 +29,22 @@ from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask, Code
 from agent.wire.policy import Verdict
 from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, OneModel, agent_of
-from tests.daemon.people import MODEL, OPEN, ROWS, SECOND, SHOP, living, values_of
+from tests.daemon.people import MODEL, OPEN, PEOPLE, ROWS, SECOND, SHOP, STEPS, living, values_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
-from tests.decision.transcripts import HOSTS, QUERIES
+from tests.decision.transcripts import QUERIES
 from tests.vault import doubles
 from tests.vault.values import change
 
 TIMES = 3
 OTHER = Ask(query=SHOP.query, recipient="other.example")
+STREAMS = st.lists(STEPS, min_size=1, max_size=6)
 
 
 def members(header: str) -> dict[str, object]:
     """Return the values in a header."""
     read: Any = http_sf.parse(header.encode(), tltype="dictionary") if header else {}
     return {name: value for name, (value, _) in read.items()}
-
-
-def asks() -> st.SearchStrategy[Ask]:
-    """Draw a request."""
-    names = st.sampled_from([*NAMES, "shoe_size"])
-    return st.builds(
-        Ask,
-        query=st.sampled_from(QUERIES),
-        recipient=st.sampled_from(HOSTS),
-        asked=st.none() | st.none() | st.lists(names),
-    )
-
-
-streams = st.lists(st.tuples(st.sampled_from([1, 1, 60, 200]), asks()), min_size=1, max_size=6)
-people = st.integers(0, len(ROWS) - 1)
 
 
 def timed(stream: list[tuple[int, Ask]]) -> Iterator[tuple[datetime, Ask]]:
@@ -70,7 +55,7 @@ def timed(stream: list[tuple[int, Ask]]) -> Iterator[tuple[datetime, Ask]]:
         yield now, ask
 
 
-@given(policies(["everyone", "me"]), streams, people)
+@given(policies(["everyone", "me"]), STREAMS, PEOPLE)
 def test_what_is_attached_is_what_is_recorded(
     rules: Rules, stream: list[tuple[int, Ask]], row: int
 ) -> None:
@@ -105,7 +90,7 @@ def test_what_is_attached_is_what_is_recorded(
         assert answer.summary.people_left == entry.people_left == alike
 
 
-@given(policies(["everyone", "me"]), streams, people)
+@given(policies(["everyone", "me"]), STREAMS, PEOPLE)
 def test_explaining_foretells_and_changes_nothing(
     rules: Rules, stream: list[tuple[int, Ask]], row: int
 ) -> None:
@@ -129,7 +114,7 @@ def test_explaining_foretells_and_changes_nothing(
         ]
 
 
-@given(streams, people, st.integers(1, 3))
+@given(STREAMS, PEOPLE, st.integers(1, 3))
 def test_no_two_requests_spend_one_limit(
     stream: list[tuple[int, Ask]], row: int, most: int
 ) -> None:
@@ -151,7 +136,7 @@ def test_no_two_requests_spend_one_limit(
         assert not new or vault.disclosures[-1].people_left >= 8
 
 
-@given(st.integers(240, 265), st.sampled_from(QUERIES), people, people)
+@given(st.integers(240, 265), st.sampled_from(QUERIES), PEOPLE, PEOPLE)
 def test_room_in_the_ledger_does_not_depend_on_values(
     room: int, query: str, one: int, other: int
 ) -> None:
@@ -243,7 +228,7 @@ def test_the_users_own_codes_are_read_only_to_protect_them(monkeypatch: pytest.M
 
 
 def test_what_waits_stays_and_is_told() -> None:
-    """The answer leaves without it; approved, it leaves with the next request."""
+    """The answer leaves without it."""
     agent, _ = living(f'{OPEN}[attributes]\nage = "ask"\n')
     answer = handle(SHOP, MONDAY, agent)
     assert "age" not in answer.attributes
@@ -251,10 +236,6 @@ def test_what_waits_stays_and_is_told() -> None:
     assert answer.summary.waiting == 1
     assert isinstance(agent.bus, Heard)
     assert agent.bus.kinds == ["review"]
-    calls = Calls(agent, lambda: MONDAY)
-    [review] = calls.reviews()
-    calls.verdict(Verdict(decided="approve"), id=review.id)
-    assert "age" in handle(SHOP, MONDAY + SECOND, agent).attributes
 
 
 def test_a_changed_value_is_disclosed_anew_and_the_latest_counts() -> None:

@@ -28,24 +28,16 @@ from agent.words.outcomes import WHY_NOTHING
 from policy.hosts import site_of
 from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, OneModel, agent_of
 from tests.daemon.home import POLICY, Home
-from tests.daemon.people import MODEL, OPEN, ROWS, SECOND, SHOP, living, values_of
+from tests.daemon.people import ASKS, MODEL, OPEN, PEOPLE, SECOND, SHOP, STEPS, living, values_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES
-from tests.decision.transcripts import HOSTS, QUERIES
 from tests.vault.values import change
 
 WARY = 'lambda = 1.0\nk = 30\n[attributes]\nage = "ask"\njob = "never"\nregion = { guard = 0.5 }\n'
 SOME = settings(max_examples=50)
-people = st.integers(0, len(ROWS) - 1)
-names = st.lists(st.sampled_from(NAMES), unique=True)
-asks = st.builds(
-    Ask,
-    query=st.sampled_from(QUERIES),
-    recipient=st.sampled_from(HOSTS),
-    asked=st.none() | st.none() | names,
-)
-steps = st.tuples(st.sampled_from([1, 1, 60, 200]), asks, st.integers(0, 5))
-streams = st.lists(steps, min_size=1, max_size=6)
+NAMED = st.lists(st.sampled_from(NAMES), unique=True)
+Stream = list[tuple[tuple[int, Ask], int]]
+STREAMS = st.lists(st.tuples(STEPS, st.integers(0, 5)), min_size=1, max_size=6)
 
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
@@ -53,10 +45,10 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
     return taken(what_if.weighed(body, now, agent))
 
 
-def lived(agent: Agent, vault: MemoryVault, stream: list[tuple[int, Ask, int]]) -> datetime:
+def lived(agent: Agent, vault: MemoryVault, stream: Stream) -> datetime:
     """Make requests, after some of which their recipients forget; return when the last was."""
     now = MONDAY
-    for hours, ask, forgets in stream:
+    for (hours, ask), forgets in stream:
         now += timedelta(hours=hours)
         handle(ask, now, agent)
         if not forgets:
@@ -73,9 +65,9 @@ def disclosing(vault: MemoryVault) -> Iterator[tuple[int, Disclosure]]:
 
 
 @SOME
-@given(policies(["everyone", "me"]), streams, people, st.integers(0, 300))
+@given(policies(["everyone", "me"]), STREAMS, PEOPLE, st.integers(0, 300))
 def test_what_left_once_would_leave_again(
-    rules: Rules, stream: list[tuple[int, Ask, int]], row: int, later: int
+    rules: Rules, stream: Stream, row: int, later: int
 ) -> None:
     """Whenever it is asked about, and whatever came after it, while nothing else is ruled."""
     agent, vault = living(rules.policy.text, row)
@@ -90,10 +82,8 @@ def test_what_left_once_would_leave_again(
 
 
 @SOME
-@given(policies(["everyone", "me"]), streams, people, asks)
-def test_it_is_what_is_explained(
-    rules: Rules, stream: list[tuple[int, Ask, int]], row: int, ask: Ask
-) -> None:
+@given(policies(["everyone", "me"]), STREAMS, PEOPLE, ASKS)
+def test_it_is_what_is_explained(rules: Rules, stream: Stream, row: int, ask: Ask) -> None:
     """With the same reasons and figures, of every attribute."""
     agent, vault = living(rules.policy.text, row)
     now = lived(agent, vault, stream) + SECOND
@@ -110,41 +100,39 @@ def test_it_is_what_is_explained(
 
 
 @SOME
-@given(policies(["everyone", "me"]), streams, people, st.data())
-def test_nothing_is_done(
-    rules: Rules, stream: list[tuple[int, Ask, int]], row: int, data: st.DataObject
-) -> None:
+@given(policies(["everyone", "me"]), STREAMS, PEOPLE, st.data())
+def test_nothing_is_done(rules: Rules, stream: Stream, row: int, data: st.DataObject) -> None:
     """Neither recorded nor queued nor told; the next request is answered as if nobody had asked."""
     agent, vault = living(rules.policy.text, row)
     now = lived(agent, vault, stream) + SECOND
     other, otherwise = living(rules.policy.text, row)
     lived(other, otherwise, stream)
     bus = cast(Heard, agent.bus)
-    before = (vault.ledger.read(), agent.consent.reviews(now), list(bus.kinds), vault.calls)
+    before = (vault.ledger.read(), agent.consent.reviews(now), list(bus.kinds))
     weighed(data.draw(bodies(vault)), now, agent)
-    assert (vault.ledger.read(), agent.consent.reviews(now), bus.kinds, vault.calls) == before
-    next_one = data.draw(asks)
+    assert (vault.ledger.read(), agent.consent.reviews(now), bus.kinds) == before
+    next_one = data.draw(ASKS)
     assert handle(next_one, now, agent) == handle(next_one, now, other)
 
 
 @st.composite
 def bodies(draw: st.DrawFn, vault: MemoryVault) -> WhatIf:
     """Draw what may be asked, about a request or an entry of the ledger."""
-    add = draw(names)
-    drop = [name for name in draw(names) if name not in add]
+    add = draw(NAMED)
+    drop = [name for name in draw(NAMED) if name not in add]
     entries = [number for number, _ in disclosing(vault)]
     past = draw(st.booleans())
     if past and entries:
         return WhatIf(entry=draw(st.sampled_from(entries)), add=add, drop=drop)
-    ask = draw(asks)
+    ask = draw(ASKS)
     query = draw(st.just(ask.query) | st.none())
     return WhatIf(recipient=ask.recipient, query=query, asked=ask.asked, add=add, drop=drop)
 
 
 @SOME
-@given(policies(["everyone"]), streams, people, people, st.data())
+@given(policies(["everyone"]), STREAMS, PEOPLE, PEOPLE, st.data())
 def test_it_says_nothing_of_undisclosed_values(
-    rules: Rules, stream: list[tuple[int, Ask, int]], one: int, other: int, data: st.DataObject
+    rules: Rules, stream: Stream, one: int, other: int, data: st.DataObject
 ) -> None:
     """The profile may be changed to that of anybody who has set the same: it stays the same."""
     agent, vault = living(rules.policy.text, one)
