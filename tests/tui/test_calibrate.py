@@ -1,18 +1,16 @@
-"""The screen of the questions over a real daemon: every action of it."""
-
-import tomllib
-from collections.abc import Iterator
+"""The screen of the questions: every action of it."""
 
 import pytest
+from msgspec.structs import replace
 from textual.widgets import OptionList, Static
 
 from agent.tui.dialogs import Confirm
 from agent.tui.privacy_lock import Cover, Unlocking
 from agent.tui.screens.calibrate import CalibrateScreen
 from agent.tui.screens.calibrate_questions import FIRST, GROUP_SIZES
-from tests.daemon.whole_daemon import OPEN, Live, living
 from tests.tui.double import Double
-from tests.tui.running import LARGE, Running, running
+from tests.tui.running import LARGE, Running
+from tests.tui.test_calibrate_answers import FIT
 from tests.tui.values import attribute
 from tests.wire.fake import says
 
@@ -21,22 +19,14 @@ KNOWN = ("5", "4", "3", "2", "1", "1")  # from one person to many
 RETURN = ("1", "2", "3", "4", "5")  # for what is so sensitive, from hardly to highly
 
 
-@pytest.fixture(scope="module")
-def running_daemon() -> Iterator[Live]:
-    """Yield a daemon that runs for all tests."""
-    with living() as found:
-        yield found
-
-
 @pytest.fixture
-def live(running_daemon: Live) -> Iterator[Live]:
-    """Yield it, with an open vault; its policy is put back."""
-    before = running_daemon.paths.policy.read_text()
-    running_daemon.unlock()
-    yield running_daemon
-    running_daemon.paths.policy.write_text(before)
-    with running_daemon.client() as client:
-        client.call("reload")
+def asks(daemon: Double) -> Double:
+    """A daemon of a model with more attributes than are asked about at first."""
+    daemon.calls |= {
+        "attributes": says([attribute(f"a{at}") for at in range(FIRST + 4)]),
+        "calibrate": lambda body: replace(FIT, written=body.write),
+    }
+    return daemon
 
 
 def page(shown: Running) -> CalibrateScreen:
@@ -79,36 +69,35 @@ async def asked_whether(shown: Running, *keys: str) -> None:
 
 
 async def test_numbers_answer_and_what_they_come_to_is_written_once_that_is_agreed_to(
-    live: Live,
+    asks: Double,
 ) -> None:
     """λ, and a price for each attribute; digits switch no screen, also after the last question."""
-    before = live.paths.policy.read_text()
-    async with running(live.paths.control) as shown:
+    async with asks.shown() as shown:
         await answer(shown)
         said = told(shown, "#calibrate-outcome Static")
-        for words in ("Nothing is written yet", "one of 100,000", "region of the world"):
+        for words in ("Nothing is written yet", "one of 1,000", "the a1"):
             assert words in said
         assert "λ = " in shown.text()
         await shown.pilot.press("2")
         await shown.until(lambda: "There is no question left" in shown.notes())
         await asked_whether(shown, "w", "enter")
         await shown.settled()
-        assert live.paths.policy.read_text() == before
+        assert [each.write for each in asks.asked("calibrate")] == [False]
         await asked_whether(shown, "w", "down", "enter")
         await shown.until(lambda: "√ Written" in told(shown, "#calibrate-outcome Static"))
-        policy = tomllib.loads(live.paths.policy.read_text())
-        assert policy["lambda"] > 0
-        prices = [each["sensitivity"] for each in policy["attributes"].values()]
-        assert sorted({round(each, 3) for each in prices}) == [0.585, 1.0]
-        assert len(prices) == FIRST
+        made = asks.asked("calibrate")[-1]
+        assert made.write
+        [answers] = made.answers
+        assert sorted(answers.sensitivity.values()) == sorted(map(int, PRICES))
+        assert [*answers.one_of.values()] == [*map(int, KNOWN)]
         await shown.pilot.press("w")  # there is nothing left to write
         await shown.settled()
         assert isinstance(shown.app.screen, CalibrateScreen)
 
 
-async def test_the_way_back_changes_an_answer(live: Live) -> None:
+async def test_the_way_back_changes_an_answer(asks: Double) -> None:
     """From a question and from the end; what was said stands there."""
-    async with running(live.paths.control, LARGE) as shown:
+    async with asks.shown(LARGE) as shown:
         await come(shown)
         await shown.pilot.press("4")
         await shown.until(lambda: asked(shown) == 2)
@@ -126,9 +115,9 @@ async def test_the_way_back_changes_an_answer(live: Live) -> None:
         assert "highly sensitive" in told(shown, "#calibrate-question")
 
 
-async def test_a_question_is_skipped_but_not_what_a_price_needs(live: Live) -> None:
+async def test_a_question_is_skipped_but_not_what_a_price_needs(asks: Double) -> None:
     """Without an answer at all there is nothing to show, nor to write."""
-    async with running(live.paths.control) as shown:
+    async with asks.shown() as shown:
         await come(shown)
         await shown.pilot.press(*["s"] * (FIRST + len(GROUP_SIZES)))
         nothing = "without an answer there is no price"
@@ -143,13 +132,13 @@ async def test_a_question_is_skipped_but_not_what_a_price_needs(live: Live) -> N
         assert page(shown).query_one(OptionList).has_focus
 
 
-async def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
+async def test_leaving_asks_where_answers_would_be_lost(asks: Double) -> None:
     """Another screen loses none; the end of it does, and asks; without answers it does not."""
-    async with running(live.paths.control) as shown:
+    async with asks.shown() as shown:
         await come(shown)
-        assert "o asks about 32 more attributes" in told(shown, "#calibrate-progress")
+        assert "o asks about 4 more attributes" in told(shown, "#calibrate-progress")
         await shown.pilot.press("o")
-        await shown.until(lambda: " of 51," in told(shown, "#calibrate-progress"))
+        await shown.until(lambda: " of 23," in told(shown, "#calibrate-progress"))
         await shown.pilot.press("4")
         await shown.until(lambda: asked(shown) == 2)
         await shown.pilot.press("6")
@@ -172,9 +161,11 @@ async def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
         await shown.until(lambda: not shown.app.is_running)
 
 
-async def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(live: Live) -> None:
+async def test_a_lock_forgets_the_answers_and_a_cover_does_not(
+    asks: Double,
+) -> None:
     """They are about the user, and stand in memory only."""
-    async with running(live.paths.control) as shown:
+    async with asks.shown() as shown:
         await come(shown)
         await shown.pilot.press("4")
         await shown.until(lambda: asked(shown) == 2)
@@ -188,8 +179,7 @@ async def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(l
         await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
         assert told(shown, "#calibrate-question") == ""
         assert page(shown).query_one(OptionList).option_count == 0
-        with live.client() as client:
-            client.call("unlock", OPEN)
+        await shown.pilot.press(*"right", "enter")
         await shown.until(lambda: isinstance(shown.app.screen, CalibrateScreen))
         await shown.until(lambda: asked(shown) == 1)
         assert page(shown).query_one(OptionList).highlighted is None

@@ -1,99 +1,57 @@
-"""The screen of the policy over a real daemon: its rules, what is wrong, and the user's editor."""
+"""The screen of the policy: its rules, what is wrong, and the user's editor."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from datetime import datetime
-from pathlib import Path
+from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.tui.page import Environment
 from agent.tui.screens.policy import LEGEND, Item
 from agent.tui.virtual_list import Listing
-from agent.wire.decide import Ask
-from agent.wire.routes import QUERY
-from tests.daemon.whole_daemon import Live, living
-from tests.tui.running import LARGE, SMALL, Running, running
+from agent.wire.policy import RulesStatus
+from tests.cli.policing import BOOKS, BROKEN, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
+from tests.tui.double import POLICY, Double
+from tests.tui.running import LARGE, NOTHING, SMALL, Running
+from tests.wire.fake import says
 
-POLICY = """\
-preset = "balanced"
-
-[daemon]
-lock_after_minutes = 0
-
-[[rule]]
-name = "shut"
-recipient = "shop.example"
-k = 3
-
-[[rule]]
-name = "open"
-recipient = "shop.example"
-k = 5
-
-[[rule]]
-name = "for old times"
-recipient = "old.example"
-expires = 2020-01-01
-k = 4
-"""
-SHUT, WRONG_LINE = 6, 9
-WRONG = POLICY.replace("k = 3", "k = 0")
-NEW = '[[rule]]\nname = "new"\nrecipient = "a.example"\nk = 9\n\n[[rule]]\nname = "shut"'
+SHUT = replace(BOOKS, name="shut", line=15, fired_at=None, remarks=[SHADOWED])
+LATER = replace(SHUT, fired_at=BOOKS.fired_at and BOOKS.fired_at + timedelta(hours=1))
 
 
-class World:
-    """A daemon that runs, its policy, and an editor that notes what it is to open."""
+class Rules:
+    """A daemon's policy, and an editor that notes what it is to open, and mends it."""
 
-    def __init__(self, live: Live) -> None:
-        """Take it."""
-        self.live = live
+    def __init__(self, daemon: Double) -> None:
+        """Begin without a mistake."""
+        self.daemon = daemon
         self.edited: list[tuple[str, int | None]] = []
-        self.saves: str | None = None  # what the editor writes, if anything
+        self.now: RulesStatus
+        self.have(replace(RULES, rules=[STRICT, BOOKS, OLD, SHUT]))
+        daemon.calls |= {"rules": lambda: self.now, "reload": says(POLICY)}
 
-    def write(self, text: str) -> None:
-        """Have another policy."""
-        self.live.paths.policy.write_text(text)
-        with self.live.client() as client:
-            client.call("reload")
-
-    def ask(self, recipient: str) -> None:
-        """Make a request."""
-        with self.live.client(QUERY) as client:
-            client.call("decide", Ask(query="job_site", recipient=recipient))
+    def have(self, rules: RulesStatus) -> None:
+        """Have other rules, or the same with other figures."""
+        self.now = rules
+        self.daemon.happen("policy")
 
     def edit(self, path: str, line: int | None) -> None:
         """Do as an editor does."""
         self.edited.append((path, line))
-        if self.saves is not None:
-            Path(path).write_text(self.saves)
-
-    @property
-    def outside(self) -> Environment:
-        """What others do, with the time as it is."""
-        return outside(self.edit)
-
-
-def outside(edit: Callable[[str, int | None], None]) -> Environment:
-    """Return what others do, with an editor."""
-    return Environment(list, edit, lambda: datetime.now().astimezone())
-
-
-@pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
-    """A daemon that runs for all tests."""
-    with living(POLICY) as made:
-        yield made
+        self.now = replace(self.now, problems=[])
 
 
 @pytest.fixture
-def world(live: Live) -> World:
-    """It, with the policy that it began with, and an open vault."""
-    found = World(live)
-    found.write(POLICY)
-    live.unlock()
-    return found
+def rules(daemon: Double) -> Rules:
+    """A daemon with a policy."""
+    return Rules(daemon)
+
+
+def by(edit: Callable[[str, int | None], None]) -> Environment:
+    """Return what others do, with an editor."""
+    return Environment(list, edit, NOTHING.clock)
 
 
 async def shows(shown: Running) -> Listing[Item]:
@@ -121,43 +79,38 @@ def under(shown: Running) -> Item:
 
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
 async def test_each_rule_is_shown_with_what_is_to_be_said_of_it(
-    world: World, size: tuple[int, int]
+    rules: Rules, size: tuple[int, int]
 ) -> None:
     """What is never used, and what is over, by its sign and whole in a sentence."""
-    async with running(world.live.paths.control, size, environment=world.outside) as shown:
+    async with rules.daemon.shown(size) as shown:
         listing = await shows(shown)
         said = "\n".join(each.text for each in listing.items)
-        for words in ("never decides: 'open'", "expired on 2020-01-01", "preset balanced"):
+        for words in (SHADOWED.what, "up to and including 2020-01-01", "preset strict"):
             assert words in said
         await go_to(shown, "shut")
-        assert "recipient shop.example:" in shown.text()
+        assert "recipient books.example; query novel*:" in shown.text()
         assert "! shut" in " ".join(shown.text().replace("–", " ").split())
 
 
-async def test_what_decided_last_moves_with_a_request_and_the_cursor_stays(world: World) -> None:
+async def test_what_decided_last_moves_with_a_request_and_the_cursor_stays(rules: Rules) -> None:
     """By itself; also as rules come around its own; where that is gone, it is on none."""
-    async with running(world.live.paths.control, LARGE, environment=world.outside) as shown:
-        listing = await shows(shown)
-        await go_to(shown, "open")
+    async with rules.daemon.shown(LARGE) as shown:
+        await shows(shown)
+        await go_to(shown, "shut")
         assert "It has decided nothing since" in shown.text()
-        world.ask("shop.example")
+        rules.have(replace(RULES, rules=[replace(OLD, name="new"), STRICT, BOOKS, LATER]))
         await shown.until(lambda: "It last decided something at" in shown.text())
-        assert under(shown).text.startswith("open")
+        assert under(shown).text.startswith("shut")
         assert "*" in under(shown).cells[0].text
         top = next(line for line in shown.text().splitlines() if "Decided last, at" in line)
-        assert "open" in top
-        world.ask("elsewhere.example")
-        await shown.until(lambda: "*" not in under(shown).cells[0].text)
-        world.write(POLICY.replace('[[rule]]\nname = "shut"', NEW))
-        await shown.until(lambda: any(each.text.startswith("new") for each in listing.items))
-        assert under(shown).text.startswith("open")
-        world.write(POLICY.replace('"open"', '"ajar"'))
-        await shown.until(lambda: listing.under is None)
+        assert "shut" in top
+        rules.have(RULES)
+        await shown.until(lambda: shown.app.screen.query_one(Listing).under is None)
 
 
-async def test_one_key_goes_from_part_to_part_and_round(world: World) -> None:
+async def test_one_key_goes_from_part_to_part_and_round(rules: Rules) -> None:
     """It stands on the first of each, never on a title."""
-    async with running(world.live.paths.control, environment=world.outside) as shown:
+    async with rules.daemon.shown() as shown:
         listing = await shows(shown)
         pairs = zip(listing.items, listing.items[1:], strict=False)
         firsts = [after.key for before, after in pairs if before.title]
@@ -170,45 +123,40 @@ async def test_one_key_goes_from_part_to_part_and_round(world: World) -> None:
 
 
 async def test_a_broken_file_shows_its_line_and_the_editor_opens_there(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The old rules hold until what the user saves is read; what is of no file opens it."""
-    path = str(world.live.paths.policy)
-    async with running(world.live.paths.control, LARGE, environment=world.outside) as shown:
+    async with rules.daemon.shown(LARGE, environment=by(rules.edit)) as shown:
         monkeypatch.setattr(shown.app, "suspend", nullcontext)
         await shows(shown)
-        world.live.paths.policy.write_text(WRONG)
+        rules.now = BROKEN
         await shown.pilot.press("r")
         await shown.until(lambda: "Read: 1 to mend; the last good rules stay" in shown.text())
-        await go_to(shown, "shut")
-        assert "k = 3" in under(shown).text
-        assert f"✗ line {WRONG_LINE}" in shown.text()
+        assert rules.daemon.asked("reload")
+        assert f"✗ line {WRONG.line}" in shown.text()
         await shown.pilot.press("home")
-        await shown.until(lambda: "0 is not a whole number" in under(shown).text)
-        world.saves = POLICY.replace("k = 3", "k = 4")
+        await shown.until(lambda: WRONG.what in under(shown).text)
         await shown.pilot.press("enter")
         await shown.until(lambda: "to mend" not in shown.text())
-        await go_to(shown, "shut")
-        assert "k = 4" in under(shown).text
-        await shown.pilot.press("e")
-        await shown.until(lambda: len(world.edited) == 2)
-        await go_to(shown, "preset balanced")
-        await shown.pilot.press("e")
-        await shown.until(lambda: world.edited == [(path, WRONG_LINE), (path, SHUT), (path, None)])
+        for words in ("books", "preset strict"):
+            await go_to(shown, words)
+            await shown.pilot.press("e")
+        wanted = [(PATH, WRONG.line), (PATH, BOOKS.line), (PATH, None)]
+        await shown.until(lambda: rules.edited == wanted)
 
 
-async def test_where_no_editor_can_be_shown_it_is_said(world: World) -> None:
+async def test_where_no_editor_can_be_shown_it_is_said(rules: Rules) -> None:
     """With another way; nothing is read, and no editor began."""
-    async with running(world.live.paths.control, LARGE, environment=world.outside) as shown:
+    async with rules.daemon.shown(LARGE, environment=by(rules.edit)) as shown:
         await shows(shown)
         await shown.pilot.press("e")
         await shown.until(lambda: "no editor can be shown in this terminal" in shown.text())
         assert "reticent policy set" in shown.text()
-        assert world.edited == []
+        assert rules.edited == []
 
 
 async def test_an_editor_that_does_not_run_is_said(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the way out that whoever runs the screens names."""
 
@@ -223,7 +171,7 @@ async def test_an_editor_that_does_not_run_is_said(
         yield
         resumed.append(True)
 
-    async with running(world.live.paths.control, LARGE, environment=outside(edit)) as shown:
+    async with rules.daemon.shown(LARGE, environment=by(edit)) as shown:
         monkeypatch.setattr(shown.app, "suspend", suspend)
         await shows(shown)
         await shown.pilot.press("e")

@@ -1,40 +1,76 @@
-"""The screen of the profile over a real daemon: values, and which of them may be sent."""
+"""The screen of the profile: values, and which of them may be sent."""
 
-import tomllib
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.widgets import Input, OptionList, Static
 
 from agent.tui.dialogs import MANY, Choice, Confirm
 from agent.tui.screens.profile import ProfileScreen, cells
-from agent.wire.decide import Ask
-from agent.wire.records import Profile, ProfileChange
-from agent.wire.routes import QUERY
+from agent.wire.policy import AttributeStatus, Edited, PolicyEdit
+from agent.wire.records import Changed, Profile, ProfileChange, Stale, ValueChange
 from agent.words.titles import value_title
-from tests.daemon.whole_daemon import Live, living
 from tests.tui.double import Double
-from tests.tui.running import LARGE, Running, running
-from tests.tui.values import attribute
+from tests.tui.running import LARGE, Running
+from tests.tui.values import attribute, recipient
 from tests.wire.fake import says
 
-POLICY = """\
-preset = "balanced"
-[attributes]
-region = "always"
-[daemon]
-lock_after_minutes = 0
-"""
 OWN = "west_europe"  # a value that stands nowhere else on the screen
 SHOWN = value_title(OWN)
+REGION = attribute("region", values=["unspecified", OWN, "asia"], disclose="always")
 
 
-@pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
-    """Yield a daemon whose vault is open; each test has attributes of its own."""
-    with living(POLICY) as found:
-        yield found
+@dataclass
+class Own:
+    """A daemon's attributes and values, which calls change; ``edits``: of the policy."""
+
+    daemon: Double
+    values: dict[str, str] = field(default_factory=lambda: {"region": OWN, "hobby": "a"})
+    attributes: list[AttributeStatus] = field(
+        default_factory=lambda: [REGION, *map(attribute, ("race", "hobby", "major"))]
+    )
+
+    def __post_init__(self) -> None:
+        self.daemon.calls |= {
+            "attributes": lambda **_: self.attributes,
+            "profile": lambda: Profile(values={"world": dict(self.values)}),
+            "recipients": says([recipient([9], pool="holder.example", held=["region"])]),
+            "change_profile": self.change,
+            "edit_policy": self.edit,
+        }
+
+    def change(self, body: ProfileChange) -> Changed:
+        """Change a value."""
+        self.values = {name: each for name, each in self.values.items() if name not in body.unset}
+        self.values |= body.set
+        changes = [ValueChange(model="world", name=n, was_set=True, is_set=True) for n in body.set]
+        return Changed(changes=changes, stale=[Stale(name="region", pools=["holder.example"])])
+
+    def edit(self, body: PolicyEdit) -> Edited:
+        """Write a rule."""
+        made: dict[str, Any] = {
+            {"sensitivity": "sensitivity_bits"}.get(key, key): value
+            for key, value in body.set.items()
+        }
+        if "guard" in made:
+            made["disclose"] = "guarded" if made["guard"] else "auto"
+        self.attributes = [
+            replace(each, **made) if each.name == body.attribute else each
+            for each in self.attributes
+        ]
+        return Edited(changed=True, wins=[])
+
+    def edits(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return what was written into the policy."""
+        return [(each.attribute, each.set) for each in self.daemon.asked("edit_policy")]
+
+
+@pytest.fixture
+def own(daemon: Double) -> Own:
+    """A daemon with a profile."""
+    return Own(daemon)
 
 
 def page(shown: Running) -> ProfileScreen:
@@ -56,17 +92,12 @@ def told(shown: Running) -> str:
     return str(page(shown).query_one("#detail Static", Static).content)
 
 
-async def come(shown: Running, name: str = "gender") -> None:
+async def come(shown: Running, name: str) -> None:
     """Go to the screen, and to an attribute."""
     await shown.pilot.press("4")
     await shown.until(lambda: isinstance(shown.app.page(), ProfileScreen))
     await shown.until(lambda: len(page(shown).listing.items) > 1)
     await shown.settled()
-    await go(shown, name)
-
-
-async def go(shown: Running, name: str) -> None:
-    """Put the cursor on an attribute."""
     listing = page(shown).listing
     listing.put(name)
     await shown.pilot.pause()
@@ -81,30 +112,17 @@ async def choose(shown: Running, key: str, *keys: str) -> None:
     await shown.pilot.press(*keys)
 
 
-def values(live: Live) -> dict[str, str]:
-    """Return the values that are kept."""
-    with live.client() as client:
-        found: Profile = client.call("profile")
-    [own] = found.values.values()
-    return own
-
-
-def ruled(live: Live, name: str) -> Any:  # noqa: ANN401  (as TOML has it)
-    """Return what the policy file says of an attribute."""
-    return tomllib.loads(live.paths.policy.read_text()).get("attributes", {}).get(name)
-
-
 async def test_values_are_hidden_until_they_are_asked_for_and_copied_after_asking(
-    live: Live,
+    own: Own,
 ) -> None:
     """That one is set, what may leave, and by which rule, is seen; no is the usual answer."""
-    async with running(live.paths.control) as shown:
+    async with own.daemon.shown() as shown:
         await come(shown, "region")
         assert row(shown, "region")[1] == "•••"
         assert row(shown, "race")[1] == "not set"
         assert row(shown, "region")[2] == "always"
         assert SHOWN not in shown.text().split("Its values")[0]
-        assert "by attributes.region, line 3" in told(shown)
+        assert "by attributes, line 3" in told(shown)
         await choose(shown, "c", "enter")
         await shown.settled()
         assert shown.app.clipboard == ""
@@ -118,37 +136,32 @@ async def test_values_are_hidden_until_they_are_asked_for_and_copied_after_askin
         assert SHOWN not in told(shown).split("Its values")[0]
 
 
-async def test_a_value_is_set_and_taken_away_and_taken_back(live: Live) -> None:
-    """And nothing of it stands in what is said; to take it away is asked about."""
-    async with running(live.paths.control) as shown:
-        await come(shown, "education")
-        await choose(shown, "s", "end", "up", "up", "enter")  # the last value: doctorate
-        await shown.until(lambda: values(live)["education"] == "doctoral")
-        await shown.until(lambda: "highest level of education: set." in shown.notes())
-        assert "doctorate" not in shown.notes() + shown.text().split("Its values")[0]
+async def test_a_value_is_set_and_taken_away_after_asking(own: Own) -> None:
+    """Nothing of it stands in what is said; who has an older one does."""
+    async with own.daemon.shown(LARGE) as shown:
+        await come(shown, "region")
+        assert "Known to: holder.example" in shown.text()
+        await choose(shown, "s", "end", "up", "up", "enter")  # the last value: asia
+        await shown.until(lambda: "the region: set." in shown.notes())
+        assert "holder.example has your older value" in shown.notes()
+        assert own.values["region"] == "asia"
+        assert "asia" not in shown.notes().casefold()
         await choose(shown, "s", "escape")
-        await choose(shown, "s", "end", "enter")
-        await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-        await shown.pilot.press("enter")
-        await shown.settled()
-        assert values(live)["education"] == "doctoral"
-        await choose(shown, "s", "end", "enter")
-        await shown.until(lambda: isinstance(shown.app.screen, Confirm))
-        await shown.pilot.press("down", "enter")
-        await shown.until(lambda: row(shown, "education")[1] == "not set")
-        assert "education" not in values(live)
+        for keys, kept in ((["enter"], True), (["down", "enter"], False)):
+            await choose(shown, "s", "end", "enter")
+            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+            await shown.pilot.press(*keys)
+            await shown.settled()
+            assert ("region" in own.values) == kept
+        assert row(shown, "region")[1] == "not set"
         await shown.pilot.press("c")
         await shown.until(lambda: "there is nothing to copy" in shown.notes())
-        await shown.pilot.press("u")
-        await shown.until(lambda: row(shown, "education")[1] == "•••")
-        assert values(live)["education"] == "doctoral"
 
 
-async def test_enter_in_the_list_of_values_changes_nothing(live: Live) -> None:
+async def test_enter_in_the_list_of_values_changes_nothing(own: Own) -> None:
     """It begins on the present value, and on none while that is hidden: it would show it."""
-    async with running(live.paths.control) as shown:
+    async with own.daemon.shown() as shown:
         await come(shown, "region")
-        before = values(live)
         await choose(shown, "s")
         assert shown.app.screen.query_one(OptionList).highlighted is None
         await shown.pilot.press("enter")
@@ -161,90 +174,40 @@ async def test_enter_in_the_list_of_values_changes_nothing(live: Live) -> None:
         assert str(at.highlighted_option.prompt) == SHOWN
         await shown.pilot.press("enter")
         await shown.until(lambda: "nothing changed" in shown.notes())
-        assert values(live) == before
+    assert not own.daemon.asked("change_profile")
 
 
-async def test_a_value_is_taken_back_while_it_was_done_last(live: Live) -> None:
-    """Not once a rule was made since; on whatever screen, and what left meanwhile is said."""
-    async with running(live.paths.control) as shown:
-        await come(shown, "gender")
-        await choose(shown, "s", "down", "enter")
-        await shown.until(lambda: row(shown, "gender")[1] == "•••")
-        value, was = values(live)["gender"], row(shown, "gender")[2]
-        await shown.pilot.press("g")
-        await shown.until(lambda: row(shown, "gender")[2] == "guarded")
-        assert ruled(live, "gender")["guard"] == 1
-        await shown.pilot.press("d")
-        await shown.until(lambda: "g stops guarding it" in shown.notes())
-        await shown.pilot.press("u")
-        await shown.until(lambda: "nothing to undo" in shown.notes())
-        assert values(live)["gender"] == value
-        await shown.pilot.press("g")
-        await shown.until(lambda: row(shown, "gender")[2] == was != "guarded")
-        await choose(shown, "s", "down", "down", "enter")
-        await shown.until(lambda: values(live)["gender"] != value)
-        await shown.pilot.press("6", "u")
-        await shown.until(lambda: "None of it was sent in the meantime." in shown.notes())
-        assert values(live)["gender"] == value
-
-
-async def test_who_holds_an_older_value_is_said(live: Live) -> None:
-    """It was disclosed, and is changed."""
-    with live.client(QUERY) as client:
-        client.call("decide", Ask(query="job_site", recipient="holder.example"))
-
-    try:
-        async with running(live.paths.control, LARGE) as shown:
-            await come(shown, "region")
-            await shown.until(lambda: "Known to: holder.example" in shown.text())
-            await choose(shown, "s", "down", "enter")
-            await shown.until(lambda: "holder.example has your older value" in shown.notes())
-    finally:
-        with live.client() as client:
-            client.call("change_profile", ProfileChange(set={"region": OWN}))
-
-
-async def test_a_text_leaves_only_what_has_it(live: Live) -> None:
-    """Escape shows all again; what is typed are no actions."""
-    async with running(live.paths.control) as shown:
-        await come(shown)
-        listing = page(shown).listing
-        every = len(listing.items)
-        await shown.pilot.press("slash", *"python")
-        await shown.until(lambda: len(listing.items) == 1)
-        await shown.pilot.press("enter")
-        await shown.until(lambda: listing.has_focus)
-        await shown.pilot.press("escape")
-        await shown.until(lambda: len(listing.items) == every)
-        assert not page(shown).query_one(Input).display
-
-
-async def test_whether_it_may_leave_is_chosen(live: Live) -> None:
-    """It is in the policy, and in the row; leaving the question changes nothing."""
-    async with running(live.paths.control) as shown:
+async def test_whether_it_may_leave_is_chosen_and_it_is_guarded(own: Own) -> None:
+    """Leaving the question changes nothing; what is guarded is never sent, until g again."""
+    async with own.daemon.shown() as shown:
         await come(shown, "major")
-        before = live.paths.policy.read_text()
         for leave in ("escape", "enter"):
             await choose(shown, "d")
             assert "for what it is, not for" in shown.text()
             await shown.pilot.press(leave)
             await shown.settled()
-            assert live.paths.policy.read_text() == before
+            assert own.edits() == []
         await choose(shown, "d", "home", "enter")
         await shown.until(lambda: row(shown, "major")[2] == "never")
-        assert ruled(live, "major") == "never"
+        await shown.pilot.press("g")
+        await shown.until(lambda: row(shown, "major")[2] == "guarded")
+        await shown.pilot.press("d")
+        await shown.until(lambda: "g stops guarding it" in shown.notes())
+        await shown.pilot.press("g")
+        await shown.until(lambda: row(shown, "major")[2] == "when worth it")
+    wanted = [{"disclose": "never"}, {"guard": 1}, {"guard": 0}]
+    assert own.edits() == [("major", each) for each in wanted]
 
 
-async def test_a_slider_is_written_with_enter_alone(live: Live) -> None:
+async def test_a_slider_is_written_with_enter_alone(own: Own) -> None:
     """Not at each key, nor when its row or the screen is left, nor by what covers it."""
-    async with running(live.paths.control) as shown:
+    async with own.daemon.shown() as shown:
         await come(shown, "hobby")
         await shown.pilot.press("right", "plus", "right", "left")
         await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.02*"))
-        assert ruled(live, "hobby") is None
+        assert own.edits() == []
         await shown.pilot.press("enter")
         await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.02"))
-        assert ruled(live, "hobby")["sensitivity"] == 0.02
         await shown.pilot.press("minus", "down")
         await shown.until(lambda: "Not saved yet (*): " in told(shown))
         await shown.pilot.press("right", "6")
@@ -255,23 +218,30 @@ async def test_a_slider_is_written_with_enter_alone(live: Live) -> None:
         await shown.settled()
         await shown.pilot.press("space")
         await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.01*"))
-        assert ruled(live, "hobby")["sensitivity"] == 0.02
+        assert own.edits() == [("hobby", {"sensitivity": 0.02})]
         await shown.pilot.press("up", "enter")
-        await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.01"))
-        assert ruled(live, "hobby")["sensitivity"] == 0.01
+        await shown.until(lambda: own.edits()[1:] == [("hobby", {"sensitivity": 0.01})])
         await shown.until(lambda: "Not saved yet (*): " in told(shown))
 
 
-async def test_the_mouse_puts_the_slider_where_it_is_and_escape_back(live: Live) -> None:
-    """A click is a step of it."""
-    async with running(live.paths.control, LARGE) as shown:
-        await come(shown, "gender")
+async def test_the_mouse_puts_the_slider_where_it_is_and_escape_back(own: Own) -> None:
+    """A click is a step of it; a text leaves only what has it, and Escape shows all again."""
+    async with own.daemon.shown(LARGE) as shown:
+        await come(shown, "hobby")
         line = next(at for at, text in enumerate(shown.text().splitlines()) if "race" in text)
         start = shown.text().splitlines()[line].index("●")
         await shown.pilot.click(offset=(start + 4, line))
         await shown.until(lambda: row(shown, "race")[3].endswith(" 0.1*"))
         await shown.pilot.press("escape")
         await shown.until(lambda: row(shown, "race")[3].endswith(" 0"))
+        listing = page(shown).listing
+        await shown.pilot.press("slash", *"majo")
+        await shown.until(lambda: len(listing.items) == 1)
+        await shown.pilot.press("enter")
+        await shown.until(lambda: listing.has_focus)
+        await shown.pilot.press("escape")
+        await shown.until(lambda: len(listing.items) == len(own.attributes))
+        assert not page(shown).query_one(Input).display
 
 
 async def test_many_values_are_filtered_by_what_is_typed(daemon: Double) -> None:

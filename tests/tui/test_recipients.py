@@ -1,6 +1,4 @@
-"""The screen of recipients: over a daemon that says what is seldom so, then over a real one."""
-
-from collections.abc import Iterator
+"""The screen of recipients: who knows what, and a word on one of them."""
 
 import pytest
 from msgspec.structs import replace
@@ -9,19 +7,12 @@ from textual.widgets import Input
 from agent.errors import UsageError
 from agent.tui.privacy_lock import Unlocking
 from agent.tui.screens.recipients import RecipientsScreen
-from agent.tui.screens.requests import RequestsScreen
 from agent.wire.base import Done
-from agent.wire.decide import Allowed, Ask
-from agent.wire.routes import QUERY
-from tests.daemon.whole_daemon import BALANCED, Live, living
+from agent.wire.decide import Allowed
 from tests.tui.double import Double
-from tests.tui.running import LARGE, SMALL, Running, running
+from tests.tui.running import LARGE, SMALL, Running
 from tests.tui.values import HELD, SHOP, row, weighed
 from tests.wire.fake import says
-
-NEWS, SEARCH = "news.example", "search.example"
-ASKED = (("editor", SEARCH), ("database used", NEWS), ("version control", SEARCH))
-GUARDED = f"{BALANCED}[attributes]\ngender = {{ guard = 1.0 }}\n"
 
 
 @pytest.fixture
@@ -70,8 +61,6 @@ async def test_a_group_is_ruled_site_by_site_and_its_requests_are_those_of_all(
     """A rule that is not ours is named as such; the palette has what has no key of its own."""
     async with told.shown() as shown:
         await opened(shown, "@ads")
-        await shown.pilot.press("f", "down", "enter")
-        await shown.until(lambda: "already knew nothing" in shown.notes())
         await shown.pilot.press("down", "b")
         wins = "is still sent nothing: your rule 'my own', line 3"
         await shown.until(lambda: wins in shown.notes())
@@ -130,71 +119,57 @@ async def test_nothing_that_is_shown_steers_the_terminal(told: Double) -> None:
         assert "\x1b" not in shown.text()
 
 
-@pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
-    """A daemon that answered a few requests, and guards a fact."""
-    with living(GUARDED) as found, found.client(QUERY) as client:
-        for query, recipient in ASKED:
-            client.call("decide", Ask(query=query, recipient=recipient))
-        yield found
-
-
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
 async def test_it_shows_who_knows_what_and_how_few_are_left(
-    live: Live, size: tuple[int, int]
+    told: Double, size: tuple[int, int]
 ) -> None:
-    """What is guarded, and with w what more would do; a step back where there is no room."""
-    async with running(live.paths.control, size) as shown:
-        await opened(shown, NEWS)
-        assert SEARCH in shown.text()
-        assert "of 18,991" in shown.text()
+    """Values while they are seen, and with w what more would do; a step back where it is narrow."""
+    async with told.shown(size) as shown:
+        page = await opened(shown, "@ads")
+        assert "of 20,000" in shown.text()
         await shown.pilot.press("down", "up", "enter")
-        await shown.until(lambda: "facts about you. To it, you blend in with" in flat(shown))
-        assert (NEWS in shown.text()) is (size == LARGE)
-        if size == LARGE:
-            assert "its best guess is right for" in flat(shown)
+        await shown.until(lambda: "2 facts about you. To it, you blend in with" in flat(shown))
+        assert ("@ads" in shown.text()) is (size == LARGE)
+        assert "•••" in shown.text()
+        await shown.pilot.press("m")
+        await shown.until(lambda: "chess" in shown.text())
+        await shown.pilot.press("m")
+        await shown.until(lambda: "•••" in shown.text())
+        assert page.findings is not None
+        assert not any(page.findings.held.values.values())
         await shown.pilot.press("w")
         await shown.until(lambda: "helps costs" in flat(shown))
-        assert "its best guess" not in flat(shown)
         await shown.pilot.press("escape")
-        assert NEWS in shown.text()
+        assert "@ads" in shown.text()
         assert max(map(len, shown.text().splitlines())) <= size[0]
 
 
-async def test_a_word_on_a_recipient_is_written_and_asked_about(live: Live) -> None:
-    """A key blocks and unblocks; that it forgot is stated after a yes alone."""
-    policy = live.paths.policy
-    async with running(live.paths.control, LARGE) as shown:
-        await opened(shown, NEWS)
-        for blocked in (True, False):
-            await shown.pilot.press("b")
-            await shown.until(lambda: ("nothing = true" in policy.read_text()) == blocked)  # noqa: B023  (waited for here)
-            await shown.until(lambda: ("blocked · knows" in shown.text()) == blocked)  # noqa: B023  (as above)
+async def test_that_it_forgot_is_stated_after_a_yes_alone(told: Double) -> None:
+    """Leaving the question states nothing; the daemon says where it knew nothing."""
+    async with told.shown(LARGE) as shown:
+        await opened(shown, "@ads")
         for leave in ("enter", "escape"):
             await shown.pilot.press("f")
             await shown.until(lambda: "Has" in shown.text() and "you state that" in shown.text())
             await shown.pilot.press(leave)
             await shown.until(lambda: isinstance(shown.app.screen, RecipientsScreen))
-        assert "nothing about you" not in shown.text()
+        assert not told.asked("forget")
         await shown.pilot.press("f", "down", "enter")
-        await shown.until(lambda: "knows nothing about you" in shown.text())
+        await shown.until(lambda: "already knew nothing" in shown.notes())
+        told.calls["forget"] = says(Done())
+        await shown.pilot.press("f", "down", "enter")
+        await shown.until(lambda: "is now assumed to know nothing" in shown.notes())
 
 
-async def test_one_is_found_by_words_and_its_requests_are_a_key_away(live: Live) -> None:
+async def test_one_is_found_by_words(told: Double) -> None:
     """Enter goes on in what is found; Escape shows all again."""
-    async with running(live.paths.control) as shown:
-        page = await opened(shown, NEWS)
-        await shown.pilot.press("slash", *"search", "enter")
-        await shown.until(lambda: NEWS not in shown.text())
+    async with told.shown() as shown:
+        page = await opened(shown, "@ads")
+        await shown.pilot.press("slash", *"shop", "enter")
+        await shown.until(lambda: "@ads" not in shown.text())
         assert "›" in shown.text()
         await shown.pilot.press("slash", *"zebra")
         await shown.until(lambda: "No matches" in shown.text())
         await shown.pilot.press("escape")
-        await shown.until(lambda: NEWS in shown.text() and SEARCH in shown.text())
+        await shown.until(lambda: "@ads" in shown.text() and "shop.example" in shown.text())
         assert not page.query_one(Input).display
-        await shown.pilot.press("home", "l")
-        await shown.until(lambda: isinstance(shown.app.screen, RequestsScreen))
-        await shown.until(lambda: shown.app.screen.query_one("#find", Input).value)
-        first = shown.app.screen.query_one("#find", Input).value
-        other = NEWS if first == SEARCH else SEARCH
-        await shown.until(lambda: first in shown.text() and other not in shown.text())

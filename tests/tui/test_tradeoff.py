@@ -1,4 +1,4 @@
-"""The screen of the trade-off: over a daemon that takes its time, then over a real one."""
+"""The screen of the trade-off, over a daemon that takes as long for a curve as a test wants."""
 
 import threading
 from collections.abc import Iterator
@@ -10,18 +10,14 @@ from agent.errors import LockedError, UsageError
 from agent.tui.dialogs import Help
 from agent.tui.privacy_lock import Unlocking
 from agent.tui.screens.tradeoff import Plot, TradeoffScreen
-from agent.wire.decide import Ask
 from agent.wire.policy import Edited, Win
-from agent.wire.routes import QUERY
 from agent.wire.what_if import CurveAsk, TradeOffs
-from tests.daemon.whole_daemon import Live, living
 from tests.tui.double import BEGAN, PATIENCE, Double
-from tests.tui.running import LARGE, SMALL, USUAL, Running, running
-from tests.tui.values import CURVE
+from tests.tui.running import LARGE, SMALL, USUAL, Running
+from tests.tui.values import CURVE, handled
 from tests.wire.fake import says
 
 SHOP = "shop.example"
-NEW = "new.example"  # which holds nothing yet: what it holds is free at any lambda
 
 
 class Curves:
@@ -160,22 +156,16 @@ async def test_nothing_that_is_shown_steers_the_terminal(found: Curves) -> None:
         assert "\x1b" not in shown.text()
 
 
-@pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
-    """A daemon that answered a request."""
-    with living() as found, found.client(QUERY) as client:
-        client.call("decide", Ask(query="editor", recipient=SHOP))
-        yield found
-
-
 @pytest.mark.parametrize("size", [SMALL, USUAL], ids=str)
 async def test_it_begins_with_the_latest_request_at_the_present_lambda(
-    live: Live, size: tuple[int, int]
+    found: Curves, size: tuple[int, int]
 ) -> None:
     """At every size: the curve, its signs, and what leaves."""
-    async with running(live.paths.control, size) as shown:
+    found.daemon.calls["requests"] = says([handled(1), handled(2, query="database")])
+    async with found.daemon.shown(size) as shown:
         await opened(shown)
         text = shown.text()
+        assert [each.query for each in found.asked] == ["database"]
         assert "“editor”, asked of anybody" in text
         assert "●N" in text or "N●" in text
         assert "K" in text
@@ -184,21 +174,21 @@ async def test_it_begins_with_the_latest_request_at_the_present_lambda(
         assert max(map(len, text.splitlines())) <= size[0]
 
 
-async def test_arrows_and_clicks_walk_along_the_curve(live: Live) -> None:
+async def test_arrows_and_clicks_walk_along_the_curve(found: Curves) -> None:
     """Less leaves to the left; k and n go where they say; in the corner nothing leaves."""
-    async with running(live.paths.control, LARGE) as shown:
+    async with found.daemon.shown(LARGE) as shown:
         await opened(shown)
         for keys, here, elsewhere in (
             (["left"], "drops", "shares      nothing"),
             (["right"], "shares", "instead"),
             (["k"], "Beyond it", "shares      nothing"),
             (["n"], "shares", "instead"),
-            (["left"] * 15, "shares      nothing", "Beyond it"),
+            (["left"] * 5, "shares      nothing", "Beyond it"),
         ):
             await shown.pilot.press(*keys)
             assert here in shown.text()
             assert elsewhere not in shown.text()
-        await shown.pilot.press(*["right"] * 15, "v")
+        await shown.pilot.press(*["right"] * 5, "v")
         beside = " ".join(line.rpartition("│")[2].strip() for line in shown.text().splitlines())
         assert "the same set from 0 to" in beside
         plot = shown.app.screen.query_one(Plot)
@@ -206,38 +196,28 @@ async def test_arrows_and_clicks_walk_along_the_curve(live: Live) -> None:
         await shown.until(lambda: "shares      nothing" in shown.text())
 
 
-async def test_other_queries_all_of_them_and_those_of_a_recipient(live: Live) -> None:
-    """An unknown one says the way out; nothing typed is anybody again."""
-    async with running(live.paths.control) as shown:
+async def test_other_queries_all_of_them_and_those_of_a_recipient(found: Curves) -> None:
+    """Nothing typed is anybody again; λ is written for one of them, or for everyone, if asked."""
+    async with found.daemon.shown(LARGE) as shown:
         await opened(shown)
-        await shown.pilot.press("e", *["backspace"] * 10, *"zebra", "enter")
-        await shown.until(lambda: "the model does not know this query" in shown.text())
-        assert "o shows the average of all" in shown.text()
-        for keys, said in (
-            (["o"], "All queries, on average"),
-            (["e", *"editor", "enter"], "“editor”, asked of anybody"),
-            (["r", *SHOP, "enter"], f"“editor”, asked of {SHOP}"),
-            (["r", *["backspace"] * len(SHOP), "enter"], "asked of anybody"),
+        for keys, query, recipient in (
+            (["e", *"editor", "enter"], "editor", None),
+            (["r", *SHOP, "enter"], "editor", SHOP),
+            (["o"], None, SHOP),
         ):
             await shown.pilot.press(*keys)
             await drawn(shown)
-            assert said in shown.text()
-
-
-async def test_a_lambda_is_applied_to_a_recipient_or_to_everyone(live: Live) -> None:
-    """The policy file says it, and the curve has it as the present one."""
-    policy = live.paths.policy
-    async with running(live.paths.control, LARGE) as shown:
-        await opened(shown)
-        await shown.pilot.press("r", *NEW, "enter")
-        await drawn(shown)
-        await shown.pilot.press("left", "a", "down", "enter")
-        await shown.until(lambda: f'recipient = "{NEW}"\nlambda = ' in policy.read_text())
-        await shown.until(lambda: "instead" not in shown.text())
+            assert (found.asked[-1].query, found.asked[-1].recipient) == (query, recipient)
+        assert f"All queries, on average, asked of {SHOP}" in shown.text()
         await shown.pilot.press("a")
         await shown.until(lambda: "Your policy does this already" in shown.notes())
-        await shown.pilot.press("right", "a", "enter")  # leaves it
-        assert policy.read_text().count("lambda") == 1
+        await shown.pilot.press("left", "a", "enter")  # leaves it
+        await shown.pilot.press("a", "down", "enter")
+        await shown.until(lambda: f"for {SHOP} from the next request on" in shown.notes())
         await shown.pilot.press("a", "down", "down", "enter")
-        await shown.until(lambda: policy.read_text().count("lambda") == 2)
         await shown.until(lambda: "for everyone" in shown.notes())
+        edits = [(each.set, each.recipient) for each in found.daemon.asked("edit_policy")]
+        assert edits == [({"lambda": 11.3}, SHOP), ({"lambda": 11.3}, None)]
+        await shown.pilot.press("r", *["backspace"] * len(SHOP), "enter")
+        await drawn(shown)
+        assert found.asked[-1].recipient is None
