@@ -77,22 +77,14 @@ def test_an_unknown_query_gets_nothing_and_is_told_so(run: Run, village: Path) -
     assert ran.out.startswith("Send nothing: the model does not cover this request")
 
 
-def test_without_figures_the_verdict_is_all(run: Run, village: Path) -> None:
-    """And how to see them."""
-    page = decide_(run, village).out
-    first, read, rest = page.split("\n\n")
-    assert first == "Send 1 fact (Region); about 20 people still look like you."
-    assert (read, rest) == (
-        "  read as  'weather'",
-        "Add --explain to see what each fact would gain and cost.\n",
-    )
-
-
 def test_the_page_has_one_plain_sentence_on_top(run: Run, village: Path) -> None:
-    """Then every attribute with its figures, and what is proven."""
+    """Then, where it is wanted, every attribute with its figures, and what is proven."""
+    verdict = "Send 1 fact (Region); about 20 people still look like you."
+    more = "Add --explain to see what each fact would gain and cost.\n"
+    brief = decide_(run, village).out
+    assert brief.split("\n\n") == [verdict, "  read as  'weather'", more]
     ran = decide_(run, village, "--explain", "--query", "WEATHER")
-    sentence = " ".join(ran.out.partition("\n\n")[0].split())
-    assert sentence == "Send 1 fact (Region); about 20 people still look like you."
+    assert ran.out.partition("\n\n")[0] == verdict
     assert all(each.title in ran.out for each in ATTRIBUTES)
     assert "\n  proven " in ran.out
     assert ran.out.isascii()
@@ -134,12 +126,7 @@ def test_the_page_says_what_the_query_was_read_as(run: Run, village: Path) -> No
     ("options", "error", "hint"),
     [
         (["--know", "regoin=coast"], "unknown attribute 'regoin'", "did you mean 'region'?"),
-        (["--know", "region=Coats"], "unknown value of region 'Coats'", "did you mean 'coast'?"),
-        (
-            ["--know", "region=coast", "--know", "region=hills"],
-            "--know gives region two values, coast and hills",
-            "give region once",
-        ),
+        (["--know", "region=coast", "--know", "region=hills"], "--know gives region two", "once"),
         (["--know", "region"], "'region' is not a pair", "write NAME=VALUE"),
         (["--only", "region,hoby"], "unknown attribute 'hoby'", "did you mean 'hobby'?"),
         (["--exclude", "atwork"], "unknown attribute 'atwork'", "did you mean 'at_work'?"),
@@ -147,30 +134,15 @@ def test_the_page_says_what_the_query_was_read_as(run: Run, village: Path) -> No
         (["--sensitivity", "hobbi=1"], "unknown attribute 'hobbi'", "did you mean 'hobby'?"),
         (["--cost", "maxprop"], "unknown value of --cost 'maxprop'", "did you mean 'maxprob'?"),
         (["--algorithm", "LLS"], "unknown value of --algorithm 'LLS'", "did you mean 'lls'?"),
-        (
-            ["--sensitivity", "hobby=much"],
-            "'much' is not a number",
-            "write a number, as in hobby=0.5",
-        ),
-        (
-            ["--max-violations", "0.1"],
-            "--max-violations needs --k",
-            "say with --k how many people must look alike",
-        ),
-        (["--lamda", "2"], "unknown option '--lamda' of `reticent model decide`", "'--lambda'"),
+        (["--max-violations", "0.1"], "--max-violations needs --k", "say with --k how many people"),
         (["--epsilon", "3"], "unknown option '--epsilon'", "see `reticent model decide --help`"),
         (["--quary", "x"], "unknown option '--quary'", "did you mean '--query'?"),
         (["-k", "3"], "unknown option '-k'", "did you mean '--k'?"),
         (["--lambda", "much"], "'--lambda'", "see `reticent model decide --help`"),
-        (["--lambda", "nan"], "--lambda: lambda cannot be nan", "a finite number from 0"),
         (["--lambda", "-1"], "--lambda: lambda cannot be -1", "a finite number from 0"),
         (["--k", "0"], "--k: k cannot be 0", "k is a whole number from 1"),
-        (["--k", "0", "--cost", "k-anonymity"], "--k: k cannot be 0", "a whole number from 1"),
-        (["--k", "2.5"], "'--k'", "see `reticent model decide --help`"),
         (["--max-risk", "0"], "--max-risk: a risk cannot be 0", "above 0 and at most 1"),
         (["--k", "2", "--max-violations", "1"], "--max-violations: ", "from 0 to below 1"),
-        (["--sensitivity", "hobby=nan"], "'nan' is not a finite number", "as in hobby=0.5"),
-        (["--guard", "hobby=inf"], "'inf' is not a finite number", "as in hobby=0.5"),
         (["--sensitivity", "hobby=-1"], "--sensitivity: the sensitivity of hobby", "from 0"),
         (["--guard", "hobby=-1"], "--guard: the guard on hobby", "from 0"),
         (["--know", "at_work=yes"], "'at_work' changes with every request", "only attributes"),

@@ -132,7 +132,7 @@ def test_an_empty_file_is_a_policy(asked: Run, folder: Path) -> None:
 
 def test_nothing_in_a_file_steers_the_terminal(asked: Run, folder: Path) -> None:
     """Neither a key nor a comment."""
-    (folder / "odd.toml").write_text('"\\u001b[2Jx" = 3\n')
+    (folder / "odd.toml").write_text('"\\u001b[2Jx\\u0007" = 3\n')
     for said in (asked("check", "odd.toml"), asked("show", "--policy", "odd.toml")):
         assert said.code == 1
         assert "\a" not in said.out + said.err

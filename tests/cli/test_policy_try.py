@@ -131,7 +131,7 @@ def test_nothing_changes_under_the_policy_of_the_history(attempt: Try) -> None:
 
 def test_the_page_fits_80_columns(attempt: Try) -> None:
     """Whatever was asked, and nothing in it steers the terminal."""
-    query = "we\u2028\x1b[2Jather\n" + "x" * 500
+    query = "we\u2028\a[2Jather\n" + "x" * 500
     names = {"region": "coast", "hobby": "no", "shoe_size": "s1", "at_work": "yes"}
     host = ".".join(["sub" * 10] * 6) + ".example"
     lines = line(query=query, recipient=host, disclosed=names), line(query="")

@@ -84,20 +84,3 @@ def test_each_kind_has_one_code_and_a_status_of_failure() -> None:
     assert len({kind.code for kind in KINDS}) == len(KINDS)
     assert all(400 <= http_status(kind.code) == kind.status < 600 for kind in KINDS)
     assert {kind.error for kind in KINDS} == set(TREE)
-
-
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [
-        ("usage", 400),
-        ("not found", 404),
-        ("conflict", 409),
-        ("busy vault", 409),
-        ("too large", 413),
-        ("locked", 423),
-        ("failed", 500),
-    ],
-)
-def test_statuses_that_programs_rely_on(code: str, status: int) -> None:
-    """They are an interface."""
-    assert http_status(code) == status

@@ -6,15 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 import pytest
-import schemathesis
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from schemathesis.core.result import Ok
 
 from agent.errors import UsageError
 from agent.wire.base import Fault
@@ -22,6 +20,7 @@ from agent.wire.document import document, text
 from agent.wire.faults import KINDS
 from agent.wire.routes import DOTS, ROUTES, target_of
 from agent.wire.state import Event
+from tests.house.test_imports import imported
 from tests.house.tree import ROOT
 from tests.wire.messages import messages_of
 
@@ -48,22 +47,6 @@ def test_a_part_of_the_path_is_one_segment(text: str) -> None:
     assert not set(target) & set(" ?#\r\n")
     *_, folder, last = urlsplit(target).path.split("/")
     assert (folder, unquote(last)) == ("knowledge", text)
-
-
-@given(st.text(), st.integers(), st.none() | st.integers(1, 10**4))
-def test_a_query_holds_what_was_given(recipient: str, after: int, limit: int | None) -> None:
-    """And nothing for what is None."""
-    given: dict[str, Any] = {"recipient": recipient, "after": after, "limit": limit}
-    path, _, query = target_of(ROUTE["ledger"], given).partition("?")
-    wanted = {key: str(value) for key, value in given.items() if value is not None}
-    assert path == "/v1/ledger"
-    assert dict(parse_qsl(query, keep_blank_values=True)) == wanted
-
-
-def test_without_parameters_it_is_the_path() -> None:
-    """No mark without a query."""
-    assert target_of(ROUTE["ledger"], {}) == "/v1/ledger"
-    assert target_of(ROUTE["dismiss"], {"id": 7}) == "/v1/reviews/7"
 
 
 @pytest.mark.parametrize("text", ["", ".", "..", None])
@@ -160,14 +143,6 @@ def test_no_object_has_unknown_keys() -> None:
     assert all(each["additionalProperties"] is False for each in objects)
 
 
-def test_others_can_read_it() -> None:
-    """Schemathesis finds each operation, and can make requests of it."""
-    loaded = schemathesis.openapi.from_dict(json.loads(text()))
-    assert loaded.specification.version == "3.1.0"
-    found = [each.ok() for each in loaded.get_all_operations() if isinstance(each, Ok)]
-    assert {(each.path, each.method.upper()) for each in found} == {*OPERATIONS}
-
-
 @given(st.data())
 def test_each_message_is_as_its_schema_says(data: st.DataObject) -> None:
     """What goes over the wire is what the document describes."""
@@ -195,17 +170,9 @@ def test_what_is_read_is_what_the_schema_allows(data: st.DataObject) -> None:
     assert validator(kind).is_valid(sent)
 
 
-def imported(module: str) -> set[str]:
-    """Return what a fresh interpreter has imported after a module."""
-    code = f"import sys, {module}; print(*sys.modules)"
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=60)
-    return set(done.stdout.split())
-
-
 @pytest.mark.parametrize("module", ["agent.wire.client", "agent.wire.faults", "agent.wire.routes"])
 def test_it_brings_no_library_but_msgspec(module: str) -> None:
     """No mathematics, no server, no keys."""
-    found = imported(module)
+    _, found = imported(probe=f"import sys, {module}\nprint('imported', *sys.modules)")
     assert {module, "msgspec"} <= found
     assert found & HEAVY == set()
