@@ -24,7 +24,7 @@ const LARGEST = 1 << 20; // bytes of an answer
 const OK = 200;
 const ABSENT = "no daemon runs; start it with `reticent daemon`";
 const USAGE =
-  "reticent: give a query, or - to read it, and a recipient: QUERY HOST [ATTRIBUTE...]";
+  "reticent: expected QUERY HOST [ATTRIBUTE...]; - reads the query from standard input";
 const BROKEN = "the daemon did not answer in time, or not as it should";
 
 /** Return where the daemon listens, on Linux, as these variables of the environment say. */

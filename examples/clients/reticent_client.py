@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 LIMIT = 2.0  # seconds
 LARGEST = 1 << 20  # bytes of an answer
-USAGE = "reticent: give a query, or - to read it, and a recipient: QUERY HOST [ATTRIBUTE...]"
+USAGE = "reticent: expected QUERY HOST [ATTRIBUTE...]; - reads the query from standard input"
 BROKEN = "the daemon did not answer in time, or not as it should"
 _DAMAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)  # of an answer
 _FAILURE = (OSError, EOFError, asyncio.LimitOverrunError, *_DAMAGE)

@@ -101,7 +101,7 @@ _listed() {
 
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
   if [[ $# -lt 2 ]]; then
-    printf 'reticent: give a query, or - to read it, and a recipient: QUERY HOST [ATTRIBUTE...]\n' >&2
+    printf 'reticent: expected QUERY HOST [ATTRIBUTE...]; - reads the query from standard input\n' >&2
     exit 2
   fi
   if [[ $1 == - ]]; then set -- "$(cat)" "${@:2}"; fi

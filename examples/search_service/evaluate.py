@@ -122,13 +122,19 @@ def _parser() -> ArgumentParser:
         prog="python -m examples.search_service.evaluate", description=DESCRIPTION
     )
     plain = Options()
-    parser.add_argument("--users", type=Path, default=plain.users, help="a row per user")
-    parser.add_argument("--events", type=Path, default=plain.events, help="a row per request")
-    parser.add_argument("--people", type=int, default=plain.people, help="how many are replayed")
-    parser.add_argument("--requests", type=int, default=plain.requests, help="of each person")
-    parser.add_argument("--per-day", type=int, default=plain.per_day, help="requests of a person")
-    parser.add_argument("--seed", type=int, default=plain.seed, help="of who is drawn, and what")
-    parser.add_argument("--processes", type=int, default=plain.processes, help="at work at once")
+    parser.add_argument("--users", type=Path, default=plain.users, help="table with a row per user")
+    parser.add_argument(
+        "--events", type=Path, default=plain.events, help="table with a row per event"
+    )
+    parser.add_argument("--people", type=int, default=plain.people, help="people to replay")
+    parser.add_argument("--requests", type=int, default=plain.requests, help="requests per person")
+    parser.add_argument(
+        "--per-day", type=int, default=plain.per_day, help="requests per person and day"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=plain.seed, help="seed for drawing people and requests"
+    )
+    parser.add_argument("--processes", type=int, default=plain.processes, help="parallel processes")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 

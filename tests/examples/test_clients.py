@@ -187,7 +187,7 @@ def test_a_command_without_arguments_says_how(kind: type[Client], arguments: lis
         assert fake.calls == []
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "reticent: give a query, or - to read it, and a recipient: QUERY HOST [ATTRIBUTE...]\n"
+        "reticent: expected QUERY HOST [ATTRIBUTE...]; - reads the query from standard input\n"
     )
 
 

@@ -20,19 +20,20 @@ INTRODUCTION = (
     "Each of {people} of the {others:,} people whom the model has not seen sends {requests} "
     "requests, {per_day} a day, to one recipient that remembers all it is told; seed {seed}. It "
     "asks for {asked} of the {attributes} attributes, and ranks by what a request carries. "
-    "What a preset would ask the user about counts as refused. In brackets: 95 % of the "
-    "resamples of people, the same for all."
+    "Whatever a preset would ask the user about counts as refused. Brackets hold the middle 95 % "
+    "of resamples of the people, which are the same for every line."
 )
 LEFT = (
-    "After the last request, how many people agree with all that was told: of the {model:,} from "
-    "whom the model was built, and of the {others:,} others, the person among them. At most 1 %, "
-    "5 % and 50 % of the people have fewer left."
+    "How many people match everything that was sent, after the last request: among the {model:,} "
+    "that the model was built from, and among the {others:,} others, who include the person. At "
+    "most 1 %, 5 % and 50 % of the people have fewer left."
 )
 ALONE = (
-    "Here lambda is set in balanced, with its limits on and off. Left: the 5 % figures of above. "
-    "The target is {kept:.0%} of the gain with {people} people left, in both halves, for "
-    "{share:.0%} of the people: yes by the means, sure by the lower ends of both intervals. "
-    "That is of each line alone: of many, some are better by chance; more people make it rarer."
+    "The preset balanced at other lambdas, with its limits on and off; left: the 5 % figures from "
+    "above. The target is {kept:.0%} of the gain with {people} people left, in both halves, for "
+    "{share:.0%} of the people: yes if the means reach it, sure if the lower ends of both "
+    "intervals do. This judges each line on its own: among many, some look better by chance; "
+    "replaying more people makes that rarer."
 )
 
 
@@ -123,8 +124,8 @@ def _verdict(report: Report) -> str:
     """Return which presets reach the target, and with which lambdas it can be."""
     if all(figures.kept is None for figures in report.ways.values()):
         return (
-            "With so few people and requests the best ranking may gain nothing, so that nobody can "
-            "say which share of it is kept: replay more of them."
+            "With so few people and requests the best ranking may gain nothing, so no share of it "
+            "can be stated: replay more of them."
         )
     presets = [str(each.way.preset) for each in _reaching(report.ways)]
     on, off = (
