@@ -14,31 +14,27 @@ from tests.daemon.fakes import ASK, Running, Said, asked, serving
 PAGE = "https://search.example"
 SECRET = "t" * 43
 NO_HOSTS = [
-    "127.0.0.1",
-    "localhost",
-    "LOCALHOST:{port}",
-    "localhost.:{port}",
-    "127.1:{port}",
-    "0.0.0.0:{port}",
-    "[::1]:{port}",
-    "evil.example:{port}",
-    "127.0.0.1.evil.example:{port}",
-    "user@127.0.0.1:{port}",
-    "127.0.0.1:{port} ,x",
-    "127.0.0.1:1",
-    "",
+    *("127.0.0.1", "localhost", "127.0.0.1:1", ""),  # without the port
+    *("LOCALHOST:{port}", "localhost.:{port}", "127.1:{port}", "0.0.0.0:{port}", "[::1]:{port}"),
+    *("evil.example:{port}", "127.0.0.1.evil.example:{port}"),
+    *("user@127.0.0.1:{port}", "127.0.0.1:{port} ,x"),
+]
+NO_PAGES = [
+    *("null", "https://evil.example", "http://search.example"),
+    *(f"{PAGE}/", f"{PAGE}.evil.example", PAGE.upper()),
 ]
 
 
 @pytest.fixture(scope="module")
 def loopback() -> Iterator[Running]:
     """Serve the query door at a port of this machine, to one page as well."""
-    with at_port(0) as listening:
-        pages = (PAGE,)
-        with serving(
-            QUERY, listening, lambda made: admitted(made, listening, pages, SECRET)
-        ) as running:
-            yield running
+    with (
+        at_port(0) as listening,
+        serving(
+            QUERY, listening, lambda made: admitted(made, listening, [PAGE], SECRET)
+        ) as running,
+    ):
+        yield running
 
 
 def ask(running: Running, method: str = "POST", path: str = "/v1/decide", **headers: str) -> Said:
@@ -98,17 +94,7 @@ def test_no_host_and_two_hosts_are_refused(loopback: Running) -> None:
     assert loopback.raw(b"GET /v1/status HTTP/1.1\r\n" + right + rest).split(b" ")[1] == b"200"
 
 
-@pytest.mark.parametrize(
-    "origin",
-    [
-        "null",
-        "https://evil.example",
-        PAGE + "/",
-        PAGE + ".evil.example",
-        PAGE.upper(),
-        "http://search.example",
-    ],
-)
+@pytest.mark.parametrize("origin", NO_PAGES)
 def test_a_page_that_is_not_allowed_is_refused(loopback: Running, origin: str) -> None:
     """Even with the token; and it cannot read why."""
     for method in ("POST", "OPTIONS"):
