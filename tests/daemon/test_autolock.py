@@ -78,30 +78,29 @@ MINUTES = st.just(0.0) | st.floats(0.1, LONGEST_MINUTES)
 
 
 @given(
-    minutes=st.lists(MINUTES, min_size=2, max_size=2),  # the second once the policy is edited
+    minutes=MINUTES,
     steps=st.lists(
         st.tuples(
             st.one_of(st.integers(0, 1200), st.integers(0, LONGEST)),  # seconds before it
-            st.sampled_from([*CALLS, "search", "sleep", "drift", "look", "unlock", "edit"]),
+            st.sampled_from([*CALLS, "search", "sleep", "drift", "look", "unlock"]),
         ),
         max_size=15,
     ),
 )
 def test_it_locks_exactly_when_nobody_used_it_for_so_long(
-    minutes: list[float], steps: list[tuple[int, str]]
+    minutes: float, steps: list[tuple[int, str]]
 ) -> None:
     """Use is a command and a search of the user's; and the last command is eight hours ago.
 
     Each call finds it locked where it is time. A machine that wakes does too, however short its
     sleep was; clocks that drift apart a little are no sleep.
     """
-    machine = Machine(minutes=minutes[0])
+    machine = Machine(minutes=minutes)
     autolock = machine.autolock()
     used = commanded = 0.0
     for seconds, step in steps:
-        machine.minutes = minutes[1] if step == "edit" else machine.minutes
         machine.seconds += seconds
-        due = machine.seconds - used >= (machine.minutes or LONGEST_MINUTES) * 60
+        due = machine.seconds - used >= (minutes or LONGEST_MINUTES) * 60
         due |= machine.seconds - commanded >= LONGEST
         was_open, closed = machine.open, machine.closed
         if step in CALLS:
@@ -148,6 +147,18 @@ def test_searches_keep_it_open_for_hours_and_no_longer(steps: list[int]) -> None
         autolock.before(QUERY, "decide")
         autolock.used()
         assert machine.open is (machine.seconds < LONGEST)
+
+
+def test_the_policy_is_asked_at_each_look() -> None:
+    """An edit holds at once."""
+    machine = Machine()
+    autolock = machine.autolock()
+    machine.seconds = 300
+    autolock.check()
+    assert machine.open
+    machine.minutes = 5
+    autolock.check()
+    assert not machine.open
 
 
 @pytest.mark.parametrize("by", get_args(Asker))
