@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,6 @@ from agent.daemon.browsers import FIREFOX_ID, System, manifest_path
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone
 from tests.browser.installed import KEYWORD, browser, told
-from tests.browser.marionette import Marionette, MarionetteError
 from tests.waiting import PATIENCE, until
 
 PROGRAM = "/usr/bin/firefox-esr"
@@ -50,6 +50,50 @@ gURLBar.lastQueryContextPromise.then(() => {
 
 # How Firefox says that a page went away under a script: the last where its world had no room left.
 GOING = ("unloaded", "navigat", "actor", "evalInSandbox")
+
+COMMAND, REPLY = 0, 1
+
+
+class MarionetteError(Exception):
+    """A command failed."""
+
+
+class Marionette:
+    """A client of one Firefox's Marionette: JSON in frames, each after its length and a colon.
+
+    Source: Mozilla's documents, "Protocol", version 3; the commands are WebDriver's.
+    """
+
+    def __init__(self, port: int) -> None:
+        self._connection = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self._reader = self._connection.makefile("rb")
+        self._number = 0
+        assert self._frame()["marionetteProtocol"] == 3
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._reader.close()
+        self._connection.close()
+
+    def call(self, command: str, **given: object) -> Any:  # noqa: ANN401  (any JSON)
+        """Return what a command returns; MarionetteError where it fails."""
+        self._number += 1
+        data = json.dumps([COMMAND, self._number, command, given]).encode()
+        self._connection.sendall(b"%d:%s" % (len(data), data))
+        kind, number, error, result = self._frame()
+        assert (kind, number) == (REPLY, self._number)
+        if error is not None:
+            raise MarionetteError(f"{error['error']}: {error['message']}")
+        alone = isinstance(result, dict) and [*result] == ["value"]
+        return result["value"] if alone else result
+
+    def _frame(self) -> Any:  # noqa: ANN401  (any JSON)
+        """Read a frame."""
+        length = b""
+        while (byte := self._reader.read(1)) != b":":
+            assert byte, "Firefox is gone"
+            length += byte
+        return json.loads(self._reader.read(int(length)))
 
 
 class _Firefox(Driver):

@@ -96,28 +96,23 @@ def test_events_that_a_page_makes_up(world: World) -> None:
 
 def test_a_form_that_is_turned_to_another_site(world: World) -> None:
     """The user sends it, the page has changed where it goes: nobody is asked about, or told."""
+    turn = f"action = {json.dumps(world.recipient.url('other', '/search'))}"
     world.visit("search")
-    other = json.dumps(world.recipient.url("other", "/search"))
-    world.browser.run(f"document.forms[0].action = {other}")
+    world.browser.run(f"document.forms[0].{turn}")
     world.browser.write("input", "turned", enter=True)
     [came] = world.recipient.arrived("turned")
     world.browser.shows("turned")
     assert (came.host, came.header) == ("other", None)
     assert world.settled() == []
-
-
-def test_a_form_that_is_turned_while_it_waits(world: World) -> None:
-    """Where it goes at last, only what was decided for that address may go with it."""
+    # while it waits: where it goes at last, only what was decided for that address may go with it
     world.daemon.delay = 0.2
     world.visit("search")
-    other = json.dumps(world.recipient.url("other", "/search"))
-    turning = f"document.forms[0].addEventListener('submit', (event) => {{ setTimeout(() => {{ \
-        event.target.action = {other} }}, 1) }})"
-    world.browser.run(turning)
-    world.browser.write("input", "turned", enter=True)
-    [came] = world.recipient.arrived("turned")
-    world.browser.shows("turned")
-    assert came.header in ({None} if came.host == "other" else {None, right("turned")})
+    later = f"setTimeout(() => {{ event.target.{turn} }}, 1)"
+    world.browser.run(f"document.forms[0].addEventListener('submit', (event) => {{ {later} }})")
+    world.browser.write("input", "later", enter=True)
+    [came] = world.recipient.arrived("later")
+    world.browser.shows("later")
+    assert came.header in ({None} if came.host == "other" else {None, right("later")})
 
 
 def test_our_pages_cannot_be_framed(world: World) -> None:
