@@ -1,7 +1,9 @@
 """`reticent policy try`: past requests under another policy, and every way to name them wrongly."""
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,8 +16,22 @@ from agent.model.model import Model
 from agent.model.signature import generate_key, sign, signature_path
 from tests.cli.conftest import Run, Try
 from tests.cli.examples import PEOPLE, cli_model
-from tests.cli.history_lines import EXAMPLES, line
 from tests.house.tree import ROOT
+
+LINE: dict[str, Any] = {
+    "at": "2026-03-02T09:00:00+01:00",
+    "recipient": "a.example",
+    "query": "weather",
+    "asked": None,
+    "disclosed": {},
+}
+EXAMPLES = ROOT / "examples/policies"
+
+
+def line(**changes: object) -> str:
+    """Return one line of a history."""
+    return json.dumps({**LINE, **changes})
+
 
 REQUEST_KEYS = [
     *("at", "recipient", "host", "pool", "query", "matched_query", "bits_was", "bits_would_be"),

@@ -1,4 +1,4 @@
-"""The client calls over a socket of the same user, and believes only what fits."""
+"""The client calls over a socket of the same user, believes only what fits, and shows no values."""
 
 import gc
 import os
@@ -9,16 +9,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import DaemonError, LockedError, UsageError
-from agent.wire.base import MOST_BYTES, UNATTENDED, Done
+from agent.wire.base import MOST_BYTES, UNATTENDED, Done, Message
 from agent.wire.client import LONGEST, NOBODY, Client, check_address, event_data, peer_uid
-from agent.wire.records import Forget, Profile, ProfileChange
+from agent.wire.decide import Answer, RelayAnswer
+from agent.wire.records import Entry, Forget, Held, Profile, ProfileChange
 from agent.wire.routes import ROUTES
-from agent.wire.state import Event, Locked
+from agent.wire.state import Event, Locked, Unlock
 from tests.wire.fake import FakeDaemon, short_folder
 from tests.wire.messages import TEXT, messages_of
 from tests.wire.misbehaving import saying
@@ -253,3 +255,34 @@ def test_a_fault_instead_of_events_is_raised(path: Path) -> None:
 
     with FakeDaemon(path, {"events": refused}), pytest.raises(UsageError, match="not now"):
         next(Client(path).events())
+
+
+PRIVATE = "west_europe"
+VALUES = {"region": PRIVATE}
+ENTRY = Entry(number=1, kind="disclosed", at=AT, recipient="a", query=PRIVATE, disclosed=VALUES)
+HELD = Held(pool="a", values=VALUES, since={}, recent=1, model="m", people=9, people_left=4)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Answer(code="answered", attributes=VALUES, header=f'region="{PRIVATE}"'),
+        ENTRY,
+        HELD,
+        Profile(values={"so2017": VALUES}),
+        RelayAnswer(id=1, status=200, body=msgspec.Raw(PRIVATE.encode())),
+        ProfileChange(set=VALUES),
+        Unlock(method="passphrase", secret=PRIVATE),
+    ],
+    ids=lambda message: type(message).__name__,
+)
+def test_values_and_secrets_are_masked(message: Message) -> None:
+    """Also within a list of messages, and in an error that holds one."""
+    for shown in (repr(message), str([message]), repr(ValueError(message))):
+        assert type(message).__name__ in shown
+        assert PRIVATE not in shown
+
+
+def test_a_client_shows_nothing_of_its_calls() -> None:
+    """It is what a traceback shows first."""
+    assert PRIVATE not in repr(Client(Path("/s")))
