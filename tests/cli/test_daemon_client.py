@@ -49,7 +49,7 @@ SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
 SAID = {**ANSWERS, "allow": Allowed(rule="mine"), "attributes": [REGION], "rules": BROKEN}
 EXPLAINED = [(*each, "--explain") for each in SHOWN if {"ask", "whatif"} & {*each[:2]}]
 PAGES = [
-    *({*SHOWN} - {FILE}),
+    *(each for each in SHOWN if each != FILE),
     ("requests", "ledger"),
     ("requests", "list", "--explain"),
     *EXPLAINED,
