@@ -101,7 +101,7 @@ def install(manager: Manager, *, only_print: bool) -> Answer:
     again = bool(look_at_units(units).present)
     answers = reachable(manager)
     if answers and not again and listens(paths().control):
-        hint = "end it first, as by Ctrl-C where it was started, and run this again"
+        hint = "run `reticent daemon stop`, then this again"
         raise DaemonError("a daemon is already running, and the service would start another", hint)
     write(units)
     commands = starting(manager, os.environ)
