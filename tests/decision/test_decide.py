@@ -70,11 +70,13 @@ def test_no_single_permitted_move_is_better(world: World) -> None:
             assert net >= -slack
 
 
-@given(worlds())
-def test_memory_changes_nothing(world: World) -> None:
-    """A model that has answered other requests decides as a new one does."""
-    fresh = world._replace(model=replace(world.model))
-    assert fresh.decided() == world.decided()
+@given(worlds(), worlds())
+def test_memory_changes_nothing(world: World, other: World) -> None:
+    """A model that decided the same for another request, recipient or person decides as a new."""
+    used, fresh = (world._replace(model=replace(world.model)) for _ in range(2))
+    for each in ("request", "known", "own"):
+        used._replace(**{each: getattr(other, each)}).decided()
+    assert used.decided() == fresh.decided()
 
 
 @given(worlds(), st.permutations([True, False]))

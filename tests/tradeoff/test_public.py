@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import agent.tradeoff
 from agent.tradeoff import Objective, Population, SetFunction, Utility, maximise, members
 
 QUARTERS = st.integers(0, 12).map(lambda number: number / 4)
@@ -99,8 +98,3 @@ def test_a_set_function_needs_candidates_and_a_value() -> None:
         assert found.bound == (2.0 if found.exact else None)
     proven = maximise(Cut(), "exact")
     assert (proven.value, proven.exact) == (2.0, True)
-
-
-def test_the_face_is_whole() -> None:
-    """Each name that it promises is there."""
-    assert all(getattr(agent.tradeoff, name) is not None for name in agent.tradeoff.__all__)
