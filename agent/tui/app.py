@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from os import environ
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult, SystemCommand
@@ -60,8 +60,7 @@ class Actions(Provider):
 def _page(where: Where) -> Page:
     """Return a screen; its modules are loaded once it is shown."""
     module = import_module(f"agent.tui.screens.{where}")
-    page: Page = getattr(module, f"{where.capitalize()}Screen")()
-    return page
+    return cast("Page", getattr(module, f"{where.capitalize()}Screen")())
 
 
 PAGES: Mapping[str, Callable[[], Page]] = {where: partial(_page, where) for where in TITLES}

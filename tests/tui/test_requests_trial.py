@@ -1,6 +1,5 @@
 """What is tried on a request: the change, its question, its sentences, what makes it hold."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +18,6 @@ from agent.tui.screens.requests_view import (
 )
 from agent.wire.policy import Review, Verdict
 from agent.wire.records import Handled
-from agent.words.outcomes import LIMITS
 from tests.tui.values import AT, handled, review, row, weighed, weight
 
 NAMES = st.frozensets(st.sampled_from("abcdef"))
@@ -151,15 +149,6 @@ def test_withholding_what_it_knows_gains_nothing() -> None:
     for name in ("region", "gender"):
         said = changed(Trial(handled(), Change(drop=frozenset({name})), weighed(rows=rows)))
         assert ("It already knows the region" in said) == (name == "region")
-
-
-@pytest.mark.parametrize("limit", [*LIMITS, "new"])
-def test_a_limit_that_breaks_is_said_with_what_it_means(limit: str) -> None:
-    """By its key in the policy, too; an unknown one by its key alone."""
-    change = Change(add=frozenset({"gender"}))
-    tried = changed(Trial(handled(), change, weighed(weighed=weight(breaks=limit))))
-    assert limit in tried
-    assert LIMITS.get(limit, "This breaks new.") in tried
 
 
 def test_the_keys_that_make_it_hold_are_those_of_what_it_is() -> None:

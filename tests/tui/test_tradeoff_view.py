@@ -13,9 +13,7 @@ from agent.tui.screens.tradeoff import (
     lambda_of,
     nearest,
     selected,
-    written,
 )
-from agent.wire.policy import Edited, Win
 from agent.wire.what_if import CurveAsk
 from agent.words.figures import MEASURED, measured
 from agent.words.outcomes import PROOFS
@@ -141,16 +139,6 @@ def test_a_cost_has_the_unit_of_its_metric(metric: str) -> None:
     said = dict(figures_of(replace(CURVE, metric=metric), 2))
     assert "more" in said["costs"]
     assert "must bring" in said["λ"]
-
-
-def test_what_still_wins_is_said() -> None:
-    """With the rule, and its line where it has one."""
-    win = Win(key="lambda", value=7.0, names=[], rule="for shops", line=12)
-    said = written(2.5, "shop.example", Edited(changed=True, wins=[win]))
-    assert "λ = 2.5 for shop.example" in said
-    assert "for shops (line 12) still wins with lambda = 7.0" in said
-    assert "everyone" in written(2.5, None, Edited(changed=True, wins=[]))
-    assert "already" in written(2.5, None, Edited(changed=False, wins=[]))
 
 
 def test_what_is_guarded_is_in_the_price() -> None:
