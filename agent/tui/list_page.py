@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial, wraps
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
@@ -12,9 +12,11 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from agent.errors import UsageError
 from agent.tui.page import Page
 from agent.tui.virtual_list import Listing, Look, Sentences
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Screen = TypeVar("Screen", bound="ListPage[Any]")
 PAUSE = 0.08  # seconds that the cursor rests before the detail follows it
@@ -76,6 +78,10 @@ class ListPage(Page, Generic[T]):
     def listing(self) -> Listing[T]:
         """The list."""
         return self.query_one("#first", Listing)
+
+    def meant(self) -> T | None:
+        """Return the item that the keys are meant for; UsageError where it is not to be seen."""
+        return self.listing.under
 
     @property
     def text(self) -> str:
@@ -161,20 +167,26 @@ class SentencesPage(ListPage[T]):
         self.follow()
 
 
-def for_item(method: Callable[[Screen, T], Coroutine[Any, Any, None]]) -> Callable[[Screen], None]:
-    """Make a method of a screen run for the item under the cursor, and renew the screen after.
+def for_item(
+    method: Callable[Concatenate[Screen, T, P], Coroutine[Any, Any, None]],
+) -> Callable[Concatenate[Screen, P], None]:
+    """Make a method of a screen run for the item that the keys are meant for, and renew it after.
 
-    What goes wrong is said, with the way out; nothing is done where nothing is under the cursor.
+    What goes wrong is said, with the way out; nothing is done where there is no item.
     """
 
-    async def done(page: Screen, item: T) -> None:
-        await method(page, item)
+    async def done(page: Screen, item: T, *args: P.args, **options: P.kwargs) -> None:
+        await method(page, item, *args, **options)
         page.soon()
 
     @wraps(method)
-    def started(page: Screen) -> None:
-        item = page.listing.under
-        if item is not None:
-            page.do(partial(done, page, item))
+    def started(page: Screen, /, *args: P.args, **options: P.kwargs) -> None:
+        try:
+            item = page.meant()
+        except UsageError as error:
+            page.review.say(error)
+        else:
+            if item is not None:
+                page.do(partial(done, page, item, *args, **options))
 
     return started

@@ -54,8 +54,8 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 217),
-    "lines of tests": (42_000, 56_521),
+    "private functions with one caller": (250, 214),
+    "lines of tests": (42_000, 56_495),
 }
 STANDING = {
     "agent": Size(405, 4),
@@ -65,7 +65,7 @@ STANDING = {
     "agent/lab": Size(3_541, 34),
     "agent/model": Size(800, 8),
     "agent/tradeoff": Size(1_794, 15),
-    "agent/tui": Size(3_817, 23),
+    "agent/tui": Size(3_816, 23),
     "agent/vault": Size(2_488, 15),
     "agent/wire": Size(995, 11),
     "policy": Size(2_207, 14),

@@ -1,9 +1,9 @@
 """The screen of requests: what waits and what was sent, and the user's decisions about it."""
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from msgspec.structs import replace
 from textual.widget import Widget
@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
-from agent.tui.list_page import ListPage
+from agent.tui.list_page import ListPage, for_item
 from agent.tui.screens.requests_detail import Detail
 from agent.tui.screens.requests_view import (
     ALWAYS,
@@ -171,13 +171,13 @@ class RequestsScreen(ListPage[Item], where="requests"):
         self._waits, self._process, self._titles = waits, process, titles
         self._repeats = repeats(self._past.values())
         self.draw()
-        if self._outdated and self.detail.trial is not None:
-            self._outdated = False
+        if self._outdated:
             self.weigh(self.detail.trial, attended=False)
 
     def weigh(self, trial: Trial | None, *, attended: bool = True) -> None:
         """Ask what a change would do, and show it; the answer to what was asked before is late."""
         if trial is not None:
+            self._outdated = False
             self.do(partial(self._weighed, trial, attended=attended), "weigh", exclusive=True)
 
     async def _weighed(self, trial: Trial, *, attended: bool) -> None:
@@ -209,7 +209,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Return whether the keys are meant for the detail."""
         return self.has_class("opened") or self.focused is self.detail.rows
 
-    def subject(self) -> Subject:
+    def meant(self) -> Subject:
         """Return what the keys are meant for; UsageError where there is none, or out of view."""
         trial = self.detail.trial
         under = trial.subject if trial is not None and self.inside() else self.listing.under
@@ -230,22 +230,20 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Open what is clicked."""
         self.action_open()
 
-    def action_open(self) -> None:
+    @for_item
+    async def action_open(self, subject: Subject) -> None:
         """Look into what is under the cursor; in the detail: unfold, or choose for how long."""
-        if not self.inside():
-            self._for_subject(self._open)
-        elif self.detail.folds:
-            self.detail.unfold()
-        else:
-            self.action_choose()
-
-    async def _open(self, subject: Subject) -> None:
         trial = self.detail.trial
-        if trial is None or trial.subject != subject:
-            self.detail.show(begun(subject))
-            self.weigh(begun(subject))
-        self.add_class("opened")
-        self.call_after_refresh(self.detail.rows.focus)
+        if self.inside() and self.detail.folds:
+            self.detail.unfold()
+        elif self.inside():
+            await self._choose(subject)
+        else:
+            if trial is None or trial.subject != subject:
+                self.detail.show(begun(subject))
+                self.weigh(begun(subject))
+            self.add_class("opened")
+            self.call_after_refresh(self.detail.rows.focus)
 
     def action_only_some(self) -> None:
         """See only a part, then the next."""
@@ -273,37 +271,19 @@ class RequestsScreen(ListPage[Item], where="requests"):
 
     # decisions
 
-    def action_decide(self, decided: Decided, lasting: Lasting) -> None:
+    @for_item
+    async def action_decide(self, subject: Subject, decided: Decided, lasting: Lasting) -> None:
         """Approve or deny what waits, for good or once; with a yes, make hold what is tried."""
-        self._for_subject(partial(self._decide, Verdict(decided=decided, lasting=lasting)))
-
-    def action_choose(self) -> None:
-        """Choose for how long, and for whom."""
-        self._for_subject(self._choose)
-
-    def action_approve_all(self) -> None:
-        """Approve all that waits for this recipient, once or always."""
-        self._for_subject(self._approve_all)
-
-    def action_put_aside(self) -> None:
-        """Take what waits off the list."""
-        self._for_subject(self._dismiss)
-
-    def _for_subject(self, work: Callable[[Subject], Coroutine[Any, Any, None]]) -> None:
-        """Do something with the request that the key is meant for, or say why that cannot be."""
-        try:
-            subject = self.subject()
-        except UsageError as error:
-            self.review.say(error)
-        else:
-            self.do(partial(work, subject))
-
-    async def _decide(self, verdict: Verdict, subject: Subject) -> None:
-        waits = isinstance(subject, Review) and not self.inside()
-        if waits or verdict.decided == "deny":
+        verdict = Verdict(decided=decided, lasting=lasting)
+        if decided == "deny" or (isinstance(subject, Review) and not self.inside()):
             await self._rule(verdict, subject)
         else:
             await self._hold(verdict)
+
+    @for_item
+    async def action_choose(self, subject: Subject) -> None:
+        """Choose for how long, and for whom."""
+        await self._choose(subject)
 
     async def _choose(self, subject: Subject) -> None:
         """Ask for how long, and for whom; Enter alone changes nothing."""
@@ -318,7 +298,9 @@ class RequestsScreen(ListPage[Item], where="requests"):
         elif picked is not None:
             await self._hold(picked)
 
-    async def _approve_all(self, subject: Subject) -> None:
+    @for_item
+    async def action_approve_all(self, subject: Subject) -> None:
+        """Approve all that waits for this recipient, once or always."""
         if not isinstance(subject, Review):
             await self._choose(subject)
             return
@@ -379,7 +361,9 @@ class RequestsScreen(ListPage[Item], where="requests"):
         else:
             self.action_reset()
 
-    async def _dismiss(self, subject: Subject) -> None:
+    @for_item
+    async def action_put_aside(self, subject: Subject) -> None:
+        """Take what waits off the list."""
         if not isinstance(subject, Review):
             raise UsageError(*NO_REVIEW)
         await self.ask("dismiss", id=subject.id)
