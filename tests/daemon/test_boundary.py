@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from agent.daemon.boundary import DECIDE, NOWHERE, without_certificates
@@ -17,20 +18,13 @@ from agent.errors import (
     UsageError,
     VaultError,
 )
+from agent.wire.decide import Answer
 from agent.wire.routes import CONTROL
 from tests.daemon.fakes import ASK, Running, behind
 from tests.house.tree import ROOT, sources
 
 PRIVATE = "married, 47 years old"
-FAILED: dict[str, object] = {
-    "code": "failed",
-    "attributes": {},
-    "unspecified": [],
-    "header": "",
-    "id": None,
-    "summary": None,
-    "stale_rules": False,
-}
+FAILED = msgspec.to_builtins(Answer(code="failed"))
 UNFORESEEN = [
     ZeroDivisionError(PRIVATE),
     KeyError(PRIVATE),

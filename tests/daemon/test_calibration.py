@@ -1,5 +1,7 @@
 """Answers written into the policy as prices."""
 
+from typing import get_args
+
 import pytest
 
 from agent.daemon.policy_api import DIGITS
@@ -9,12 +11,8 @@ from policy.read import load
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import MODEL, SHOP
 
-IMPROVEMENT: dict[str, Improvement] = {"1": "25%", "2": "50%", "3": "100%", "4": "4x", "5": "never"}
-SAID = Answers(
-    improvement=IMPROVEMENT,
-    sensitivity={"age": 2, "gender": 5},
-    one_of={"1": 5, "10": 4, "1000": 1},
-)
+WANTED = dict(zip("12345", get_args(Improvement), strict=True))
+SAID = Answers(improvement=WANTED, sensitivity={"age": 2, "gender": 5}, one_of={"1": 5, "1000": 1})
 
 
 def test_it_goes_into_the_policy_in_use(home: Home) -> None:
@@ -48,7 +46,7 @@ def test_what_cannot_be_written_is_told_all_the_same(home: Home, policy: str | N
     if policy is not None:
         home.paths.policy.write_text(policy)
     home.calls.reload()
-    said = Answers(improvement=IMPROVEMENT, one_of={"10": 2})
+    said = Answers(improvement=WANTED, one_of={"10": 2})
     with pytest.raises(UsageError):
         home.calls.calibrate(Calibrate(answers=[said], write=True))
     there = home.paths.policy.read_text() if home.paths.policy.exists() else None
@@ -58,7 +56,7 @@ def test_what_cannot_be_written_is_told_all_the_same(home: Home, policy: str | N
 
 def test_answers_that_are_none_are_not_written(home: Home) -> None:
     """Of two, one is enough."""
-    wrong = Answers(improvement=IMPROVEMENT, sensitivity={"shoe_size": 1})
+    wrong = Answers(improvement=WANTED, sensitivity={"shoe_size": 1})
     with pytest.raises(UsageError, match="unknown attribute 'shoe_size'"):
         home.calls.calibrate(Calibrate(answers=[SAID, wrong], write=True))
     assert home.paths.policy.read_text() == POLICY

@@ -90,6 +90,18 @@ def test_what_is_attached_is_what_is_recorded(
         assert answer.summary.people_left == entry.people_left == alike
 
 
+def test_who_forgets_is_left_with_what_it_was_just_sent() -> None:
+    """The headline has the number of people that the ledger has."""
+    agent, vault = living(f'{OPEN}memory = "forgets"\n')
+    for name in ("age", "gender"):
+        answer = handle(msgspec.structs.replace(SHOP, asked=[name]), MONDAY, agent)
+        column = ROWS[:, NAMES.index(name)]
+        alike = int((column == column[0]).sum())
+        assert vault.disclosures[-1].people_left == alike
+        assert answer.summary is not None
+        assert f"about {alike} people" in answer.summary.headline
+
+
 @given(policies(["everyone", "me"]), STREAMS, PEOPLE)
 def test_explaining_foretells_and_changes_nothing(
     rules: Rules, stream: list[tuple[int, Ask]], row: int

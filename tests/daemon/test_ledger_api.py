@@ -165,6 +165,8 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
     assert now == {**({} if replace else old.values[MODEL.id]), **own}
     names = {each.name for each in changed.changes}
     assert names == {n for n in OWN if old.values[MODEL.id].get(n) != now.get(n)}
+    holders = vault.ledger.disclosures.holders({name: now.get(name) for name in names}, pool_of)
+    assert {each.name: tuple(each.pools) for each in changed.stale} == holders
     for host in sorted(between):
         calls.decide(Ask(query=QUERIES[0], recipient=host))
     if not names:
@@ -226,6 +228,7 @@ def test_each_is_there_once_in_its_order(deeds: list[Deed], backwards: bool, lim
         assert (each.number < 0) == (each.kind == "nothing")
         assert each.waiting == life.waited.get(each.number, 0)
 
+    assert life.calls.ledger(after=2, limit=1000) == life.calls.ledger(limit=1000)[2:]
     for each, entry in zip(
         [each for each in found if each.number > 0], life.calls.ledger(limit=1000), strict=True
     ):
