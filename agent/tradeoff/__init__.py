@@ -17,7 +17,7 @@ Usable alone, with a utility and a cost of your own; nothing deeper needs to be 
 """
 
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric
-from agent.tradeoff.bounds import sampling_error
+from agent.tradeoff.bounds import sample_size, sampling_error
 from agent.tradeoff.check import Pair, Violations, random_pairs, submodularity, supermodularity
 from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
 from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
@@ -65,6 +65,7 @@ __all__ = [
     "members",
     "query_utility",
     "random_pairs",
+    "sample_size",
     "sampling_error",
     "singleton",
     "submodularity",

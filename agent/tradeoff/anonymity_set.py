@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -16,7 +16,7 @@ Measures = Sequence[tuple["Metric", int]]
 
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
-METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "k-anonymity", "entropy")
+METRICS: tuple[Metric, ...] = get_args(Metric)
 PRIOR_ROWS = 5  # weight of the overall share in P_j(v|y), in rows
 FEWEST = 30  # people who specify the guarded attribute; fewer say nothing about it
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates

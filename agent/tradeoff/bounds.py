@@ -1,7 +1,7 @@
 """Bounds: on the optimum, on a search that extends a fixed set, and on sampling errors."""
 
 from collections.abc import Sequence
-from math import log, sqrt
+from math import ceil, isfinite, log, sqrt
 
 from agent.tradeoff.local_search import Memo, SetFunction
 from agent.tradeoff.sets import members, singleton
@@ -128,16 +128,31 @@ class Contraction(SetFunction):
         return self._function.cost_floor(self._base | mask) - self._cost
 
 
-def sampling_error(samples: int, delta: float, spread: float = 1.0) -> float:
+def sampling_error(
+    samples: int, delta: float, spread: float = 1.0, *, two_sided: bool = False
+) -> float:
     """Return how far off ``samples`` estimate a mean loss, with confidence 1 - ``delta``.
 
     ``spread``: how far losses are apart at the most: 1 for I(A), a probability, and people as
     samples (Lemma 4.3); log2 K bits for U(A), K the intents of a query, and rows (Lemma 4.2).
-    ``delta``: between 0 and 1; the lemmas bound errors in one direction, and each direction gets
-    half of it. ValueError for arguments outside these ranges.
+    ``delta``: between 0 and 1. As printed the lemmas bound errors in one direction; ``two_sided``
+    bounds both. ValueError for arguments outside these ranges.
     """
     if not samples >= 1:
         raise ValueError(f"a sample has at least one row, not {samples}")
     if not 0 < delta < 1:
         raise ValueError(f"delta is a probability between 0 and 1, not {delta}")
-    return spread * sqrt((log(2) - log(delta)) / (2 * samples))
+    return spread * sqrt((log(2 if two_sided else 1) - log(delta)) / (2 * samples))
+
+
+def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: bool = False) -> int:
+    """Return how many samples leave at most ``error``: the inverse of `sampling_error`.
+
+    ValueError also where the number is too large for a float.
+    """
+    if not (error > 0 and isfinite(error)):
+        raise ValueError(f"an error is a finite number above 0, not {error}")
+    ratio = sampling_error(1, delta, spread, two_sided=two_sided) / error
+    if not isfinite(ratio * ratio):
+        raise ValueError(f"an error of {error} takes more samples than can be counted")
+    return ceil(ratio * ratio)

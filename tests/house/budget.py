@@ -55,7 +55,7 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 214),
-    "lines of tests": (42_000, 56_494),
+    "lines of tests": (42_000, 56_572),
 }
 STANDING = {
     "agent": Size(405, 4),
@@ -64,13 +64,13 @@ STANDING = {
     "agent/decision": Size(1_255, 10),
     "agent/lab": Size(3_541, 34),
     "agent/model": Size(800, 8),
-    "agent/tradeoff": Size(1_794, 15),
+    "agent/tradeoff": Size(1_804, 15),
     "agent/tui": Size(3_816, 23),
     "agent/vault": Size(2_488, 15),
     "agent/wire": Size(995, 11),
     "policy": Size(2_207, 14),
     "agent/build": Size(1_033, 13),
-    "agent/words": Size(692, 6),
+    "agent/words": Size(716, 6),
 }
 
 

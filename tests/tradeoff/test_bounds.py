@@ -1,7 +1,7 @@
 """Bounds hold, and sample sizes are those of the lemmas."""
 
 from itertools import product
-from math import log, log2, prod
+from math import ceil, log, log2, prod
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from agent.tradeoff.bounds import (
     additive_bound,
     online_bound,
     possible,
+    sample_size,
     sampling_error,
 )
 from agent.tradeoff.check import submodularity, supermodularity
@@ -25,6 +26,7 @@ from tests.tradeoff.doubles import Tabulated, arbitrary, submodular
 from tests.tradeoff.test_utility import conditionally_independent
 from tests.tradeoff.worlds import World, all_pairs, objectives
 
+ERRORS = st.floats(1e-3, 10)
 DELTAS = st.floats(1e-6, 1, exclude_max=True)
 
 
@@ -137,20 +139,51 @@ def test_the_certified_share(value: float, bound: float | None, share: float | N
     assert Evidence(value, bound=bound).certified == share
 
 
-@given(st.integers(1, 10_000), st.integers(1, 10**6), DELTAS)
-def test_lemmas_4_2_and_4_3_as_printed(intents: int, samples: int, delta: float) -> None:
-    """So many rows are needed for that error, at half of delta for each direction."""
-    error = sampling_error(samples, delta, log2(intents))
-    if error > 0:
-        printed = 1 / 2 * (log2(intents) / error) ** 2 * log(2 / delta)
-        assert printed == pytest.approx(samples)
-    printed = 1 / (2 * sampling_error(samples, delta) ** 2) * log(2 / delta)
-    assert printed == pytest.approx(samples)
+@given(st.integers(1, 10_000), ERRORS, DELTAS)
+def test_lemmas_4_2_and_4_3_as_printed(intents: int, error: float, delta: float) -> None:
+    """The natural logarithm, one-sided; rounding may move a whole number by one."""
+    printed = 1 / 2 * (log2(intents) / error) ** 2 * log(1 / delta)
+    found = sample_size(error, delta, log2(intents))
+    assert found == pytest.approx(ceil(printed), rel=1e-12, abs=1)
+    assert found >= printed * (1 - 1e-12)
+    printed = 1 / (2 * error**2) * log(1 / delta)
+    assert sample_size(error, delta) == pytest.approx(ceil(printed), rel=1e-12, abs=1)
+
+
+@given(st.integers(1, 10_000), ERRORS, st.floats(2e-6, 1, exclude_max=True))
+def test_two_sided_is_one_sided_at_half_the_delta(intents: int, error: float, delta: float) -> None:
+    """Each direction gets half of what may go wrong."""
+    both = sample_size(error, delta, log2(intents), two_sided=True)
+    assert both == pytest.approx(sample_size(error, delta / 2, log2(intents)), abs=1)
+    assert both >= sample_size(error, delta, log2(intents))
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (sample_size(0.05, 0.05), 600),  # 599.15
+        (sample_size(0.05, 0.05, two_sided=True), 738),  # 737.78
+        (sample_size(0.1, 0.05, log2(1024)), 14_979),  # 14,978.66
+        (sample_size(0.1, 0.05, log2(1)), 0),  # one intent: nothing to estimate
+    ],
+)
+def test_examples(found: int, expected: int) -> None:
+    """Worked out by hand."""
+    assert found == expected
+
+
+@pytest.mark.parametrize("error", [0.0, -0.1, float("nan"), float("inf"), 1e-200])
+def test_an_error_is_a_finite_number_above_0(error: float) -> None:
+    """And so large that the samples can be counted."""
+    with pytest.raises(ValueError, match="error"):
+        sample_size(error, 0.05)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, 2.0, float("nan")])
 def test_delta_is_a_probability(delta: float) -> None:
     """Neither certainty nor nonsense."""
+    with pytest.raises(ValueError, match="delta"):
+        sample_size(0.1, delta)
     with pytest.raises(ValueError, match="delta"):
         sampling_error(9, delta)
 
@@ -161,14 +194,30 @@ def test_a_sample_has_a_row() -> None:
         sampling_error(0, 0.1)
 
 
-def test_so_many_samples_suffice() -> None:
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_so_many_samples_suffice(two_sided: bool) -> None:
     """Group entropies scored against the full counts: at most a share delta of runs is off.
 
     The entropies are as far apart as they can be, the hardest case for a mean.
     """
-    generator, runs, rows, delta = np.random.default_rng(0), 4000, 84, 0.1
+    generator, runs, error, delta = np.random.default_rng(0), 4000, 0.4, 0.1
     entropies = np.array([0.0, log2(8), 0.0, log2(8), 1.5])
     chances = np.array([0.3, 0.3, 0.15, 0.15, 0.1])
+    rows = sample_size(error, delta, log2(8), two_sided=two_sided)
     means = generator.choice(entropies, (runs, rows), p=chances).mean(axis=1)
-    off = np.abs(means - entropies @ chances)
-    assert 0 < np.mean(off > sampling_error(rows, delta, log2(8))) <= delta
+    off = means - entropies @ chances
+    missed = np.mean(np.abs(off) > error) if two_sided else np.mean(off > error)
+    assert 0 < missed <= delta
+
+
+@given(st.integers(2, 10_000), st.integers(1, 10**6), DELTAS, st.booleans())
+def test_the_error_of_a_sample_is_the_lemma_turned_round(
+    intents: int, samples: int, delta: float, two_sided: bool
+) -> None:
+    """So many rows are enough for it, and one less is not enough for a little less."""
+    spread = log2(intents)
+    error = sampling_error(samples, delta, spread, two_sided=two_sided)
+    if error > 0:
+        needed = sample_size(error, delta, spread, two_sided=two_sided)
+        assert needed == pytest.approx(samples, rel=1e-9, abs=1)
+        assert sample_size(error * 0.99, delta, spread, two_sided=two_sided) >= needed

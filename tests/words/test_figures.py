@@ -1,11 +1,13 @@
 """Numbers and lists as sentences have them."""
 
 from datetime import UTC, datetime
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.tradeoff.anonymity_set import METRICS
 from agent.words.figures import (
     CHANCES,
     MEASURED,
@@ -20,6 +22,12 @@ from agent.words.figures import (
     number,
     people,
 )
+from policy.settings import Metric
+
+
+def test_every_measure_has_words_and_can_be_chosen() -> None:
+    """One more of them needs both."""
+    assert {*MEASURED} == {*METRICS} == {*get_args(Metric)}
 
 
 def test_a_list_reads_like_a_sentence() -> None:

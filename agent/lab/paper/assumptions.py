@@ -207,7 +207,7 @@ def utility_estimates(subject: Subject, options: Options) -> Estimates:
     return Estimates(
         "utility, bits",
         along(subject.model, order, {EXACT: objective.utility, SAMPLED: sampled.value}),
-        sampling_error(options.samples, DELTA, log2(intents)),
+        sampling_error(options.samples, DELTA, log2(intents), two_sided=True),
     )
 
 
@@ -219,7 +219,7 @@ def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
     order, _ = greedy_order(cost_alone(model), eager_pass)
     persons = [each for each in order if each < model.persons]
     crowd, sampled = model.anonymity_set(), SampledCost(model, options)
-    error = sampling_error(options.samples, DELTA)
+    error = sampling_error(options.samples, DELTA, two_sided=True)
 
     def estimates(metric: Metric) -> Estimates:
         measures = {

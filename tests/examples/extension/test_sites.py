@@ -1,11 +1,11 @@
 """Which addresses are searches: the matcher, the rule's expression and a plain model agree."""
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.examples.extension.modules import Modules
@@ -147,3 +147,12 @@ def test_a_search_is_known_however_it_is_listed(
     site = modules(SITES, "siteOf", {"recipient": "a.example", "search": search})
     assert modules(SITES, "queryOf", site, address) == "b"
     assert re.search(modules(SITES, "expression", site), address)
+
+
+@given(st.text(min_size=1), st.text())
+def test_an_escaped_text_matches_itself(modules: Modules, text: str, other: str) -> None:
+    """And no other."""
+    assume(text != other)
+    expression: Any = modules(SITES, "escaped", text)
+    assert re.fullmatch(expression, text)
+    assert not re.fullmatch(expression, other)

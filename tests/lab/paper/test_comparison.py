@@ -189,7 +189,7 @@ def test_many_rows_estimate_utility_within_the_lemma(seed: int, chance: int, mas
     """At a width that a right estimate leaves once in a billion times."""
     subject = made_subject(seed, "plugin")
     sampled = SampledUtility(subject, Options(samples=MANY, seed=chance)).value(mask)
-    width = sampling_error(MANY, SURE, log2(3))
+    width = sampling_error(MANY, SURE, log2(3), two_sided=True)
     assert sampled == pytest.approx(subject.utility_alone().utility(mask), abs=width)
 
 
@@ -197,7 +197,7 @@ def test_many_rows_estimate_utility_within_the_lemma(seed: int, chance: int, mas
 def test_many_people_estimate_cost_within_the_lemma(seed: int, chance: int, mask: int) -> None:
     """The losses in [0, 1], over attributes of the person."""
     model, options = made_model(seed), Options(samples=MANY, seed=chance, k=7)
-    width = sampling_error(MANY, SURE)
+    width = sampling_error(MANY, SURE, two_sided=True)
     for metric in ("maxprob", "k-anonymity"):
         exact = model.anonymity_set().identifiability(mask, metric, options.k)
         assert SampledCost(model, options).value(mask, metric) == pytest.approx(exact, abs=width)

@@ -156,6 +156,18 @@ def test_every_host_is_a_site(files: LogFiles) -> None:
     assert any(each["topic"] is None for each in sites)
 
 
+def test_rows_stand_in_the_order_of_time(files: LogFiles) -> None:
+    """Of each person, whose rows stand together."""
+    table = pq.read_table(files.log, columns=["user", "asked", "time", "dwell"])
+    user = table["user"].to_numpy()
+    asked, time = (table[name].to_numpy() for name in ("asked", "time"))
+    same = user[1:] == user[:-1]
+    assert np.count_nonzero(~same) == PEOPLE - 1
+    assert np.all(np.diff(time)[same] > np.timedelta64(0))
+    assert np.all(time >= asked)
+    assert table["dwell"].to_numpy().min() >= 0
+
+
 def test_the_same_seed_writes_the_same_bytes(files: LogFiles, tmp_path: Path) -> None:
     """All files of it."""
     shares: list[float] = []
