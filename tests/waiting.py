@@ -1,5 +1,6 @@
 """Waiting for something, and never for ever."""
 
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,3 +30,13 @@ def bounded(end: Callable[[], object], patience: float = PATIENCE) -> Iterator[N
         yield
     finally:
         timer.cancel()
+
+
+@contextmanager
+def living(process: subprocess.Popen[Any], patience: float = PATIENCE) -> Iterator[None]:
+    """Kill a process at the end, or when it has lived too long: then whoever reads it goes on."""
+    with bounded(process.kill, patience):
+        try:
+            yield
+        finally:
+            process.kill()

@@ -156,10 +156,8 @@ def _socket(name: str, path: Path) -> Finding:
         return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
     if not stat.S_ISSOCK(status.st_mode):
         return bad(name, f"{path} is in the way, and is not a socket", "move it away")
-    foreign, stale = (
-        f"{path} belongs to another user",
-        f"{path} was left by a daemon that has ended",
-    )
+    foreign = f"{path} belongs to another user"
+    stale = f"{path} was left by a daemon that has ended"
     seen, close = f"other users can connect to {path}", f"chmod 600 '{path}'"
     wrong = (
         (status.st_uid != os.geteuid(), bad(name, foreign, "move it away")),

@@ -54,9 +54,9 @@ class Capped(socket.socket):
 
     most: ClassVar[int] = MOST
 
-    def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401  (as a socket takes them)
-        """Make a socket, or take one that is open."""
-        super().__init__(*given, **named)
+    def __init__(self, family: int = -1, kind: int = -1, *, fileno: int | None = None) -> None:
+        """Make a socket of a family and kind, or take the one that a number stands for."""
+        super().__init__(family, kind, fileno=fileno)
         self._taken: WeakSet[socket.socket] = WeakSet()
         self._warned = False
 
@@ -100,9 +100,9 @@ class PortSocket(Capped):
 
     most: ClassVar[int] = MOST_AT_PORT
 
-    def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401  (as a socket takes them)
-        """Make a socket, or take one that is open."""
-        super().__init__(*given, **named)
+    def __init__(self, *, fileno: int) -> None:
+        """Take a socket that is open."""
+        super().__init__(fileno=fileno)
         self._strangers: dict[Any, socket.socket] = {}  # by their addresses, oldest first
         self._proven: dict[Any, socket.socket] = {}
 

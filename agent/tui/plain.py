@@ -8,6 +8,7 @@ JOINERS = (
 )
 DROPPED = str.maketrans("", "", JOINERS)
 CUT = "…"
+HIDDEN = "•••"  # a value that may not be seen
 
 
 def plain(text: str) -> str:

@@ -6,7 +6,6 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Timer
 from typing import Any, NamedTuple
 
 import keyring
@@ -20,9 +19,9 @@ from tests.cli.examples import cli_model, no_constant
 from tests.cli.policies import DEAD, RIGHT, WRONG
 from tests.cli.vaults import FAST, PASSPHRASE
 from tests.vault.doubles import Memory
+from tests.waiting import living
 from tests.wire.fake import FakeDaemon, says, short_folder
 
-PATIENCE = 60.0  # seconds, for what takes a fraction of one
 # Ibis 12 calls what DuckDB 2 has renamed.
 builds = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
@@ -63,14 +62,11 @@ class Ran(NamedTuple):
 def process(*command: str) -> Iterator[subprocess.Popen[str]]:
     """Run a program until the `with` ends, or for a minute: whoever reads from it is not stuck."""
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as started:
-        limit = Timer(PATIENCE, started.kill)
-        limit.start()
-        try:
-            yield started
-        finally:
-            limit.cancel()
-            started.kill()
+    with (
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as started,
+        living(started),
+    ):
+        yield started
 
 
 Run = Callable[..., Ran]

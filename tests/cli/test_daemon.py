@@ -17,7 +17,8 @@ from agent.files import private_folder
 from agent.paths import HOME, RUNTIME, Paths, paths
 from agent.wire.base import Done
 from agent.wire.client import Client
-from tests.cli.conftest import PATIENCE, Run, process
+from tests.cli.conftest import Run, process
+from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, short_folder
 
 START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]

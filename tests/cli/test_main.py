@@ -21,9 +21,10 @@ from agent.model.file import write
 from agent.paths import paths
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.decide import Ask
-from tests.cli.conftest import PATIENCE, Run, process
+from tests.cli.conftest import Run, process
 from tests.cli.daemon import ANSWER
 from tests.cli.examples import cli_model
+from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon
 
 # The command in a process of its own, as a shell starts it.

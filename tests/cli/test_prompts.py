@@ -24,10 +24,11 @@ from agent.cli.prompts import (
 from agent.errors import ReticentError, UsageError, VaultError
 from agent.paths import paths
 from agent.wire.base import LONGEST_SECRET
-from tests.cli.conftest import PATIENCE, Run
+from tests.cli.conftest import Run
 from tests.cli.daemon import LOCKED
 from tests.cli.vaults import PASSPHRASE, made
 from tests.vault.doubles import Memory
+from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60)

@@ -14,9 +14,10 @@ from agent.cli.main import program
 from agent.cli.status import NAME, VARIABLE
 from agent.paths import paths
 from agent.wire.state import Status
-from tests.cli.conftest import PATIENCE, Run
+from tests.cli.conftest import Run
 from tests.cli.daemon import LOCKED, POLICY, STATUS, VILLAGE, changed
 from tests.house.test_imports import imported
+from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, says
 
 HEAVY = {"numpy", "aiohttp", "asyncio", "cryptography", "safetensors", "tomlkit", "textual"}

@@ -17,7 +17,7 @@ from agent.errors import LockedError
 from agent.wire.client import Client
 from agent.wire.decide import Ask
 from agent.wire.state import Event, EventKind
-from tests.cli.conftest import PATIENCE, Run, process
+from tests.cli.conftest import Run, process
 from tests.cli.daemon import (
     AT,
     ENTRIES,
@@ -31,6 +31,7 @@ from tests.cli.daemon import (
     changed,
 )
 from tests.daemon.whole_daemon import LOOK, living
+from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, says, short_folder
 
 START = [sys.executable, "-c", "from agent.cli.main import run; run()", "requests", "watch"]

@@ -14,8 +14,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Timer
-from time import monotonic, sleep
 from typing import Any
 
 from agent.daemon.run import Options, run
@@ -24,31 +22,15 @@ from agent.paths import Paths, paths
 from agent.wire.base import Done
 from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES
+from tests import waiting
 from tests.daemon.fakes import FakeAgent, FakeCalls, Said, asked
 from tests.house.tree import ROOT
 from tests.vault.dumps import state
 
-PATIENCE = 60.0  # seconds, for what takes a few at most
-
-
-@contextmanager
-def bounded(process: subprocess.Popen[Any], seconds: float = PATIENCE) -> Iterator[None]:
-    """Kill a process at the end, or when it has lived too long: then whoever reads it goes on."""
-    late = Timer(seconds, process.kill)
-    late.start()
-    try:
-        yield
-    finally:
-        late.cancel()
-        process.kill()
-
 
 def awaited(path: Path, text: str = "") -> None:
     """Wait until a file is there, with a text in it."""
-    until = monotonic() + PATIENCE
-    while not (path.exists() and text in path.read_text()):
-        assert monotonic() < until, f"no {text!r} in {path}"
-        sleep(0.01)
+    waiting.until(lambda: path.exists() and text in path.read_text(), f"{text!r} in {path}")
 
 
 @contextmanager
@@ -62,7 +44,7 @@ def begun(
         subprocess.Popen(
             [*before, *program], stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment
         ) as process,
-        bounded(process),
+        waiting.living(process),
     ):
         yield process
 
@@ -92,14 +74,14 @@ def ended(process: subprocess.Popen[str]) -> str:
     """Wait until a daemon has ended of itself; return what it said last."""
     assert process.stderr is not None
     said = process.stderr.read()
-    assert process.wait(PATIENCE) == 0, said
+    assert process.wait(waiting.PATIENCE) == 0, said
     return said
 
 
 def ask(at: Path, method: str = "GET", path: str = "/v1/status", body: object = None) -> Said:
     """Ask a daemon at a socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as opened:
-        opened.settimeout(PATIENCE)
+        opened.settimeout(waiting.PATIENCE)
         opened.connect(str(at))
         return asked(opened, method, path, body)
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent.daemon import relay
-from tests.daemon.begun import bounded
+from tests.waiting import PATIENCE, living
 
-PATIENCE = 60.0  # seconds
 COMMAND = [sys.executable, "-I", "-S", relay.__file__]
 
 
@@ -60,6 +59,6 @@ def hosting(socket: Path, *command: str) -> Iterator[Host]:
             cwd="/",
             env={"PATH": "/usr/bin:/bin"},
         ) as process,
-        bounded(process, 4 * PATIENCE),
+        living(process, 4 * PATIENCE),
     ):
         yield Host(process)

@@ -20,8 +20,9 @@ from agent import __version__
 from agent.daemon import relay
 from agent.daemon.relay import LARGEST, LENGTH, BrokenOffError, asked, framed, frames
 from agent.wire.base import MOST_BYTES, Fault
-from tests.daemon.relay_host import COMMAND, PATIENCE, Host, hosting
+from tests.daemon.relay_host import COMMAND, Host, hosting
 from tests.daemon.whole_daemon import Live, home, living, started
+from tests.waiting import PATIENCE
 from tests.wire.fake import short_folder
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-Length: %d\r\n\r\n%b"

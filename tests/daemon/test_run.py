@@ -14,9 +14,10 @@ from msgspec import to_builtins
 from agent.daemon.run import Options, run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
-from tests.daemon.begun import PATIENCE, ask, awaited, begun, ended, fake_inside, running, until
+from tests.daemon.begun import ask, awaited, begun, ended, fake_inside, running, until
 from tests.daemon.fakes import ASK, LOCKED, received, short_home
 from tests.vault.dumps import NEVER
+from tests.waiting import PATIENCE
 
 SWITCH = "systemd-socket-activate"
 

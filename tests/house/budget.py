@@ -55,12 +55,12 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 214),
-    "lines of tests": (42_000, 56_572),
+    "lines of tests": (42_000, 56_567),
 }
 STANDING = {
     "agent": Size(405, 4),
     "agent/cli": Size(4_619, 30),
-    "agent/daemon": Size(5_000, 32),
+    "agent/daemon": Size(4_998, 32),
     "agent/decision": Size(1_255, 10),
     "agent/lab": Size(3_541, 34),
     "agent/model": Size(800, 8),

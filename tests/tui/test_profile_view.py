@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from rich.cells import cell_len
 
+from agent.tui.plain import HIDDEN
 from agent.tui.screens.profile import (
-    HIDDEN,
     NOT_SET,
     PENDING,
     STEPS,

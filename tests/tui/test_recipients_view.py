@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agent.tui.plain import HIDDEN
 from agent.tui.screens.recipients import (
     CHART,
-    HIDDEN,
     LEAST_NAME,
     PEOPLE,
     REQUESTS,

@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from agent.tui.dialogs import Choice, Confirm
 from agent.tui.list_page import SentencesPage, for_item
-from agent.tui.plain import fitted, plain
+from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
 from agent.wire.records import Changed, Profile, ProfileChange, Recipient
@@ -22,7 +22,6 @@ from agent.words.outcomes import RULINGS
 from agent.words.titles import in_order, value_title
 
 STEPS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # bits
-HIDDEN = "•••"
 NOT_SET = "not set"
 EACH_REQUEST = "each request"
 UNWRITTEN = "not saved yet: Enter"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
+from math import inf
 from typing import ClassVar, NamedTuple
 
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from agent.errors import DaemonError, ReticentError
 from agent.tui.charts import bars
 from agent.tui.dialogs import Confirm
 from agent.tui.list_page import ListPage, for_item
-from agent.tui.plain import fitted, plain
+from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.base import Done
 from agent.wire.decide import Allow, Allowed, Refuse
@@ -33,7 +34,6 @@ from agent.words.titles import NONE, Titles, titled, value_title
 PEOPLE, REQUESTS = 32, 10  # columns
 LEAST_NAME = 12
 SPARK, CHART = 8, 36  # columns of bars
-HIDDEN = "•••"
 UNGUARDED = (
     "You guard no fact from it, so its guesses are not computed. g in Profile (4) guards one."
 )
@@ -175,12 +175,12 @@ def additions(weighed: Weighed) -> list[tuple[str, str, tuple[str, str, str, str
     """
 
     def worth(row: WeighedOutcome) -> float | None:
-        known = row.gain_bits is not None and row.cost_bits is not None
-        return row.gain_bits - row.cost_bits if known else None  # type: ignore[operator]
+        if row.gain_bits is None or row.cost_bits is None:
+            return None
+        return row.gain_bits - row.cost_bits
 
     def place(row: WeighedOutcome) -> float:
-        found = worth(row)
-        return float("inf") if found is None else -found
+        return inf if (found := worth(row)) is None else -found
 
     found = []
     for row in sorted((each for each in weighed.rows if not each.held), key=place):
