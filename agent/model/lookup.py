@@ -1,4 +1,4 @@
-"""Which known query a text means: the one with that text, however it is written, or none."""
+"""Which known query has a text as its name or phrasing, however it is written, or none."""
 
 import re
 import unicodedata
@@ -90,24 +90,33 @@ def singular(text: str) -> str:
 
 
 class QueryIndex:
-    """Finds known queries by text; a text that is not one of them means none."""
+    """Finds known queries by their texts; a text that is not one of them means none."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        """Take the known texts; of two that are normalised alike, the first is found."""
-        distinct: dict[str, int] = {}
-        for index, text in enumerate(texts):
-            distinct.setdefault(normalise(text), index)
+    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
+        """Take the texts of each query, its name first.
+
+        A phrasing of two queries means neither, and one that is the name of a query means that.
+        Of two names that are normalised alike, the first is found.
+        """
+        names: dict[str, int | None] = {}
+        phrasings: dict[str, int | None] = {}
+        for query, (name, *rest) in enumerate(texts):
+            names.setdefault(normalise(name), query)
+            for text in map(normalise, rest):
+                phrasings[text] = query if phrasings.get(text, query) == query else None
+        distinct = phrasings | names
         self._ways: list[tuple[Callable[[str], str], dict[str, int | None]]] = []
         for way in (normalise, separated, singular):
             found: dict[str, int | None] = {}
             for text, index in distinct.items():
                 written = way(text)
-                found[written] = None if written in found else index  # two are meant alike
+                alike = found.get(written, index) == index  # else two are meant
+                found[written] = index if alike else None
             self._ways.append((way, found))
         self._found: Recent[str, int | None] = Recent(KEPT)
 
     def find(self, text: str) -> int | None:
-        """Return the index of the known query with this text, else None.
+        """Return the index of the known query that has this text, else None.
 
         The same text comes before one that differs in punctuation, and that before one that
         differs in a plural. None for empty text, and where two queries are meant alike.

@@ -10,6 +10,7 @@ import numpy as np
 from agent.errors import UsageError
 from agent.model.attributes import Attribute
 from agent.model.lookup import QueryIndex, Recent
+from agent.model.reading import NOTHING, Reading
 from agent.model.tables import COST_METRICS, Singles, Tables, read_only
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, QueryRows
@@ -107,10 +108,15 @@ class Model:
         return names.index(name)
 
     def match(self, text: str) -> int | None:
-        """Return the index of the query that a text means, None where it means none of them."""
+        """Return the index of the query with this name or phrasing, None where there is none."""
         return self.remember(
-            QueryIndex, lambda: QueryIndex([query.text for query in self.queries])
+            QueryIndex, lambda: QueryIndex([(query.text,) for query in self.queries])
         ).find(text)
+
+    def read(self, text: str) -> Reading:
+        """Return which known queries a text means, and how probably."""
+        query = self.match(text)
+        return NOTHING if query is None else Reading.exact(query)
 
     def rows(self, query: int) -> QueryRows:
         """Return the rows of a query; ``user`` and ``intent`` are copied, into intp."""

@@ -73,7 +73,7 @@ def test_how_a_text_is_written_is_put_aside_once(text: str) -> None:
 @given(st.lists(ANY_TEXT | WORDS, max_size=6))
 def test_every_known_text_finds_the_first_that_is_the_same(texts: list[str]) -> None:
     """However alike others are; unless it is empty, which means nothing."""
-    index = QueryIndex(texts)
+    index = QueryIndex([[text] for text in texts])
     normal = [normalise(text) for text in texts]
     for text in texts:
         expected = normal.index(normalise(text)) if normalise(text) else None
@@ -84,13 +84,42 @@ def test_every_known_text_finds_the_first_that_is_the_same(texts: list[str]) -> 
 def test_a_text_means_the_one_query_that_is_the_same(texts: list[str], text: str) -> None:
     """The definition: as it is written, else without punctuation, else in the singular."""
     known = list(dict.fromkeys(map(normalise, texts)))
-    found = QueryIndex(known).find(text)
+    found = QueryIndex([[each] for each in known]).find(text)
     for way in (normalise, separated, singular):
         same = [at for at, each in enumerate(known) if way(each) == way(text)]
         if same and way(text):
             assert found == (same[0] if len(same) == 1 else None)
             return
     assert found is None
+
+
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=4), WORDS)
+def test_a_phrasing_means_its_query_unless_it_is_anothers(
+    texts: list[list[str]], text: str
+) -> None:
+    """The definition again, with phrasings beside the names: a name comes before a phrasing."""
+    found = QueryIndex(texts).find(text)
+    names = [normalise(name) for name, *_ in texts]
+    meant: dict[str, int | None] = {}
+    for query, (_, *rest) in enumerate(texts):
+        for each in map(normalise, rest):
+            meant[each] = query if meant.get(each, query) == query else None
+    meant |= {name: names.index(name) for name in names}
+    for way in (normalise, separated, singular):
+        same = {query for each, query in meant.items() if way(each) == way(text)}
+        if same and way(text):
+            assert found == (same.pop() if len(same) == 1 else None)
+            return
+    assert found is None
+
+
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=4), WORDS)
+def test_a_phrasing_takes_no_name_from_its_query(texts: list[list[str]], more: str) -> None:
+    """Every name finds what it found without phrasings, whatever is added to another query."""
+    plain = QueryIndex([each[:1] for each in texts])
+    rich = QueryIndex([[*each, more] for each in texts])
+    for name, *_ in texts:
+        assert rich.find(name) == plain.find(name)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +152,7 @@ def test_examples_of_finding(text: str, query: str | None) -> None:
     """Separators and a plural do not count; a longer question is another question."""
     texts = ["java", "javascript", "python", "postgresql", "version_control", "job/site"]
     texts += ["branches", "battery", "c", "net", "news", "windows"]
-    found = QueryIndex(texts).find(text)
+    found = QueryIndex([[each] for each in texts]).find(text)
     assert (None if found is None else texts[found]) == query
 
 

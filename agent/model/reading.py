@@ -1,0 +1,51 @@
+"""What a text means: up to three known queries, each with a probability (DESIGN 2.9)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST = 3  # candidates
+LEAST = 0.1  # the probability of a candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A known query that a text may mean; ``query``: its index, ``probability``: 0.1 to 1."""
+
+    query: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text means, by the text alone.
+
+    ``candidates``: at most three, the surest first, of probabilities that sum to at most 1; the
+    rest is the probability that the text means something else. ``query``: the surest of them
+    where it is sure enough, else None: nothing is disclosed for such a text.
+    """
+
+    query: int | None = None
+    candidates: tuple[Candidate, ...] = ()
+
+    @classmethod
+    def exact(cls, query: int) -> "Reading":
+        """Return the reading of a known query's own text, or of one of its phrasings."""
+        return cls(query, (Candidate(query, 1.0),))
+
+    @classmethod
+    def of(cls, probabilities: Sequence[float], threshold: float) -> "Reading":
+        """Return the reading by the probability of each query; the first of equals comes first.
+
+        ``threshold``: the least probability of the surest for the text to mean it.
+        """
+        surest = sorted(range(len(probabilities)), key=lambda query: -probabilities[query])[:MOST]
+        candidates = tuple(
+            Candidate(query, probabilities[query])
+            for query in surest
+            if probabilities[query] >= LEAST
+        )
+        sure = bool(candidates) and candidates[0].probability >= threshold
+        return cls(candidates[0].query if sure else None, candidates)
+
+
+NOTHING = Reading()
