@@ -24,6 +24,7 @@ FIGURES: st.SearchStrategy[Figure] = st.one_of(
 )
 FINITE = st.floats(-1e6, 1e6)
 WEIGHTS = st.floats(1e-9, 1e9)
+PEOPLE = st.floats(1, 1e9)
 
 
 @st.composite
@@ -33,17 +34,26 @@ def attribute_lists(draw: st.DrawFn) -> tuple[Attribute, ...]:
     scopes += ["request"] * draw(st.integers(0, 2))
     values = st.lists(TEXTS.filter(lambda text: text != UNSPECIFIED), max_size=3, unique=True)
     names = [f"a{place}" for place in range(len(scopes))]
+    concepts = draw(st.lists(TEXTS, min_size=len(names), max_size=len(names), unique=True))
+    lists = [(UNSPECIFIED, *draw(values)) for _ in names]
     return tuple(
         Attribute(
             name=name,
             title=draw(TEXTS),
             scope=scope,
-            values=(UNSPECIFIED, *draw(values)),
+            values=lists[place],
+            concept=concepts[place],
+            value_concepts=(UNSPECIFIED, *(draw(_concept(each)) for each in lists[place][1:])),
             refines=draw(st.sampled_from([None, *names[:place]])),
             sensitivity=draw(st.floats(0, 10)),
         )
         for place, (name, scope) in enumerate(zip(names, scopes, strict=True))
     )
+
+
+def _concept(value: str) -> st.SearchStrategy[str | None]:
+    """Draw what a value is called across models: no two values the same."""
+    return st.sampled_from([value, f"{value} \u2026 elsewhere", None])
 
 
 @st.composite
@@ -63,6 +73,7 @@ def models(draw: st.DrawFn) -> Model:
         id=draw(TEXTS),
         source=draw(TEXTS),
         licence=draw(TEXTS),
+        stands_for=draw(TEXTS),
         estimator=draw(st.sampled_from(["louo", "plugin"])),
         attributes=attributes,
         queries=tuple(draw(_query(text, part)) for text, part in zip(texts, rows, strict=True)),
@@ -97,7 +108,7 @@ def populations(draw: st.DrawFn, attributes: tuple[Attribute, ...]) -> Populatio
     tables = [arrays(np.uint32, (people, card), elements=counts) for card in request]
     return Population(
         codes=draw(codes(people, person)),
-        weights=draw(st.none() | arrays(np.float64, people, elements=WEIGHTS)),
+        weights=draw(st.none() | arrays(np.float64, people, elements=PEOPLE)),
         request_counts=tuple(draw(table.filter(np.any)) for table in tables),
     )
 
@@ -119,6 +130,7 @@ def _query(draw: st.DrawFn, text: str, rows: QueryRows) -> Query:
         rows=len(rows.user),
         users=len(rows.person),
         prior_entropy_bits=draw(FINITE),
+        title=draw(TEXTS),
         predicted_bits=draw(st.none() | FINITE),
         heldout_bits=draw(st.none() | FINITE),
     )

@@ -37,7 +37,7 @@ DEFERRED = {
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
 }
 QUERIES: dict[str, tuple[Column, Callable[[Any], str]]] = {  # in the order of the object
-    "text": (wide("query"), str),
+    "title": (wide("query"), str),
     "rows": (numeric("answers"), "{:,}".format),
     "users": (numeric("people"), "{:,}".format),
     "intents": (numeric("results"), lambda intents: f"{len(intents):,}"),
@@ -179,10 +179,14 @@ def model_record(found: Model) -> dict[str, Any]:
     names = ("id", "source", "licence", "digest", "estimator")
     return {
         **{name: getattr(found, name) for name in names},
-        "people": found.population.people,
+        "people": round(found.people),
+        "stands_for": found.stands_for,
+        "population_rows": found.population.people,
         "person_level_rows": True,
         "attributes": found.attributes,
-        "queries": [{name: getattr(each, name) for name in QUERIES} for each in found.queries],
+        "queries": [
+            {name: getattr(each, name) for name in ("text", *QUERIES)} for each in found.queries
+        ],
         "options": dict(found.options),
         "validation": dict(found.validation),
     }
@@ -191,7 +195,11 @@ def model_record(found: Model) -> dict[str, Any]:
 def summary(found: Model) -> str:
     """Return one plain sentence about a model."""
     counts = f"{len(found.queries)} queries and {len(found.attributes)} attributes"
-    return f"{found.id} knows {counts}, learned from {found.population.people:,} people."
+    rows = f"{found.population.people:,}"
+    if found.population.weights is None:
+        return f"{found.id} knows {counts}, learned from {rows} {found.stands_for}."
+    people = f"about {float(f'{found.people:.3g}'):,.0f} {found.stands_for}"
+    return f"{found.id} knows {counts}, learned from {rows} people, who stand for {people}."
 
 
 def dropped(found: Model) -> str:

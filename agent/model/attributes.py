@@ -20,8 +20,10 @@ class Attribute:
 
     ``name``: matches ``[a-z][a-z0-9_]*``; ``title``: for people; ``scope``: fixed per person, or
     set per request; ``values``: unique, ``"unspecified"`` first; ``refines``: the attribute of
-    which this is a finer grain; ``sensitivity``: default, bits of utility it must bring.
-    Raises ValueError if one of these does not hold.
+    which this is a finer grain; ``sensitivity``: default, bits of utility it must bring;
+    ``concept``: what it is called across models, its name by default; ``value_concepts``: what
+    each value is called across models, None where nothing elsewhere corresponds to it; by default
+    the values. Raises ValueError if one of these does not hold.
     """
 
     name: str
@@ -30,8 +32,13 @@ class Attribute:
     values: tuple[str, ...]
     refines: str | None = None
     sensitivity: float = 0.0
+    concept: str = ""
+    value_concepts: tuple[str | None, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "concept", self.concept or self.name)
+        object.__setattr__(self, "value_concepts", self.value_concepts or self.values)
+        known = [each for each in self.value_concepts if each is not None]
         checks = (
             (NAME.fullmatch(self.name), "has a name that does not match [a-z][a-z0-9_]*"),
             (self.title, "has no title"),
@@ -42,6 +49,10 @@ class Attribute:
             (self.refines != self.name, "refines itself"),
             (math.isfinite(self.sensitivity), "has a sensitivity that is not finite"),
             (self.sensitivity >= 0, "has a sensitivity below 0"),
+            (len(self.value_concepts) == len(self.values), "does not have a concept per value"),
+            (self.value_concepts[:1] == (UNSPECIFIED,), f"gives {UNSPECIFIED!r} another concept"),
+            (len(set(known)) == len(known), "has two values of one concept"),
+            (all(known), "has a value with an empty concept"),
         )
         for holds, problem in checks:
             if not holds:

@@ -42,6 +42,7 @@ _CODE, _UINT, _FLOAT = ("U8",), ("U8", "U16", "U32"), ("F64",)
 _LITTLE_ENDIAN = {"U8": "<u1", "U16": "<u2", "U32": "<u4", "F64": "<f8"}
 FIGURES = {"attributes.costs", "attributes.utilities", "pairs.costs", "pairs.utilities"}
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
+MIN_PEOPLE = 1  # that a row of the population stands for
 _BLOCK = 64  # rows whose codes are compared at once
 NAME = "so2017.safetensors"
 MAX_BYTES = 2**30
@@ -62,7 +63,7 @@ def verified(data: bytes) -> str:
         raise DamagedModelError(what, "a model is built with `reticent model build`")
     if int(opening[2]) != FORMAT:
         what = f"the model has format {int(opening[2])}, and this version reads format {FORMAT}"
-        raise VersionError(what, "install the reticent that matches it, or build it anew")
+        raise VersionError(what, "build it anew, or install the reticent that matches it")
     if _LENGTH + _header_length(data) > len(data):
         raise damaged("the model is cut short within its header")
     digest = opening[1].decode()
@@ -185,11 +186,11 @@ def check_ranges(
     for name in tensors.keys() & FIGURES:
         if not np.isfinite(tensors[name]).all():
             raise damaged(f"tensor {name!r} has a number that is not finite")
-    for name in ("queries.weights", "population.weights"):
+    for name, least in (("queries.weights", MIN_WEIGHT), ("population.weights", MIN_PEOPLE)):
         weights = tensors.get(name, np.ones(1))
         # Written so that NaN, of which every comparison is false, is refused too.
-        if not ((weights >= MIN_WEIGHT) & (weights <= MAX_WEIGHT)).all():
-            raise damaged(f"tensor {name!r} has a weight outside {MIN_WEIGHT:g} to {MAX_WEIGHT:g}")
+        if not ((weights >= least) & (weights <= MAX_WEIGHT)).all():
+            raise damaged(f"tensor {name!r} has a weight outside {least:g} to {MAX_WEIGHT:g}")
 
 
 def _check_codes(tensors: Tensors, name: str, attributes: Sequence[Attribute]) -> None:
@@ -246,6 +247,7 @@ def decode(data: bytes) -> Model:
         id=metadata.id,
         source=metadata.source,
         licence=metadata.licence,
+        stands_for=metadata.stands_for,
         estimator=metadata.estimator,
         attributes=attributes,
         queries=queries,

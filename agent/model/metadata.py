@@ -15,7 +15,7 @@ from agent.model.lookup import normalise
 from agent.model.model import Figure, Model, Query
 from agent.tradeoff.utility import Estimator
 
-FORMAT = 1
+FORMAT = 2
 BLANK = "0" * 64  # stands for the digest while it is computed
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=1, le=2**32)]
@@ -30,6 +30,8 @@ class _AttributeEntry(Struct, frozen=True, forbid_unknown_fields=True):
     values: tuple[str, ...]
     refines: str | None
     sensitivity: float
+    concept: Text
+    value_concepts: Annotated[tuple[str | None, ...], Meta(min_length=1)]
 
 
 class _QueryEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,6 +43,7 @@ class _QueryEntry(Struct, frozen=True, forbid_unknown_fields=True):
     prior_entropy_bits: float
     predicted_bits: float | None
     heldout_bits: float | None
+    title: Text
 
 
 class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,6 +54,7 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
     id: Text
     source: str
     licence: str
+    stands_for: Text
     estimator: Estimator
     attributes: Annotated[tuple[_AttributeEntry, ...], Meta(min_length=1, max_length=1024)]
     queries: Annotated[tuple[_QueryEntry, ...], Meta(min_length=1)]
@@ -100,11 +104,12 @@ def from_header(header: bytes) -> Metadata:
 
 def check_texts(metadata: Metadata) -> None:
     """Refuse control characters: these texts will be shown on a terminal."""
-    texts = [metadata.id, metadata.source, metadata.licence]
+    texts = [metadata.id, metadata.source, metadata.licence, metadata.stands_for]
     for attribute in metadata.attributes:
-        texts += (attribute.title, *attribute.values)
+        texts += (attribute.title, *attribute.values, attribute.concept)
+        texts += (each for each in attribute.value_concepts if each is not None)
     for query in metadata.queries:
-        texts += (query.text, *query.intents)
+        texts += (query.text, query.title, *query.intents)
     for figures in (metadata.options, metadata.validation):
         texts += (*figures, *(each for each in figures.values() if isinstance(each, str)))
     for text in texts:
@@ -115,9 +120,12 @@ def check_texts(metadata: Metadata) -> None:
 def check_attributes(attributes: Sequence[Attribute]) -> None:
     """Refuse attributes that are out of order, there twice, or refined in a circle."""
     names = [attribute.name for attribute in attributes]
+    concepts = [attribute.concept for attribute in attributes]
     scopes = [attribute.scope for attribute in attributes]
     if len(set(names)) < len(names):
         raise damaged(f"the model has two attributes named {_repeated(names)!r}")
+    if len(set(concepts)) < len(concepts):
+        raise damaged(f"the model has two attributes of the concept {_repeated(concepts)!r}")
     if scopes[0] != "person" or scopes != sorted(scopes):
         raise damaged("the model does not list its person attributes first")
     coarser = {each.name: each.refines for each in attributes if each.refines is not None}

@@ -32,7 +32,7 @@ class Query:
     ``intents``: what people turned out to want; ``shrinkage``: beta, in rows; ``rows`` and
     ``users``: how many there are; ``prior_entropy_bits``: the bits that no utility exceeds;
     ``predicted_bits``, ``heldout_bits``: utility of the sets picked in validation, as the model
-    predicted it and as held-out users had it.
+    predicted it and as held-out users had it; ``title``: for people, by default the text.
     """
 
     text: str
@@ -43,6 +43,10 @@ class Query:
     prior_entropy_bits: float
     predicted_bits: float | None = None
     heldout_bits: float | None = None
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.text.replace("_", " "))
 
 
 class _Memory:
@@ -64,7 +68,8 @@ class _Memory:
 class Model:
     """A model: person attributes first, then request attributes; a query is its index.
 
-    ``options``: with what it was built; ``validation``: what held-out users said about it;
+    ``stands_for``: whom the population counts, a plural; ``options``: with what it was built;
+    ``validation``: what held-out users said about it;
     ``digest``: SHA-256 of its file, 64 hexadecimal digits, empty before it is written.
     Two models are equal if their contents are. What is computed is remembered inside.
     """
@@ -76,6 +81,7 @@ class Model:
     attributes: tuple[Attribute, ...]
     queries: tuple[Query, ...]
     tables: Tables = field(repr=False)
+    stands_for: str = "people"
     options: Mapping[str, Figure] = field(default_factory=dict)
     validation: Mapping[str, Figure] = field(default_factory=dict)
     digest: str = ""
@@ -89,6 +95,12 @@ class Model:
     def population(self) -> Population:
         """The people a recipient might take the user for."""
         return self.tables.population
+
+    @property
+    def people(self) -> float:
+        """How many people the population stands for: the sum of its weights, or of its rows."""
+        weights = self.population.weights
+        return float(self.population.people if weights is None else weights.sum())
 
     @property
     def cards(self) -> tuple[int, ...]:

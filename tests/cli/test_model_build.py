@@ -4,13 +4,15 @@ import runpy
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from agent.cli.interrupt import Interrupted, Progress
 from agent.lab.questions.defaults import default_sensitivities, within_outcomes
-from agent.model.file import read, shipped_model
+from agent.model.file import read, shipped_model, write
 from agent.model.model import Model
 from tests.cli.conftest import Run, builds
 from tests.cli.examples import ATTRIBUTES, PEOPLE, cli_model
@@ -20,12 +22,17 @@ TABLES = ROOT / "examples/own_tables"
 KEYS: dict[str, type] = {
     **dict.fromkeys(("id", "source", "licence", "digest", "estimator"), str),
     "people": int,
+    "stands_for": str,
+    "population_rows": int,
     "person_level_rows": bool,
     "attributes": list,
     "queries": list,
     **dict.fromkeys(("options", "validation"), dict),
 }
-QUERY_KEYS = "text rows users intents shrinkage prior_entropy_bits predicted_bits heldout_bits"
+QUERY_KEYS = (
+    "text title rows users intents shrinkage prior_entropy_bits predicted_bits heldout_bits"
+)
+ATTRIBUTE_KEYS = "name title scope values refines sensitivity concept value_concepts"
 
 
 def test_the_description_has_these_keys_of_these_types(run: Run, village: Path) -> None:
@@ -36,7 +43,7 @@ def test_the_description_has_these_keys_of_these_types(run: Run, village: Path) 
     for each in record["queries"]:
         assert [*each] == QUERY_KEYS.split()
     for each in record["attributes"]:
-        assert [*each] == ["name", "title", "scope", "values", "refines", "sensitivity"]
+        assert [*each] == ATTRIBUTE_KEYS.split()
 
 
 def test_the_description_is_the_models(run: Run, village: Path) -> None:
@@ -59,6 +66,20 @@ def test_the_page_says_that_the_file_is_personal(run: Run, village: Path) -> Non
     assert all(name in page for name in ("weather", "music", "shoe_size", "s29", "at_work"))
     assert "half none, min_users 2, shrinkages 5/10" in page
     assert max(map(len, page.splitlines())) <= 80
+
+
+def test_the_page_says_whom_the_rows_count(run: Run, tmp_path: Path) -> None:
+    """With weights, the people of them all and not the rows; about, since it is an estimate."""
+    village = cli_model()
+    weights = np.full(PEOPLE, 1_234.56)
+    population = replace(village.population, weights=weights)
+    tables = replace(village.tables, population=population)
+    path = tmp_path / "land.safetensors"
+    write(replace(village, id="land", tables=tables, stands_for="people of the land"), path)
+    record = run("model", "info", path, "--json").record
+    assert (record["people"], record["population_rows"]) == (74_074, PEOPLE)
+    shown = " ".join(run("model", "info", path).out.split())
+    assert "learned from 60 people, who stand for about 74,100 people of the land." in shown
 
 
 def test_a_model_is_named_by_its_file_or_by_its_name(run: Run) -> None:

@@ -55,15 +55,15 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 214),
-    "lines of tests": (42_000, 57_100),
+    "lines of tests": (42_000, 57_173),
 }
 STANDING = {
     "agent": Size(405, 4),
-    "agent/cli": Size(4_619, 30),
+    "agent/cli": Size(4_630, 30),
     "agent/daemon": Size(4_998, 32),
     "agent/decision": Size(1_255, 10),
     "agent/lab": Size(3_541, 34),
-    "agent/model": Size(840, 9),
+    "agent/model": Size(870, 9),
     "agent/tradeoff": Size(1_804, 15),
     "agent/tui": Size(3_816, 23),
     "agent/vault": Size(2_488, 15),

@@ -42,7 +42,7 @@ def small_model() -> Model:
     )
     population = Population(
         codes=np.array([[1, 1], [1, 2], [2, 3], [0, 0]], np.uint8),
-        weights=np.array([1.0, 2.0, 1.0, 0.5]),
+        weights=np.array([2.0, 4.0, 2.0, 1.0]),
         request_counts=(np.array([[0, 1, 300], [0, 0, 2], [1, 0, 0], [0, 0, 0]], np.uint16),),
     )
     singles = Singles(

@@ -269,15 +269,15 @@ def test_a_header_cannot_claim_any_length(length: int) -> None:
 
 def test_a_deep_header_is_refused() -> None:
     """Nesting ends in a sentence, not in the interpreter's stack."""
-    deep = header(DATA).replace(b'"format\\":1,', b'"format\\":1,\\"x\\":' + b"[" * 100_000)
+    deep = header(DATA).replace(b'"format\\":2,', b'"format\\":2,\\"x\\":' + b"[" * 100_000)
     data = stamped(len(deep).to_bytes(8, "little") + deep)
     assert "metadata" in str(refusal(data))
 
 
-@pytest.mark.parametrize("version", [0, 2, 999_999_999])
+@pytest.mark.parametrize("version", [0, 1, 3, 999_999_999])
 def test_another_version_says_which(version: int) -> None:
     """Before the digest is tested, which may be another one there."""
-    data = DATA.replace(b'format\\":1,', f'format\\":{version},'.encode())
+    data = DATA.replace(b'format\\":2,', f'format\\":{version},'.encode())
     error = refusal(data)
     assert isinstance(error, VersionError)
     assert f"format {version}," in error.what
@@ -311,6 +311,27 @@ METADATA: list[tuple[str, Edit]] = [
     ("person attributes first", lambda m: m["attributes"].reverse()),
     ("person attributes first", lambda m: m.update(attributes=m["attributes"][2:])),
     ("which does not exist", lambda m: m["attributes"][1].update(refines="regio")),
+    ("concept 'town'", lambda m: m["attributes"][0].update(concept="town")),
+    ("concept is empty", lambda m: m["attributes"][0].update(concept="")),
+    ("a concept per value", lambda m: m["attributes"][0].update(value_concepts=["unspecified"])),
+    ("'unspecified' another", lambda m: m["attributes"][0].update(value_concepts=["x", "y", "z"])),
+    (
+        "two values of one concept",
+        lambda m: m["attributes"][0].update(value_concepts=["unspecified", "y", "y"]),
+    ),
+    (
+        "an empty concept",
+        lambda m: m["attributes"][0].update(value_concepts=["unspecified", None, ""]),
+    ),
+    ("control character", lambda m: m["attributes"][0].update(concept="\n")),
+    (
+        "control character",
+        lambda m: m["attributes"][0].update(value_concepts=["unspecified", None, "\n"]),
+    ),
+    ("control character", lambda m: m["queries"][0].update(title="\n")),
+    ("title is empty", lambda m: m["queries"][0].update(title="")),
+    ("control character", lambda m: m.update(stands_for="\n")),
+    ("stands_for is empty", lambda m: m.update(stands_for="")),
     ("in a circle", lambda m: m["attributes"][0].update(refines="town")),
     ("'python' twice", lambda m: m["queries"][1].update(text=" PYTHON ")),
     ("without text", lambda m: m["queries"][1].update(text="\u200b")),
@@ -325,9 +346,15 @@ METADATA: list[tuple[str, Edit]] = [
     ("is over 4,294,967,296", lambda m: m["queries"][1].update(rows=2**62)),
     ("of shape [6] instead of", lambda m: m["queries"][1].update(rows=3)),
     ("of shape [5, 2] instead of", lambda m: m["queries"][1].update(users=3)),
-    ("of shape [4, 3] instead of", lambda m: m["attributes"][2]["values"].append("x")),
+    (
+        "of shape [4, 3] instead of",
+        lambda m: [m["attributes"][2][each].append("x") for each in ("values", "value_concepts")],
+    ),
     ("'rows.intent' has 2", lambda m: m["queries"][1].update(intents=["a", "b"])),
-    ("code 3 of attribute 'town'", lambda m: m["attributes"][1]["values"].pop()),
+    (
+        "code 3 of attribute 'town'",
+        lambda m: [m["attributes"][1][each].pop() for each in ("values", "value_concepts")],
+    ),
 ]
 
 
@@ -387,7 +414,8 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
     ("'attributes.costs' has a number that is not finite", put("attributes.costs", (2, 2), np.inf)),
     ("'queries.weights' has a weight outside", put("queries.weights", (1,), 0)),
     ("'queries.weights' has a weight outside", put("queries.weights", (1,), np.nan)),
-    ("'population.weights' has a weight outside", put("population.weights", (1,), -1)),
+    ("'population.weights' has a weight outside 1 to", put("population.weights", (1,), 0.99)),
+    ("'population.weights' has a weight outside", put("population.weights", (1,), np.nan)),
     ("'population.weights' has a weight outside", put("population.weights", (1,), np.inf)),
 ]
 

@@ -53,6 +53,7 @@ def test_the_page_states_the_limits() -> None:
         f"{metadata.MIN_SHRINKAGE:.0e} to {metadata.MAX_SHRINKAGE:.0e}".replace(
             "e-0", "e-"
         ).replace("e+0", "e"),
+        f"{file.MIN_PEOPLE} to {file.MAX_WEIGHT:.0e}".replace("e+0", "e"),
         f"{file.MIN_WEIGHT:.0e} to {file.MAX_WEIGHT:.0e}".replace("e-0", "e-").replace("e+0", "e"),
         f"at most {file.MAX_BYTES >> 30} GiB",
         f"at most {signature.MAX_SIGNATURE_BYTES >> 10} KiB",
