@@ -16,6 +16,7 @@ from agent.build.read import open_tables
 from agent.build.shrinkage import fit
 from agent.build.tables import Source
 from agent.build.validate import MANY_ROWS, Trial, figures, validate
+from agent.model.lookup import normalise
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -76,13 +77,16 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
         pair_costs=_costs(crowd, pairs(len(single))) if paired else None,
     )
     weights = np.array([len(each.user) for each in rows], dtype=np.float64)
+    known = {normalise(text): note.title for text, note in options.queries.items()}
+    titles = [known.get(each.text, "") for each in seen.queries]
     return Model(
         id=options.id,
         source=options.source,
         licence=options.licence,
+        stands_for=options.stands_for,
         estimator=options.estimator,
         attributes=seen.attributes,
-        queries=tuple(map(_query, seen.queries, chosen, trials)),
+        queries=tuple(map(_query, seen.queries, chosen, trials, titles)),
         tables=gather(seen.population, rows, weights, singles),
         options={
             "half": options.half,
@@ -94,7 +98,7 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
     )
 
 
-def _query(seen: Observed, chosen: tuple[float, float], trial: Trial | None) -> Query:
+def _query(seen: Observed, chosen: tuple[float, float], trial: Trial | None, title: str) -> Query:
     """Return what a model says of a query; ``chosen``: its shrinkage, and its prior's entropy."""
     return Query(
         text=seen.text,
@@ -105,6 +109,7 @@ def _query(seen: Observed, chosen: tuple[float, float], trial: Trial | None) -> 
         prior_entropy_bits=chosen[1],
         predicted_bits=None if trial is None else trial.predicted_bits,
         heldout_bits=None if trial is None else trial.heldout_bits,
+        title=title,
     )
 
 

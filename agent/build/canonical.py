@@ -34,13 +34,17 @@ class People(NamedTuple):
     profile: Indexes
 
 
-def arranged(codes: Codes, counts: Sequence[NDArray[np.uint32]]) -> People:
-    """Return the people in the order of their codes and counts.
+def arranged(
+    codes: Codes, counts: Sequence[NDArray[np.uint32]], weights: NDArray[np.float64] | None
+) -> People:
+    """Return the people in the order of their codes, counts and weights.
 
     So the order is a function of what the model holds of each anyway, and of nothing else: a
     shuffle whose seed can be computed could be undone.
     """
     wide = [np.ascontiguousarray(table).astype(">u4").view(np.uint8) for table in counts]
+    if weights is not None:  # bytes of numbers above 0 are in order of the numbers
+        wide.append(weights[:, None].astype(">f8").view(np.uint8))
     both = np.ascontiguousarray(np.hstack([codes, *wide]))
     # Each row as one value that compares byte by byte.
     order = np.argsort(both.view(np.dtype((np.void, both.shape[1]))).ravel(), kind="stable")
@@ -50,7 +54,8 @@ def arranged(codes: Codes, counts: Sequence[NDArray[np.uint32]]) -> People:
     changes = (codes[1:] != codes[:-1]).any(axis=1)
     profile = np.concatenate([[0], np.cumsum(changes)])
     tables = tuple(table[order] for table in counts)
-    return People(Population(codes, None, tables), place, profile)
+    mine = None if weights is None else weights[order]
+    return People(Population(codes, mine, tables), place, profile)
 
 
 class Events(NamedTuple):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from agent.build import tables
 from agent.build.canonical import Events, Observed, arranged, observed
+from agent.build.describe import AttributeNote, concept_of
 from agent.build.options import BuildOptions, Half
 from agent.build.tables import (
     LEFT_OUT,
@@ -28,6 +29,8 @@ from agent.build.tables import (
 )
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute, Scope
+from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
+from agent.model.lookup import normalise
 from agent.tradeoff.tables import Population
 
 # Different keys: a model of one half is validated by splitting that half once more.
@@ -56,13 +59,18 @@ class Users(NamedTuple):
 
     ids: tuple[str, ...]
     codes: NDArray[np.uint8]
+    weights: NDArray[np.float64] | None
     table: ibis.Table
 
 
-def read_users(users: ibis.Table, values: Values, half: Half | None) -> Users:
+def read_users(
+    users: ibis.Table, values: Values, half: Half | None, weights: str | None = None
+) -> Users:
     """Return the users in ``half``, or all; ``values``: of each person attribute, by name.
 
-    Raises BuildError if a user has no id or occurs twice, or if there are none.
+    ``weights``: the column that has them; those of a half stand for as many people as all do.
+    Raises BuildError if a user has no id or occurs twice, if there are none, or for a weight
+    below 1.
     """
     found = coded_users(users, values).to_pyarrow()
     ids: list[str] = found[USER].to_pylist()
@@ -86,37 +94,87 @@ def read_users(users: ibis.Table, values: Values, half: Half | None) -> Users:
         {"known_user": ids, "person": person}, schema={"known_user": "string", "person": "int32"}
     )
     kept = tuple(each for each, taken in zip(ids, chosen, strict=True) if taken)
-    return Users(kept, codes[chosen], table)
+    return Users(kept, codes[chosen], weights_of(users, weights, chosen), table)
 
 
-def attributes_of(source: Source, titles: Mapping[str, str]) -> tuple[Attribute, ...]:
+def weights_of(
+    users: ibis.Table, column: str | None, chosen: NDArray[np.bool_]
+) -> NDArray[np.float64] | None:
+    """Return how many people each chosen user stands for, so that they stand for all of them."""
+    if column is None:
+        return None
+    found = tables.people_per_row(users, column).to_pyarrow()
+    weights: NDArray[np.float64] = found["number"].to_numpy()
+    wrong = np.flatnonzero(~((weights >= MIN_PEOPLE) & (weights <= MAX_WEIGHT)))
+    if len(wrong):
+        user, text = (found[each][int(wrong[0])].as_py() for each in (USER, "text"))
+        what = f"column {column!r} has {'no weight' if text is None else repr(text[:40])}"
+        hint = f"a weight is how many people a row stands for, from 1 to {MAX_WEIGHT:g}"
+        raise BuildError(f"{what} in the row of user {user!r}", hint)
+    scale = float(weights.sum() / weights[chosen].sum())
+    return np.asarray(weights[chosen] * scale)
+
+
+def attributes_of(source: Source, options: BuildOptions) -> tuple[Attribute, ...]:
     """Return the attributes, those of persons first, in the order of the columns.
 
     The values of each are "unspecified", those it is described with, and those in the table, in
-    order of their characters; ``titles``: by name, for people.
-    Raises BuildError for too many values; UsageError for the title of no attribute.
+    order of their characters.
+    Raises BuildError for too many values; UsageError for a description that does not fit.
     """
     scopes: dict[str, Scope] = dict.fromkeys(source.persons, "person")
     scopes |= dict.fromkeys(source.requests, "request")
-    for name in titles:
-        if name not in scopes:
-            raise UsageError.unknown("attribute", name, scopes)
+    for name, note in options.attributes.items():
+        for each in (name, note.refines):
+            if each and each not in scopes:
+                raise UsageError.unknown("attribute", each, scopes)
     lists: dict[str, list[str | None]] = {}
     for table, names in ((source.users, source.persons), (source.events, source.requests)):
         if names:
             lists |= distinct_values(table, names).to_pyarrow().to_pylist()[0]
     attributes = []
     for name, scope in scopes.items():
-        title, first = source.described.get(name) or Described(name.replace("_", " "))
+        known = source.described.get(name) or Described(name.replace("_", " "))
+        note = options.attributes.get(name) or AttributeNote(concept=known.concept)
         found = sorted({each for each in lists[name] or () if each is not None} - {UNSPECIFIED})
         if len(found) >= MAX_VALUES:
             what = f"attribute {name!r} has {len(found)} different values"
             hint = f"group them: {MAX_VALUES - 1} are the most it may have besides {UNSPECIFIED!r}"
             raise BuildError(what, hint)
         check_printable(found, f"attribute {name!r}: the value")
-        values = tuple(dict.fromkeys((UNSPECIFIED, *first, *found)))
-        attributes.append(Attribute(name, titles.get(name, title), scope, values))
+        values = tuple(dict.fromkeys((UNSPECIFIED, *known.values, *note.values, *found)))
+        concept, spoken = concept_of(f"{options.id}.{name}", note, values)
+        attributes.append(
+            Attribute(
+                name=name,
+                title=note.title or known.title,
+                scope=scope,
+                values=values,
+                refines=note.refines or None,
+                sensitivity=note.sensitivity,
+                concept=concept,
+                value_concepts=spoken,
+            )
+        )
     return tuple(attributes)
+
+
+def check_ladders(codes: NDArray[np.uint8], attributes: Sequence[Attribute]) -> None:
+    """Raise BuildError for a value of the person in two values of the attribute it refines."""
+    names = [each.name for each in attributes]
+    for fine, each in enumerate(attributes[: codes.shape[1]]):
+        coarse = fine if each.refines is None else names.index(each.refines)
+        if coarse == fine or coarse >= codes.shape[1]:
+            continue
+        pairs = codes[:, (fine, coarse)]
+        pairs = np.unique(pairs[pairs.all(axis=1)], axis=0)  # where both are specified
+        again = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
+        if len(again):
+            code, first = pairs[again[0]].tolist()
+            other = attributes[coarse].values[pairs[again[0] + 1, 1]]
+            what = f"attribute {each.name!r} does not refine {each.refines!r}"
+            both = f"{attributes[coarse].values[first]!r} and {other!r}"
+            raise BuildError(what, f"its value {each.values[code]!r} lies in both {both}")
 
 
 def check_printable(texts: Iterable[str], kind: str) -> None:
@@ -152,14 +210,21 @@ def observe(source: Source, options: BuildOptions) -> Observations:
 
     Queries whose texts are normalised alike are one, called by the normalised text; those with
     fewer than ``options.min_users`` different users are dropped.
-    Raises BuildError if the tables cannot make a model, UsageError for the title of no attribute.
+    Raises BuildError if the tables cannot make a model, UsageError for a description that does
+    not fit them.
     """
-    source = clean(source)
-    attributes = attributes_of(source, options.titles)
+    everything = clean(source)
+    weighing = () if options.weights is None else (options.weights,)
+    source = everything.without((*options.without, *weighing))
+    attributes = attributes_of(source, options)
     persons = {each.name: each.values for each in attributes if each.scope == "person"}
     requests = {each.name: each.values for each in attributes if each.scope == "request"}
-    users = read_users(source.users, persons, options.half)
+    users = read_users(everything.users, persons, options.half, options.weights)
+    check_ladders(users.codes, attributes)
     texts, numbers = numbered(source.events.select("query"))
+    for text in options.queries:
+        if normalise(text) not in (known := texts.to_pylist()):
+            raise UsageError.unknown("query", text, known)
     rows = tables.numbered_events(source.events, requests, users.table, numbers).cache()
     dropped = _one_row(tables.dropped(rows))
     rows = tables.usable(rows)
@@ -170,7 +235,7 @@ def observe(source: Source, options: BuildOptions) -> Observations:
         table = np.zeros((len(users.ids), len(values)), dtype=np.uint32)
         table[found["person"].to_numpy(), found["value"].to_numpy()] = found["rows"].to_numpy()
         counts.append(table)
-    people = arranged(users.codes, counts)
+    people = arranged(users.codes, counts, users.weights)
     queries = tuple(
         observed(texts[number].as_py(), intents, events, people)
         for number, intents, events in _queries(rows, options.min_users)

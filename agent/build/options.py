@@ -1,12 +1,13 @@
 """What a model is built from, and how."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 from unicodedata import category
 
+from agent.build.describe import AttributeNote, QueryNote
 from agent.errors import UsageError
 from agent.model.metadata import MAX_SHRINKAGE, MIN_SHRINKAGE
 from agent.tradeoff.utility import Estimator
@@ -43,9 +44,10 @@ class BuildOptions:
     as csv, csv.gz or parquet; ``estimator``: of the utility; ``shrinkage``: beta of every query,
     in rows, None to choose it per query; ``min_users``: queries with fewer different users are
     dropped; ``half``: build from this half of the users only; ``validation``: whether to score
-    each half by the other, which is most of the work; ``id``, ``source``, ``licence``: as the
-    model will state them; ``titles``: of attributes by name, for people; an attribute without one
-    is called by its name.
+    each half by the other, which is most of the work; ``id``, ``source``, ``licence``,
+    ``stands_for``: as the model will state them; ``weights``: the column of the users that says
+    how many people a row stands for, None where each stands for itself; ``without``: columns that
+    are left out; ``attributes``, ``queries``: what is known of them, by name and by text.
     """
 
     users: Path | None = None
@@ -61,7 +63,11 @@ class BuildOptions:
     id: str = "model"
     source: str = ""
     licence: str = ""
-    titles: Mapping[str, str] = field(default_factory=dict)
+    stands_for: str = "people"
+    weights: str | None = None
+    without: Sequence[str] = ()
+    attributes: Mapping[str, AttributeNote] = field(default_factory=dict)
+    queries: Mapping[str, QueryNote] = field(default_factory=dict)
 
     @property
     def files(self) -> TableFiles | LogFiles:
@@ -76,17 +82,20 @@ class BuildOptions:
 
     def __post_init__(self) -> None:
         _ = self.files
-        object.__setattr__(self, "titles", MappingProxyType(dict(self.titles)))
+        object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
+        object.__setattr__(self, "queries", MappingProxyType(dict(self.queries)))
         if not 1 <= self.min_users <= MAX_USERS:
             which = "none" if self.min_users < 1 else "more than a model can hold"
             what = f"at least {self.min_users} users per query are {which}"
             raise UsageError(what, f"give a number from 1 to {MAX_USERS}")
-        for name in ("id", "source", "licence"):
+        for name in ("id", "source", "licence", "stands_for"):
             _check_text(name, getattr(self, name))
-        for name, title in self.titles.items():
-            _check_text(f"title of {name}", title)
-        if not self.id.strip():
-            raise UsageError("the id of the model is empty", "give it a name")
+        notes: list[tuple[str, AttributeNote | QueryNote]] = [*self.attributes.items()]
+        for name, note in (*notes, *self.queries.items()):
+            _check_text(f"title of {name}", note.title)
+        if not (self.id.strip() and self.stands_for.strip()):
+            what = "the id of the model is empty, or whom its rows stand for"
+            raise UsageError(what, "give it a name, and say for whom, in the plural")
         plain = self.estimator == "plugin" and self.shrinkage == 0
         beta = MIN_SHRINKAGE if self.shrinkage is None else self.shrinkage
         if not (plain or MIN_SHRINKAGE <= beta <= MAX_SHRINKAGE):

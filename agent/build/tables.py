@@ -16,7 +16,7 @@ import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agent.errors import BuildError, nearest
+from agent.errors import BuildError, UsageError, nearest
 from agent.model.attributes import NAME
 from agent.model.lookup import normalise
 
@@ -83,11 +83,13 @@ def check_keys(table: str, columns: Sequence[str], keys: Sequence[str]) -> None:
 class Described(NamedTuple):
     """What is known of an attribute before its column is read.
 
-    ``values``: that it has beside "unspecified", also where nobody has them; in this order.
+    ``values``: that it has beside "unspecified", also where nobody has them; in this order;
+    ``concept``: what it is called across models.
     """
 
     title: str
     values: tuple[str, ...] = ()
+    concept: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,17 @@ class Source:
         """The names of the request attributes."""
         return attribute_names(self.events.columns)
 
+    def without(self, columns: Sequence[str]) -> "Source":
+        """Return the tables without these columns; UsageError for one that is no attribute."""
+        for each in columns:
+            if each not in (*self.persons, *self.requests):
+                raise UsageError.unknown("column", each, (*self.persons, *self.requests))
+        users, events = (
+            table.drop(*(each for each in columns if each in table.columns))
+            for table in (self.users, self.events)
+        )
+        return replace(self, users=users, events=events)
+
 
 def tidy(table: ibis.Table) -> ibis.Table:
     """Return the table with every column as text without outer spaces, empty text as NULL."""
@@ -129,6 +142,12 @@ def coded_users(users: ibis.Table, values: Values) -> ibis.Table:
     ``values``: the values of each attribute, by its name.
     """
     return users.select(USER, **_codes(users, "p", values)).order_by(USER)
+
+
+def people_per_row(users: ibis.Table, column: str) -> ibis.Table:
+    """Return user, text and number in order of user: the weights, 0 for what is no number."""
+    number = users[column].try_cast("float64").fill_null(0.0)
+    return users.select(USER, text=users[column], number=number).order_by(USER)
 
 
 def numbered_events(

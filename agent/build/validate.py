@@ -131,7 +131,12 @@ def validate(
     population, trainings = observations.population, []
     for side in (half, ~half) if rows < MANY_ROWS else (half,):
         counts = tuple(table[side] for table in population.request_counts)
-        crowd = AnonymitySet(Population(population.codes[side], None, counts), observations.cards)
+        weights = population.weights
+        if weights is not None:  # of a half, which stands for as many people as the whole
+            weights = weights[side] * (weights.sum() / weights[side].sum())
+        crowd = AnonymitySet(
+            Population(population.codes[side], weights, counts), observations.cards
+        )
         trainings.append(_Training(side, crowd, estimator, shrinkage))
     trials = []
     for query in observations.queries:

@@ -289,13 +289,18 @@ def info(path: str | None) -> Answer:
 @option("--min-users", int, "N", "Drop queries of fewer users.", default=30)
 @option("--half", OneOf(["A", "B"]), None, "Build from one half of the users only.")
 @option("--sensitivities", OneOf(["scaled", "as-answered", "none"]), None, SENSITIVITIES)
+@option("--describe", PATH, "F", "Titles, ladders, concepts and the options below: TOML.")
 @option("--id name", str, "NAME", "Name of the model. By default that of the file.")
-@click.option("--source", default="", metavar="TEXT", help="Where the data comes from.")
-@click.option("--licence", default="", metavar="TEXT", help="Licence of the data.")
+@option("--source", str, "TEXT", "Where the data comes from.")
+@option("--licence", str, "TEXT", "Licence of the data.")
+@option("--weights", str, "COLUMN", "How many people each of the users stands for.")
+@option("--stands-for", str, "TEXT", "Whom they stand for: people of the US.")
+@option("--without", str, "COLUMN", "Leave a column out.", multiple=True)
 @answers
 def build(
     out: Path,
     name: str | None,
+    describe: Path | None,
     sensitivities: Literal["scaled", "as-answered", "none"] | None,
     **options: Any,  # noqa: ANN401  (the fields of BuildOptions)
 ) -> Answer:
@@ -303,13 +308,18 @@ def build(
 
     Users: a column user, and one per attribute of the person. Events: columns user, query,
     intent, and one per attribute that changes with every request. The three tables of a log
-    are described in agent/build/FORMAT_LOG.md, and where sensitivities come from in
-    agent/lab/questions/SOURCES.md. Needs the extra `build`.
+    are described in agent/build/FORMAT_LOG.md, a description in FORMAT_DESCRIPTION.md beside it,
+    and where sensitivities come from in agent/lab/questions/SOURCES.md. Needs the extra `build`.
     """
+    from agent.build.describe import read_description
     from agent.build.options import BuildOptions
 
     _check_place(out)
-    chosen = BuildOptions(id=out.stem if name is None else name, **options)
+    known = {"id": out.stem} if describe is None else {"id": out.stem} | read_description(describe)
+    given = {
+        field: value for field, value in (("id", name), *options.items()) if value not in (None, ())
+    }
+    chosen = BuildOptions(**known | given)
     with extra("build", "building a model"):
         from agent.build.build import build_model
         from agent.lab.questions import defaults

@@ -1,74 +1,16 @@
 """Titles of attributes and values in place of their codes, and values in their natural order."""
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
 from types import MappingProxyType
 
 Titles = Mapping[str, str]  # of attributes, by name
 NONE: Titles = MappingProxyType({})
 UNSPECIFIED = "unspecified"
 
-VALUES: Titles = {
-    UNSPECIFIED: "not specified",
-    "10am": "10 am",
-    "11am": "11 am",
-    "7am": "7 am",
-    "8am": "8 am",
-    "9am": "9 am",
-    "active": "actively looking",
-    "bachelor": "bachelor's degree",
-    "business_arts_social": "business, arts or social science",
-    "complicated": "it's complicated",
-    "computer_engineering": "computer or electrical engineering",
-    "doctoral": "doctorate",
-    "doctoral_professional": "doctorate or professional degree",
-    "east_asian": "East Asian",
-    "east_europe": "Eastern Europe",
-    "east_se_asia_other": "East or South-East Asia, or elsewhere",
-    "few_days_month": "a few days a month",
-    "full_time": "full-time",
-    "half_or_more": "half or more",
-    "hobby_and_oss": "as a hobby and for open source",
-    "it_mis": "information technology or systems",
-    "latin_america": "Latin America",
-    "looking": "looking for work",
-    "master": "master's degree",
-    "math_science": "mathematics or natural science",
-    "mid": "medium",
-    "mid_east_africa": "Middle East or Africa",
-    "middle_eastern": "Middle Eastern",
-    "multiple_other": "several or another",
-    "neither": "neither too little nor too much",
-    "night_early": "at night or early in the morning",
-    "non_developer_codes": "programs, but not as a developer",
-    "non_profit": "non-profit",
-    "noon_later": "noon or later",
-    "not_looking": "not looking for work",
-    "open": "open to offers",
-    "oss": "for open source",
-    "other_engineering": "another field of engineering",
-    "other_none": "another field, or none",
-    "over": "too much",
-    "part_time": "part-time",
-    "primary_or_none": "primary school or none",
-    "professional": "professional degree",
-    "programming_web": "programming or web development",
-    "public_corp": "public company",
-    "q1": "lowest fifth",
-    "q2": "second fifth",
-    "q3": "middle fifth",
-    "q4": "fourth fifth",
-    "q5": "highest fifth",
-    "secondary": "secondary school",
-    "self_employed": "self-employed",
-    "some_college": "some college",
-    "south_asia": "South Asia",
-    "south_asian": "South Asian",
-    "uk_ireland_anz": "UK, Ireland, Australia or New Zealand",
-    "under": "too little",
-    "usa_canada": "USA or Canada",
-    "west_europe": "Western Europe",
-}
 SCALES = (  # values in their natural order, each scale on its own
     ("no", "yes"),
     ("no", "part_time", "full_time"),
@@ -86,13 +28,21 @@ SCALES = (  # values in their natural order, each scale on its own
     ),
 )
 _RANGE = re.compile(r"(?P<under>lt_)?(?P<low>\d+)(?:_(?P<high>\d+|up))?")
+_ONE = {"years": "year", "people": "person", "hours": "hour", "days": "day", "children": "child"}
 _UNIT = re.compile(r"(?:number of )?(years|people|hours|days|children)\b")
+
+
+@cache
+def _titles() -> Mapping[str, Titles]:
+    """Return the titles of values by the title of their attribute, and of any."""
+    return tomllib.loads((files("agent.words") / "values.toml").read_text("utf-8"))
 
 
 def value_title(value: str, attribute: str = "") -> str:
     """Return a value in words; ``attribute``: the title of what it is a value of, for its unit."""
-    if value in VALUES:
-        return VALUES[value]
+    for titles in (_titles().get(attribute, NONE), _titles()["any"]):
+        if value in titles:
+            return titles[value]
     found = _RANGE.fullmatch(value)
     if not found:
         return value.replace("_", " ")
@@ -101,6 +51,8 @@ def value_title(value: str, attribute: str = "") -> str:
     text = f"{low} or more" if high == "up" else text
     unit = _UNIT.match(attribute)
     text = text.replace("less", "fewer") if unit and unit[1] not in ("years", "hours") else text
+    if unit and text == "1":
+        return f"1 {_ONE[unit[1]]}"
     return f"{text} {unit[1]}" if unit else text
 
 

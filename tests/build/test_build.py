@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.build.build import model_of
+from agent.build.describe import AttributeNote
 from agent.build.options import BuildOptions
 from agent.build.shrinkage import SHRINKAGES
 from agent.errors import UsageError
@@ -81,7 +82,14 @@ def test_a_model_says_with_what_it_was_built() -> None:
             ("4", "tea", "black"),
         ),
     )
-    model = built(world, id="m", source="s", licence="l", titles={"region": "part"}, min_users=2)
+    model = built(
+        world,
+        id="m",
+        source="s",
+        licence="l",
+        attributes={"region": AttributeNote(title="part")},
+        min_users=2,
+    )
     assert (model.id, model.source, model.licence, model.estimator) == ("m", "s", "l", "louo")
     assert model.attributes[0].title == "part"
     assert dict(model.options) == {
@@ -159,12 +167,13 @@ def test_options_that_cannot_be(changes: dict[str, object]) -> None:
         options(**changes)
 
 
-def test_titles_of_options_cannot_be_changed() -> None:
+def test_notes_of_options_cannot_be_changed() -> None:
     """Options are a value, whatever mapping they were given."""
-    titles = {"region": "part"}
-    given_options = BuildOptions(users=Path("u.csv"), events=Path("e.csv"), titles=titles)
-    titles["region"] = "else"
-    assert given_options.titles == {"region": "part"}
+    note = AttributeNote(title="part")
+    notes = {"region": note}
+    given_options = BuildOptions(users=Path("u.csv"), events=Path("e.csv"), attributes=notes)
+    notes["region"] = AttributeNote(title="else")
+    assert given_options.attributes == {"region": note}
 
 
 FEW = settings(max_examples=5)  # each builds three models

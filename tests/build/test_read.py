@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from agent.build.build import build_model
+from agent.build.describe import AttributeNote
 from agent.build.observe import Observations, observe
 from agent.build.read import open_tables
 from agent.errors import BuildError, ReticentError, UsageError
@@ -181,11 +182,13 @@ def test_a_bad_path_gets_one_sentence(
     assert caught.value.where == str(tmp_path / name)
 
 
-def test_a_title_of_no_attribute_is_named(tmp_path: Path) -> None:
+def test_a_note_of_no_attribute_is_named(tmp_path: Path) -> None:
     """With the nearest that there is."""
     opened(tmp_path)
     given = options(
-        users=tmp_path / "users.csv", events=tmp_path / "events.csv", titles={"religion": "faith"}
+        users=tmp_path / "users.csv",
+        events=tmp_path / "events.csv",
+        attributes={"religion": AttributeNote()},
     )
     with pytest.raises(UsageError, match="unknown attribute 'religion'") as caught:
         build_model(given, lambda _what, _share: None)

@@ -101,6 +101,37 @@ def tables(tmp_path: Path) -> list[str | Path]:
 
 
 @builds
+def test_a_description_says_what_columns_do_not(
+    run: Run, tables: list[str | Path], tmp_path: Path
+) -> None:
+    """The command line comes first; weights and columns left out are no attributes."""
+    header, *rows = (TABLES / "users.csv").read_text(encoding="utf-8").splitlines()
+    lines = [f"{header},heavy,year", *(f"{row},10.5,2026" for row in rows)]
+    users, described = tmp_path / "users.csv", tmp_path / "model.toml"
+    users.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    described.write_text(
+        'id = "town"\nweights = "heavy"\n[attributes.region]\ntitle = "part of town"\n'
+        '[queries.bus]\ntitle = "going by bus"\n',
+        encoding="utf-8",
+    )
+    given = (*tables, "--users", users, "--describe", described)
+    given = (*given, "--stands-for", "people of the town", "--without", "year")
+    record = run("model", "build", *given, "--json").record
+    assert (record["id"], record["people"], record["stands_for"]) == (
+        "town",
+        3_150,
+        "people of the town",
+    )
+    titles = {each["name"]: each["title"] for each in record["attributes"]}
+    assert titles["region"] == "part of town"
+    assert not {"heavy", "year"} & {*titles}
+    assert "going by bus" in [each["title"] for each in record["queries"]]
+    assert run("model", "build", *given, "--id", "other", "--json").record["id"] == "other"
+    refused = run("model", "build", *tables, "--users", users, "--without", "yera").refusal()
+    assert refused == ("unknown column 'yera'", "did you mean 'year'?")
+
+
+@builds
 def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) -> None:
     """From two tables to an answer."""
     given = (*tables, "--licence", "CC0-1.0", "--shrinkage", "7.5", "--half", "B")

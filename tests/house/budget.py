@@ -59,7 +59,7 @@ COUNTS = {
 }
 STANDING = {
     "agent": Size(405, 4),
-    "agent/cli": Size(4_630, 30),
+    "agent/cli": Size(4_640, 30),
     "agent/daemon": Size(4_998, 32),
     "agent/decision": Size(1_255, 10),
     "agent/lab": Size(3_541, 34),
@@ -69,8 +69,8 @@ STANDING = {
     "agent/vault": Size(2_488, 15),
     "agent/wire": Size(995, 11),
     "policy": Size(2_207, 14),
-    "agent/build": Size(1_033, 13),
-    "agent/words": Size(716, 6),
+    "agent/build": Size(1_203, 14),
+    "agent/words": Size(666, 6),
 }
 
 

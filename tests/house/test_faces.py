@@ -33,7 +33,7 @@ DEEPER = {
         "agent.tradeoff.grouping": "adversaries and services count as the agent does",
         "policy": "presets are attacked as they ship",
     },
-    "examples/build_shipped_model.py": {
+    "examples/build_shipped_models.py": {
         "agent.build": "the shipped model is built",
         "agent.model": "and written where it ships",
     },

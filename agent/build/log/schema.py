@@ -88,7 +88,7 @@ class Entry(NamedTuple):
     """An attribute of Table 1.
 
     ``label``: the paper's; ``meaning``: for people; ``values``: beside "unspecified", empty where
-    they are those that the log has.
+    they are those that the log has; ``concept``: what it is called across models.
     """
 
     name: str
@@ -96,6 +96,7 @@ class Entry(NamedTuple):
     meaning: str
     scope: Scope
     values: tuple[str, ...]
+    concept: str = ""
 
     @property
     def title(self) -> str:
@@ -104,7 +105,7 @@ class Entry(NamedTuple):
 
 
 DEMOGRAPHIC = (
-    Entry("gender", "DGDR", "gender", "person", GENDERS),
+    Entry("gender", "DGDR", "gender", "person", GENDERS, "sex"),
     Entry("age_group", "DAGE", "age group", "person", AGE_GROUPS),
     Entry("occupation", "DOCC", "occupation", "person", ()),
     Entry("region", "DREG", "region of the world", "person", REGIONS),

@@ -1,0 +1,44 @@
+"""Build the models that come with Reticent, each from the tables in its folder of examples/data.
+
+    python examples/build_shipped_models.py [FOLDER]
+
+Needs the extra `build`. The same tables give the same bytes. `reticent model build --describe
+examples/data/atus/model.toml --users ... --events ...` does the same for one of them.
+"""
+
+import sys
+from pathlib import Path
+
+from agent.build.build import build_model
+from agent.build.describe import read_description
+from agent.build.options import BuildOptions, TableFiles
+from agent.model.file import SUFFIX, shipped_model, write
+
+DATA = Path(__file__).parent / "data"
+NAMES = ("atus", "so2017")
+
+
+def options_of(name: str) -> BuildOptions:
+    """Return what the model of a name is built from."""
+    described = read_description(DATA / name / "model.toml")
+    tables = TableFiles(*(DATA / name / f"{each}.csv.gz" for each in ("users", "events")))
+    return BuildOptions(**described | tables._asdict())
+
+
+def main(folder: Path) -> None:
+    """Build the models and write them to a folder."""
+    for name in NAMES:
+        path = folder / f"{name}{SUFFIX}"
+        built = write(build_model(options_of(name), _tell), path)
+        predicted, heldout = built.validation["predicted_bits"], built.validation["heldout_bits"]
+        print(f"{path}: digest {built.digest}")
+        print(f"predicted {predicted:.4f} bits, held out {heldout:.4f} bits per query")
+
+
+def _tell(what: str, share: float) -> None:
+    if share in {0.0, 1.0}:
+        print(f"{what}: {share:.0%}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else shipped_model().parent)

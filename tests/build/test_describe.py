@@ -1,0 +1,249 @@
+"""What a description says of tables, and what it cannot say."""
+
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.build import describe
+from agent.build.build import model_of
+from agent.build.describe import AttributeNote, QueryNote, concepts, read_description
+from agent.build.observe import HALF_KEY, in_half_a
+from agent.build.options import BuildOptions
+from agent.errors import BuildError, ReticentError, UsageError
+from agent.model.file import decode, encode
+from agent.model.model import Model
+from tests.build.worlds import QUIET, World, observed, options, source, worlds
+from tests.house.tree import ROOT
+
+pytestmark = QUIET
+PAGE = Path(describe.__file__).with_name("FORMAT_DESCRIPTION.md").read_text(encoding="utf-8")
+EXAMPLE = PAGE.split("```toml\n", 1)[1].split("```", 1)[0]
+VILLAGE = World(
+    users=(
+        ("user", "weight", "year", "quarter", "street", "gender", "size"),
+        ("1", "1", "2001", "east", "elm", "woman", "m"),
+        ("2", "2.5", "2002", "east", "oak", "man", "l"),
+        ("3", "1000", "2003", "west", "ash", "other", ""),
+    ),
+    events=(
+        ("user", "query", "intent"),
+        *((user, "Days  off", "walk") for user in "1123"),
+    ),
+)
+
+
+def described(text: str, folder: Path) -> BuildOptions:
+    """Return options for small tables with what a description says."""
+    path = folder / "model.toml"
+    path.write_text(text, encoding="utf-8")
+    return options(**read_description(path))
+
+
+def built(world: World, given_options: BuildOptions) -> Model:
+    """Return the model of small tables, as it is read back."""
+    return decode(encode(model_of(source(world), given_options, lambda _what, _share: None)))
+
+
+def test_the_page_is_what_a_model_is_built_by(tmp_path: Path) -> None:
+    """Its example, with every key."""
+    model = built(VILLAGE, described(EXAMPLE, tmp_path))
+    assert (model.id, model.source, model.licence) == (
+        "village",
+        "survey of the village, 2026",
+        "CC0-1.0",
+    )
+    assert (model.stands_for, model.people) == ("people of the village", 1003.5)
+    quarter, street, gender, size = model.attributes
+    assert (street.refines, street.title) == ("quarter", "street")
+    assert (gender.values, gender.concept) == (("unspecified", "man", "other", "woman"), "sex")
+    assert gender.value_concepts == ("unspecified", "male", None, "female")
+    assert (size.values, size.sensitivity) == (("unspecified", "s", "m", "l"), 0.2)
+    assert (size.concept, size.value_concepts) == ("mine.size", size.values)
+    assert (quarter.concept, quarter.title) == ("village.quarter", "quarter")
+    (query,) = model.queries
+    assert (query.text, query.title) == ("days off", "what to do on a day off")
+
+
+def test_the_page_names_every_key() -> None:
+    """And the example has all of them."""
+    example = tomllib.loads(EXAMPLE)
+    assert [*example] == [*describe.Description.__struct_fields__]
+    notes = example["attributes"].values()
+    keys = {key for note in notes for key in note}
+    assert keys == {*AttributeNote.__struct_fields__}
+    assert all(f"| `{key}`" in PAGE for key in keys | {"weights", "without", "stands_for"})
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "hint"),
+    [
+        ("licens = 'x'", "unknown key 'licens'", "did you mean 'licence'?"),
+        ("[attributes.size]\ntitel = 'x'", "unknown key 'titel'", "did you mean 'title'?"),
+        ("[queries.a]\ntext = 'x'", "unknown key 'text'", "known"),
+        ("id = 1", "the description does not fit: id is not text", "FORMAT_DESCRIPTION"),
+        ("[attributes.a]\nsensitivity = -1", "sensitivity is below 0", "FORMAT_DESCRIPTION"),
+        ("[queries.a]", "title is missing", "FORMAT_DESCRIPTION"),
+        ("id = 'a'\nid\n", "line 2 is not TOML", "FORMAT_DESCRIPTION"),
+        ("id = 'a", "not a file in TOML", "FORMAT_DESCRIPTION"),
+        ("id = '\\u0007'", "", ""),
+    ],
+)
+def test_a_description_that_does_not_fit(tmp_path: Path, text: str, what: str, hint: str) -> None:
+    """One sentence names what is wrong, and where."""
+    path = tmp_path / "model.toml"
+    path.write_text(text, encoding="utf-8")
+    if not what:  # a backslash in single quotes is itself
+        assert read_description(path) == {"id": "\\u0007"}
+        return
+    with pytest.raises(UsageError) as caught:
+        read_description(path)
+    assert what in caught.value.what
+    assert hint in caught.value.hint
+    assert caught.value.where == str(path)
+
+
+@given(data=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+def test_any_bytes_are_a_description_or_refused(
+    data: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Never another error."""
+    path = tmp_path_factory.mktemp("any") / "model.toml"
+    path.write_bytes(data)
+    with suppress(UsageError):
+        read_description(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "hint"),
+    [
+        ("[attributes.sise]", "unknown attribute 'sise'", "'size'"),
+        ("[attributes.street]\nrefines = 'quartr'", "unknown attribute 'quartr'", "'quarter'"),
+        ("[attributes.gender]\nconcept = 'sexx'", "unknown concept 'sexx'", "'sex'"),
+        (
+            "[attributes.gender]\nconcept = 'sex'\nsame_as.women = 'female'",
+            "unknown value 'women'",
+            "'woman'",
+        ),
+        (
+            "[attributes.gender]\nconcept = 'sex'\nsame_as.woman = 'femal'",
+            "unknown value of concept 'sex' 'femal'",
+            "'female'",
+        ),
+        (
+            "[attributes.gender]\nconcept = 'sex'\nsame_as = { man = 'male', other = 'male' }",
+            "two values have the concept 'male'",
+            "fits it best",
+        ),
+        ("[queries.'day off']\ntitle = 'x'", "unknown query 'day off'", "'days off'"),
+        ("without = ['yaer']", "unknown column 'yaer'", "'year'"),
+        ("weights = 'weigth'", "unknown column 'weigth'", "'weight'"),
+        ("weights = 'user'", "unknown column 'user'", "known"),
+        ("stands_for = ' '", "or whom its rows stand for", "plural"),
+        ("[attributes.size]\ntitle = '''a\nb'''", "control character", "shown"),
+        ("[attributes.quarter]\nrefines = 'street'", "does not refine 'street'", "'east' lies in"),
+        (
+            "[attributes.gender]\nconcept = 'a.b'\n[attributes.size]\nconcept = 'a.b'",
+            "two attributes of the concept 'a.b'",
+            "",
+        ),
+    ],
+)
+def test_what_a_description_cannot_say_of_tables(
+    tmp_path: Path, text: str, what: str, hint: str
+) -> None:
+    """It names the nearest that exists."""
+    with pytest.raises(ReticentError) as caught:
+        built(VILLAGE, described(text, tmp_path))
+    assert what in caught.value.what
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("0.99", "'0.99'"), ("", "no weight"), ("-5", "'-5'"), ("nan", "'nan'"), ("many", "'many'")],
+)
+def test_a_weight_below_one_is_refused(text: str, shown: str) -> None:
+    """By its column, the number and the row."""
+    users = [[*row] for row in VILLAGE.users]
+    users[2][1] = text
+    world = World(tuple(map(tuple, users)), VILLAGE.events)
+    with pytest.raises(BuildError) as caught:
+        observed(world, weights="weight")
+    assert caught.value.what == f"column 'weight' has {shown} in the row of user '2'"
+    assert "from 1 to" in caught.value.hint
+
+
+WEIGHTS = st.sampled_from([1.0, 1.5, 7.0, 1331.2])
+
+
+@settings(max_examples=25)
+@given(world=worlds(), data=st.data())
+def test_weights_stay_with_their_rows(world: World, data: st.DataObject) -> None:
+    """In the population's order; rows, utilities and the order of codes are as without them."""
+    header, *users = world.users
+    weights = data.draw(st.lists(WEIGHTS, min_size=len(users), max_size=len(users)))
+    rows = [(*row, str(weight)) for row, weight in zip(users, weights, strict=True)]
+    weighted = World(((*header, "heavy"), *rows), world.events)
+    plain, seen = observed(world), observed(weighted, weights="heavy")
+    assert seen.attributes == plain.attributes
+    assert np.array_equal(seen.population.codes, plain.population.codes)
+    assert seen.population.weights is not None
+    by_user = {row[0]: weight for row, weight in zip(users, weights, strict=True)}
+    assert seen.population.weights.tolist() == [by_user[each] for each in seen.users]
+    for one, other in zip(plain.queries, seen.queries, strict=True):
+        assert np.array_equal(one.rows.person, other.rows.person)
+    # The order is a function of codes, counts and weights alone.
+    shuffled = World(((*header, "heavy"), *data.draw(st.permutations(rows))), world.events)
+    again = observed(shuffled, weights="heavy").population
+    assert np.array_equal(again.weights, seen.population.weights)  # type: ignore[arg-type]
+
+
+@settings(max_examples=25)
+@given(world=worlds())
+def test_a_half_stands_for_as_many_people_as_the_whole(world: World) -> None:
+    """Half of a sample is a sample of the same people."""
+    header, *users = world.users
+    rows = [(*row, str(1 + place)) for place, row in enumerate(users)]
+    weighted = World(((*header, "heavy"), *rows), world.events)
+    whole = sum(range(1, len(users) + 1))
+    in_a = in_half_a([row[0] for row in users], HALF_KEY)
+    for half, mine in (("A", in_a), ("B", ~in_a)):
+        if not mine.any():
+            continue
+        try:
+            seen = observed(weighted, weights="heavy", half=half)
+        except BuildError:
+            continue  # none of this half asked anything
+        assert seen.population.weights is not None
+        assert seen.population.weights.sum() == pytest.approx(whole)
+        assert (seen.population.weights >= 1).all()
+
+
+def test_unlisted_facts_of_two_models_are_never_one(tmp_path: Path) -> None:
+    """Unless both say so; the same model built anew keeps its facts."""
+    one, other = (
+        {each.concept for each in built(VILLAGE, options(id=name)).attributes}
+        for name in ("one", "other")
+    )
+    assert not one & other
+    assert one == {each.concept for each in built(VILLAGE, options(id="one")).attributes}
+    mine = described("[attributes.size]\nconcept = 'mine.size'", tmp_path)
+    assert "mine.size" in {each.concept for each in built(VILLAGE, mine).attributes}
+
+
+@pytest.mark.parametrize("name", ["atus", "so2017"])
+def test_a_shipped_description_fits_the_format(name: str) -> None:
+    """Every concept that it names is in the list, and nothing is left of codes in titles."""
+    found = read_description(ROOT / "examples/data" / name / "model.toml")
+    assert found["id"] == name
+    notes = found["attributes"].values()
+    assert {note.concept for note in notes} - {""} <= {*concepts()}
+    assert not [note.title for note in notes if "_" in note.title or not note.title]
+    queries = found.get("queries", {}).values()
+    assert not [note.title for note in queries if "_" in note.title]
+    assert all(isinstance(note, QueryNote) for note in queries)
