@@ -6,8 +6,10 @@ what was asked, and less for what only may be: that can be sent when it is asked
 sent cannot be taken back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -17,13 +19,14 @@ from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
+from agent.model.reading import NOTHING, Reading
 from agent.tradeoff.bounds import Contraction
 from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Demand, Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import EXHAUSTIVE, Result, maximise
 from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility
+from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Mixture, weighted_sum
 from policy.settings import Mode
 
 FEWEST = 3  # queries, whose mean says nothing of another one
@@ -69,26 +72,25 @@ class Choice(NamedTuple):
 
 
 def choice_of(prepared: Prepared) -> Choice:
-    """Return the best set for the matched query (paper 9.5.2), or what the terms ask for instead.
+    """Return the best set for what the query means (paper 9.5.2), or what the terms ask for.
 
     Nothing is planned for a recipient that forgets: what it is sent serves one request only.
     """
-    if prepared.query is None or prepared.terms.mode == "standing":
+    if prepared.reading.query is None or prepared.terms.mode == "standing":
         return _standing(prepared)
     if prepared.terms.plans:
-        return _planned(prepared, prepared.query)
-    choice = _best(objective_of(prepared, prepared.query), prepared)
+        return _planned(prepared, prepared.reading.query)
+    choice = _best(objective_of(prepared, prepared.reading), prepared)
     return choice._replace(pending=_waiting(choice, prepared))
 
 
-def objective_of(prepared: Prepared, query: int | None) -> DisclosureObjective:
-    """Return the objective that chooses the set for a query; None: for the mean of all."""
+def objective_of(prepared: Prepared, reading: Reading | None) -> DisclosureObjective:
+    """Return the objective that chooses the set for a reading; None: for the mean of all."""
     model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
-    if query is not None and prepared.terms.plans:
-        return DisclosureObjective(pooled_uses(query, model), crowd, settings)
-    if query is not None:
-        utility, computed = uses_of(query, model), model.computed_utilities(query)
-        return DisclosureObjective(utility, crowd, settings, computed)
+    if reading is not None:
+        uses = mixed(reading, pooled_uses if prepared.terms.plans else uses_of, model)
+        computed = None if prepared.terms.plans else uses.computed
+        return DisclosureObjective(uses, crowd, settings, computed)
     nobodys = replace(settings, own=None)  # what is remembered outlives the request
     shared = model.remember(
         (DisclosureObjective, "standing"),
@@ -109,8 +111,8 @@ def _standing(prepared: Prepared) -> Choice:
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
 
     def beforehand() -> Choice:
-        context = Context(prepared.request, everyone, Knowledge(), prepared.model)
-        nobody = prepare(context, None)
+        context = Context(prepared.request, everyone, Knowledge(), prepared.model, reading=NOTHING)
+        nobody = prepare(context)
         return _best(objective_of(nobody, None), nobody)
 
     found = prepared.model.remember((choice_of, asked, everyone), beforehand)
@@ -130,12 +132,14 @@ def _standing(prepared: Prepared) -> Choice:
 
 
 def _planned(prepared: Prepared, query: int) -> Choice:
-    """Return the best part, for a query, of what the recipient is to hold in the end.
+    """Return the best part, for a reading, of what the recipient is to hold in the end.
 
     Attributes of the request are not lasting knowledge: they are chosen in addition, at what they
-    cost now. What waits for the user would be in the plan with a yes, and helps this query.
+    cost now. What waits for the user would be in the plan with a yes, and helps this request.
+    ``query``: the surest of the reading, whose use of the plan is the answer.
     """
-    uses, objective = pooled_uses(query, prepared.model), objective_of(prepared, query)
+    uses = mixed(prepared.reading, pooled_uses, prepared.model)
+    objective = objective_of(prepared, prepared.reading)
 
     def best(mask: int, plan: Plan, options: int) -> tuple[int, ...]:
         order = uses.best(mask, plan.portfolio.mask & options, objective.feasible, LEAST)
@@ -146,12 +150,12 @@ def _planned(prepared: Prepared, query: int) -> Choice:
         return (*order, *_search(beside, prepared.terms).order)
 
     base = forced(objective, prepared.forced)
-    plan = planned(prepared, query, base)
+    plan = planned(prepared, base)
     order = best(base, plan, prepared.free)
     mask = base | union(order)
     pending: tuple[int, ...] = ()
     if prepared.asked:
-        wider = planned(replace(prepared, free=prepared.free | prepared.asked), query, base)
+        wider = planned(replace(prepared, free=prepared.free | prepared.asked), base)
         pending = best(mask, wider, prepared.asked)
     used = [*plan.portfolio.uses]
     used[[*plan.shares].index(query)] = mask
@@ -162,7 +166,7 @@ def _planned(prepared: Prepared, query: int) -> Choice:
     return Choice(mask, order, objective, result, "planned", pending, answered)
 
 
-def planned(prepared: Prepared, query: int, fixed: int) -> Plan:
+def planned(prepared: Prepared, fixed: int) -> Plan:
     """Return the plan for the recipient of a request.
 
     ``fixed``: what always leaves, a mask. The limits hold for the whole of it, but the cap on one
@@ -170,7 +174,7 @@ def planned(prepared: Prepared, query: int, fixed: int) -> Plan:
     REST of its share.
     """
     model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
-    shares, mean = _shares(prepared, query), _mean(model)
+    shares, mean = _shares(prepared), _mean(model)
     demands = [Demand(pooled_uses(each, model), share) for each, share in shares.items()]
     rest = 1 - sum(shares.values())
     if mean is None or rest < ROUNDING:
@@ -181,6 +185,34 @@ def planned(prepared: Prepared, query: int, fixed: int) -> Plan:
     usable = prepared.free & crowd.persons
     scope = Scope(crowd.known & usable, usable, fixed, settings.most, LEAST)
     return Plan(plan(demands, prices, scope), shares, prices)
+
+
+def mixed(
+    reading: Reading, uses: Callable[[int, Model], QueryPlanner], model: Model
+) -> QueryPlanner:
+    """Return the utility of what a text means: sum of pi_q U_q over its candidates (DESIGN.md 2.9).
+
+    ``uses``: U_q. What is certain has the query's own. In whatever order the candidates come, they
+    are added in that of the model.
+    """
+    if reading.certain is not None:
+        return uses(reading.certain, model)
+    parts = sorted(reading.candidates, key=lambda each: each.query)
+
+    def made() -> QueryPlanner:
+        each_query = [uses(each.query, model) for each in parts]
+        weights = [each.probability for each in parts]
+        masks = set[int].intersection(*({*each.computed} for each in each_query))
+        return QueryPlanner(
+            cache(lambda: Mixture(each_query, weights)),
+            len(model.attributes),
+            {
+                mask: weighted_sum(weights, [each.computed[mask] for each in each_query])
+                for mask in masks
+            },
+        )
+
+    return model.remember((mixed, uses, *parts), made)
 
 
 def uses_of(query: int, model: Model) -> QueryPlanner:
@@ -248,21 +280,25 @@ def _mean(model: Model) -> _Mean | None:
     return model.remember(_Mean, made)
 
 
-def _shares(prepared: Prepared, query: int) -> dict[int, float]:
+def _shares(prepared: Prepared) -> dict[int, float]:
     """Return the queries to plan for with their shares of all requests, the largest share first.
 
-    They are this one and those that the recipient was asked. What else may be asked has the rest of
-    the whole. Of too many, those with small shares are left out, and count with the rest.
+    They are those that this text may mean, by their probabilities, and those that the recipient was
+    asked. What else may be asked has the rest of the whole. Of too many, those with small shares
+    are left out, and count with the rest.
     """
-    model = prepared.model
-    asked = np.bincount([query], minlength=len(model.queries)).astype(np.float64)
-    for each, times in prepared.history:
+    model, meant = prepared.model, dict[int, float]()
+    for candidate in prepared.reading.candidates:
+        meant[candidate.query] = candidate.probability
+    asked = np.zeros(len(model.queries))
+    for each, times in chain(meant.items(), prepared.history):
         asked[each] += times
     usual = model.tables.query_weights.astype(np.float64)
     shares = (asked + PRIOR * usual / usual.sum()) / (asked.sum() + PRIOR)
-    others = [each for each in np.flatnonzero(asked).tolist() if each != query]
+    others = [each for each in np.flatnonzero(asked).tolist() if each not in meant]
     others.sort(key=lambda each: (-shares[each], each))
-    chosen = sorted([query, *others[: QUERIES - 1]], key=lambda each: (-shares[each], each))
+    chosen = [*meant, *others[: QUERIES - len(meant)]]
+    chosen.sort(key=lambda each: (-shares[each], each))
     return {each: float(shares[each]) for each in chosen}
 
 

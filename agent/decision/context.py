@@ -2,19 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import frexp, ldexp
 from typing import Literal
 
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
+from agent.model.reading import Reading
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.sets import singleton, union
 from agent.tradeoff.tables import UNSPECIFIED
 
 Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
-History = tuple[tuple[int, int], ...]
+History = tuple[tuple[int, float], ...]
 Status = Literal[
     "decided", "unknown query", "blocked", "recognised", "outside the model", "past a limit already"
 ]
@@ -45,7 +47,8 @@ Reason = Literal[
 class Context:
     """A request, its terms, what the recipient knows, and the model that decides.
 
-    ``own``: the user's own codes, read only where the terms protect this user, and None otherwise.
+    ``own``: the user's own codes, read only where the terms protect this user, and None otherwise;
+    ``reading``: of the query, None for what the model itself makes of it.
     """
 
     request: Request
@@ -53,20 +56,25 @@ class Context:
     knowledge: Knowledge
     model: Model
     own: Own | None = None
+    reading: Reading | None = None
+
+    @property
+    def meaning(self) -> Reading:
+        """What the query means to the model."""
+        return self.model.read(self.request.query) if self.reading is None else self.reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared(Context):
     """A context in indexes: the people left, the demands, and which attributes are out already.
 
-    ``query``: the known query that matches, None where none does; ``barred``: attributes that
-    are no candidates, with the reason; ``free``: those to choose from, as a mask; ``forced``: those
-    that always leave, in ascending order; ``asked``: those that wait for the user, a mask;
-    ``history``: the queries that the recipient was sent something with, and roughly how often, as
-    far as it remembers.
+    ``reading`` is known; ``barred``: attributes that are no candidates, with the reason; ``free``:
+    those to choose from, as a mask; ``forced``: those that always leave, in ascending order;
+    ``asked``: those that wait for the user, a mask; ``history``: the queries that the recipient was
+    sent something with, and roughly how often, as far as it remembers.
     """
 
-    query: int | None
+    reading: Reading
     crowd: AnonymitySet
     settings: Settings
     barred: Mapping[int, Reason]
@@ -91,8 +99,8 @@ def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
     )
 
 
-def prepare(context: Context, query: int | None) -> Prepared:
-    """Return a context in indexes; ``query``: the known query that matches.
+def prepare(context: Context) -> Prepared:
+    """Return a context in indexes, with its reading.
 
     UsageError where terms or knowledge name what is absent from the model.
     """
@@ -135,7 +143,7 @@ def prepare(context: Context, query: int | None) -> Prepared:
         knowledge=knowledge,
         model=model,
         own=mine,
-        query=query,
+        reading=context.meaning,
         crowd=crowd,
         settings=settings,
         barred=barred,
@@ -168,8 +176,8 @@ def _status(crowd: AnonymitySet, settings: Settings) -> Status:
 def _known(knowledge: Knowledge, model: Model) -> list[tuple[int, int]]:
     """Return what is known as pairs of person attribute and code, all of it checked."""
     for query, times in knowledge.queries:
-        if not 0 <= query < len(model.queries) or times < 1:
-            hint = f"the model has {len(model.queries)} queries, and each is counted once or more"
+        if not 0 <= query < len(model.queries) or not times > 0:
+            hint = f"the model has {len(model.queries)} queries, and each is counted above 0 times"
             raise UsageError(f"query {query} cannot have been asked {times} times", hint)
     pairs = []
     for name, code in knowledge.codes:
@@ -187,7 +195,7 @@ def _known(knowledge: Knowledge, model: Model) -> list[tuple[int, int]]:
 def _roughly(history: History) -> History:
     """Return the times rounded down to powers of two: one time more seldom makes another plan."""
     return tuple(
-        (query, times if times < 1 else 1 << times.bit_length() - 1) for query, times in history
+        (query, times if times <= 0 else ldexp(0.5, frexp(times)[1])) for query, times in history
     )
 
 

@@ -8,6 +8,7 @@ from agent.decision.context import Context, Own, Prepared, Reason, Status, prepa
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.model.model import Model
+from agent.model.reading import Reading
 from agent.tradeoff.anonymity_set import COMBINATIONS, Metric
 from agent.tradeoff.objective import DisclosureObjective, Limit
 from agent.tradeoff.search import Evidence
@@ -97,18 +98,18 @@ class Decision:
     ``status``: only "decided" is the ordinary case. Else the query is unknown; or a rule blocks
     the request; or one person ("recognised") or nobody ("outside the model") agrees with what the
     recipient holds, and nothing new leaves; or what it holds breaks a limit, before anything is
-    added. ``query``, ``matched_query``: the known query that was meant, by index and as its text,
-    None where there is none. ``candidates``: all attributes of the model, in its order; in brief
-    only what is disclosed, where anything is; none where a rule blocks the request, or nothing is
-    done for a query that is not known. ``pending``: what is worth disclosing beside this, but waits
-    for the user; None where nothing.
+    added. ``reading``: what the query means; ``matched_query``: the known query that it is read
+    as, None where there is none. ``candidates``: all attributes of the model, in its order; in
+    brief only what is disclosed, where anything is; none where a rule blocks the request, or
+    nothing is done for a query that is not known. ``pending``: what is worth disclosing beside
+    this, but waits for the user; None where nothing.
     """
 
     request: Request
     terms: Terms
     status: Status
     mode: Mode
-    query: int | None
+    reading: Reading
     matched_query: str | None
     disclosed: tuple[str, ...]
     figures: Figures
@@ -144,15 +145,18 @@ def decide_context(context: Context, *, brief: bool = False) -> Decision:
     Where none does they are all, since saying why takes a look at each.
     """
     request, terms, model = context.request, context.terms, context.model
-    query = model.match(request.query)
+    reading = context.meaning
+    context = replace(context, reading=reading)
     if terms.limits.protect == "me":
-        return _decide(prepare(context, query), brief=brief)
+        return _decide(prepare(context), brief=brief)
     known = relevant(context.knowledge, terms)
+    doubtful = reading.certain is None and reading.query is not None
+    meant = reading if doubtful else reading.query
     decision = model.remember(
-        (decide, query, request.asked, terms, known, brief),
-        lambda: _decide(prepare(context, query), brief=brief),
+        (decide, meant, request.asked, terms, known, brief),
+        lambda: _decide(prepare(context), brief=brief),
     )
-    return replace(decision, request=request, terms=terms)
+    return replace(decision, request=request, terms=terms, reading=reading)
 
 
 def figures_of(objective: DisclosureObjective, mask: int, prepared: Prepared) -> Figures:
@@ -177,11 +181,16 @@ def limit_of(objective: DisclosureObjective, mask: int) -> str | None:
     return None if broken is None else KEYS[broken]
 
 
+def read_as(reading: Reading, model: Model) -> str | None:
+    """Return the known query that a text is read as, by its name; None where it is none."""
+    return None if reading.query is None else model.queries[reading.query].text
+
+
 def _decide(prepared: Prepared, *, brief: bool) -> Decision:
-    terms, model, crowd, query = prepared.terms, prepared.model, prepared.crowd, prepared.query
+    terms, model, crowd, reading = prepared.terms, prepared.model, prepared.crowd, prepared.reading
     if terms.nothing:
         return _silent(prepared, "blocked")
-    if query is None and terms.unknown_queries == "nothing":
+    if reading.query is None and terms.unknown_queries == "nothing":
         return _silent(prepared, "unknown query")
     choice = choice_of(prepared)
     mask, objective, result = choice.mask, choice.objective, choice.result
@@ -203,8 +212,8 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         terms=terms,
         status=prepared.status,
         mode=choice.mode,
-        query=query,
-        matched_query=None if query is None else model.queries[query].text,
+        reading=reading,
+        matched_query=read_as(reading, model),
         disclosed=prepared.names(choice.order),
         figures=figures,
         evidence=result if crowd.people else counted,
@@ -221,15 +230,15 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
 
 def _silent(prepared: Prepared, status: Status) -> Decision:
     """Return the decision to send nothing, without a look at what would help."""
-    terms, crowd, query = prepared.terms, prepared.crowd, prepared.query
+    terms, crowd, reading = prepared.terms, prepared.crowd, prepared.reading
     reached, people = crowd.identifiability(0, terms.metric, terms.metric_k), crowd.people
     return Decision(
         request=prepared.request,
         terms=terms,
         status=status,
         mode=terms.mode,
-        query=query,
-        matched_query=None if query is None else prepared.model.queries[query].text,
+        reading=reading,
+        matched_query=read_as(reading, prepared.model),
         disclosed=(),
         figures=Figures(terms.metric, 0.0, reached, 0.0, 0.0, 0.0, 0.0, people, float(people)),
         evidence=Evidence(),

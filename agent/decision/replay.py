@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agent.decision.choice import mixed, uses_of
 from agent.decision.context import Context
-from agent.decision.decide import Decision, decide_context
+from agent.decision.decide import Decision, decide_context, read_as
 from agent.decision.request import Holdings, Request, people_left
 from agent.decision.terms import terms_under
 from agent.model.model import Model
@@ -244,8 +245,9 @@ def replay(
             decision = decide_context(context, brief=True)
             sent = {name: own[name] for name in decision.disclosed if name in own}
             holdings[pool].add_facts(past.at, site, sent.items())
-            if decision.disclosed and decision.query is not None:
-                holdings[pool].add_query(site, decision.query)
+            if decision.disclosed:
+                reading = decision.reading
+                holdings[pool].add_query(site, reading.query, reading.probability)
             expected = not guesses.isdisjoint(own if protects_me else sent)
             answers.append(_Answer(decision, people_left(held.with_facts(sent), model), expected))
         yield _outcome(past, ruling, left, answers, model)
@@ -254,11 +256,12 @@ def replay(
 def bits_of(query: str, names: Iterable[str], model: Model) -> float:
     """Return the utility of disclosing these attributes, in bits; 0 for an unknown query.
 
-    The query's own, however a policy decides: one measure for policies that are compared.
+    That of what the text means, however a policy decides: one measure for policies that are
+    compared.
     """
-    meant = model.match(query)
+    reading = model.read(query)
     mask = union(model.index(name) for name in names)
-    return 0.0 if meant is None else model.utility(meant).value(mask)
+    return 0.0 if reading.query is None else mixed(reading, uses_of, model).value(mask)
 
 
 class _Answer(NamedTuple):
@@ -277,12 +280,11 @@ def _outcome(
     sets = [frozenset(each.decision.disclosed) for each in answers]
     waiting = [each.decision.pending for each in answers]
     bits = {names: bits_of(past.query, names, model) for names in {was, *sets}}
-    match = model.match(past.query)
     return Replayed(
         past=past,
         host=ruling.host,
         pool=ruling.pool,
-        matched_query=None if match is None else model.queries[match].text,
+        matched_query=read_as(model.read(past.query), model),
         bits=Compared(bits[was], mean([bits[names] for names in sets])),
         people_left=Compared(left, mean([each.people_left for each in answers])),
         newly_disclosed=_shares([names - was for names in sets], model),

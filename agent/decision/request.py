@@ -1,11 +1,13 @@
 """A request, and what its recipient knows: a fold over what it was sent. Pure."""
 
 from bisect import bisect_right, insort
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import chain
+from math import fsum
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
@@ -37,12 +39,13 @@ class Knowledge:
 
     ``codes``: (name, code) pairs, each name once, in ascending order; ``recent``: how many facts
     it learned within the last seven days; ``queries``: (query, times) pairs, ascending: the model's
-    queries, by index, that carried something to it, and how often.
+    queries, by index, that carried something to it, and how often, each time by the probability
+    of its reading.
     """
 
     codes: tuple[tuple[str, int], ...] = ()
     recent: int = 0
-    queries: tuple[tuple[int, int], ...] = ()
+    queries: tuple[tuple[int, float], ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
@@ -79,7 +82,7 @@ class Holdings(Generic[Value]):
         self._standing: dict[str, list[tuple[str, Fact[Value]]]] = {}  # by attribute, with the site
         self._held: dict[str, Fact[Value]] = {}
         self._learnt: list[timedelta] = []  # when each fact was new, ascending
-        self._asked: dict[str, deque[int | None]] = {}  # by site
+        self._asked: dict[str, deque[tuple[int, float] | None]] = {}  # by site
 
     @property
     def held(self) -> Mapping[str, Fact[Value]]:
@@ -98,9 +101,13 @@ class Holdings(Generic[Value]):
                 self._held[name] = fact
                 insort(self._learnt, at - EPOCH)
 
-    def add_query(self, site: str, query: int | None) -> None:
-        """Note a query that carried something to a site, None for one that the model lacks."""
-        self._asked.setdefault(site, deque(maxlen=LATEST)).append(query)
+    def add_query(self, site: str, query: int | None, probability: float = 1.0) -> None:
+        """Note a query that carried something to a site, None for one that the model lacks.
+
+        ``probability``: that the text meant this query.
+        """
+        asked = None if query is None else (query, probability)
+        self._asked.setdefault(site, deque(maxlen=LATEST)).append(asked)
 
     def forget(self, sites: Collection[str]) -> None:
         """Keep only what other sites received, whichever sites pool by now."""
@@ -122,9 +129,12 @@ class Holdings(Generic[Value]):
 
     def knowledge(self: "Holdings[int]", now: datetime) -> Knowledge:
         """Return what is held, where its values are codes of a model."""
-        queries = (query for each in self._asked.values() for query in each if query is not None)
+        asked: dict[int, list[float]] = {}
+        for pair in filter(None, chain.from_iterable(self._asked.values())):
+            asked.setdefault(pair[0], []).append(pair[1])
+        times = tuple((query, fsum(each)) for query, each in sorted(asked.items()))
         codes = tuple(sorted((name, fact.value) for name, fact in self._held.items()))
-        return Knowledge(codes, self.recent(now), tuple(sorted(Counter(queries).items())))
+        return Knowledge(codes, self.recent(now), times)
 
 
 def people_left(knowledge: Knowledge, model: Model) -> int:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from agent.decision.choice import choice_of
 from agent.decision.context import Context, Status, prepare
-from agent.decision.decide import Figures, figures_of
+from agent.decision.decide import Figures, figures_of, read_as
 from agent.decision.request import Request
 from agent.decision.terms import Terms
 from agent.errors import UsageError
@@ -65,14 +65,15 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
     one lambda is dropped before the next. UsageError, as above, in the first step.
     """
     terms, model = context.terms, context.model
-    query = model.match(context.request.query)
+    reading = context.meaning
+    context = replace(context, reading=reading)
     if terms.nothing:
         hint = "ask about another recipient or query, or change the rule"
         raise UsageError("the policy lets nothing leave with this request", hint)
-    if query is None and terms.mode != "standing" and terms.unknown_queries == "nothing":
+    if reading.query is None and terms.mode != "standing" and terms.unknown_queries == "nothing":
         hint = "ask about one that it knows, or with --all about all of them"
         raise UsageError("the model does not know this query", hint)
-    prepared = prepare(context, query)
+    prepared = prepare(context)
     figures: dict[float, Figures] = {}
     chosen: list[tradeoff.Point] = []
     for each in tradeoff.grid(terms.trade_off):
@@ -101,12 +102,11 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
         )
         for each, out in zip(points, beaten, strict=True)
     )
-    meant = None if terms.mode == "standing" else query
     return Curve(
         request=context.request,
         terms=terms,
         status=prepared.status,
-        matched_query=None if meant is None else model.queries[meant].text,
+        matched_query=None if terms.mode == "standing" else read_as(reading, model),
         steps=steps,
         present=next(at for at, each in enumerate(points) if terms.trade_off <= each.most),
         knee=tradeoff.knee(points),

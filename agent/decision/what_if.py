@@ -64,19 +64,21 @@ def weigh_steps(
     """
     if both := sorted(change.add & change.drop):
         raise UsageError(f"{both[0]!r} is both added and dropped", "name it once")
-    model, terms, query = context.model, decision.terms, decision.query
+    model, terms, reading = context.model, decision.terms, decision.reading
     add, drop = mask_of(change.add, model), mask_of(change.drop, model)
     base = mask_of(decision.disclosed if change.base is None else change.base, model)
     mask = (base | add) & ~drop
-    prepared = prepare(replace(context, request=decision.request, terms=terms), query)
+    request = decision.request
+    prepared = prepare(replace(context, request=request, terms=terms, reading=reading))
     crowd = prepared.crowd
     for each in (base, mask):
         if crowd.combinations(each) > COMBINATIONS:
             what = "the set has too many attributes that change with every request"
             raise UsageError(what, "add fewer of them, or drop some")
-    informed = query is not None or terms.unknown_queries == "standing"
+    informed = reading.query is not None or terms.unknown_queries == "standing"
+    standing = terms.mode == "standing" or reading.query is None
     objective = (
-        objective_of(prepared, None if terms.mode == "standing" else query)
+        objective_of(prepared, None if standing else reading)
         if informed
         else DisclosureObjective(HELPS_NOTHING, crowd, prepared.settings)
     )

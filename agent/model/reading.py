@@ -1,7 +1,7 @@
 """What a text means: up to three known queries, each with a probability (DESIGN 2.9)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 MOST = 3  # candidates
 LEAST = 0.1  # the probability of a candidate
@@ -21,11 +21,36 @@ class Reading:
 
     ``candidates``: at most three, the surest first, of probabilities that sum to at most 1; the
     rest is the probability that the text means something else. ``query``: the surest of them
-    where it is sure enough, else None: nothing is disclosed for such a text.
+    where it is sure enough, else None: nothing is disclosed for such a text. ``threshold``: the
+    least probability that is sure enough.
     """
 
     query: int | None = None
     candidates: tuple[Candidate, ...] = ()
+    threshold: float = field(default=1.0, compare=False)
+
+    @property
+    def certain(self) -> int | None:
+        """The query where there is no doubt, as for its own text; else None."""
+        alone = len(self.candidates) == 1 and self.candidates[0].probability == 1
+        return self.query if alone else None
+
+    @property
+    def probability(self) -> float:
+        """That of ``query``; 0 where there is none."""
+        return 0.0 if self.query is None else self.candidates[0].probability
+
+    def without(self, queries: Collection[int]) -> "Reading":
+        """Return what is left once the text is known not to mean these queries.
+
+        The other candidates keep their probabilities, so that the next is meant only where it was
+        sure enough by itself.
+        """
+        left = tuple(each for each in self.candidates if each.query not in queries)
+        if left == self.candidates:
+            return self
+        sure = bool(left) and left[0].probability >= self.threshold
+        return Reading(left[0].query if sure else None, left, self.threshold)
 
     @classmethod
     def exact(cls, query: int) -> "Reading":
@@ -45,7 +70,7 @@ class Reading:
             if probabilities[query] >= LEAST
         )
         sure = bool(candidates) and candidates[0].probability >= threshold
-        return cls(candidates[0].query if sure else None, candidates)
+        return cls(candidates[0].query if sure else None, candidates, threshold)
 
 
 NOTHING = Reading()

@@ -100,7 +100,7 @@ class QueryPlanner(Utility):
         self, utility: Callable[[], Utility], attributes: int, computed: Mapping[int, float]
     ) -> None:
         """Take the utility, how many attributes there are, and U of some sets, by mask."""
-        self._utility, self._size, self._computed = utility, attributes, computed
+        self._utility, self._size, self.computed = utility, attributes, computed
         self._forget()
 
     @cached_property
@@ -117,8 +117,8 @@ class QueryPlanner(Utility):
         """Return U(A) in bits."""
         if mask in self._values:
             return self._values[mask]
-        if mask in self._computed:
-            return self._computed[mask]
+        if mask in self.computed:
+            return self.computed[mask]
         for each in members(mask):
             rest = mask ^ singleton(each)
             if self._done.get(rest, 0) >> each & 1:
@@ -155,7 +155,7 @@ class QueryPlanner(Utility):
         row, missing = self._rows[mask], wanted & ~self._done[mask]
         if missing:
             new = [*members(missing)]
-            given = [self._computed.get(mask | singleton(each)) for each in new]
+            given = [self.computed.get(mask | singleton(each)) for each in new]
             known = None not in given
             row[new] = given if known else self._utility().extensions(mask, new)
             self._done[mask] |= missing

@@ -301,28 +301,27 @@ def query_utility(
     return PlugIn(rows, Partitions(columns), shrinkage)
 
 
-class MeanUtility(Utility):
-    """The utility averaged over queries: the a-priori case (paper 9.5.1)."""
+class Mixture(Utility):
+    """The weighted sum of utilities, as of the queries that a text may mean (DESIGN.md 2.9)."""
 
-    def __init__(self, utilities: Sequence[Utility], weights: Floats) -> None:
-        """Take one utility per query, and float64 weights > 0 of the same length."""
-        self._utilities = tuple(utilities)
-        self._weights: list[float] = (weights / weights.sum()).tolist()
-        self.limit = self._mean([each.limit for each in self._utilities])
+    def __init__(self, utilities: Sequence[Utility], weights: Sequence[float]) -> None:
+        """Take one utility per query, and as many weights > 0: they need not sum to 1."""
+        self._utilities, self._weights = tuple(utilities), tuple(weights)
+        self.limit = self._sum([each.limit for each in self._utilities])
         self.monotone = all(each.monotone for each in self._utilities)
 
     def value(self, mask: int) -> float:
-        """Return the weighted mean of U(A), in bits."""
-        return self._mean([each.value(mask) for each in self._utilities])
+        """Return the weighted sum of U(A), in bits."""
+        return self._sum([each.value(mask) for each in self._utilities])
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return the mean U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        """Return the sum of U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
         each_query = [each.extensions(mask, attributes) for each in self._utilities]
-        return [self._mean([each[i] for each in each_query]) for i in range(len(attributes))]
+        return [self._sum([each[i] for each in each_query]) for i in range(len(attributes))]
 
     def ceiling(self, mask: int) -> float:
-        """Return a bound on the mean U of every subset of A, in bits."""
-        return self._mean([each.ceiling(mask) for each in self._utilities])
+        """Return a bound on the sum of U over every subset of A, in bits."""
+        return self._sum([each.ceiling(mask) for each in self._utilities])
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
@@ -334,8 +333,21 @@ class MeanUtility(Utility):
         for each in self._utilities:
             each.forget()
 
-    def _mean(self, values: Sequence[float]) -> float:
-        return float(sum(w * v for w, v in zip(self._weights, values, strict=True)))
+    def _sum(self, values: Sequence[float]) -> float:
+        return weighted_sum(self._weights, values)
+
+
+def weighted_sum(weights: Sequence[float], values: Sequence[float]) -> float:
+    """Return the sum of values times weights, added up in their order."""
+    return float(sum(w * v for w, v in zip(weights, values, strict=True)))
+
+
+class MeanUtility(Mixture):
+    """The utility averaged over queries: the a-priori case (paper 9.5.1)."""
+
+    def __init__(self, utilities: Sequence[Utility], weights: Floats) -> None:
+        """Take one utility per query, and float64 weights > 0 of the same length."""
+        super().__init__(utilities, (weights / weights.sum()).tolist())
 
 
 HELPS_NOTHING = MeanUtility((), np.zeros(0))  # 0 for every set: of what is only priced

@@ -51,7 +51,7 @@ class World(NamedTuple):
 
     def prepared(self) -> Prepared:
         """Return the context as it is decided."""
-        return prepare(self.context(), self.model.match(self.request.query))
+        return prepare(self.context())
 
     def objective(self) -> DisclosureObjective:
         """Return the objective that the set is chosen by, with its limits."""

@@ -105,7 +105,7 @@ def lived(
         decision = decide(request, terms_under(ruling, model), known, model, own)
         codes = tuple((name, person[name]) for name in decision.disclosed)
         lasting = tuple(pair for pair in codes if pair[0] in NAMES[:PERSONS])
-        query = decision.query if codes else None
+        query = decision.reading.query if codes else None
         events.append(Told(past.at, ruling.host, lasting, query))
         history.append(replace(past, disclosed=codes))
     return tuple(history)

@@ -144,7 +144,7 @@ def test_an_unknown_query_may_get_the_standing_set(world: World) -> None:
 def _alike(one: Decision, other: Decision) -> bool:
     """Say whether two decisions are the same in all but the request and the terms."""
     asked = replace(other, request=one.request, terms=one.terms)
-    return one == replace(asked, query=one.query, matched_query=one.matched_query)
+    return one == replace(asked, reading=one.reading, matched_query=one.matched_query)
 
 
 @MANY

@@ -13,6 +13,7 @@ from agent.decision.decide import Candidate, Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
+from agent.model.reading import Reading
 from tests.cli.examples import PEOPLE, cli_model
 from tests.decision.drawn import World, worlds
 
@@ -61,7 +62,12 @@ def test_a_plan_is_for_what_was_asked(world: World, times: int) -> None:
     other = len(world.model.queries) - 1
     seldom, often = (
         planned_for(
-            prepare(Context(world.request, terms, asked, world.model), other), other, 0
+            prepare(
+                replace(
+                    Context(world.request, terms, asked, world.model), reading=Reading.exact(other)
+                )
+            ),
+            0,
         ).shares
         for asked in (replace(world.known, queries=((0, each),)) for each in (times, 4 * times))
     )

@@ -55,7 +55,7 @@ def test_without_pairs_nothing_is_pooled() -> None:
     for mask in range(1 << COUNT):
         assert pooled_uses(0, model).value(mask) == model.utility(0).value(mask)
     context = Context(Request(FIRST), PLANNED, Knowledge(), model)
-    assert planned(prepare(context, 0), 0, 0).portfolio.uses[-1] == 0
+    assert planned(prepare(context), 0).portfolio.uses[-1] == 0
 
 
 @pytest.mark.parametrize("queries", [1, 2, 3])
@@ -73,12 +73,12 @@ def test_what_was_not_asked_counts_a_little() -> None:
     model = believing([-1.0, 0.5, 0.5, 0.5, 0.5])
     mean = model.tables.singles.mean_of(model.tables.query_weights).utilities[0, REGION]
     terms = replace(PLANNED, trade_off=0.0)
-    plan = planned(prepare(Context(Request(FIRST), terms, Knowledge(), model), 0), 0, 0)
+    plan = planned(prepare(Context(Request(FIRST), terms, Knowledge(), model)), 0)
     assert plan.portfolio.mask == plan.portfolio.uses[-1] == singleton(REGION)
     assert plan.portfolio.uses[:-1] == (0,)
     assert plan.portfolio.value == pytest.approx(REST * (1 - plan.shares[0]) * mean)
     nobody = believing([-4.0, 0.5, 0.5, 0.5, 0.5])
-    plan = planned(prepare(Context(Request(FIRST), terms, Knowledge(), nobody), 0), 0, 0)
+    plan = planned(prepare(Context(Request(FIRST), terms, Knowledge(), nobody)), 0)
     assert plan.portfolio.order == ()
 
 
