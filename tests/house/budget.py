@@ -55,7 +55,7 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 214),
-    "lines of tests": (42_000, 57_173),
+    "lines of tests": (42_000, 58_000),
 }
 STANDING = {
     "agent": Size(405, 4),
