@@ -61,7 +61,8 @@ def models(draw: st.DrawFn) -> Model:
     """Draw a small model that fits the format, with one to three queries."""
     attributes = draw(attribute_lists())
     texts = draw(st.lists(TEXTS.filter(normalise), min_size=1, max_size=3, unique_by=normalise))
-    rows = [draw(query_rows(attributes)) for _ in texts]
+    population = draw(populations(attributes))
+    rows = [draw(query_rows(attributes, population)) for _ in texts]
     each = (len(texts),)
     singles = Singles(
         utilities=draw(arrays(np.float64, (*each, len(attributes)), elements=FINITE)),
@@ -77,23 +78,29 @@ def models(draw: st.DrawFn) -> Model:
         estimator=draw(st.sampled_from(["louo", "plugin"])),
         attributes=attributes,
         queries=tuple(draw(_query(text, part)) for text, part in zip(texts, rows, strict=True)),
-        tables=gather(draw(populations(attributes)), rows, weights, singles),
+        tables=gather(population, rows, weights, singles),
         options=draw(figures),
         validation=draw(figures),
     )
 
 
 @st.composite
-def query_rows(draw: st.DrawFn, attributes: tuple[Attribute, ...]) -> QueryRows:
-    """Draw the rows of a query: one to four users with one to three rows each."""
+def query_rows(
+    draw: st.DrawFn, attributes: tuple[Attribute, ...], population: Population | None = None
+) -> QueryRows:
+    """Draw the rows of a query: one to four users, of a population, with one to three rows each."""
     person, request = _cards(attributes)
     sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
     user = np.repeat(np.arange(len(sizes)), sizes)
     intents = draw(st.integers(1, 4))
+    people = codes(len(sizes), person)
+    if population is not None:
+        places = st.lists(st.integers(0, population.people - 1), min_size=1, max_size=4)
+        people = places.map(lambda found: population.codes[np.resize(found, len(sizes))])
     return QueryRows(
         user=user,
         intent=draw(arrays(np.intp, len(user), elements=st.integers(0, intents - 1))),
-        person=draw(codes(int(user[-1]) + 1, person)),
+        person=draw(people),
         request=draw(codes(len(user), request)),
         intents=intents,
     )

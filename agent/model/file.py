@@ -146,8 +146,8 @@ def _forms(
         "queries.weights": _Form(_FLOAT, (len(queries),)),
         "rows.intent": _Form(_UINT, (rows,)),
         "rows.request": _Form(_CODE, (rows, len(requests))),
-        "rows.user": _Form(_UINT, (rows,)),
-        "users.person": _Form(_CODE, (users, persons)),
+        "users.profile": _Form(_UINT, (users,)),
+        "users.rows": _Form(_UINT, (users,)),
         "pairs.costs": _Form(_FLOAT, (len(COST_METRICS), pairs)),
         "pairs.utilities": _Form(_FLOAT, (len(queries), pairs)),
         "population.weights": _Form(_FLOAT, (people,)),
@@ -174,15 +174,16 @@ def check_ranges(
     """Refuse tensors, by name and already of the right shape, with a number that cannot be."""
     persons = [attribute for attribute in attributes if attribute.scope == "person"]
     _check_codes(tensors, "population.codes", persons)
-    _check_codes(tensors, "users.person", persons)
     _check_codes(tensors, "rows.request", attributes[len(persons) :])
     ends = np.cumsum([len(each.values) for each in attributes[len(persons) :]], dtype=np.intp)
     counts = np.split(tensors["population.request_counts"], ends, axis=1)
     for attribute, each in zip(attributes[len(persons) :], counts, strict=False):
         if not each.any():  # it would have no distribution
             raise damaged(f"tensor 'population.request_counts' has no row for {attribute.name!r}")
-    _check_members(tensors, "rows.user", queries, [query.users for query in queries])
-    _check_members(tensors, "rows.intent", queries, [len(query.intents) for query in queries])
+    people, highest = len(tensors["population.codes"]), int(tensors["users.profile"].max())
+    if highest >= people:
+        raise damaged(f"tensor 'users.profile' has {highest}, and the population {people} rows")
+    _check_rows(tensors["rows.intent"], tensors["users.rows"], queries)
     for name in tensors.keys() & FIGURES:
         if not np.isfinite(tensors[name]).all():
             raise damaged(f"tensor {name!r} has a number that is not finite")
@@ -208,15 +209,20 @@ def _check_codes(tensors: Tensors, name: str, attributes: Sequence[Attribute]) -
             raise damaged(f"tensor {name!r} has code {highest} of attribute {attribute.name!r}")
 
 
-def _check_members(
-    tensors: Tensors, name: str, queries: Sequence[Query], sizes: Sequence[int]
-) -> None:
-    """Refuse a row with a user or an intent that its query does not have."""
+def _check_rows(intents: NDArray[Any], sizes: NDArray[Any], queries: Sequence[Query]) -> None:
+    """Refuse a row with an intent that its query lacks, and users with no rows or too many."""
     starts = list(accumulate((query.rows for query in queries[:-1]), initial=0))
-    maxima = np.maximum.reduceat(tensors[name], starts)
-    for query, highest, size in zip(queries, maxima, sizes, strict=True):
-        if highest >= size:
-            raise damaged(f"tensor {name!r} has {highest} where query {query.text!r} has {size}")
+    for query, highest in zip(queries, np.maximum.reduceat(intents, starts), strict=True):
+        if highest >= len(query.intents):
+            where = f"query {query.text!r} has {len(query.intents)}"
+            raise damaged(f"tensor 'rows.intent' has {highest} where {where}")
+    if not sizes.all():
+        raise damaged("tensor 'users.rows' has a user without rows")
+    starts = list(accumulate((query.users for query in queries[:-1]), initial=0))
+    for query, rows in zip(queries, np.add.reduceat(sizes, starts, dtype=np.uint64), strict=True):
+        if rows != query.rows:
+            where = f"query {query.text!r} has {query.rows}"
+            raise damaged(f"tensor 'users.rows' has {rows} rows where {where}")
 
 
 def encode(model: Model) -> bytes:

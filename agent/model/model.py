@@ -131,15 +131,16 @@ class Model:
         return NOTHING if query is None else Reading.exact(query)
 
     def rows(self, query: int) -> QueryRows:
-        """Return the rows of a query; ``user`` and ``intent`` are copied, into intp."""
+        """Return the rows of a query; all but ``request`` is made anew."""
         before = self.queries[:query]
         this = self.queries[query]
         rows, users = sum(each.rows for each in before), sum(each.users for each in before)
         whole, part = self.tables.rows, slice(rows, rows + this.rows)
+        mine = slice(users, users + this.users)
         return QueryRows(
-            user=read_only(whole.user[part].astype(np.intp)),
+            user=read_only(np.repeat(np.arange(this.users), whole.of_user[mine])),
             intent=read_only(whole.intent[part].astype(np.intp)),
-            person=whole.person[users : users + this.users],
+            person=read_only(self.population.codes[whole.profile[mine]]),
             request=whole.request[part],
             intents=len(this.intents),
         )

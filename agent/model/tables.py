@@ -1,7 +1,7 @@
 """The tensors of a model: everything that was counted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,8 @@ from agent.tradeoff.tables import Population, QueryRows
 
 Codes = NDArray[np.integer]
 Floats = NDArray[np.float64]
+
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a key is lost
 
 COST_METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "entropy")  # rows of Singles.costs
 
@@ -49,17 +51,18 @@ class Singles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The rows of all queries, one query after the other; integers, the smallest in a file.
+    """The rows of all queries, one query after the other, and one user after the other in each.
 
-    ``user``: shape (M,), numbered from 0 within each query. ``intent``: shape (M,), a position
-    in the intents of its query. ``request``: uint8, shape (M, R), codes of each row. ``person``:
-    uint8, shape (U, P), codes of the users of each query, one query after the other.
+    Integers, the smallest in a file. ``intent``: shape (M,), a position in the intents of its
+    query. ``request``: uint8, shape (M, R), codes of each row. ``of_user``: shape (U,), how many
+    rows each user of each query has. ``profile``: shape (U,), the first row of the population
+    with the user's codes: so it says what the codes say, and not who it was.
     """
 
-    user: Codes
     intent: Codes
     request: NDArray[np.uint8]
-    person: NDArray[np.uint8]
+    of_user: Codes
+    profile: Codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,8 +102,8 @@ class Tables:
             "queries.weights": self.query_weights,
             "rows.intent": self.rows.intent,
             "rows.request": self.rows.request,
-            "rows.user": self.rows.user,
-            "users.person": self.rows.person,
+            "users.profile": self.rows.profile,
+            "users.rows": self.rows.of_user,
         }
         return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
@@ -115,10 +118,10 @@ class Tables:
             tuple(np.split(counts, ends, axis=1)) if request_cards else (),
         )
         rows = Rows(
-            user=tensors["rows.user"],
             intent=tensors["rows.intent"],
             request=tensors["rows.request"],
-            person=tensors["users.person"],
+            of_user=tensors["users.rows"],
+            profile=tensors["users.profile"],
         )
         singles = Singles(
             tensors["attributes.utilities"],
@@ -134,15 +137,38 @@ def gather(
 ) -> Tables:
     """Return the tables of a new model.
 
-    ``queries``: the rows of each query, at least one; ``weights``: float64, shape (Q,), relative
-    frequency of each. The arrays are shared where they can be; what comes back is read-only.
+    ``queries``: the rows of each query, at least one, in order of their users, who are all in the
+    population; ``weights``: float64, shape (Q,), relative frequency of each. The arrays are shared
+    where they can be; what comes back is read-only. ValueError for rows out of order, or for a
+    user whose codes nobody in the population has.
     """
-    names = [each.name for each in fields(Rows)]
-    whole = {name: np.concatenate([getattr(each, name) for each in queries]) for name in names}
-    rows = Rows(**whole)
+    keys, first = np.unique(_keys(population.codes), return_index=True)
+    of_user, profiles = [], []
+    for each in queries:
+        if (np.diff(each.user, prepend=0) < 0).any():
+            raise ValueError("the rows of a query are not in the order of its users")
+        of_user.append(np.bincount(each.user, minlength=len(each.person)))
+        found = np.searchsorted(keys, _keys(each.person)).clip(max=len(keys) - 1)
+        profiles.append(first[found])
+        if not np.array_equal(population.codes[profiles[-1]], each.person):
+            raise ValueError("a user of a query is not in the population")
+    rows = Rows(
+        intent=np.concatenate([each.intent for each in queries]),
+        request=np.concatenate([each.request for each in queries]),
+        of_user=np.concatenate(of_user),
+        profile=np.concatenate(profiles),
+    )
     built = Tables(population, rows, weights, singles).tensors()
     tensors = {name: read_only(array) for name, array in built.items()}
     return Tables.of_tensors(tensors, [counts.shape[1] for counts in population.request_counts])
+
+
+def _keys(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
+    """Return a number for each row of codes, the same for the same; differing ones rarely meet."""
+    keys = np.zeros(len(codes), dtype=np.uint64)
+    for column in codes.T:
+        keys = keys * _FACTOR + column
+    return keys
 
 
 def _by_set(single: Floats, pair: Floats | None, line: int) -> dict[int, float]:

@@ -54,7 +54,7 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 214),
+    "private functions with one caller": (250, 215),
     "lines of tests": (42_000, 58_000),
 }
 STANDING = {
@@ -63,7 +63,7 @@ STANDING = {
     "agent/daemon": Size(4_998, 32),
     "agent/decision": Size(1_301, 10),
     "agent/lab": Size(3_541, 34),
-    "agent/model": Size(876, 9),
+    "agent/model": Size(902, 9),
     "agent/tradeoff": Size(1_808, 15),
     "agent/tui": Size(3_816, 23),
     "agent/vault": Size(2_488, 15),

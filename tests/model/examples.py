@@ -34,9 +34,9 @@ def small_model() -> Model:
         intents=2,
     )
     c = QueryRows(
-        user=np.array([1, 0]),
-        intent=np.array([2, 0]),
-        person=np.array([[2, 0], [0, 0]], np.uint8),
+        user=np.array([0, 1]),
+        intent=np.array([0, 2]),
+        person=np.array([[2, 3], [0, 0]], np.uint8),
         request=np.array([[2], [2]], np.uint8),
         intents=3,
     )

@@ -162,7 +162,8 @@ def test_no_tensor_of_an_opened_model_can_be_changed(model: Model) -> None:
     opened = decode(encode(model))
     people, rows, singles = opened.population, opened.tables.rows, opened.tables.singles
     arrays = [people.codes, *people.request_counts, opened.tables.query_weights]
-    arrays += [rows.user, rows.intent, rows.request, rows.person, singles.utilities, singles.costs]
+    arrays += [rows.of_user, rows.intent, rows.request, rows.profile]
+    arrays += [singles.utilities, singles.costs]
     arrays += [] if people.weights is None else [people.weights]
     for part in map(opened.rows, range(len(opened.queries))):
         arrays += [part.user, part.intent, part.person, part.request]
@@ -345,7 +346,7 @@ METADATA: list[tuple[str, Edit]] = [
     ("is below 1", lambda m: m["queries"][1].update(rows=0)),
     ("is over 4,294,967,296", lambda m: m["queries"][1].update(rows=2**62)),
     ("of shape [6] instead of", lambda m: m["queries"][1].update(rows=3)),
-    ("of shape [5, 2] instead of", lambda m: m["queries"][1].update(users=3)),
+    ("of shape [5] instead of", lambda m: m["queries"][1].update(users=3)),
     (
         "of shape [4, 3] instead of",
         lambda m: [m["attributes"][2][each].append("x") for each in ("values", "value_concepts")],
@@ -381,11 +382,11 @@ def cast(name: str, dtype: type) -> Callable[[Tensors], None]:
 
 
 TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
-    ("'rows.user' is missing", lambda t: t.pop("rows.user")),
+    ("'users.rows' is missing", lambda t: t.pop("users.rows")),
     ("'population.codes' is missing", lambda t: t.pop("population.codes")),
     ("'more' is unknown", lambda t: t.update(more=np.zeros(1))),
     ("is unknown", lambda t: t.update({"\x1b[2J\n": np.zeros(1)})),
-    ("is I64 of shape", cast("rows.user", np.int64)),
+    ("is I64 of shape", cast("users.rows", np.int64)),
     ("is U16 of shape", cast("population.codes", np.uint16)),
     ("is F32 of shape", cast("attributes.costs", np.float32)),
     (
@@ -401,11 +402,13 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
         lambda t: t.update({"population.weights": np.ones(3)}),
     ),
     ("code 3 of attribute 'region'", put("population.codes", (0, 0), 3)),
-    ("code 4 of attribute 'town'", put("users.person", (4, 1), 4)),
+    ("code 4 of attribute 'town'", put("population.codes", (3, 1), 4)),
     ("code 255 of attribute 'working_hours'", put("rows.request", (5, 0), 255)),
     ("no row for 'working_hours'", lambda t: t["population.request_counts"].fill(0)),
-    ("'rows.user' has 3 where query 'python' has 3", put("rows.user", (0,), 3)),
-    ("'rows.user' has 2 where query 'c' has 2", put("rows.user", (5,), 2)),
+    ("'users.profile' has 4, and the population 4 rows", put("users.profile", (2,), 4)),
+    ("'users.rows' has a user without rows", put("users.rows", (0,), 0)),
+    ("'users.rows' has 5 rows where query 'python' has 4", put("users.rows", (1,), 2)),
+    ("'users.rows' has 3 rows where query 'c' has 2", put("users.rows", (4,), 2)),
     ("'rows.intent' has 2 where query 'python' has 2", put("rows.intent", (3,), 2)),
     (
         "'attributes.utilities' has a number that is not finite",

@@ -12,16 +12,17 @@ from agent.model.lookup import Recent
 from agent.model.model import SETS_KEPT, Model, Query
 from agent.model.tables import gather
 from tests.model.examples import small_model
-from tests.strategies import attribute_lists, models, query_rows
+from tests.strategies import attribute_lists, models, populations, query_rows
 
 
 @given(st.data())
 def test_the_rows_of_each_query_come_back(data: st.DataObject) -> None:
     """As they were given, whatever stands before them."""
     attributes = data.draw(attribute_lists())
-    given_rows = data.draw(st.lists(query_rows(attributes), min_size=1, max_size=4))
+    people = data.draw(populations(attributes))
+    given_rows = data.draw(st.lists(query_rows(attributes, people), min_size=1, max_size=4))
     model = small_model()
-    tables = gather(model.population, given_rows, np.ones(len(given_rows)), model.tables.singles)
+    tables = gather(people, given_rows, np.ones(len(given_rows)), model.tables.singles)
     queries = tuple(
         Query(
             str(place), tuple(map(str, range(rows.intents))), 1, len(rows.user), len(rows.person), 0
@@ -129,3 +130,23 @@ def test_the_most_recent_results_are_kept(keys: list[int], size: int) -> None:
         kept = [*dict.fromkeys(reversed(used))][:size]
         assert bool(made) == (key not in kept)
         used.append(key)
+
+
+@given(models())
+def test_the_users_of_a_query_say_no_more_than_their_codes(model: Model) -> None:
+    """Whoever has the same codes has the same number, which is that of nobody in particular."""
+    codes = model.population.codes.tolist()
+    for profile in model.tables.rows.profile.tolist():
+        assert codes.index(codes[profile]) == profile
+
+
+def test_rows_that_a_model_cannot_hold_are_refused() -> None:
+    """Users out of order, and one whom the population lacks."""
+    model = small_model()
+    rows, population = model.rows(0), model.population
+    for wrong, sentence in (
+        (replace(rows, user=rows.user[::-1]), "not in the order of its users"),
+        (replace(rows, person=rows.person + np.uint8(1)), "not in the population"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            gather(population, [wrong], np.ones(1), model.tables.singles)

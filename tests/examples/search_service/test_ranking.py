@@ -87,7 +87,7 @@ def test_it_never_looks_at_what_was_not_given(asking: Asking, data: st.DataObjec
     """Were all else in the model otherwise, the ranking would be the same."""
     model, query, codes = asking
     rows = model.tables.rows
-    person, request = rows.person.copy(), rows.request.copy()
+    person, request = model.population.codes.copy(), rows.request.copy()
     for place, attribute in enumerate(model.attributes):
         if attribute.name not in codes:
             table, column = (
@@ -95,7 +95,9 @@ def test_it_never_looks_at_what_was_not_given(asking: Asking, data: st.DataObjec
             )
             top = len(attribute.values) - 1
             table[:, column] = [data.draw(st.integers(0, top)) for _ in table]
-    tables = replace(model.tables, rows=replace(rows, person=person, request=request))
+    population = replace(model.population, codes=person)
+    rows = replace(rows, request=request)
+    tables = replace(model.tables, rows=rows, population=population)
     other = Ranker(replace(model, tables=tables)).rank(query, codes)
     ranking = Ranker(model).rank(query, codes)
     assert (other.order, other.used) == (ranking.order, ranking.used)
