@@ -48,7 +48,7 @@ bench: .venv/.dev
 	$(BIN)/python -m tests.bench $(PARTS)
 
 model: .venv/.dev
-	$(BIN)/python examples/build_shipped_models.py
+	$(BIN)/python -m examples.build_shipped_models
 
 clean:
 	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

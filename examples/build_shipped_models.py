@@ -1,35 +1,41 @@
 """Build the models that come with Reticent, each from the tables in its folder of examples/data.
 
-    python examples/build_shipped_models.py [FOLDER]
+    python -m examples.build_shipped_models [FOLDER]
 
 Needs the extra `build`. The same tables give the same bytes. `reticent model build --describe
-examples/data/atus/model.toml --users ... --events ...` does the same for one of them.
+examples/data/atus/model.toml --users ... --events ... --phrasings ... --background ...` does the
+same for one of them.
 """
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from agent.build.build import build_model
 from agent.build.describe import read_description
 from agent.build.options import BuildOptions, TableFiles
 from agent.model.file import SUFFIX, shipped_model, write
+from examples.phrasings import phrasings_of, write_background
 
 DATA = Path(__file__).parent / "data"
 NAMES = ("atus", "so2017")
 
 
-def options_of(name: str) -> BuildOptions:
-    """Return what the model of a name is built from."""
+def options_of(name: str, folder: Path) -> BuildOptions:
+    """Return what the model of a name is built from; texts of other topics go to a folder."""
     described = read_description(DATA / name / "model.toml")
     tables = TableFiles(*(DATA / name / f"{each}.csv.gz" for each in ("users", "events")))
-    return BuildOptions(**described | tables._asdict())
+    texts = {"phrasings": phrasings_of(name), "background": folder / f"{name}.csv"}
+    write_background(name, texts["background"])
+    return BuildOptions(**described | tables._asdict() | texts)
 
 
 def main(folder: Path) -> None:
     """Build the models and write them to a folder."""
     for name in NAMES:
         path = folder / f"{name}{SUFFIX}"
-        built = write(build_model(options_of(name), _tell), path)
+        with TemporaryDirectory() as texts:
+            built = write(build_model(options_of(name, Path(texts)), _tell), path)
         predicted, heldout = built.validation["predicted_bits"], built.validation["heldout_bits"]
         print(f"{path}: digest {built.digest}")
         print(f"predicted {predicted:.4f} bits, held out {heldout:.4f} bits per query")

@@ -41,7 +41,15 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
         progress("reading", 0.5)
         source = source_of(log)
     progress("reading", 1.0)
-    return model_of(source, options, progress)
+    made = model_of(source, options, progress)
+    if options.phrasings is None or options.background is None:
+        return made
+    from agent.build.phrasings import with_phrasings  # scikit-learn takes a second
+
+    progress("learning to read", 0.0)
+    made = with_phrasings(made, options.phrasings, options.background)
+    progress("learning to read", 1.0)
+    return made
 
 
 def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model:

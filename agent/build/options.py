@@ -47,7 +47,9 @@ class BuildOptions:
     each half by the other, which is most of the work; ``id``, ``source``, ``licence``,
     ``stands_for``: as the model will state them; ``weights``: the column of the users that says
     how many people a row stands for, None where each stands for itself; ``without``: columns that
-    are left out; ``attributes``, ``queries``: what is known of them, by name and by text.
+    are left out; ``phrasings``, ``background``: tables of texts, by the query that each means
+    and of what means none, for a model that reads any text; ``attributes``, ``queries``: what is
+    known of them, by name and by text.
     """
 
     users: Path | None = None
@@ -59,6 +61,8 @@ class BuildOptions:
     shrinkage: float | None = None
     min_users: int = 30
     half: Half | None = None
+    phrasings: Path | None = None
+    background: Path | None = None
     validation: bool = True
     id: str = "model"
     source: str = ""
@@ -88,6 +92,9 @@ class BuildOptions:
             which = "none" if self.min_users < 1 else "more than a model can hold"
             what = f"at least {self.min_users} users per query are {which}"
             raise UsageError(what, f"give a number from 1 to {MAX_USERS}")
+        if (self.phrasings is None) != (self.background is None):
+            what = "phrasings and a background are given together"
+            raise UsageError(what, "give --phrasings and --background, or neither of them")
         for name in ("id", "source", "licence", "stands_for"):
             _check_text(name, getattr(self, name))
         notes: list[tuple[str, AttributeNote | QueryNote]] = [*self.attributes.items()]

@@ -62,6 +62,14 @@ DROPPED = {
     "no_intent": ("row without an intent", "rows without an intent"),
     "thin_queries": ("query of too few users", "queries of too few users"),
     "thin_rows": ("row of such a query", "rows of such queries"),
+    "phrasings": ("phrasing of no query", "phrasings of no query"),
+}
+READ = "reading_"  # how the figures of a model begin that say how it reads
+READS = {  # of texts that were left out when it learned to read
+    "top1": "the likeliest query is the right one for {} of phrasings",
+    "accepted": "{} of them are read",
+    "right": "{} of these rightly",
+    "false_accepts": "of texts of other topics {} are read",
 }
 ATTRIBUTES = (Column("name in files"), wide("fact, and its values"))
 ESTIMATORS = ("louo", "plugin")
@@ -212,6 +220,17 @@ def dropped(found: Model) -> str:
     )
 
 
+def reads(found: Model) -> str:
+    """Return how a model reads texts, by the figures that it states about texts left out."""
+    if found.tables.classifier is None:
+        return "exact names of queries only"
+    stated = {name: found.validation.get(f"{READ}{name}") for name in READS}
+    shown = {
+        name: f"{100 * each:.1f} %" for name, each in stated.items() if isinstance(each, float)
+    }
+    return "; ".join(READS[name].format(each) for name, each in shown.items()) or "any text"
+
+
 def _figures(figures: Mapping[str, Figure]) -> str:
     shown = []
     for name, figure in figures.items():
@@ -254,13 +273,15 @@ def info(path: str | None) -> Answer:
     """
     found = read(shipped_model() if path is None else model_path(path))
     options = {name: each for name, each in found.options.items() if not name.startswith(DROP)}
+    tried = {name: each for name, each in found.validation.items() if not name.startswith(READ)}
     about = [
         ("source", found.source or "not stated"),
         ("licence", found.licence or "not stated"),
         ("estimator", found.estimator),
         ("options", _figures(options)),
         ("dropped", dropped(found) or "nothing"),
-        ("validation", _figures(found.validation)),
+        ("validation", _figures(tried)),
+        ("reads", reads(found)),
         ("digest", found.digest),
     ]
     rows = [
@@ -283,6 +304,8 @@ def info(path: str | None) -> Answer:
 @option("--log", PATH, "F", "Instead: a row per page visited.")
 @option("--people", PATH, "F", "With --log: a row per person.")
 @option("--sites", PATH, "F", "With --log: a row per host and topic.")
+@option("--phrasings", PATH, "F", "Texts by the query they mean.")
+@option("--background", PATH, "F", "With --phrasings: texts of other topics.")
 @option("--out", PATH, "M.safetensors", "Where to write.", required=True)
 @option("--estimator", OneOf(ESTIMATORS), None, "User left out, or the paper's.", default="louo")
 @option("--shrinkage", shrinkage, "auto|ROWS", "Weight of the prior, in rows.", default="auto")
@@ -309,7 +332,9 @@ def build(
     Users: a column user, and one per attribute of the person. Events: columns user, query,
     intent, and one per attribute that changes with every request. The three tables of a log
     are described in agent/build/FORMAT_LOG.md, a description in FORMAT_DESCRIPTION.md beside it,
-    and where sensitivities come from in agent/lab/questions/SOURCES.md. Needs the extra `build`.
+    and where sensitivities come from in agent/lab/questions/SOURCES.md. Phrasings: columns query
+    and text; background: columns intent (the topic) and text. With both, the model reads any
+    text. Needs the extra `build`.
     """
     from agent.build.describe import read_description
     from agent.build.options import BuildOptions

@@ -16,16 +16,19 @@ from safetensors.numpy import save
 from agent.errors import BuildError, DamagedModelError, ModelError, VersionError
 from agent.files import PRIVATE, read_bytes, replace_bytes
 from agent.model.attributes import Attribute, damaged
+from agent.model.encoder import DIMENSIONS
 from agent.model.metadata import (
     BLANK,
     FORMAT,
     check_attributes,
+    check_encoder,
     check_queries,
     check_texts,
     from_header,
     to_text,
 )
 from agent.model.model import Model, Query
+from agent.model.reading import LEAST
 from agent.model.tables import COST_METRICS, Tables, read_only
 
 Tensors = Mapping[str, NDArray[Any]]
@@ -38,9 +41,12 @@ _OPENING = re.compile(
     rb'\{"__metadata__":\{"reticent":"\{\\"digest\\":\\"([0-9a-f]{64})\\",\\"format\\":(\d{1,9}),'
 )
 OPTIONAL = {"pairs.costs", "pairs.utilities", "population.weights"}
-_CODE, _UINT, _FLOAT = ("U8",), ("U8", "U16", "U32"), ("F64",)
-_LITTLE_ENDIAN = {"U8": "<u1", "U16": "<u2", "U32": "<u4", "F64": "<f8"}
-FIGURES = {"attributes.costs", "attributes.utilities", "pairs.costs", "pairs.utilities"}
+_CODE, _UINT, _FLOAT, _HALF = ("U8",), ("U8", "U16", "U32"), ("F64",), ("F32",)
+_LITTLE_ENDIAN = {"U8": "<u1", "U16": "<u2", "U32": "<u4", "F32": "<f4", "F64": "<f8"}
+FIGURES = {
+    *("attributes.costs", "attributes.utilities", "pairs.costs", "pairs.utilities"),
+    *("reading.biases", "reading.weights"),
+}
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
 MIN_PEOPLE = 1  # that a row of the population stands for
 _BLOCK = 64  # rows whose codes are compared at once
@@ -102,10 +108,11 @@ class _Form(NamedTuple):
 
 
 def unpack(
-    data: bytes, attributes: Sequence[Attribute], queries: Sequence[Query]
+    data: bytes, attributes: Sequence[Attribute], queries: Sequence[Query], *, reads: bool
 ) -> dict[str, NDArray[Any]]:
     """Return the tensors in a model file by name, read-only, of the right types and shapes.
 
+    ``reads``: whether the model has a classifier of texts.
     Raises DamagedModelError if one is missing, unknown, or not of its type or shape.
     """
     try:
@@ -114,6 +121,11 @@ def unpack(
         raise damaged(f"the model is not a safetensors file: {error}") from error
     people = [*entries.get("population.codes", {"shape": []})["shape"], 0][0]
     forms = _forms(attributes, queries, max(people, 1))
+    if reads:
+        classes = len(queries) + 1
+        forms["reading.weights"] = _Form(_HALF, (classes, DIMENSIONS))
+        forms["reading.biases"] = _Form(_HALF, (classes,))
+        forms["reading.calibration"] = _Form(_FLOAT, (2,))
     missing, unknown = forms.keys() - entries.keys() - OPTIONAL, entries.keys() - forms.keys()
     for name in sorted(missing | unknown):
         raise damaged(f"tensor {name!r} is {'missing' if name in missing else 'unknown'}")
@@ -155,13 +167,13 @@ def _forms(
 
 
 def _narrow(tensor: NDArray[Any]) -> NDArray[Any]:
-    """Return a tensor as float64 or in the smallest unsigned type; contiguous, in C order.
+    """Return a tensor of floats as it is, else of the smallest unsigned type, in C order.
 
     Raises ValueError for a number below 0 among integers.
     """
     # safetensors copies memory from the first number on, whatever the strides are.
     if tensor.dtype.kind == "f":
-        return np.ascontiguousarray(tensor, dtype=np.float64)
+        return np.ascontiguousarray(tensor)
     if tensor.min(initial=0) < 0:
         raise ValueError("a code or count is below 0")
     smallest = np.min_scalar_type(int(tensor.max(initial=0)))
@@ -187,6 +199,10 @@ def check_ranges(
     for name in tensors.keys() & FIGURES:
         if not np.isfinite(tensors[name]).all():
             raise damaged(f"tensor {name!r} has a number that is not finite")
+    if "reading.calibration" in tensors:
+        temperature, threshold = tensors["reading.calibration"].tolist()
+        if not (MIN_WEIGHT <= temperature <= MAX_WEIGHT and LEAST <= threshold <= 1):
+            raise damaged("tensor 'reading.calibration' has a number that cannot be")
     for name, least in (("queries.weights", MIN_WEIGHT), ("population.weights", MIN_PEOPLE)):
         weights = tensors.get(name, np.ones(1))
         # Written so that NaN, of which every comparison is false, is refused too.
@@ -243,10 +259,11 @@ def decode(data: bytes) -> Model:
     digest = verified(data)
     metadata = from_header(header(data))
     attributes, queries = metadata.attribute_values(), metadata.query_values()
+    check_encoder(metadata.encoder)
     check_texts(metadata)
     check_attributes(attributes)
     check_queries(queries, metadata.estimator)
-    tensors = unpack(data, attributes, queries)
+    tensors = unpack(data, attributes, queries, reads=metadata.encoder is not None)
     check_ranges(tensors, attributes, queries)
     request_cards = [len(each.values) for each in attributes if each.scope == "request"]
     return Model(

@@ -11,6 +11,7 @@ V = TypeVar("V")
 KEPT = 256  # texts
 _KEPT_MARKS = frozenset("#%&*@")  # C# is not C; + and $ are no punctuation to Unicode
 _LEADING_DOT = re.compile(r"(?<![^\W_])\.(?=[^\W_])")  # .NET is not net
+_ASCII_MARK = re.compile(r"""[!"'(),\-/:;?\[\\\]_{}]|(?<=[^\W_])\.|\.(?![^\W_])""")
 _ES = re.compile(r"(?:ss|x|zz|ch|sh)es")
 _NO_PLURAL = re.compile(r".*(?:[sui]|ic)s|news|windows|pandas|rails|goods|customs")
 
@@ -65,6 +66,8 @@ def separated(text: str) -> str:
     A dot that begins a word stays, and so do ``#%&*@``.
     """
     normal = normalise(text)
+    if normal.isascii():  # 6 times as fast, for models of thousands of phrasings
+        return " ".join(_ASCII_MARK.sub(" ", normal).split())
     kept = {found.start() for found in _LEADING_DOT.finditer(normal)}
     kept |= {at for at, each in enumerate(normal) if each in _KEPT_MARKS}
     spaced = (
@@ -104,16 +107,19 @@ class QueryIndex:
             names.setdefault(normalise(name), query)
             for text in map(normalise, rest):
                 phrasings[text] = query if phrasings.get(text, query) == query else None
-        distinct = phrasings | names
-        self._ways: list[tuple[Callable[[str], str], dict[str, int | None]]] = []
-        for way in (normalise, separated, singular):
-            found: dict[str, int | None] = {}
-            for text, index in distinct.items():
+        self._distinct = phrasings | names
+        self._ways: dict[Callable[[str], str], dict[str, int | None]] = {}
+        self._found: Recent[str, int | None] = Recent(KEPT)
+
+    def _by(self, way: Callable[[str], str]) -> dict[str, int | None]:
+        """Return the queries by what a way of comparing sees of their texts, made when needed."""
+        if way not in self._ways:
+            found = self._ways[way] = {}
+            for text, index in self._distinct.items():
                 written = way(text)
                 alike = found.get(written, index) == index  # else two are meant
                 found[written] = index if alike else None
-            self._ways.append((way, found))
-        self._found: Recent[str, int | None] = Recent(KEPT)
+        return self._ways[way]
 
     def find(self, text: str) -> int | None:
         """Return the index of the known query that has this text, else None.
@@ -123,10 +129,10 @@ class QueryIndex:
         """
 
         def find() -> int | None:
-            for way, queries in self._ways:
+            for way in (normalise, separated, singular):
                 written = way(text)
-                if written and written in queries:
-                    return queries[written]
+                if written and written in self._by(way):
+                    return self._by(way)[written]
             return None
 
         return self._found.get(text, find)

@@ -9,7 +9,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.errors import misfit
+from agent.errors import VersionError, misfit
+from agent.model import encoder
 from agent.model.attributes import Attribute, Scope, damaged
 from agent.model.lookup import normalise
 from agent.model.model import Figure, Model, Query
@@ -44,6 +45,17 @@ class _QueryEntry(Struct, frozen=True, forbid_unknown_fields=True):
     predicted_bits: float | None
     heldout_bits: float | None
     title: Text
+    phrasings: tuple[Text, ...]
+
+
+class Encoder(Struct, frozen=True, forbid_unknown_fields=True):
+    """What turns texts into the vectors that the classifier of a model takes."""
+
+    name: str
+    version: str
+
+
+ENCODER = Encoder(encoder.NAME, encoder.VERSION)
 
 
 class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +70,7 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
     estimator: Estimator
     attributes: Annotated[tuple[_AttributeEntry, ...], Meta(min_length=1, max_length=1024)]
     queries: Annotated[tuple[_QueryEntry, ...], Meta(min_length=1)]
+    encoder: Encoder | None
     options: dict[str, Figure]
     validation: dict[str, Figure]
 
@@ -85,7 +98,9 @@ def to_text(model: Model) -> str:
     """
     plain = {each: getattr(model, each, FORMAT) for each in Metadata.__struct_fields__}
     figures = {"options": dict(model.options), "validation": dict(model.validation)}
-    metadata = msgspec.convert(plain | figures | {"digest": BLANK}, Metadata, from_attributes=True)
+    encoder = None if model.tables.classifier is None else ENCODER
+    fixed = {"digest": BLANK, "encoder": encoder}
+    metadata = msgspec.convert(plain | figures | fixed, Metadata, from_attributes=True)
     text = msgspec.json.encode(metadata, order="deterministic")
     if msgspec.json.decode(text, type=Metadata) != metadata:
         raise ValueError("a number in the metadata is not finite")
@@ -102,6 +117,14 @@ def from_header(header: bytes) -> Metadata:
         raise damaged(what) from error
 
 
+def check_encoder(encoder: Encoder | None) -> None:
+    """Refuse a model whose classifier takes vectors of another encoder than ours."""
+    if encoder not in {None, ENCODER}:
+        what = f"the model reads texts with {encoder.name} {encoder.version}"
+        ours = f"this version of reticent has {ENCODER.name} {ENCODER.version}"
+        raise VersionError(f"{what}, and {ours}", "build it anew")
+
+
 def check_texts(metadata: Metadata) -> None:
     """Refuse control characters: these texts will be shown on a terminal."""
     texts = [metadata.id, metadata.source, metadata.licence, metadata.stands_for]
@@ -109,7 +132,7 @@ def check_texts(metadata: Metadata) -> None:
         texts += (attribute.title, *attribute.values, attribute.concept)
         texts += (each for each in attribute.value_concepts if each is not None)
     for query in metadata.queries:
-        texts += (query.text, query.title, *query.intents)
+        texts += (query.text, query.title, *query.intents, *query.phrasings)
     for figures in (metadata.options, metadata.validation):
         texts += (*figures, *(each for each in figures.values() if isinstance(each, str)))
     for text in texts:

@@ -19,6 +19,7 @@ from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utilit
 T = TypeVar("T")
 UTILITIES_KEPT = 32  # a prepared query of the shipped model takes about 2 MB
 SETS_KEPT = 16
+READINGS_KEPT = 256
 RESULTS_KEPT = 1024
 
 
@@ -32,7 +33,8 @@ class Query:
     ``intents``: what people turned out to want; ``shrinkage``: beta, in rows; ``rows`` and
     ``users``: how many there are; ``prior_entropy_bits``: the bits that no utility exceeds;
     ``predicted_bits``, ``heldout_bits``: utility of the sets picked in validation, as the model
-    predicted it and as held-out users had it; ``title``: for people, by default the text.
+    predicted it and as held-out users had it; ``title``: for people, by default the text;
+    ``phrasings``: texts that mean this query.
     """
 
     text: str
@@ -44,6 +46,7 @@ class Query:
     predicted_bits: float | None = None
     heldout_bits: float | None = None
     title: str = ""
+    phrasings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.text.replace("_", " "))
@@ -52,15 +55,16 @@ class Query:
 class _Memory:
     """What a model has computed so far; the one part of it that changes."""
 
-    __slots__ = ("people", "results", "utilities")
+    __slots__ = ("people", "readings", "results", "utilities")
 
     def __init__(self) -> None:
         self.utilities: Recent[int, Utility] = Recent(UTILITIES_KEPT)
         self.people: Recent[tuple[tuple[int, int], ...], AnonymitySet] = Recent(SETS_KEPT)
+        self.readings: Recent[str, Reading] = Recent(READINGS_KEPT)
         self.results: Recent[Hashable, Any] = Recent(RESULTS_KEPT)
 
     def clear(self) -> None:
-        for each in (self.utilities, self.people, self.results):
+        for each in (self.utilities, self.people, self.readings, self.results):
             each.clear()
 
 
@@ -122,13 +126,28 @@ class Model:
     def match(self, text: str) -> int | None:
         """Return the index of the query with this name or phrasing, None where there is none."""
         return self.remember(
-            QueryIndex, lambda: QueryIndex([(query.text,) for query in self.queries])
+            QueryIndex,
+            lambda: QueryIndex([(query.text, *query.phrasings) for query in self.queries]),
         ).find(text)
 
     def read(self, text: str) -> Reading:
-        """Return which known queries a text means, and how probably."""
-        query = self.match(text)
-        return NOTHING if query is None else Reading.exact(query)
+        """Return which known queries a text means, and how probably; nothing if read before.
+
+        The encoder is loaded for a text that is neither a name nor a phrasing; VersionError if
+        it is none that this model can be read with.
+        """
+        return self._memory.readings.get(text, lambda: self.read_all([text])[0])
+
+    def read_all(self, texts: Sequence[str]) -> list[Reading]:
+        """Return the reading of each of many texts, half a millisecond each; none is remembered."""
+        found = [self.match(text) for text in texts]
+        readings = [NOTHING if query is None else Reading.exact(query) for query in found]
+        others = [at for at, query in enumerate(found) if query is None and texts[at].strip()]
+        if self.tables.classifier is not None and others:
+            read = self.tables.classifier.read([texts[at] for at in others])
+            for at, reading in zip(others, read, strict=True):
+                readings[at] = reading
+        return readings
 
     def rows(self, query: int) -> QueryRows:
         """Return the rows of a query; all but ``request`` is made anew."""

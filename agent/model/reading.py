@@ -2,6 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.model.encoder import encode
 
 MOST = 3  # candidates
 LEAST = 0.1  # the probability of a candidate
@@ -74,3 +80,43 @@ class Reading:
 
 
 NOTHING = Reading()
+
+
+def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probability of each class for each row of scores."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classifier:
+    """Logistic regression over the vectors of texts: a class for each query, one for all else.
+
+    ``weights``: float32, shape (Q + 1, 512); ``biases``: float32, shape (Q + 1,); the last is of
+    what is no known query. ``temperature``: above 0, by which scores are divided, so that
+    probabilities are neither too sure nor too unsure; ``threshold``: 0.1 to 1, the least
+    probability of the surest query for a text to mean it.
+    Source: Guo et al., On Calibration of Modern Neural Networks (2017), for the temperature.
+    """
+
+    weights: NDArray[np.float32] = field(repr=False)
+    biases: NDArray[np.float32] = field(repr=False)
+    temperature: float
+    threshold: float
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # as Python has it where there is none
+
+    def probabilities(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the probability of each query for each text, shape (texts, Q)."""
+        return softmax(self.scores(vectors) / self.temperature)[:, :-1]
+
+    def scores(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the logarithm of what each class is worth to each text, shape (texts, Q + 1)."""
+        scores: NDArray[np.float64] = vectors.astype(np.float64) @ self.weights.T + self.biases
+        return scores
+
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        """Return the reading of each text; 1 ms for each, and more to load the encoder."""
+        shares = self.probabilities(encode(texts)).tolist()
+        return [Reading.of(each, self.threshold) for each in shares]

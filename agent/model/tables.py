@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.model.reading import Classifier
 from agent.tradeoff.anonymity_set import Metric
 from agent.tradeoff.sets import pairs, singleton
 from agent.tradeoff.tables import Population, QueryRows
@@ -70,12 +71,14 @@ class Tables:
     """All tensors of a model, read-only; equal if every number is.
 
     ``query_weights``: float64, shape (Q,), above 0, relative frequency of each query.
+    ``classifier``: of texts, None in a model that knows its queries by name only.
     """
 
     population: Population
     rows: Rows
     query_weights: Floats
     singles: Singles
+    classifier: Classifier | None = None
 
     __hash__: ClassVar[None]  # type: ignore[assignment]  # as Python has it where there is none
 
@@ -105,6 +108,13 @@ class Tables:
             "users.profile": self.rows.profile,
             "users.rows": self.rows.of_user,
         }
+        if self.classifier is not None:
+            calibration = (self.classifier.temperature, self.classifier.threshold)
+            tensors |= {
+                "reading.weights": self.classifier.weights,
+                "reading.biases": self.classifier.biases,
+                "reading.calibration": np.array(calibration),
+            }
         return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
     @classmethod
@@ -129,7 +139,12 @@ class Tables:
             tensors.get("pairs.utilities"),
             tensors.get("pairs.costs"),
         )
-        return cls(population, rows, tensors["queries.weights"], singles)
+        classifier = None
+        if "reading.weights" in tensors:
+            temperature, threshold = tensors["reading.calibration"].tolist()
+            weights, biases = tensors["reading.weights"], tensors["reading.biases"]
+            classifier = Classifier(weights, biases, temperature, threshold)
+        return cls(population, rows, tensors["queries.weights"], singles, classifier)
 
 
 def gather(

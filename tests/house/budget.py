@@ -55,21 +55,21 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 215),
-    "lines of tests": (42_000, 58_000),
+    "lines of tests": (42_000, 58_400),
 }
 STANDING = {
     "agent": Size(405, 4),
-    "agent/cli": Size(4_640, 30),
+    "agent/cli": Size(4_660, 30),
     "agent/daemon": Size(4_998, 32),
     "agent/decision": Size(1_301, 10),
     "agent/lab": Size(3_541, 34),
-    "agent/model": Size(902, 9),
+    "agent/model": Size(1_035, 10),
     "agent/tradeoff": Size(1_808, 15),
     "agent/tui": Size(3_816, 23),
     "agent/vault": Size(2_488, 15),
     "agent/wire": Size(995, 11),
     "policy": Size(2_207, 14),
-    "agent/build": Size(1_203, 14),
+    "agent/build": Size(1_350, 15),
     "agent/words": Size(666, 6),
 }
 

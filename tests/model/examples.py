@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from safetensors.numpy import load, save
 from agent.model.attributes import Attribute
 from agent.model.file import header, stamped
 from agent.model.model import Model, Query
+from agent.model.reading import Classifier
 from agent.model.tables import Singles, gather
 from agent.tradeoff.tables import Population, QueryRows
 
@@ -65,6 +67,21 @@ def small_model() -> Model:
         options={"min_users": 2, "half": None, "shrinkages": (5.0, 10.0)},
         validation={"predicted_bits": 0.25},
     )
+
+
+def reading_model() -> Model:
+    """Return the small model with phrasings and a classifier, which was taught nothing."""
+    model = small_model()
+    random = np.random.default_rng(0)
+    classifier = Classifier(
+        weights=random.normal(size=(3, 512)).astype(np.float32),
+        biases=np.array([0.5, 0.0, -0.5], np.float32),
+        temperature=1.5,
+        threshold=0.4,
+    )
+    python, c = model.queries
+    queries = replace(python, phrasings=("big snake", "c")), replace(c, phrasings=("third letter",))
+    return replace(model, queries=queries, tables=replace(model.tables, classifier=classifier))
 
 
 def respoken(data: bytes, edit: Callable[[dict[str, Any]], object]) -> bytes:

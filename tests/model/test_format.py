@@ -9,7 +9,7 @@ from agent.model.attributes import Attribute
 from agent.model.file import encode, shipped_model
 from agent.model.metadata import BLANK, FORMAT, Metadata
 from agent.model.model import Query
-from tests.model.examples import small_model
+from tests.model.examples import reading_model
 
 PAGE = Path(file.__file__).with_name("FORMAT.md").read_text(encoding="utf-8")
 
@@ -30,7 +30,7 @@ def test_the_page_names_every_key_in_order() -> None:
 
 def test_the_page_names_every_tensor() -> None:
     """The example has all of them, weights and request attributes included."""
-    assert keys("\n## Tensors") == sorted(small_model().tables.tensors())
+    assert keys("\n## Tensors") == sorted(reading_model().tables.tensors())
 
 
 def test_a_file_opens_with_the_bytes_of_the_page() -> None:
@@ -39,7 +39,7 @@ def test_a_file_opens_with_the_bytes_of_the_page() -> None:
     (start, opening), (at, _), (after, version) = (
         line.split(maxsplit=1) for line in block.strip().splitlines()
     )
-    data = encode(small_model())
+    data = encode(reading_model())
     assert data[int(start) : int(at)] == opening.encode()
     assert int(after) - int(at) == len(BLANK)
     assert data[int(after) :].startswith(version.encode())

@@ -1,0 +1,196 @@
+"""Texts by known query, and texts that mean none of them, to the classifier that tells them apart.
+
+Logistic regression over the vectors of the sentence encoder. How sure it is, and from where on a
+text is read at all, is chosen on texts that it has not seen: a quarter of the phrasings at a
+time, and a quarter of the background's intents as a whole, since other texts of an intent that
+was seen promise too much. The title of a query is a text of it that is always seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+from unicodedata import normalize
+
+import ibis
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
+
+from agent.build.read import header_of, reading, scanned
+from agent.build.tables import check_keys, tidy
+from agent.errors import BuildError
+from agent.model.encoder import encode
+from agent.model.lookup import normalise
+from agent.model.model import Figure, Model
+from agent.model.reading import LEAST, Classifier, softmax
+
+Floats = NDArray[np.float64]
+
+FOLDS = 4
+FALSE_ACCEPTS = 0.01  # at most this share of the texts of unknown intents is read
+RIGHT = 0.95  # at least this share of what is read of the phrasings is read rightly
+C = 10.0  # the inverse of the penalty; from 3 to 30, held-out texts hardly differ
+ITERATIONS = 1_000
+HOTTEST, STEPS = 7.0, 60  # a temperature is from 2^-7 to 2^7, and found to 1e-9
+
+
+def with_phrasings(model: Model, phrasings: Path, background: Path) -> Model:
+    """Return a model that reads any text; what held-out texts say joins its validation.
+
+    The two tables are as `read_texts` takes them. Raises UsageError or BuildError, as that does.
+    """
+    queries = model.queries
+    texts = read_texts(phrasings, background, [query.text for query in queries])
+    fit = fit_classifier([query.title for query in queries], texts)
+    pairs = zip(queries, texts.phrasings, strict=True)
+    return replace(
+        model,
+        queries=tuple(replace(query, phrasings=each) for query, each in pairs),
+        tables=replace(model.tables, classifier=fit.classifier),
+        options={**model.options, "dropped_phrasings": texts.unknown},
+        validation={**model.validation, **fit.figures},
+    )
+
+
+class Texts(NamedTuple):
+    """What texts mean: the phrasings of each query, and of what is none of them by intent.
+
+    ``phrasings``: a tuple for each query, in order, without repeats; ``background``: pairs of
+    intent and text, in order; ``unknown``: how many texts are of queries that the model lacks.
+    """
+
+    phrasings: tuple[tuple[str, ...], ...]
+    background: tuple[tuple[str, str], ...]
+    unknown: int
+
+
+def read_texts(phrasings: Path, background: Path, queries: Sequence[str]) -> Texts:
+    """Return the texts in two tables; ``queries``: the names of the model's queries, in order.
+
+    Columns of the first: query and text; of the second: text, and intent, without which each text
+    is one of its own; others are ignored. Errors as `open_tables`.
+    """
+    place = {normalise(query): at for at, query in enumerate(queries)}
+    found: list[set[str]] = [set() for _ in queries]
+    unknown = 0
+    for query, text in _pairs(phrasings, "phrasings", "query"):
+        at = place.get(normalise(query))
+        if at is None:
+            unknown += 1
+        else:
+            found[at].add(text)
+    if not any(found):
+        what = "no phrasing belongs to a query of the model"
+        raise BuildError(what, "name the queries as the events do", str(phrasings))
+    others = sorted({*_pairs(background, "background", "intent")})
+    intents = len({intent for intent, _ in others})
+    if intents < FOLDS:
+        what = f"the background has texts of {intents} intents, and {FOLDS} are needed"
+        raise BuildError(what, "give texts of many other topics", str(background))
+    return Texts(tuple(tuple(sorted(each)) for each in found), tuple(others), unknown)
+
+
+def _pairs(path: Path, name: str, key: str) -> list[tuple[str, str]]:
+    """Return the columns ``key`` and text of a table, one line each, where there is a text."""
+    connection = ibis.duckdb.connect()
+    header = header_of(connection, path)
+    keyed = key in header or key == "query"
+    check_keys(name, header, (key, "text") if keyed else ("text",))
+    with reading(path):
+        table = tidy(scanned(connection, path, header))
+        table = table.select(key=table[key if keyed else "text"], text=table["text"])
+        rows = table.to_pyarrow().to_pylist()
+    pairs = ((row["key"] or row["text"], row["text"]) for row in rows if row["text"])
+    tidied = ((one, " ".join(normalize("NFC", text).split())) for one, text in pairs)
+    return [(one, text) for one, text in tidied if normalise(text)]
+
+
+class Fit(NamedTuple):
+    """A classifier, and its figures on texts and intents that it has not seen."""
+
+    classifier: Classifier
+    figures: dict[str, Figure]
+
+
+def fit_classifier(titles: Sequence[str], texts: Texts) -> Fit:
+    """Return the classifier of texts; ``titles``: of the queries, in order.
+
+    The same texts give the same classifier, to the last bit on the same machine.
+    """
+    queries, others = len(titles), [intent for intent, _ in texts.background]
+    phrasings = [text for each in texts.phrasings for text in each]
+    meant = np.repeat(np.arange(queries), [len(each) for each in texts.phrasings])
+    labels = np.concatenate([np.arange(queries), meant, np.full(len(others), queries)])
+    intents, of_intent = np.unique(others, return_inverse=True)
+    folds = np.concatenate([_folds(phrasings), _folds(intents.tolist())[of_intent]])
+    scores = np.empty((len(folds), queries + 1))
+    with threadpool_limits(1):  # with more, the last bits depend on how many there are
+        vectors = encode([*titles, *phrasings, *(text for _, text in texts.background)])
+        for fold in range(FOLDS):
+            seen = np.concatenate([np.full(queries, fill_value=True), folds != fold])
+            trained = _regression(vectors[seen], labels[seen])
+            scores[folds == fold] = trained.scores(vectors[~seen])
+        classifier = _regression(vectors, labels)
+    temperature = _temperature(scores, labels[queries:])
+    shares = softmax(scores / temperature)[:, :-1]
+    known, unknown = np.split(shares.max(axis=1), [len(phrasings)])
+    right = shares[: len(phrasings)].argmax(axis=1) == meant
+    weights = 1 / np.bincount(of_intent)[of_intent] / len(intents)
+    threshold = _threshold(known, right, unknown, weights)
+    read = known >= threshold
+    figures: dict[str, Figure] = {
+        "reading_texts": len(phrasings),
+        "reading_intents": len(intents),
+        "reading_top1": float(right.mean()),
+        "reading_accepted": float(read.mean()),
+        "reading_right": float(right[read].mean()) if read.any() else None,
+        "reading_false_accepts": float(weights[unknown >= threshold].sum()),
+    }
+    return Fit(replace(classifier, temperature=temperature, threshold=threshold), figures)
+
+
+def _folds(names: Sequence[str]) -> NDArray[np.intp]:
+    """Return the fold of each name, all of one size, by chance that the names alone decide."""
+    digests = [blake2b(name.encode()).digest() for name in names]
+    folds = np.empty(len(names), dtype=np.intp)
+    folds[sorted(range(len(names)), key=digests.__getitem__)] = np.arange(len(names)) % FOLDS
+    return folds
+
+
+def _regression(vectors: NDArray[np.float32], labels: NDArray[np.intp]) -> Classifier:
+    """Return a classifier that is not calibrated yet."""
+    fitted = LogisticRegression(C=C, max_iter=ITERATIONS).fit(vectors, labels)
+    weights, biases = (each.astype(np.float32) for each in (fitted.coef_, fitted.intercept_))
+    return Classifier(weights, biases, temperature=1.0, threshold=1.0)
+
+
+def _temperature(scores: Floats, labels: NDArray[np.intp]) -> float:
+    """Return the temperature at which the labels are likeliest.
+
+    The loss is convex in its inverse, so thirds of an interval that hold no minimum can go.
+    """
+    low, high = -HOTTEST, HOTTEST
+    own = scores[np.arange(len(labels)), labels][:, None]
+    for _ in range(STEPS):
+        thirds = low + (high - low) / 3, high - (high - low) / 3
+        losses = [np.log(np.exp((scores - own) * 2.0**each).sum(axis=1)).mean() for each in thirds]
+        low, high = (low, thirds[1]) if losses[0] <= losses[1] else (thirds[0], high)
+    return float(2.0 ** -((low + high) / 2))
+
+
+def _threshold(known: Floats, right: NDArray[np.bool_], unknown: Floats, weights: Floats) -> float:
+    """Return the least threshold that keeps FALSE_ACCEPTS and RIGHT, 1 if there is none.
+
+    ``known``, ``unknown``: the probability of the surest query for each text; ``weights``: of
+    the unknown texts, such that every intent counts alike.
+    """
+    best = 1.0
+    for threshold in np.unique(known)[::-1].tolist():
+        if threshold < LEAST or weights[unknown >= threshold].sum() > FALSE_ACCEPTS:
+            break
+        if right[known >= threshold].mean() >= RIGHT:
+            best = threshold
+    return best

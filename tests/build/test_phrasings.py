@@ -1,0 +1,209 @@
+"""What a model reads: from two tables of texts to a classifier, and what it promises."""
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from agent.build import phrasings
+from agent.build.phrasings import (
+    FALSE_ACCEPTS,
+    FOLDS,
+    RIGHT,
+    Texts,
+    _folds,
+    _temperature,
+    _threshold,
+    fit_classifier,
+    read_texts,
+    with_phrasings,
+)
+from agent.errors import BuildError, ReticentError, UsageError
+from agent.model.file import decode, encode
+from agent.model.reading import LEAST, Classifier, softmax
+from tests.build.worlds import QUIET, options
+from tests.model.examples import small_model
+
+pytestmark = QUIET
+SNAKES = (
+    *("how long is a python", "what does a python eat", "python or boa", "snake as a pet"),
+    *("where do pythons live", "feeding a young snake", "is this snake dangerous"),
+)
+LETTERS = (
+    *("write a capital c", "the letter c in cursive", "words that begin with c", "letter c song"),
+    *("how do you draw the letter c", "alphabet song for kids", "third letter of the alphabet"),
+)
+OTHERS = {
+    "weather": ("will it rain tomorrow", "weather in rome", "how warm is it"),
+    "bank": ("my card was declined", "open an account", "transfer money abroad"),
+    "music": ("play some jazz", "turn up the volume", "next song please"),
+    "talk": ("how are you", "tell me a joke", "who made you"),
+    "trains": ("next train to basel", "is the train late", "buy a train ticket"),
+}
+
+
+def table(path: Path, rows: Iterable[tuple[str, ...]]) -> Path:
+    """Write a table and return its path."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Path, Path]:
+    """Texts for the two queries of the small model, and of five other intents."""
+    pairs = [("Python", each) for each in SNAKES] + [("c", each) for each in LETTERS]
+    others = [(intent, each) for intent, texts in OTHERS.items() for each in texts]
+    return (
+        table(tmp_path / "p.csv", [("query", "text"), *pairs]),
+        table(tmp_path / "b.csv", [("intent", "text"), *others]),
+    )
+
+
+def test_a_model_learns_to_read(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    """It fits the format, and is the same to the bit if the rows come in another order."""
+    model = with_phrasings(small_model(), *tables)
+    assert decode(encode(model)).tables == model.tables
+    assert model.queries[0].phrasings == tuple(sorted(SNAKES))
+    assert model.validation["predicted_bits"] == 0.25
+    assert model.read(SNAKES[0]).candidates[0].probability == 1
+    surest = [model.read(text).candidates[0].query for text in ("a snake in my garden", "letter b")]
+    assert surest == [0, 1]
+    mixed = []
+    for path in tables:
+        with path.open(encoding="utf-8", newline="") as file:
+            head, *rows = csv.reader(file)
+        more = [(*row, "en") for row in [*rows[::-1], *rows[:3]]]
+        mixed.append(table(tmp_path / f"mixed-{path.name}", [(*head, "language"), *more]))
+    assert encode(with_phrasings(small_model(), *mixed)) == encode(model)
+
+
+def test_the_classifier_is_that_of_the_library() -> None:
+    """Probabilities as scikit-learn has them for the same weights."""
+    random = np.random.default_rng(1)
+    vectors = random.normal(size=(60, 512)).astype(np.float32)
+    labels = np.arange(60) % 3
+    fitted = LogisticRegression(C=10).fit(vectors, labels)
+    weights, biases = fitted.coef_.astype(np.float32), fitted.intercept_.astype(np.float32)
+    shares = Classifier(weights, biases, 1.0, 0.5).probabilities(vectors)
+    assert shares == pytest.approx(fitted.predict_proba(vectors)[:, :2], abs=1e-6)
+
+
+@given(st.data())
+def test_the_threshold_keeps_both_promises(data: st.DataObject) -> None:
+    """And is the least that does, among the probabilities of the texts that it shall read."""
+    share = st.floats(0, 1)
+    known = np.array(data.draw(st.lists(share, min_size=1, max_size=30)))
+    right = np.array(data.draw(st.lists(st.booleans(), min_size=len(known), max_size=len(known))))
+    unknown = np.array(data.draw(st.lists(share, min_size=1, max_size=30)))
+    weights = np.full(len(unknown), 1 / len(unknown))
+
+    def holds(at: float) -> bool:
+        read = known >= at
+        return bool(weights[unknown >= at].sum() <= FALSE_ACCEPTS and right[read].mean() >= RIGHT)
+
+    found = _threshold(known, right, unknown, weights)
+    candidates = [at for at in known.tolist() if at >= LEAST and holds(at)]
+    assert found == min(candidates, default=1.0)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.2, 8))
+@example(0, 1.0)
+def test_the_temperature_is_the_likeliest(seed: int, spread: float) -> None:
+    """No other on a fine grid makes the labels likelier."""
+    random = np.random.default_rng(seed)
+    scores = random.normal(size=(40, 4)) * spread
+    labels = random.integers(0, 4, 40)
+
+    def loss(temperature: float) -> float:
+        return float(-np.log(softmax(scores / temperature)[np.arange(40), labels] + 1e-300).mean())
+
+    found = loss(_temperature(scores, labels))
+    assert found <= min(loss(at) for at in np.geomspace(2**-7, 2**7, 200)) + 1e-9
+
+
+@given(st.lists(st.text(max_size=4), unique=True), st.randoms())
+def test_the_fold_of_a_text_does_not_depend_on_where_it_stands(
+    texts: list[str], chance: object
+) -> None:
+    """And folds are as large as each other, give or take one."""
+    folds = dict(zip(texts, _folds(texts).tolist(), strict=True))
+    mixed = sorted(texts, key=lambda _: chance.random())  # type: ignore[attr-defined]
+    assert dict(zip(mixed, _folds(mixed).tolist(), strict=True)) == folds
+    sizes = np.bincount([*folds.values()], minlength=FOLDS)
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_what_is_promised_is_measured_on_intents_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each background intent is one vector that no other resembles: seen, it would be safe."""
+
+    def vectors(texts: list[str]) -> NDArray[np.float32]:
+        rows = []
+        for text in texts:
+            kind = np.random.default_rng([*text.split()[0].encode()]).normal(size=512)
+            rows.append(kind + np.random.default_rng([*text.encode()]).normal(size=512) / 4)
+        return (np.array(rows) / 16).astype(np.float32)
+
+    monkeypatch.setattr(phrasings, "encode", vectors)
+    known = tuple(tuple(f"{query} {n}" for n in range(30)) for query in ("one", "two"))
+    others = tuple((f"i{i}", f"i{i} {n}") for i in range(40) for n in range(3))
+    fit = fit_classifier(["one", "two"], Texts(known, others, 0))
+    figures = fit.figures
+    assert figures["reading_top1"] == 1
+    assert isinstance(figures["reading_false_accepts"], float)
+    assert figures["reading_false_accepts"] <= FALSE_ACCEPTS
+    assert (figures["reading_texts"], figures["reading_intents"]) == (60, 40)
+    strangers = vectors([f"j{i}" for i in range(400)])
+    shares = fit.classifier.probabilities(strangers).max(axis=1)
+    assert (shares >= fit.classifier.threshold).mean() <= 4 * FALSE_ACCEPTS
+    own = fit.classifier.probabilities(vectors([f"two more {n}" for n in range(50)]))
+    assert (own[:, 1] >= fit.classifier.threshold).mean() >= 0.5
+
+
+def test_texts_of_no_query_are_counted(tables: tuple[Path, Path]) -> None:
+    """A table may serve a model that lacks some of its queries; empty texts are none."""
+    rows = [("query", "text"), ("basic", "goto 10"), ("python", " "), ("PYTHON", "big\tsnake")]
+    found = read_texts(table(tables[0], rows), tables[1], ["python", "c"])
+    assert found.phrasings == (("big snake",), ())
+    assert found.unknown == 1
+    assert len(found.background) == 15
+
+
+@pytest.mark.parametrize(
+    ("phrased", "others", "sentence"),
+    [
+        ([("query",), ("c",)], None, "the phrasings table has no column 'text'"),
+        ([("text",), ("c",)], None, "the phrasings table has no column 'query'"),
+        ([("query", "text"), ("basic", "x")], None, "no phrasing belongs to a query"),
+        (None, [("intent",), ("c",)], "the background table has no column 'text'"),
+        (None, [("text",), ("a",), ("b",)], "the background has texts of 2 intents"),
+    ],
+)
+def test_tables_that_teach_nothing_are_refused(
+    tables: tuple[Path, Path],
+    phrased: list[tuple[str, ...]] | None,
+    others: list[tuple[str, ...]] | None,
+    sentence: str,
+) -> None:
+    """In one sentence."""
+    for path, rows in zip(tables, (phrased, others), strict=True):
+        if rows is not None:
+            table(path, rows)
+    with pytest.raises(BuildError) as caught:
+        read_texts(*tables, ["python", "c"])
+    assert sentence in caught.value.what
+
+
+def test_phrasings_come_with_a_background() -> None:
+    """Without other topics, everything would be read as one of the queries."""
+    for name in ("phrasings", "background"):
+        with pytest.raises(UsageError) as caught:
+            options(**{name: Path("x.csv")})
+        assert isinstance(caught.value, ReticentError)
+        assert "together" in caught.value.what
