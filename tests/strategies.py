@@ -95,7 +95,7 @@ def query_rows(
     intents = draw(st.integers(1, 4))
     people = codes(len(sizes), person)
     if population is not None:
-        places = st.lists(st.integers(0, population.people - 1), min_size=1, max_size=4)
+        places = st.lists(st.integers(0, population.rows - 1), min_size=1, max_size=4)
         people = places.map(lambda found: population.codes[np.resize(found, len(sizes))])
     return QueryRows(
         user=user,

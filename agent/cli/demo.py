@@ -202,7 +202,7 @@ def demo(*, explain: bool) -> Answer:
     begins = (
         f"{NAME}, a fictional developer, has told reticent {len(PROFILE)} facts about herself. "
         f"She makes {len(REQUESTS)} requests to two sites. With each, reticent sends the few facts "
-        f"that help, and keeps her one of many among {people(model.population.people)} people of a "
+        f"that help, and keeps her one of many among {people(model.population.rows)} people of a "
         "survey."
     )
     left = [people(people_left(known_to(each, entries), model)) for each in RECIPIENTS]

@@ -189,7 +189,7 @@ def model_record(found: Model) -> dict[str, Any]:
         **{name: getattr(found, name) for name in names},
         "people": round(found.people),
         "stands_for": found.stands_for,
-        "population_rows": found.population.people,
+        "population_rows": found.population.rows,
         "person_level_rows": True,
         "attributes": found.attributes,
         "queries": [
@@ -203,7 +203,7 @@ def model_record(found: Model) -> dict[str, Any]:
 def summary(found: Model) -> str:
     """Return one plain sentence about a model."""
     counts = f"{len(found.queries)} queries and {len(found.attributes)} attributes"
-    rows = f"{found.population.people:,}"
+    rows = f"{found.population.rows:,}"
     if found.population.weights is None:
         return f"{found.id} knows {counts}, learned from {rows} {found.stands_for}."
     people = f"about {float(f'{found.people:.3g}'):,.0f} {found.stands_for}"

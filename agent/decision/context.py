@@ -162,13 +162,11 @@ def mask_of(names: Iterable[str], model: Model) -> int:
 
 def _status(crowd: AnonymitySet, settings: Settings) -> Status:
     """Say whether a recipient may learn anything new at all."""
-    if crowd.people <= 1:
+    if crowd.closed:
         return "recognised" if crowd.people else "outside the model"
     risk, k = settings.max_risk, settings.k
-    risky = risk is not None and crowd.identifiability(0, "maxprob", 1) > risk
-    if risky or (
-        k is not None and crowd.identifiability(0, "k-anonymity", k) > settings.max_violations
-    ):
+    risky = risk is not None and crowd.identifiability(0, "risk", 1) > risk
+    if risky or (k is not None and crowd.identifiability(0, "k", k) > settings.max_violations):
         return "past a limit already"
     return "decided"
 

@@ -170,7 +170,7 @@ def figures_of(objective: DisclosureObjective, mask: int, prepared: Prepared) ->
         guard=parts.guard,
         sensitivity=parts.sensitivity,
         objective=parts.objective,
-        people=crowd.people,
+        people=round(crowd.people),
         people_left=crowd.people_left(mask),
     )
 
@@ -231,7 +231,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
 def _silent(prepared: Prepared, status: Status) -> Decision:
     """Return the decision to send nothing, without a look at what would help."""
     terms, crowd, reading = prepared.terms, prepared.crowd, prepared.reading
-    reached, people = crowd.identifiability(0, terms.metric, terms.metric_k), crowd.people
+    reached, people = crowd.identifiability(0, terms.metric, terms.metric_k), round(crowd.people)
     return Decision(
         request=prepared.request,
         terms=terms,

@@ -110,12 +110,12 @@ def _people(disclosures: Disclosures, model: Model) -> tuple[tuple[Codes, ...], 
     """Return the codes of people who agree with the latest disclosures, and whether any do."""
     population = model.population
     names = [attribute.name for attribute in model.attributes[: model.persons]]
-    agree = np.ones(population.people, dtype=bool)
+    agree = np.ones(population.rows, dtype=bool)
     for index, name in enumerate(names):
         if name in disclosures:
             agree &= population.columns[index] == disclosures[name][1][-1]
     alike = bool(agree.any())
-    rows = np.flatnonzero(agree) if alike else np.arange(population.people)
+    rows = np.flatnonzero(agree) if alike else np.arange(population.rows)
     count = min(len(rows), MOST_PEOPLE)
     chosen = rows[[place * len(rows) // count for place in range(count)]]
     people = (dict(zip(names, population.codes[row].tolist(), strict=True)) for row in chosen)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 from agent.model.model import Model
-from agent.tradeoff.anonymity_set import FEWEST
+from agent.tradeoff.guard import FEWEST
 
 WEEK = timedelta(days=7)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -138,9 +138,13 @@ class Holdings(Generic[Value]):
 
 
 def people_left(knowledge: Knowledge, model: Model) -> int:
-    """Return how many of the model's people agree with what is known."""
-    pairs = ((model.index(name), code) for name, code in knowledge.codes)
-    return model.remember((people_left, knowledge.codes), lambda: model.anonymity_set(pairs).people)
+    """Return how many people agree with what is known: those of the model, or an estimate."""
+
+    def left() -> int:
+        pairs = ((model.index(name), code) for name, code in knowledge.codes)
+        return round(model.anonymity_set(pairs).people)
+
+    return model.remember((people_left, knowledge.codes), left)
 
 
 @dataclass(frozen=True, slots=True)

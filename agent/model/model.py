@@ -59,7 +59,7 @@ class _Memory:
 
     def __init__(self) -> None:
         self.utilities: Recent[int, Utility] = Recent(UTILITIES_KEPT)
-        self.people: Recent[tuple[tuple[int, int], ...], AnonymitySet] = Recent(SETS_KEPT)
+        self.people: Recent[Hashable, AnonymitySet] = Recent(SETS_KEPT)
         self.readings: Recent[str, Reading] = Recent(READINGS_KEPT)
         self.results: Recent[Hashable, Any] = Recent(RESULTS_KEPT)
 
@@ -103,8 +103,7 @@ class Model:
     @property
     def people(self) -> float:
         """How many people the population stands for: the sum of its weights, or of its rows."""
-        weights = self.population.weights
-        return float(self.population.people if weights is None else weights.sum())
+        return self.population.people
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -185,17 +184,22 @@ class Model:
 
         return self.remember(MeanUtility, mean)
 
-    def anonymity_set(self, known: Iterable[tuple[int, int]] = ()) -> AnonymitySet:
-        """Return the people who agree with pairs of person attribute and code, in any order."""
+    def anonymity_set(
+        self, known: Iterable[tuple[int, int]] = (), share: float = 1.0
+    ) -> AnonymitySet:
+        """Return the people who agree with pairs of person attribute and code, in any order.
+
+        ``share``: of these, with all that the model lacks and the recipient holds (DESIGN.md 2.8).
+        """
         pairs = tuple(sorted(known))
 
         def found() -> AnonymitySet:
-            people = AnonymitySet(self.population, self.cards, pairs)
-            for metric in () if pairs else COST_METRICS:
+            people = AnonymitySet(self.population, self.cards, pairs, share)
+            for metric in () if pairs or share < 1 else COST_METRICS:
                 people.learn(metric, self.tables.singles.costs_of(metric))
             return people
 
-        return self._memory.people.get(pairs, found)
+        return self._memory.people.get((pairs, share), found)
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result for ``key``, a pure function of this model and the key.

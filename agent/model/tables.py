@@ -93,7 +93,7 @@ class Tables:
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Return every tensor by its name in the file (FORMAT.md)."""
         people = self.population
-        counts = np.hstack([np.zeros((people.people, 0), np.uint8), *people.request_counts])
+        counts = np.hstack([np.zeros((people.rows, 0), np.uint8), *people.request_counts])
         tensors: dict[str, NDArray[Any] | None] = {
             "population.weights": people.weights,
             "pairs.costs": self.singles.pair_costs,

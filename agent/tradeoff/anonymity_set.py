@@ -1,6 +1,6 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Literal, NamedTuple, get_args
@@ -8,23 +8,29 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from agent.tradeoff.grouping import Columns, Partitions, mass_of, ordered_sum, plogp, stable_order
+from agent.tradeoff.guard import Guard
+from agent.tradeoff.reidentification import HALF, Alike, risk
 from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats, Indexes, Population
-
-Joint = Callable[[int], Iterator[Floats]]
-Measures = Sequence[tuple["Metric", int]]
-
+from agent.tradeoff.tables import UNSPECIFIED, Floats, Indexes, Population
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
+Measure = Metric | Literal["risk", "k"]  # and the two that hard limits are about
+Measures = Sequence[tuple[Measure, int]]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 PRIOR_ROWS = 5  # weight of the overall share in P_j(v|y), in rows
-FEWEST = 30  # people who specify the guarded attribute; fewer say nothing about it
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
 REMEMBERED = 50_000  # values; then the memory starts afresh
 
 
-def certainty(metric: Metric, population: int, k: int) -> float:
-    """Return the loss when one person is left, of a table of ``population`` people."""
+def metric_of(measure: Measure) -> Metric:
+    """Return the metric that a measure is, but for samples of few rows."""
+    if measure == "risk":
+        return "maxprob"
+    return "k-anonymity" if measure == "k" else measure
+
+
+def certainty(metric: Metric, population: float, k: int) -> float:
+    """Return the loss when one person is left, of ``population`` people."""
     if metric == "k-anonymity":
         return float(k > 1)
     if metric == "log-maxprob":
@@ -51,90 +57,24 @@ def counted(metric: Metric, sizes: Indexes, population: int, k: int) -> float:
     return float((share * np.log2(people / size)).sum())
 
 
-def weighted(metric: Metric, mass: Floats, peak: Floats, population: int, k: int) -> float:
-    """Return what these classes add to the expected ``log-maxprob`` or ``k-anonymity``.
+def weighted(metric: Metric, mass: Floats, success: Floats, population: float, k: int) -> float:
+    """Return what these classes add to the expected loss, but for ``entropy``.
 
-    ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``peak``: the largest
-    P(a, y) over the people y, likewise. DESIGN.md 2.2, left column of the table.
+    ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``success``: of the best
+    guess at one person in it, likewise. DESIGN.md 2.2, left column of the table.
     """
-    share = np.divide(peak, mass, out=np.zeros_like(peak), where=mass > 0)
+    if metric == "maxprob":
+        return ordered_sum(mass * success)
     if metric == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
-        return ordered_sum(mass * (share > (1 + 1e-12) / k))
-    return ordered_sum(mass * -np.log1p(-np.minimum(share, population / (population + 1))))
-
-
-class GuardUncertainty(NamedTuple):
-    """What is open about a guarded attribute v among the people who agree with d.
-
-    ``people``: how many of them specify v; of those, ``bits``: H(V_v|d), and ``best_guess``: the
-    success of the best guess, max P(v|d), 0 to 1; both 0 where nobody specifies it.
-    """
-
-    people: int
-    bits: float
-    best_guess: float
-
-
-class Guard:
-    """The cost G_v(A|d) = H(V_v|d) - H(V_v|A u D,d) over people with v specified.
-
-    Source: footnote 2 of the paper's 2.2; DESIGN.md 2.2.
-    """
-
-    def __init__(self, columns: Codes, cards: Sequence[int], guarded: int, joint: Joint) -> None:
-        """Guard one attribute of people.
-
-        ``columns``: codes, shape (P, people); ``joint``: yields P(a, y) for the combinations a
-        of request values of a set, float64, shape (people,).
-        """
-        self._people = np.flatnonzero(columns[guarded] != UNSPECIFIED)
-        self._values = columns[guarded][self._people].astype(np.intp)
-        self._card = cards[guarded]
-        self._joint = joint
-        people = Columns(np.ascontiguousarray(columns[:, self._people]), cards)
-        self._partitions = Partitions(people)
-        self._persons = (1 << len(columns)) - 1
-
-    def bits(self, mask: int) -> float:
-        """Return G_v(A|d) in bits; 0 where fewer than 30 people say anything about v."""
-        if len(self._people) < FEWEST:
-            return 0.0
-        before = self._entropy(0)
-        return before - self._entropy(mask)
-
-    def best_guess(self, mask: int) -> float:
-        """Return the expected success of the best guess about v, 0 to 1; 0 where none is known."""
-        if len(self._people) == 0:
-            return 0.0
-        return sum(ordered_sum(table.max(axis=1)) for table in self._tables(mask))
-
-    def uncertainty(self) -> GuardUncertainty:
-        """Return what is open about v before any answer."""
-        people = len(self._people)
-        return GuardUncertainty(people, self._entropy(0) if people else 0.0, self.best_guess(0))
-
-    def _entropy(self, mask: int) -> float:
-        """Return H(V_v|A u D,d) in bits."""
-        return sum(
-            ordered_sum(plogp(table.sum(axis=1))) - ordered_sum(plogp(table).ravel())
-            for table in self._tables(mask)
-        )
-
-    def _tables(self, mask: int) -> Iterator[Floats]:
-        """Yield P(a, class, v) for each combination a of request values, summing to 1 in all."""
-        labels, groups = self._partitions.dense[mask & self._persons]
-        cells = labels * self._card + self._values
-        whole = next(self._joint(0))[self._people].sum()
-        for mass in self._joint(mask):
-            table = mass_of(cells, mass[self._people] / whole, groups * self._card)
-            yield table.reshape(groups, self._card)
+        return ordered_sum(mass * (success > (1 + 1e-12) / k))
+    return ordered_sum(mass * -np.log1p(-np.minimum(success, population / (population + 1))))
 
 
 class OwnClass(NamedTuple):
-    """The people who look like the user: how many, and the success of the best guess at one."""
+    """The people who look like the user: how many, and the success of a guess at one of them."""
 
-    people: int
-    peak: float
+    people: float
+    success: float
 
 
 class AnonymitySet:
@@ -145,17 +85,23 @@ class AnonymitySet:
     """
 
     def __init__(
-        self, population: Population, cards: Sequence[int], known: Sequence[tuple[int, int]] = ()
+        self,
+        population: Population,
+        cards: Sequence[int],
+        known: Sequence[tuple[int, int]] = (),
+        share: float = 1.0,
     ) -> None:
-        """Take the table, values per attribute, and the known (person attribute, code) pairs."""
-        self._population, self.cards = population, tuple(cards)
+        """Take the table, values per attribute, and the known (person attribute, code) pairs.
+
+        ``share``: rho, the probability with which each of the people who agree with these agrees
+        with all else that the recipient holds, 0 to 1 (DESIGN.md 2.8).
+        """
+        self._population, self.cards, self._share = population, tuple(cards), share
         self.known = union(attribute for attribute, _ in known)
-        agree = np.ones(population.people, dtype=bool)
+        agree = np.ones(population.rows, dtype=bool)
         for attribute, code in known:
             agree &= population.columns[attribute] == code
         self._rows = rows = np.flatnonzero(agree)
-        self.people = len(rows)
-        """How many people agree with what is known, m."""
         self._columns = population.columns.take(rows, axis=1) if known else population.columns
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
@@ -164,6 +110,19 @@ class AnonymitySet:
         self._shares: dict[int, Floats] = {}
         self._memory: dict[Hashable, float] = {}
         self._surveyed: Hashable = None
+        self._counted = population.weights is None and share >= 1
+        self._expected = population.people * prod(
+            float(population.value_shares(attribute)[code]) for attribute, code in known
+        )
+        self.people: float = len(rows)
+        """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""
+        self.closed = len(rows) <= 1
+        """Whether nothing new may be added: a person is recognised, or as good as that."""
+        if not self._counted and len(rows):
+            whole = next(self._alike(0))
+            success = float(risk(whole, share)[0])
+            self.people = 1 / success
+            self.closed = bool(whole.few()[0]) or success >= HALF
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
@@ -174,22 +133,29 @@ class AnonymitySet:
         requested = mask & ~self.persons
         return prod(self.cards[attribute] for attribute in members(requested)) if requested else 1
 
-    def monotone(self, metric: Metric, mask: int) -> bool:
+    def monotone(self, metric: Measure, mask: int) -> bool:
         """Say whether I never falls when a set within ``mask`` grows.
 
-        The expected peak and the information never do; a loss with a threshold does not where
-        all people who look alike are equally likely.
+        The expected success of a guess and the information never do; a loss with a threshold does
+        not where all people who look alike are equally likely. Where people are estimated, every
+        loss rises as a group gets smaller, but hardly ever with a share below 1, in the fourth
+        digit: then nothing is promised.
         """
-        return metric in ("maxprob", "entropy") or self._even(mask)
+        requested = bool(mask & ~self.persons)
+        if self._counted:
+            return not requested or metric_of(metric) in ("maxprob", "entropy")
+        return self._share >= 1 and (not requested or metric == "maxprob")
 
-    def identifiability(self, mask: int, metric: Metric, k: int) -> float:
+    def identifiability(self, mask: int, metric: Measure, k: int) -> float:
         """Return I(A u D|d), the expected loss, in the unit of ``metric``; k is k-anonymity's.
 
-        With one person left, or none, it is the loss at certainty.
+        ``risk`` is ``maxprob`` and ``k`` is ``k-anonymity`` as hard limits have them: a sample of
+        fewer than 3 rows is one person. With one person left, or none, it is the loss at certainty.
         """
         fresh = mask & ~self.known
-        if self.people <= 1:
-            return certainty(metric, self._population.people, k)
+        if len(self._rows) <= self._counted:
+            return certainty(metric_of(metric), self._population.people, k)
+        metric = self._measured(metric)
         key = _key(metric, k, fresh)
         found = self._memory.get(key)
         if found is None:
@@ -204,9 +170,9 @@ class AnonymitySet:
 
     def survey(self, mask: int, attributes: Sequence[int], measures: Measures) -> None:
         """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
-        base = mask & ~self.known
+        base, measures = mask & ~self.known, [(self._measured(each), k) for each, k in measures]
         task = (base, *attributes, *measures)
-        if task == self._surveyed or self.people <= 1 or not self._even(base):
+        if task == self._surveyed or len(self._rows) <= 1 or base & ~self.persons:
             return
         self._surveyed = task
         open_ = self.persons & ~self.known & ~base
@@ -218,15 +184,21 @@ class AnonymitySet:
         ]
         if not new:
             return
+        if not self._counted:
+            for each, alike in zip(new, self._alike_beside(base, new), strict=True):
+                for metric, k in measures:
+                    loss = self._estimated([alike], metric, k)
+                    self._remember(_key(metric, k, base | singleton(each)), loss)
+            return
         if all(metric == "maxprob" for metric, _ in measures):
             classes = self._partitions.classes_beside(base)
             for each in new:
                 key = _key("maxprob", 1, base | singleton(each))
-                self._remember(key, classes[each] / self.people)
+                self._remember(key, classes[each] / len(self._rows))
             return
         for each, sizes in zip(new, self._partitions.beside(base, new), strict=True):
             for metric, k in measures:
-                loss = counted(metric, sizes.ravel(), self._population.people, k)
+                loss = counted(metric_of(metric), sizes.ravel(), self._population.rows, k)
                 self._remember(_key(metric, k, base | singleton(each)), loss)
 
     def people_left(self, mask: int) -> float:
@@ -234,30 +206,33 @@ class AnonymitySet:
         fresh = mask & ~self.known & self.persons
 
         def expected() -> float:
-            labels = self._partitions.of(fresh).labels
-            sizes = np.bincount(labels)
-            if self._population.weights is None:
-                return int(sizes @ sizes) / self.people
-            return float((self._prior() * sizes[labels]).sum())
+            if not self._counted:
+                alike = next(self._alike(fresh))
+                return ordered_sum(alike.mass / risk(alike, self._share))
+            sizes = np.bincount(self._partitions.of(fresh).labels)
+            return int(sizes @ sizes) / len(self._rows)
 
-        return self._recalled(("people", fresh), expected) if self.people else 0.0
+        return self._recalled(("people", fresh), expected) if len(self._rows) else 0.0
 
     def own_class(self, mask: int, own: Mapping[int, int]) -> OwnClass:
         """Return those who agree with d and with ``own`` on the person attributes of A.
 
         ``own``: code by person attribute, 0 where it is missing. Values that contradict what is
-        known leave nobody, at peak 1. It is not remembered: an anonymity set outlives the
-        request, and whose codes they are must not.
+        known leave nobody, at success 1, and so do fewer than 3 rows of a sample. It is not
+        remembered: an anonymity set outlives the request, and whose codes they are must not.
         """
-        agree = np.ones(self.people, dtype=bool)
-        for each in members(mask & self.persons):
-            agree &= self._columns[each] == own.get(each, UNSPECIFIED)
-        people, weights = int(np.count_nonzero(agree)), self._population.weights
-        if weights is None:
-            return OwnClass(people, 1 / max(people, 1))
-        mine: Floats = weights[self._rows[agree]]
-        total = float(mine.sum())
-        return OwnClass(people, float(mine.max()) / total if total > 0 else 1.0)
+        mine = {each: own.get(each, UNSPECIFIED) for each in members(mask & self.persons)}
+        agree = np.ones(len(self._rows), dtype=bool)
+        for each, code in mine.items():
+            agree &= self._columns[each] == code
+        rows = int(np.count_nonzero(agree))
+        if self._counted or not rows:
+            return OwnClass(rows, 1 / max(rows, 1))
+        expected = self._expected_in(mask & self.persons, np.flatnonzero(agree)[:1])
+        people = self._weights()[agree].sum(keepdims=True)
+        alike = Alike(np.ones(1), np.full(1, float(rows)), people, expected)
+        success = 1.0 if alike.few()[0] else float(risk(alike, self._share)[0])
+        return OwnClass(1 / success, success)
 
     def guard_bits(self, guarded: int, mask: int) -> float:
         """Return G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
@@ -270,21 +245,30 @@ class AnonymitySet:
             self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._joint)
         return self._guards[guarded]
 
-    def _even(self, mask: int) -> bool:
-        """Say whether all people who agree on ``mask`` are equally likely."""
-        return self._population.weights is None and not mask & ~self.persons
+    def _measured(self, metric: Measure) -> Measure:
+        """Return the measure that a limit is about; where rows are people it is the metric."""
+        return metric_of(metric) if self._counted else metric
+
+    def _weights(self) -> Floats:
+        """Return how many people each row stands for that agrees with d, float64."""
+        weights = self._population.weights
+        return np.ones(len(self._rows)) if weights is None else weights[self._rows]
 
     def _prior(self) -> Floats:
-        """Return P(y|d) over the people y who agree with knowledge d, float64, shape (people,)."""
-        weights = self._population.weights
-        if weights is None:
-            return np.full(self.people, 1 / max(self.people, 1))
-        mine: Floats = weights[self._rows]
-        shares: Floats = mine / mine.sum()
+        """Return P(y|d) over the rows y that agree with knowledge d, float64, shape (rows,)."""
+        weights = self._weights()
+        shares: Floats = weights / max(weights.sum(), 1.0)
         return shares
 
     def _joint(self, mask: int) -> Iterator[Floats]:
         """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
+        return self._likelihoods(mask, self._prior())
+
+    def _likelihoods(self, mask: int, mass: Floats) -> Iterator[Floats]:
+        """Yield ``mass`` times the product of P_j(a_j|y), for each combination of request values.
+
+        ``mass``: float64, one for each row that agrees with d.
+        """
         shares = []
         for request in members(mask >> self._population.persons):
             if request not in self._shares:  # P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5)
@@ -296,10 +280,70 @@ class AnonymitySet:
                 self._shares[request] = np.ascontiguousarray(likely.T)
             shares.append(self._shares[request])
         for combination in product(*(range(len(each)) for each in shares)):
-            mass = self._prior()
+            found = mass
             for share, value in zip(shares, combination, strict=True):
-                mass = mass * share[value]
-            yield mass
+                found = found * share[value]
+            yield found
+
+    def _alike(self, mask: int) -> Iterator[Alike]:
+        """Yield who looks alike after an answer, for each combination of request values."""
+        labels, groups = self._partitions.dense[mask & self.persons]
+        order = stable_order(labels)
+        starts = np.searchsorted(labels[order], np.arange(groups))
+        expected = self._expected_in(mask & self.persons, order[starts])
+        weights = self._weights()
+        whole = weights.sum()
+        for likely in self._likelihoods(mask, np.ones(len(labels))):
+            peak = np.maximum.reduceat(likely[order], starts)
+            people = mass_of(labels, weights * likely, groups)
+            rows = mass_of(labels, likely, groups)
+            some = peak > 0
+            rows, people, peak = rows[some], people[some], peak[some]
+            yield Alike(people / whole, rows / peak, people / peak, expected[some])
+
+    def _alike_beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Alike]:
+        """Yield the same for ``mask``, attributes of the person, with each of these added."""
+        labels, size = self._partitions.dense[mask]
+        weights, whole = self._weights(), self._weights().sum()
+        sample = np.empty(size, dtype=np.intp)
+        sample[labels] = np.arange(len(labels))
+        for each, counts in zip(attributes, self._partitions.beside(mask, attributes), strict=True):
+            rows = counts.reshape(-1, size)
+            items = self._columns[each].astype(np.intp) * size + labels
+            people = mass_of(items, weights, rows.size).reshape(rows.shape)
+            expected = self._expected_in(mask, sample, each)[: len(rows)]
+            some = rows > 0
+            people = people[some]
+            yield Alike(people / whole, rows[some].astype(np.float64), people, expected[some])
+
+    def _expected_in(self, mask: int, sample: Indexes, beside: int | None = None) -> Floats:
+        """Return how many people each group would have if attributes were independent.
+
+        ``sample``: one row of each group, of those that agree with d; ``beside``: an attribute that
+        divides all of them, whose values are the first axis of what is returned then. Attributes
+        are taken in ascending order: a group has the same figure by whichever way it came about.
+        """
+        found: Floats = np.full((1, len(sample)), self._expected)
+        own = 0 if beside is None else singleton(beside)
+        for each in members((mask | own) & ~self.known):
+            shares = self._population.value_shares(each)
+            of_group = shares[:, None] if each == beside else shares[self._columns[each][sample]]
+            found = found * of_group
+        return found if own else found[0]
+
+    def _estimated(self, groups: Iterable[Alike], metric: Measure, k: int) -> float:
+        """Return the loss expected over groups of rows that stand for people (DESIGN.md 2.7)."""
+        total = 0.0
+        for alike in groups:
+            success = risk(alike, self._share)
+            if metric in ("risk", "k", "k-anonymity"):
+                success[alike.few()] = 1.0
+            if metric == "entropy":
+                total += ordered_sum(alike.mass * np.log2(success * self.people))
+            else:
+                plain, everybody = metric_of(metric), self._population.people
+                total += weighted(plain, alike.mass, success, everybody, k)
+        return total
 
     def _recalled(self, key: Hashable, compute: Callable[[], float]) -> float:
         """Return what is remembered for a key, computed now if nothing is."""
@@ -313,9 +357,11 @@ class AnonymitySet:
             self._surveyed = None
         self._memory[key] = value
 
-    def _identifiability(self, mask: int, metric: Metric, k: int) -> float:
-        people = self._population.people
-        if self._even(mask):
+    def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
+        if not self._counted:
+            return self._estimated(self._alike(mask), metric, k)
+        people, metric = self._population.rows, metric_of(metric)
+        if not mask & ~self.persons:
             sizes = np.bincount(self._partitions.of(mask).labels)
             return counted(metric, sizes, people, k)
         labels, groups = self._partitions.dense[mask & self.persons]
@@ -333,9 +379,10 @@ class AnonymitySet:
                 total += ordered_sum(peak)
             else:
                 classes = mass_of(labels, mass, groups)
-                total += weighted(metric, classes, peak, people, k)
+                success = np.divide(peak, classes, out=np.zeros_like(peak), where=classes > 0)
+                total += weighted(metric, classes, success, people, k)
         return total
 
 
-def _key(metric: Metric, k: int, mask: int) -> Hashable:
-    return metric, k if metric == "k-anonymity" else 0, mask
+def _key(metric: Measure, k: int, mask: int) -> Hashable:
+    return metric, k if metric in ("k-anonymity", "k") else 0, mask

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, NamedTuple
 
-from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric, OwnClass
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Measure, Metric, OwnClass
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.tables import Population
@@ -189,16 +189,17 @@ class DisclosureObjective(Objective):
         self._people, self._settings = people, settings
         self.candidates = settings.candidates
         self._countable = people.persons & ~people.known
-        self._k_lasts = people.monotone("k-anonymity", settings.candidates)
+        self._k_lasts = people.monotone("k", settings.candidates)
+        self._risk_lasts = people.monotone("risk", settings.candidates)
         self._measured = settings.k is not None or settings.max_risk is not None
         self.claims_submodularity = (
             settings.metric in ("maxprob", "log-maxprob") and not settings.guards
         )
-        self._measures: list[tuple[Metric, int]] = [(settings.metric, settings.metric_k)]
+        self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
         if settings.max_risk is not None:
-            self._measures.append(("maxprob", 1))
+            self._measures.append(("risk", 1))
         if settings.k is not None:
-            self._measures.append(("k-anonymity", settings.k))
+            self._measures.append(("k", settings.k))
         self._own = None if settings.own is None else dict(settings.own)
         self._own_classes: dict[int, OwnClass] = {}
         self._utilities |= computed or {}
@@ -264,15 +265,14 @@ class DisclosureObjective(Objective):
     def hopeless(self, mask: int) -> bool:
         """Say True only where neither A nor a set that contains it keeps every limit.
 
-        Caps and the expected peak only get harder to keep; k does where all are equally likely.
-        The user's own class only gets smaller, but with weights its largest share may fall.
+        Caps only get harder to keep, and k and the risk do where losses only rise with the set.
         """
         return self._closed(mask) or self.broken(mask, for_good=True) is not None
 
     def _closed(self, mask: int) -> bool:
         """Say whether A adds something new where nothing can be, or has too many combinations."""
         return bool(mask & ~self._people.known) and (
-            self._people.people <= 1 or self._people.combinations(mask) > COMBINATIONS
+            self._people.closed or self._people.combinations(mask) > COMBINATIONS
         )
 
     def broken(self, mask: int, *, for_good: bool = False) -> Limit | None:
@@ -289,12 +289,16 @@ class DisclosureObjective(Objective):
         if not self._measured or not mask & ~self._people.known:
             return None
         risk, k = demands.max_risk, demands.k
-        if risk is not None and people.identifiability(mask, "maxprob", 1) > risk:
+        if risk is None or (for_good and not self._risk_lasts):
+            success = 0.0
+        else:
+            success = people.identifiability(mask, "risk", 1)
+        if risk is not None and success > risk:
             return "risk"
         if k is None or (for_good and not self._k_lasts):
             share = 0.0
         else:
-            share = people.identifiability(mask, "k-anonymity", k)
+            share = people.identifiability(mask, "k", k)
         if share > demands.max_violations:
             return "k"
         mine = self._own is None or self._keeps_own(mask, self._own, for_good=for_good)
@@ -322,14 +326,10 @@ class DisclosureObjective(Objective):
         mask &= self._people.persons
         if mask not in self._own_classes:
             self._own_classes[mask] = self._people.own_class(mask, own)
-        people, peak = self._own_classes[mask]
-        if not people or (k is not None and people < k):
-            return False
-        return (
-            risk is None
-            or peak <= risk
-            or (for_good and not self._people.monotone("k-anonymity", 0))
-        )
+        people, success = self._own_classes[mask]
+        if for_good and people and not self._people.monotone("k", 0):
+            return True
+        return bool(people and (k is None or people >= k) and (risk is None or success <= risk))
 
 
 def forced(objective: SetFunction, attributes: Iterable[int]) -> int:

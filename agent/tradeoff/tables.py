@@ -38,11 +38,11 @@ class QueryRows:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The people a recipient might take the user for (DESIGN.md 2.2).
+    """The people a recipient might take the user for (DESIGN.md 2.2, 2.7).
 
     ``codes``: unsigned, shape (N, P), codes of the person attributes.
-    ``weights``: float64, shape (N,), relative probability that a request comes from each; or
-    None where all are equal.
+    ``weights``: float64, shape (N,), >= 1, how many people each row stands for; or None where
+    each row is one person.
     ``request_counts``: one array per request attribute j, unsigned, shape (N, values of j):
     n_yv, how many of person y's rows of all queries had value v.
     """
@@ -52,9 +52,14 @@ class Population:
     request_counts: tuple[Codes, ...] = field(default=())
 
     @property
-    def people(self) -> int:
-        """N, the number of people."""
+    def rows(self) -> int:
+        """N, the number of rows."""
         return int(self.codes.shape[0])
+
+    @cached_property
+    def people(self) -> float:
+        """How many people the rows stand for: the sum of the weights, or their number."""
+        return float(self.rows if self.weights is None else self.weights.sum())
 
     @property
     def persons(self) -> int:
@@ -65,3 +70,18 @@ class Population:
     def columns(self) -> Codes:
         """The codes with one contiguous row per attribute, shape (P, N)."""
         return np.ascontiguousarray(self.codes.T)
+
+    def value_shares(self, attribute: int) -> Floats:
+        """Return which share of the people has each value of a person attribute, float64.
+
+        Shape (values,), 0 for codes that nobody has.
+        """
+        found = self._value_shares.get(attribute)
+        if found is None:
+            people = np.bincount(self.columns[attribute], self.weights, 256)
+            found = self._value_shares[attribute] = people / self.people
+        return found
+
+    @cached_property
+    def _value_shares(self) -> dict[int, Floats]:
+        return {}

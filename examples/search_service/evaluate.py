@@ -100,7 +100,7 @@ def evaluated(options: Options, progress: Callable[[str, float], None]) -> Repor
         served[line] = [service.served(line, person, trace) for person, trace in pairs]
     all_ = figures(served, Compared(NOTHING, BEST, options.seed))
     setting = Setting(
-        model=model.population.people,
+        model=model.population.rows,
         others=len(others.codes),
         people=len(people),
         asked=len(asked),

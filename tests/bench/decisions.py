@@ -74,7 +74,7 @@ def _fresh(model: Model) -> Iterator[str]:
 def _planned(model: Model) -> Iterator[str]:
     """Time the decisions of people who ask one recipient, by a plan that each renews."""
     first, new, again = list[float](), list[float](), list[float]()
-    for row in range(0, model.population.people, model.population.people // PLANNING):
+    for row in range(0, model.population.rows, model.population.rows // PLANNING):
         terms = Terms(mode="planned", epsilon=EPSILON * (1 + row * 1e-9))  # nobody else's decision
         first.append(timed(partial(_decide, model.queries[0].text, read(shipped_model()), terms)))
         held, asked = Knowledge(), Counter[int]()

@@ -37,7 +37,7 @@ class PlainObjective(SetFunction):
     def cost(self, mask: int) -> float:
         """Return lambda (I(A) - I(0)) in bits."""
         classes = int(_groups(self._population.codes, mask).max()) + 1
-        return self._settings.trade_off * (classes - 1) / self._population.people
+        return self._settings.trade_off * (classes - 1) / self._population.rows
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether the bound on U alone leaves F(A) a chance."""

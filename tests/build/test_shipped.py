@@ -34,7 +34,7 @@ def test_the_shipped_model_holds_the_tables(model: Model, seen: Observations) ->
     """All 25 questions and 18,991 people; only titles come from elsewhere."""
     assert [query.text for query in model.queries] == [query.text for query in seen.queries]
     assert np.array_equal(model.population.codes, seen.population.codes)
-    assert (len(model.queries), model.population.people, model.persons) == (25, 18_991, 42)
+    assert (len(model.queries), model.population.rows, model.persons) == (25, 18_991, 42)
     for number, query in enumerate(seen.queries):
         rows = model.rows(number)
         assert model.queries[number].intents == query.intents

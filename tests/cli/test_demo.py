@@ -98,7 +98,7 @@ def test_what_was_told_is_remembered_of_the_person_alone(model: Model) -> None:
     known = told(Knowledge(), {"region": "hills", "at_work": "yes"}, model)
     assert known == Knowledge((("region", 2),))
     assert people_left(known, model) == 20
-    assert people_left(Knowledge(), model) == model.population.people
+    assert people_left(Knowledge(), model) == model.population.rows
     assert told(known, {"region": "town", "hobby": "no"}, model).codes == (
         ("hobby", 1),
         ("region", 3),
@@ -140,7 +140,7 @@ def test_the_people_left_are_those_of_the_survey(shipped: Model) -> None:
         people = [*csv.DictReader(file)]
     entries = converse(story.REQUESTS, story.PROFILE, shipped, Terms())
     known: dict[str, dict[str, str]] = {recipient: {} for recipient in RECIPIENTS}
-    missing = len(people) - shipped.population.people  # users without events are not in a model
+    missing = len(people) - shipped.population.rows  # users without events are not in a model
     for entry in entries:
         known[entry.recipient] |= entry.values
         counted = fitting(people, known[entry.recipient])

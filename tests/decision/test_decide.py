@@ -142,11 +142,11 @@ def test_a_limit_that_does_not_hold_is_said() -> None:
     model = made_model(1)
     known = Knowledge().with_facts({"age": 1})
     people = model.anonymity_set([(0, 1)]).people
-    for limits in (Limits(k=people + 1), Limits(max_risk=0.5 / people)):
+    for limits in (Limits(k=int(people) + 1), Limits(max_risk=0.5 / people)):
         decision = decide(Request("python today"), Terms(limits=limits), known, model)
         assert decision.status == "past a limit already"
         assert set(decision.disclosed) <= known.names
-    kept = decide(Request("python today"), Terms(limits=Limits(k=people)), known, model)
+    kept = decide(Request("python today"), Terms(limits=Limits(k=int(people))), known, model)
     assert kept.status == "decided"
 
 

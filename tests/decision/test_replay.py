@@ -77,7 +77,7 @@ def test_something_was_disclosed_at_all() -> None:
     outcomes = tried(lived(stream, rules, [person] * len(stream), model), rules, model)
     assert outcomes[0].past.disclosed
     assert outcomes[0].bits.was > 0
-    assert outcomes[0].people_left.was < model.population.people
+    assert outcomes[0].people_left.was < model.population.rows
     assert outcomes[-1].bits.was == 0
 
 
@@ -210,7 +210,7 @@ def test_people_stand_for_the_person_whom_they_are_like(
     fitting = model.anonymity_set((model.index(name), person[name]) for name in said).people
     worlds = worlds_of(history, model)
     assert worlds.alike == (fitting > 0)
-    assert len(worlds.rows) == min(fitting or model.population.people, MOST_PEOPLE)
+    assert len(worlds.rows) == min(fitting or model.population.rows, MOST_PEOPLE)
     for row in worlds.rows if worlds.alike else ():
         assert {name: row[name] for name in said} == {name: person[name] for name in said}
     assert worlds == worlds_of(history, model)

@@ -2,10 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import product
-from math import log, log2
+from itertools import pairwise, product
+from math import exp, inf, log, log1p, log2
+from typing import NamedTuple
 
-from agent.tradeoff.anonymity_set import Metric
+import numpy as np
+from scipy.integrate import quad
+
+from agent.tradeoff.anonymity_set import Measure
+from agent.tradeoff.reidentification import Alike, risk
 from agent.tradeoff.sets import members
 from agent.tradeoff.tables import Population, QueryRows
 
@@ -67,7 +72,7 @@ def agreeing(population: Population, known: Known) -> list[int]:
     """Return the people who agree with what is known."""
     return [
         y
-        for y in range(population.people)
+        for y in range(population.rows)
         if all(population.codes[y, attribute] == code for attribute, code in known)
     ]
 
@@ -75,7 +80,7 @@ def agreeing(population: Population, known: Known) -> list[int]:
 def joint(population: Population, mask: int, known: Known) -> dict[Answer, dict[int, float]]:
     """Return P(a, y|d) by answer a and person y: DESIGN.md 2.2."""
     people = agreeing(population, known)
-    weights = [1.0] * population.people if population.weights is None else population.weights
+    weights = [1.0] * population.rows if population.weights is None else population.weights
     whole = sum(float(weights[y]) for y in people)
     persons = [i for i in members(mask) if i < population.persons]
     requests = [i - population.persons for i in members(mask) if i >= population.persons]
@@ -98,36 +103,108 @@ def _request_share(population: Population, request: int, y: int) -> list[float]:
     return [float(value) for value in (table[y] + 5 * overall) / (table[y].sum() + 5)]
 
 
+def one_in(rows: float, people: float, expected: float, share: float = 1.0) -> float:
+    """Return E[1/F] by quadrature, over the logarithm of 1 - t: DESIGN.md 2.7 and 2.8.
+
+    ``rows``: f, ``people``: W, ``expected``: mu, ``share``: rho.
+    """
+    drawn = min(1.0, rows / people)
+    s = (drawn + 0.3 / expected) / (1 + 0.3 / expected)
+
+    def integrand(v: float) -> float:
+        u = exp(v)  # 1 - t
+        left = (rows - 1) * log1p(-u) if u < 1 else (0.0 if rows == 1 else -inf)
+        return u * exp(left + (rows + 0.3) * (log(s) - log(s + (1 - s) * u)))
+
+    end, turn = log(share), log(s / rows)
+    cuts = (turn - 12, turn - 4, turn, turn + 3, log(s), log(s) + 3, -3.0, -1.0, -0.1)
+    edges = [-60.0, *sorted(cut for cut in {*cuts} if -60 < cut < end), end]
+    parts = (quad(integrand, *edge, epsabs=0, epsrel=1e-9, limit=200) for edge in pairwise(edges))
+    return float(sum(part[0] for part in parts)) / share
+
+
+class Group(NamedTuple):
+    """Rows that look alike: P(a|d), f, W and mu of DESIGN.md 2.7."""
+
+    mass: float
+    rows: float
+    people: float
+    expected: float
+
+
+def groups(population: Population, mask: int, known: Known) -> list[Group]:
+    """Return the rows that look alike after each answer, row by row."""
+    weights = [1.0] * population.rows if population.weights is None else population.weights
+    whole, everybody = sum(float(weights[y]) for y in agreeing(population, known)), sum(weights)
+    persons = {i for i in members(mask) if i < population.persons} | {i for i, _ in known}
+    found = []
+    for part in joint(population, mask, known).values():
+        likely = {y: chance / float(weights[y]) * whole for y, chance in part.items()}
+        peak = max(likely.values())
+        if not peak:  # an answer that never occurs
+            continue
+        someone, expected = next(iter(part)), everybody
+        for i in persons:
+            same = population.codes[:, i] == population.codes[someone, i]
+            expected *= sum(float(w) for w, each in zip(weights, same, strict=True) if each)
+            expected /= everybody
+        rows = sum(likely.values()) / peak
+        people = sum(float(weights[y]) * each for y, each in likely.items()) / peak
+        found.append(Group(sum(part.values()), rows, people, expected))
+    return found
+
+
+def few(group: Group) -> bool:
+    """Say whether these are a sample of fewer than three rows, by more than rounding."""
+    return group.rows < min(3, group.people) - 1e-8
+
+
+def chance(group: Group, share: float = 1.0) -> float:
+    """Return E[1/F] as the product has it; it is held against ``one_in`` elsewhere."""
+    return float(risk(Alike(*(np.array([each]) for each in group)), share)[0])
+
+
 def identifiability(
-    population: Population, mask: int, known: Known, metric: Metric, k: int
+    population: Population, mask: int, known: Known, metric: Measure, k: int, share: float = 1.0
 ) -> float:
-    """Return I(A|d), the loss expected over the answers: the table of DESIGN.md 2.2."""
-    table = joint(population, mask, known)
-    if metric == "entropy":
+    """Return I(A|d), the loss expected over the answers: DESIGN.md 2.2, 2.7 and 2.8."""
+    counted = population.weights is None and share == 1
+    if metric == "entropy" and counted:
+        table = joint(population, mask, known)
         before = _bits([*joint(population, 0, known)[()].values()])
         after = _bits([p for part in table.values() for p in part.values()])
         answers = _bits([sum(part.values()) for part in table.values()])
         return before - (after - answers)
+    everybody = population.rows if population.weights is None else float(sum(population.weights))
     total = 0.0
-    for part in table.values():
-        mass = sum(part.values())
-        if mass:  # an answer that never occurs
-            total += mass * _loss(metric, max(part.values()) / mass, population.people, k)
+    for group in groups(population, mask, known):
+        success = 1 / group.rows if counted else chance(group, share)
+        if metric in ("risk", "k", "k-anonymity") and few(group):
+            success = 1.0
+        if metric == "entropy":
+            loss = log2(success / chance(groups(population, 0, known)[0], share))
+        else:
+            loss = _loss(metric, success, everybody, k)
+        total += group.mass * loss
     return total
 
 
-def own_weights(population: Population, mask: int, known: Known, own: Known) -> list[float]:
-    """Return the weights of the people who agree with d and, on A, with one person's codes."""
+def own_group(population: Population, mask: int, known: Known, own: Known) -> Group:
+    """Return the rows that agree with d and, on A, with one person's codes."""
     mine = {i: dict(own).get(i, 0) for i in members(mask) if i < population.persons}
     alike = set(agreeing(population, known)) & set(agreeing(population, [*mine.items()]))
-    weights = [1.0] * population.people if population.weights is None else population.weights
-    return [float(weights[y]) for y in alike]
+    weights = [1.0] * population.rows if population.weights is None else population.weights
+    expected = everybody = sum(float(each) for each in weights)
+    for i, code in (dict(known) | mine).items():
+        same = population.codes[:, i] == code
+        expected *= sum(float(w) for w, each in zip(weights, same, strict=True) if each) / everybody
+    return Group(1.0, len(alike), sum(float(weights[y]) for y in alike), expected)
 
 
-def _loss(metric: Metric, peak: float, people: int, k: int) -> float:
-    if metric == "maxprob":
+def _loss(metric: Measure, peak: float, people: float, k: int) -> float:
+    if metric in ("maxprob", "risk"):
         return peak
-    if metric == "k-anonymity":
+    if metric in ("k-anonymity", "k"):
         return float(peak > 1 / k * (1 + 1e-9))  # a peak of 1/k itself is no violation
     return -log(1 - min(peak, people / (people + 1)))
 
@@ -137,11 +214,12 @@ def _bits(probabilities: Sequence[float]) -> float:
     return -sum(p * log2(p) for p in probabilities if p > 0)
 
 
-def people_left(population: Population, mask: int, known: Known) -> float:
-    """Return the sum of P(a|d) n(a) over the answers about person attributes."""
-    person_part = mask & ((1 << population.persons) - 1)
-    table = joint(population, person_part, known)
-    return sum(sum(part.values()) * len(part) for part in table.values())
+def people_left(population: Population, mask: int, known: Known, share: float = 1.0) -> float:
+    """Return the sum of P(a|d) n(a), or P(a|d) / r(a), over answers about person attributes."""
+    found = groups(population, mask & ((1 << population.persons) - 1), known)
+    if population.weights is None and share == 1:
+        return sum(group.mass * group.rows for group in found)
+    return sum(group.mass / chance(group, share) for group in found)
 
 
 def guard_tables(

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import FEWEST, METRICS, AnonymitySet, Metric, certainty
+from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Metric, certainty
+from agent.tradeoff.guard import FEWEST
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import UNSPECIFIED, Population
 from tests.tradeoff import naive
@@ -46,16 +47,20 @@ def test_it_never_falls_where_that_is_promised(
                 assert crowd.identifiability(mask, metric, k) >= before - 1e-9
 
 
-@given(rich_worlds())
-def test_where_it_is_promised(world: World) -> None:
-    """The peak and the information always; a threshold where all are equally likely."""
-    crowd, persons = world.anonymity_set(), (1 << world.persons) - 1
-    even = world.population.weights is None
+@given(rich_worlds(), st.sampled_from([1.0, 0.5]))
+def test_where_it_is_promised(world: World, share: float) -> None:
+    """Of people counted, the peak and the information always, a threshold where all are equal.
+
+    Of people estimated, every loss as the set of facts about the person grows.
+    """
+    crowd = AnonymitySet(world.population, world.cards, (), share)
+    counted = world.population.weights is None and share == 1
     for mask in subsets(world.everything):
-        assert crowd.monotone("maxprob", mask)
-        assert crowd.monotone("entropy", mask)
-        for metric in ("log-maxprob", "k-anonymity"):
-            assert crowd.monotone(metric, mask) == (even and not mask & ~persons)
+        requested = mask >> world.persons > 0
+        for metric in METRICS:
+            always = metric == "maxprob" or (counted and metric == "entropy")
+            promised = (counted or share == 1) and (always or not requested)
+            assert crowd.monotone(metric, mask) == promised
 
 
 @given(rich_worlds(people=30), st.data(), METRIC, KS)
@@ -123,8 +128,8 @@ def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: in
     alone = Population(population.codes[:1], None, tuple(c[:1] for c in population.request_counts))
     expected = naive.identifiability(alone, 0, (), metric, k)
     if metric == "log-maxprob":
-        expected = np.log(population.people + 1)
-    assert certainty(metric, population.people, k) == pytest.approx(expected)
+        expected = np.log(population.rows + 1)
+    assert certainty(metric, population.rows, k) == pytest.approx(expected)
     if world.anonymity_set(what).people == 1:
         assert world.anonymity_set(what).identifiability(0, metric, k) == pytest.approx(expected)
 

@@ -97,7 +97,7 @@ def test_the_closed_forms_on_classes_counted_by_sql(
     """With equal weights and person attributes only: the right column of DESIGN.md 2.2."""
     population = Population(world.population.codes)
     what = data.draw(known(world))
-    crowd, total = AnonymitySet(population, world.cards, what), population.people
+    crowd, total = AnonymitySet(population, world.cards, what), population.rows
     if crowd.people < 2:
         return
     for mask in subsets(world.everything):
@@ -117,30 +117,16 @@ def test_the_closed_forms_on_classes_counted_by_sql(
         assert crowd.people_left(mask) == pytest.approx(sum(c * c for c in sizes) / m)
 
 
-def full_grid(chances: list[list[float]]) -> AnonymitySet:
-    """Return everybody there can be, each as likely as the product of their values' chances."""
-    codes = np.array(list(product(*(range(len(each)) for each in chances))), np.uint8)
-    weights = np.array([prod(part) for part in product(*chances)])
-    return AnonymitySet(Population(codes, weights), [len(each) for each in chances])
+@given(st.lists(st.integers(1, 4), min_size=2, max_size=4))
+def test_the_closed_form_of_theorem_3_2(cards: list[int]) -> None:
+    """I_m(A) is the product, over i outside A, of the largest chance of a value of i.
 
-
-@st.composite
-def independent(draw: st.DrawFn) -> list[list[float]]:
-    """Draw the chances of the values of two to four independent attributes."""
-    tables = st.lists(st.integers(1, 9), min_size=1, max_size=3)
-    drawn = [
-        draw(st.lists(st.integers(1, 9), min_size=2, max_size=3)),
-        *draw(st.lists(tables, min_size=1, max_size=3)),
-    ]
-    return [[value / sum(each) for value in each] for each in drawn]
-
-
-@given(independent())
-def test_the_closed_form_of_theorem_3_2(chances: list[list[float]]) -> None:
-    """I_m(A) is the product over i outside A of the largest chance of a value of i."""
-    crowd, everything = full_grid(chances), (1 << len(chances)) - 1
+    Of everybody there can be, each as likely as the others.
+    """
+    codes = np.array([*product(*map(range, cards))], np.uint8)
+    crowd, everything = AnonymitySet(Population(codes), cards), (1 << len(cards)) - 1
     for mask in subsets(everything):
-        expected = prod(max(chances[i]) for i in members(everything & ~mask))
+        expected = prod(1 / cards[i] for i in members(everything & ~mask))
         assert crowd.identifiability(mask, "maxprob", 1) == pytest.approx(expected)
 
 

@@ -93,7 +93,7 @@ def populations(
 @st.composite
 def known(draw: st.DrawFn, world: World) -> Known:
     """Draw what a recipient may know: values that at least one person has."""
-    someone = draw(st.integers(0, world.population.people - 1))
+    someone = draw(st.integers(0, world.population.rows - 1))
     attributes = draw(st.sets(st.integers(0, world.persons - 1)))
     return tuple((i, int(world.population.codes[someone, i])) for i in sorted(attributes))
 
@@ -101,7 +101,7 @@ def known(draw: st.DrawFn, world: World) -> Known:
 @st.composite
 def owns(draw: st.DrawFn, world: World) -> Known:
     """Draw the user's own codes: mostly somebody's, some of them missing or nobody's."""
-    someone = draw(st.integers(0, world.population.people - 1))
+    someone = draw(st.integers(0, world.population.rows - 1))
     codes = {i: int(world.population.codes[someone, i]) for i in range(world.persons)}
     codes |= draw(st.just({}) | st.dictionaries(st.sampled_from([*codes]), st.integers(0, 4)))
     missing = draw(st.just(set()) | st.sets(st.sampled_from([*codes])))

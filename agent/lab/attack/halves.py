@@ -66,7 +66,7 @@ def held_out(seen: Observations, model: Model) -> HeldOut:
         codes = np.concatenate([codes, each.rows.request[kept]])
     # Which of several equal events comes first must not depend on the order of a database.
     order = np.lexsort((*codes.T[::-1], intent, query, person))
-    people = seen.population.people
+    people = seen.population.rows
     return HeldOut(
         codes=seen.population.codes,
         starts=np.searchsorted(person[order], np.arange(people + 1)),

@@ -159,7 +159,7 @@ class SampledCost:
         population = model.population
         self._options = options
         weights = population.weights
-        self._share = np.full(population.people, 1.0) if weights is None else weights
+        self._share = np.full(population.rows, 1.0) if weights is None else weights
         self._share = self._share / self._share.sum()
         self._groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
 

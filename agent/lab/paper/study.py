@@ -146,6 +146,6 @@ def note_of(model: Model) -> str:
     """Return the line below each figure: the model, and where its data comes from."""
     source = (model.source or "source not stated").rstrip(".")
     return (
-        f"Model {model.id}: {model.population.people:,} people, {len(model.queries):,} queries, "
+        f"Model {model.id}: {model.population.rows:,} people, {len(model.queries):,} queries, "
         f"{len(model.attributes)} attributes. Data: {source}."
     )

@@ -66,7 +66,7 @@ def test_the_others_are_the_people_whom_the_model_has_not_seen() -> None:
     assert found == expected
     assert held.unranked == 2
     assert len(held.codes) == sum(not seen for seen in SEEN.values())
-    assert model.population.people == sum(SEEN.values())
+    assert model.population.rows == sum(SEEN.values())
 
 
 def test_who_asked_nothing_does_not_ask() -> None:

@@ -1,0 +1,114 @@
+"""How surely a guess finds one person, where a few rows of a sample stand for many people.
+
+The rows are a sample, so the number of real people behind them is not known: it has a posterior,
+and E[1/F] is the expected success of one guess (Benedetti and Franconi 1998; DESIGN.md 2.7, 2.8).
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.tradeoff.tables import Floats
+
+SHAPE = 0.3  # alpha, of the Gamma prior around the size that independent attributes would give
+FEWEST_ROWS = 3  # of a sample; fewer say too little for a limit
+HALF = 0.5  # of a guess to be right: from here on a person is as good as recognised
+STEPS = 200  # of the table, each way; then no entry between two is off by more than 0.1 %
+NODES = 16  # of a quadrature, in each of three parts
+MOST_ROWS, LEAST_RATE = 16.5, -21.0  # natural logarithms; beyond, the table goes on in lines
+FAR = 30.0  # exponents of e beyond this leave nothing
+LEAST_SHARE = 1e-12  # smaller ones are none
+ROUNDING = 1e-9  # of rows that are counted in parts
+
+
+class Alike(NamedTuple):
+    """Groups of rows that look alike to a recipient, one number each, float64.
+
+    ``mass``: P(a|d), the share of the people to whom it belongs; ``rows``: f, how many rows there
+    are, as many as are equally likely; ``people``: W, of how many people they are said to be;
+    ``expected``: mu, the people there would be if attributes were independent.
+    """
+
+    mass: Floats
+    rows: Floats
+    people: Floats
+    expected: Floats
+
+    def few(self) -> NDArray[np.bool_]:
+        """Say which are samples of too few rows for a limit, bool."""
+        few: NDArray[np.bool_] = self.sampled() & (self.rows < FEWEST_ROWS - ROUNDING)
+        return few
+
+    def sampled(self) -> NDArray[np.bool_]:
+        """Say which are samples, bool: a row of theirs stands for more than one person."""
+        sampled: NDArray[np.bool_] = self.rows < self.people * (1 - ROUNDING)
+        return sampled
+
+
+def risk(alike: Alike, share: float) -> Floats:
+    """Return E[1/F], the expected success of a guess at one person in each group, float64.
+
+    ``share``: rho, the probability with which each of the others agrees with what the recipient
+    holds beyond these attributes, 0 to 1. With p = f/W and s = (p + alpha/mu) / (1 + alpha/mu) it
+    is 1/rho times the integral over t from 1 - rho to 1 of
+    t^(f-1) (s / (1 - (1-s) t))^(f+alpha), within 0.1 %. Where each row is one person it is
+    (1 - (1-rho)^f) / (rho f), exactly.
+    """
+    if share < LEAST_SHARE:
+        return np.ones_like(alike.rows)
+    rows, sampled = alike.rows, alike.sampled()
+    if share < 1:
+        found: Floats = -np.expm1(rows * np.log1p(-share)) / (share * rows)
+    else:
+        found = 1 / rows
+    if sampled.any():
+        rows, prior = rows[sampled], SHAPE / alike.expected[sampled]
+        rate = np.log((rows / alike.people[sampled] + prior) / (1 + prior))
+        within = _looked_up(_table(1.0), rows, rate)
+        if share < 1:  # the table of this share must not make it less, by its own error
+            within = np.maximum(within, _looked_up(_table(share), rows, rate))
+        found[sampled] = within
+    return found
+
+
+def _looked_up(table: Floats, rows: Floats, rate: Floats) -> Floats:
+    """Return the risk between the entries of a table; ``rate``: ln s."""
+    most, start = STEPS - 1, np.log(SHAPE)
+    across = (np.log(rows - 1 + SHAPE) - start) * (most / (MOST_ROWS - start))
+    up = (rate - LEAST_RATE) * (most / -LEAST_RATE)
+    i = np.clip(across.astype(np.intp), 0, most - 1)
+    j = np.clip(up.astype(np.intp), 0, most - 1)
+    across -= i
+    up -= j
+    near = (1 - up) * table[i, j] + up * table[i, j + 1]
+    far = (1 - up) * table[i + 1, j] + up * table[i + 1, j + 1]
+    found: Floats = np.minimum(1.0, np.exp((1 - across) * near + across * far))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _table(share: float) -> Floats:
+    """Return ln of the risk by ln(f - 1 + alpha) and ln s, float64, shape (STEPS, STEPS).
+
+    With t = y / (s + (1-s) y) and y = e^-x the integrand is s e^(-f x) (s + (1-s) e^-x)^(alpha-1):
+    steep up to x = 1/f, and bent at x = -ln s.
+    """
+    rows = np.exp(np.linspace(np.log(SHAPE), MOST_ROWS, STEPS))[:, None, None] + 1 - SHAPE
+    rate = np.linspace(LEAST_RATE, 0.0, STEPS)[None, :, None]
+    s, rest = np.exp(rate), -np.expm1(rate)
+    end = np.minimum(FAR / (rows - 1 + SHAPE), FAR / rows - rate)
+    if share < 1:
+        end = np.minimum(end, np.log1p(-rest * (1 - share)) - rate - np.log1p(-share))
+    first = np.minimum(np.minimum(-rate, 4 / (rows - 1 + SHAPE)), end)
+    second = np.maximum(first, np.minimum(2 - rate, end))
+    points, weights = np.polynomial.legendre.leggauss(NODES)
+    total = np.zeros((STEPS, STEPS))
+    for low, high in ((np.zeros_like(end), first), (first, second), (second, end)):
+        x = low + (high - low) * (points + 1) / 2
+        inside = np.exp(-rows * x) * (s + rest * np.exp(-x)) ** (SHAPE - 1)
+        total += ((high - low) / 2 * weights * inside).sum(axis=-1)
+    table: Floats = np.log(s[..., 0] * total / share)
+    table.setflags(write=False)
+    return table
