@@ -33,6 +33,7 @@ MOVED = {  # what stood at the top once, and the group that has it now
     **dict.fromkeys(("completion", "doctor", "service", "stop"), "daemon"),
     **dict.fromkeys(("curve", "decide"), "model"),
 }
+SHORT = {"read": ["model", "read"]}  # what may be typed without its group
 COMMANDS = {
     "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
     "browser": Deferred("agent.cli.browser", "Connect your browsers."),
@@ -64,11 +65,12 @@ class Program(Commands):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is named; UsageError, naming the group, if it moved into one."""
+        args = [*SHORT.get(args[0], args[:1]), *args[1:]]
         name = args[0]
         if name in MOVED:
             what = f"`reticent {name}` is now `reticent {MOVED[name]} {name}`"
             raise UsageError(what, "run that; its arguments are the same")
-        near = nearest(name, [*self.list_commands(ctx), *MOVED])
+        near = nearest(name, [*self.list_commands(ctx), *MOVED, *SHORT])
         if near in MOVED and name not in self.list_commands(ctx) and not ctx.resilient_parsing:
             raise UsageError(f"unknown command {name!r}", f"did you mean '{MOVED[near]} {near}'?")
         return super().resolve_command(ctx, args)

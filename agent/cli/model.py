@@ -35,6 +35,7 @@ COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed
 DEFERRED = {
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
+    "read": Deferred("agent.cli.read", "Show what a text means; `reticent read` is the same."),
 }
 QUERIES: dict[str, tuple[Column, Callable[[Any], str]]] = {  # in the order of the object
     "title": (wide("query"), str),
@@ -94,7 +95,7 @@ def add(file: Path) -> Answer:
     place = file.absolute()
     added: ModelStatus = _done(
         lambda client: client.call("add_model", Place(path=str(place))),
-        lambda registry: registry.add(place, _keys(), datetime.now(UTC)),
+        lambda registry: registry.add(place, trusted_keys(), datetime.now(UTC)),
     )
     use = f'Decisions use it where the policy says model = "{added.name}".'
     return Answer(added, paragraph(f"Added {added.name}. {use}"))
@@ -106,7 +107,7 @@ def list_() -> Answer:
     """List the models in use."""
     found: list[ModelStatus] = _done(
         lambda client: client.call("models"),
-        lambda registry: registry.status(_keys(), datetime.now(UTC)),
+        lambda registry: registry.status(trusted_keys(), datetime.now(UTC)),
     )
     rows, problems = [], []
     for each in found:
@@ -139,7 +140,7 @@ def _done(asked: Callable[[Client], T], here: Callable[[ModelRegistry], T]) -> T
     return here(ModelRegistry(paths().models))
 
 
-def _keys() -> tuple[str, ...]:
+def trusted_keys() -> tuple[str, ...]:
     """Return the keys of the makers that the policy trusts; PolicyError if it has mistakes."""
     place = paths().policy
     return load(place, check_ours).trusted_keys if os.path.lexists(place) else ()

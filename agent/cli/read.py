@@ -1,0 +1,107 @@
+"""`reticent read`: what a text means to the models in use; no vault, no daemon, nothing sent."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import NamedTuple
+
+import click
+
+from agent.cli.model import model_path, trusted_keys
+from agent.cli.options import PIPE, QUERY, json_option, option
+from agent.cli.printing import note, numeric, page, paragraph, table, wide
+from agent.daemon.model_registry import ModelRegistry
+from agent.model.file import read as read_model
+from agent.model.model import Model
+from agent.paths import paths
+from agent.words.figures import counted
+
+BATCH = 1_000  # texts
+COLUMNS = (numeric("probability"), wide("query"), wide("model"))
+UNREAD = "Nothing is sent with this text: the models know no query that it surely means."
+
+
+class Meaning(NamedTuple):
+    """A known query that a text may mean, of one of the models."""
+
+    query: str
+    title: str
+    model: str
+    probability: float
+
+
+@click.command(name="read")
+@click.argument("words", nargs=-1, required=True, metavar="TEXT|-")
+@option("--model", str, "M|NAME", "One model, by its file or name. By default all in use.")
+@json_option
+def read(words: tuple[str, ...], model: str | None, *, as_json: bool) -> None:
+    """Show which known queries a text means, and how surely.
+
+    - reads a text from each line of the standard input; with --json each gets an object on a line
+    of its own, with query null where the text means none, is empty or is not UTF-8.
+    """
+    text = " ".join(words)
+    models = _models(model)
+    lines = sys.stdin if text == PIPE else iter([QUERY.convert(text, None, None)])
+    bad = 0
+    while batch := [line.rstrip("\r\n") for line in islice(lines, BATCH)]:
+        texts = [each.encode(errors="surrogateescape").decode(errors="replace") for each in batch]
+        bad += sum(shown != given for shown, given in zip(texts, batch, strict=True))
+        asked = [shown if shown == given else "" for shown, given in zip(texts, batch, strict=True)]
+        for shown, (meant, candidates) in zip(texts, _meanings(asked, models), strict=True):
+            record = _record(shown, meant, candidates)
+            click.echo(json.dumps(record) if as_json else _page(shown, meant, candidates))
+    if bad:
+        note(f"{counted(bad, 'line')} not text in UTF-8 could not be read")
+
+
+def _models(named: str | None) -> list[Model]:
+    if named is not None:
+        return [read_model(model_path(named))]
+    registry, keys, now = ModelRegistry(paths().models), trusted_keys(), datetime.now(UTC)
+    return registry.usable(keys, now) or [registry.of(None, keys, now)]
+
+
+def _meanings(
+    texts: Sequence[str], models: Sequence[Model]
+) -> Iterator[tuple[Meaning | None, list[Meaning]]]:
+    """Yield what each text means, None where no model is sure, and what it may mean to any."""
+    for readings in zip(*(model.read_all(texts) for model in models), strict=True):
+        sure, candidates = [], []
+        for model, reading in zip(models, readings, strict=True):
+            found = [
+                Meaning(query.text, query.title, model.id, each.probability)
+                for each in reading.candidates
+                for query in [model.queries[each.query]]
+            ]
+            candidates += found
+            sure += found[: reading.query is not None]
+        surest = max(sure, key=lambda each: each.probability, default=None)  # the first of equals
+        yield surest, sorted(candidates, key=lambda each: (each != surest, -each.probability))
+
+
+def _record(text: str, meant: Meaning | None, candidates: Sequence[Meaning]) -> dict[str, object]:
+    return {
+        "text": text,
+        "query": None if meant is None else meant.query,
+        "model": None if meant is None else meant.model,
+        "probability": None if meant is None else meant.probability,
+        "candidates": [each._asdict() for each in candidates],
+    }
+
+
+def _page(text: str, meant: Meaning | None, candidates: Sequence[Meaning]) -> str:
+    """Return what a person is told of a text."""
+    said = UNREAD
+    if meant is not None:
+        said = f"This means {meant.title} ({_chance(meant)}), by the model {meant.model}."
+    rows = [(_chance(each), each.title, each.model) for each in candidates]
+    return page(text, paragraph(said), table(COLUMNS, rows))
+
+
+def _chance(meaning: Meaning) -> str:
+    """Return a probability in per cent; none that is estimated is certain."""
+    exact = meaning.probability == 1
+    return "100 %" if exact else f"{min(100 * meaning.probability, 99):.0f} %"

@@ -1,0 +1,76 @@
+"""`reticent read`: what a text means, to a person and to a program."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.model.file import read, shipped_model
+from tests.cli.conftest import Run
+
+HARD = "which code editor do people use for python scripts"
+KEYS = ["text", "query", "model", "probability", "candidates"]
+
+
+def test_a_text_is_read_without_a_vault(run: Run, home: Path) -> None:
+    """By its short name and by that in the group; the surest first, with its title."""
+    page = run("read", HARD)
+    assert page == run("model", "read", *HARD.split())
+    assert (page.code, page.err) == (0, "")
+    assert page.out.startswith(f"{HARD}\n\nThis means code editor (")
+    assert "so2017" in page.out
+    assert not any(home.iterdir())
+
+
+def test_an_object_has_the_runners_up(run: Run, home: Path) -> None:
+    """In the order of the documentation; the probabilities are those of the model."""
+    assert home.is_dir()
+    ran = run("read", "--json", HARD)
+    assert ran.out.count("\n") == 1
+    record = ran.record
+    assert [*record] == KEYS
+    assert (record["text"], record["query"], record["model"]) == (HARD, "editor", "so2017")
+    first = record["candidates"][0]
+    assert [*first] == ["query", "title", "model", "probability"]
+    assert (first["query"], first["probability"]) == ("editor", record["probability"])
+    model = read(shipped_model())
+    candidates = model.read(HARD).candidates
+    ours = [each for each in record["candidates"] if each["model"] == model.id]
+    assert [each["probability"] for each in ours] == pytest.approx(
+        [each.probability for each in candidates], abs=1e-6
+    )
+
+
+def test_a_name_is_read_by_the_model_that_has_it(run: Run, village: Path, home: Path) -> None:
+    """One model alone, by its file: another's names mean nothing to it."""
+    assert home.is_dir()
+    record = run("read", "--model", village, "--json", "Weather").record
+    assert (record["query"], record["model"], record["probability"]) == ("weather", "village", 1)
+    unread = run("read", "--model", village, "tabs or spaces")
+    assert (unread.code, unread.err) == (0, "")
+    assert "Nothing is sent with this text" in unread.out
+    assert run("read", "--model", "so217", "x").refusal()[1] == "did you mean 'so2017'?"
+
+
+def test_each_line_gets_an_object(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order of the lines; what cannot be read is said, and does not end it."""
+    assert home.is_dir()
+    given = io.BytesIO(f"tabs or spaces\r\n\n{HARD}\n\xff\n".encode("latin-1") + b"hello \\u00e9")
+    stdin = io.TextIOWrapper(given, encoding="utf-8", errors="surrogateescape")
+    monkeypatch.setattr("sys.stdin", stdin)
+    ran = run("read", "--json", "-")
+    assert ran.code == 0
+    assert ran.err == "reticent: note: 1 line not text in UTF-8 could not be read\n"
+    records = [json.loads(line) for line in ran.out.splitlines()]
+    assert [each["query"] for each in records] == ["tabs_spaces", None, "editor", None, None]
+    assert [each["text"] for each in records[:4]] == ["tabs or spaces", "", HARD, "\ufffd"]
+    assert records[1] == dict(zip(KEYS, ["", None, None, None, []], strict=True))
+
+
+def test_no_lines_are_no_mistake(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A filter of nothing prints nothing; a text that is empty is a mistake."""
+    assert home.is_dir()
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert run("read", "--json", "-")[:3] == (0, "", "")
+    assert run("read", " ").refusal()[0] == "the query is empty"
