@@ -111,8 +111,8 @@ class AnonymitySet:
         self._memory: dict[Hashable, float] = {}
         self._surveyed: Hashable = None
         self._counted = population.weights is None and share >= 1
-        self._expected = population.people * prod(
-            float(population.value_shares(attribute)[code]) for attribute, code in known
+        self._expected_bits = population.people_bits + sum(
+            float(population.share_bits(attribute)[code]) for attribute, code in known
         )
         self.people: float = len(rows)
         """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""
@@ -186,9 +186,9 @@ class AnonymitySet:
             return
         if not self._counted:
             for each, alike in zip(new, self._alike_beside(base, new), strict=True):
-                for metric, k in measures:
-                    loss = self._estimated([alike], metric, k)
-                    self._remember(_key(metric, k, base | singleton(each)), loss)
+                losses = self._estimated([alike], measures)
+                for which, loss in zip(measures, losses, strict=True):
+                    self._remember(_key(*which, base | singleton(each)), loss)
             return
         if all(metric == "maxprob" for metric, _ in measures):
             classes = self._partitions.classes_beside(base)
@@ -228,7 +228,7 @@ class AnonymitySet:
         rows = int(np.count_nonzero(agree))
         if self._counted or not rows:
             return OwnClass(rows, 1 / max(rows, 1))
-        expected = self._expected_in(mask & self.persons, np.flatnonzero(agree)[:1])
+        expected = np.exp2(self._expected_in(mask & self.persons, np.flatnonzero(agree)[:1]))
         people = self._weights()[agree].sum(keepdims=True)
         alike = Alike(np.ones(1), np.full(1, float(rows)), people, expected)
         success = 1.0 if alike.few()[0] else float(risk(alike, self._share)[0])
@@ -251,7 +251,7 @@ class AnonymitySet:
 
     def _weights(self) -> Floats:
         """Return how many people each row stands for that agrees with d, float64."""
-        weights = self._population.weights
+        weights = self._population.summable
         return np.ones(len(self._rows)) if weights is None else weights[self._rows]
 
     def _prior(self) -> Floats:
@@ -288,11 +288,17 @@ class AnonymitySet:
     def _alike(self, mask: int) -> Iterator[Alike]:
         """Yield who looks alike after an answer, for each combination of request values."""
         labels, groups = self._partitions.dense[mask & self.persons]
-        order = stable_order(labels)
-        starts = np.searchsorted(labels[order], np.arange(groups))
-        expected = self._expected_in(mask & self.persons, order[starts])
+        sample = _one_of_each(labels, groups)
+        expected = np.exp2(self._expected_in(mask & self.persons, sample))
         weights = self._weights()
         whole = weights.sum()
+        if not mask & ~self.persons:
+            people = mass_of(labels, weights, groups)
+            rows = np.bincount(labels, minlength=groups).astype(np.float64)
+            yield Alike(people / whole, rows, people, expected)
+            return
+        order = stable_order(labels)
+        starts = np.searchsorted(labels[order], np.arange(groups))
         for likely in self._likelihoods(mask, np.ones(len(labels))):
             peak = np.maximum.reduceat(likely[order], starts)
             people = mass_of(labels, weights * likely, groups)
@@ -304,46 +310,42 @@ class AnonymitySet:
     def _alike_beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Alike]:
         """Yield the same for ``mask``, attributes of the person, with each of these added."""
         labels, size = self._partitions.dense[mask]
-        weights, whole = self._weights(), self._weights().sum()
-        sample = np.empty(size, dtype=np.intp)
-        sample[labels] = np.arange(len(labels))
-        for each, counts in zip(attributes, self._partitions.beside(mask, attributes), strict=True):
-            rows = counts.reshape(-1, size)
-            items = self._columns[each].astype(np.intp) * size + labels
-            people = mass_of(items, weights, rows.size).reshape(rows.shape)
-            expected = self._expected_in(mask, sample, each)[: len(rows)]
-            some = rows > 0
-            people = people[some]
-            yield Alike(people / whole, rows[some].astype(np.float64), people, expected[some])
+        weights = self._weights()
+        whole = weights.sum()
+        base = self._expected_in(mask, _one_of_each(labels, size))
+        counts = self._partitions.beside(mask, attributes)
+        masses = self._partitions.beside(mask, attributes, weights)
+        for each, rows, people in zip(attributes, counts, masses, strict=True):
+            bits = self._population.share_bits(each)[: self.cards[each], None] + base
+            some = rows.ravel() > 0
+            found = people.ravel()[some]
+            expected = np.exp2(bits.ravel()[some])
+            yield Alike(found / whole, rows.ravel()[some].astype(np.float64), found, expected)
 
-    def _expected_in(self, mask: int, sample: Indexes, beside: int | None = None) -> Floats:
-        """Return how many people each group would have if attributes were independent.
+    def _expected_in(self, mask: int, sample: Indexes) -> Floats:
+        """Return how many people each group would have if attributes were independent, as log2.
 
-        ``sample``: one row of each group, of those that agree with d; ``beside``: an attribute that
-        divides all of them, whose values are the first axis of what is returned then. Attributes
-        are taken in ascending order: a group has the same figure by whichever way it came about.
+        ``sample``: one row of each group, of those that agree with d.
         """
-        found: Floats = np.full((1, len(sample)), self._expected)
-        own = 0 if beside is None else singleton(beside)
-        for each in members((mask | own) & ~self.known):
-            shares = self._population.value_shares(each)
-            of_group = shares[:, None] if each == beside else shares[self._columns[each][sample]]
-            found = found * of_group
-        return found if own else found[0]
+        found: Floats = np.full(len(sample), self._expected_bits)
+        for each in members(mask & ~self.known):
+            found += self._population.share_bits(each)[self._columns[each][sample]]
+        return found
 
-    def _estimated(self, groups: Iterable[Alike], metric: Measure, k: int) -> float:
-        """Return the loss expected over groups of rows that stand for people (DESIGN.md 2.7)."""
-        total = 0.0
+    def _estimated(self, groups: Iterable[Alike], measures: Measures) -> list[float]:
+        """Return the losses expected over groups of rows that stand for people (DESIGN.md 2.7)."""
+        totals = [0.0] * len(measures)
         for alike in groups:
-            success = risk(alike, self._share)
-            if metric in ("risk", "k", "k-anonymity"):
-                success[alike.few()] = 1.0
-            if metric == "entropy":
-                total += ordered_sum(alike.mass * np.log2(success * self.people))
-            else:
-                plain, everybody = metric_of(metric), self._population.people
-                total += weighted(plain, alike.mass, success, everybody, k)
-        return total
+            plain = risk(alike, self._share)
+            limited = np.where(alike.few(), 1.0, plain)
+            for place, (measure, k) in enumerate(measures):
+                if measure == "entropy":
+                    totals[place] += ordered_sum(alike.mass * np.log2(plain * self.people))
+                    continue
+                success = limited if measure in ("risk", "k", "k-anonymity") else plain
+                metric, everybody = metric_of(measure), self._population.people
+                totals[place] += weighted(metric, alike.mass, success, everybody, k)
+        return totals
 
     def _recalled(self, key: Hashable, compute: Callable[[], float]) -> float:
         """Return what is remembered for a key, computed now if nothing is."""
@@ -359,7 +361,7 @@ class AnonymitySet:
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         if not self._counted:
-            return self._estimated(self._alike(mask), metric, k)
+            return self._estimated(self._alike(mask), [(metric, k)])[0]
         people, metric = self._population.rows, metric_of(metric)
         if not mask & ~self.persons:
             sizes = np.bincount(self._partitions.of(mask).labels)
@@ -386,3 +388,10 @@ class AnonymitySet:
 
 def _key(metric: Measure, k: int, mask: int) -> Hashable:
     return metric, k if metric in ("k-anonymity", "k") else 0, mask
+
+
+def _one_of_each(labels: Indexes, groups: int) -> Indexes:
+    """Return one item of each group, intp, shape (groups,)."""
+    sample = np.empty(groups, dtype=np.intp)
+    sample[labels] = np.arange(len(labels))
+    return sample

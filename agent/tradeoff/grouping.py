@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,13 +120,17 @@ def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
     return Columns(np.concatenate([person, rows.request.T]) if rows.request.size else person, cards)
 
 
-def tally(labels: Indexes, size: int, columns: Sequence[Column]) -> list[Indexes]:
+def tally(
+    labels: Indexes, size: int, columns: Sequence[Column], weights: Floats | None = None
+) -> list[NDArray[Any]]:
     """Count items by value and group: for each attribute a table of shape (values, size).
 
-    ``labels``: intp, shape (items,), the group of each item, below ``size``. Attributes that
-    have few values are bundled: their joint table is counted, and summed up for each of them.
+    ``labels``: intp, shape (items,), the group of each item, below ``size``; ``weights``: float64,
+    shape (items,), what each item counts, as numbers whose sums are exact; None: 1, and the tables
+    are intp. Attributes that have few values are bundled: their joint table is counted, and summed
+    up for each of them.
     """
-    tables: dict[int, Indexes] = {}
+    tables: dict[int, NDArray[Any]] = {}
     short = labels.astype(np.uint16)  # of use only where the labels fit
     spare = len(labels) // max(1, size)  # this many more counts cost less than a pass over items
     for bundle in bundles(columns, min(spare, BYTE)):
@@ -134,7 +138,7 @@ def tally(labels: Indexes, size: int, columns: Sequence[Column]) -> list[Indexes
         codes, card = joint(parts)
         small = size * card < SMALL
         items = keys(short, size, codes) if small else keys(labels, size, codes)
-        counts = np.bincount(items, minlength=card * size)
+        counts = np.bincount(items, weights, minlength=card * size)
         counts = counts.reshape(*(part.card for part in parts), size)
         axes = range(len(bundle))
         for own, place in enumerate(bundle):
@@ -289,13 +293,15 @@ class Partitions:
         finer = self._columns.refined(self.dense[mask & ~last], last)
         return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
 
-    def beside(self, mask: int, attributes: Sequence[int]) -> list[Indexes]:
+    def beside(
+        self, mask: int, attributes: Sequence[int], weights: Floats | None = None
+    ) -> list[NDArray[Any]]:
         """Return, for ``mask`` with each of these attributes added, the sizes of the groups.
 
-        Intp, zeros among them, in any shape: values by groups of ``mask``.
+        Intp, zeros among them: values by groups of ``mask``; or float64, the sums of ``weights``.
         """
         labels, size = self.dense[mask]
-        return tally(labels, size, [self._columns.each[each] for each in attributes])
+        return tally(labels, size, [self._columns.each[each] for each in attributes], weights)
 
     def classes_beside(self, mask: int) -> list[int]:
         """Return how many groups there are with each attribute added to ``mask``."""

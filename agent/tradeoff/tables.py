@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 Indexes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger]
+EXACT_BITS = 52  # of a sum of float64
+LOG_BITS = 40  # binary places of a logarithm
 UNSPECIFIED = 0  # the code of "not specified" in every attribute
 
 
@@ -57,9 +60,23 @@ class Population:
         return int(self.codes.shape[0])
 
     @cached_property
+    def summable(self) -> Floats | None:
+        """The weights, rounded so that sums of them are exact, in whatever order they are added."""
+        if self.weights is None:
+            return None
+        step = 2.0 ** (np.ceil(np.log2(self.weights.sum())) - EXACT_BITS)
+        rounded: Floats = np.round(self.weights / step) * step
+        return rounded
+
+    @cached_property
     def people(self) -> float:
         """How many people the rows stand for: the sum of the weights, or their number."""
-        return float(self.rows if self.weights is None else self.weights.sum())
+        return float(self.rows if self.summable is None else self.summable.sum())
+
+    @property
+    def people_bits(self) -> float:
+        """Its logarithm, log2, as exact as `share_bits`."""
+        return float(round(log2(self.people) * 2**LOG_BITS)) * 2.0**-LOG_BITS
 
     @property
     def persons(self) -> int:
@@ -71,17 +88,20 @@ class Population:
         """The codes with one contiguous row per attribute, shape (P, N)."""
         return np.ascontiguousarray(self.codes.T)
 
-    def value_shares(self, attribute: int) -> Floats:
-        """Return which share of the people has each value of a person attribute, float64.
+    def share_bits(self, attribute: int) -> Floats:
+        """Return log2 of the share of the people who have each value of a person attribute.
 
-        Shape (values,), 0 for codes that nobody has.
+        Float64, shape (256,), minus infinity for codes that nobody has; rounded to LOG_BITS
+        binary places, so that sums of them are exact.
         """
-        found = self._value_shares.get(attribute)
+        found = self._share_bits.get(attribute)
         if found is None:
-            people = np.bincount(self.columns[attribute], self.weights, 256)
-            found = self._value_shares[attribute] = people / self.people
+            people = np.bincount(self.columns[attribute], self.summable, 256)
+            with np.errstate(divide="ignore"):
+                bits = np.log2(people / self.people)
+            found = self._share_bits[attribute] = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
         return found
 
     @cached_property
-    def _value_shares(self) -> dict[int, Floats]:
+    def _share_bits(self) -> dict[int, Floats]:
         return {}
