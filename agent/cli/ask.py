@@ -55,7 +55,10 @@ def undecided(code: Code, status: Status) -> ReticentError:
         case "no model":
             hint = "see `reticent status`; `reticent model add` adds a model"
         case "unfit":
-            hint = "see `reticent policy check` and `reticent requests knows`"
+            hint = (
+                "see `reticent policy check` and `reticent requests knows`; if a model was removed,"
+                " add it again, or have what it told forgotten with `reticent requests forget`"
+            )
         case "not https":
             error, hint = UsageError, "name its https address, or the host alone"
         case "failed":

@@ -19,6 +19,7 @@ from agent.daemon.policy_file import PolicyFile
 from agent.daemon.request_log import Rates, SilentRequests
 from agent.daemon.sources import Sources
 from agent.errors import ReplacedVaultError, VaultError
+from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.vault import secrets
 from agent.vault.disclosure_index import site_of
@@ -174,6 +175,7 @@ class Agent:
         """
         load_suffixes()
         self.trouble = None
+        vault.ledger.disclosures.concepts = Concepts(self.usable_models(now))
         self.rules.usage.begin(now)
         self.consent.opened(vault.items)
         policy, keys = self.rules.policy, self.rules.active.keys

@@ -7,8 +7,10 @@ from agent.daemon.agent import Agent
 from agent.daemon.header import fits, members
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context
+from agent.decision.matching import unmatched
 from agent.decision.request import Request
 from agent.errors import ModelError, UsageError
+from agent.model.concepts import Meaning
 from agent.vault.disclosure_index import NOTHING, knowledge_in, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Ask, Code
@@ -69,10 +71,9 @@ def context_of(
     asked = None if ask.asked is None else frozenset(ask.asked)
     if asked is None and before is None:
         asked = agent.consent.usable(site_of(ruling.host), now)
-    try:
-        knowledge = knowledge_in(held, model, at, queries)
-    except UsageError as error:
-        raise UndecidedError("unfit") from error
+    if unmatched((Meaning(name, fact.value) for name, fact in held.held.items()), facts.concepts):
+        raise UndecidedError("unfit")
+    knowledge = knowledge_in(held, model, at, queries, facts.concepts)
     usable = None if asked is None else asked.intersection(members(model).longest)
     request = Request(ask.query, ruling.host, usable)
     return RuledContext(request, terms, knowledge, model, vault=vault, ruling=ruling)

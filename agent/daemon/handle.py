@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from msgspec import structs
+
 from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, context_of, decided, with_own
 from agent.daemon.header import SEPARATOR, members
@@ -12,6 +14,7 @@ from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Decision
 from agent.decision.request import Knowledge, people_left
 from agent.model.attributes import UNSPECIFIED
+from agent.model.concepts import meaning_of
 from agent.model.model import person_codes
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Answer, Ask, AttributeOutcome, Summary
@@ -45,7 +48,9 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         # By the largest values there are: by the user's own, an error would say how long they are.
         values = {name: travel.largest[name] for name in decision.disclosed}
         people = len(model.population.codes)
-        context.vault.ledger.check(_entry(decision, values, people, context, now))
+        largest = _entry(decision, values, people, context, now)
+        means = tuple(travel.means[name] for name in largest.persons)
+        context.vault.ledger.check(structs.replace(largest, means=means))
     review = agent.consent.note(decision, ruling, ask, now)  # consent: the answer leaves without it
     agent.sources.noted(ask, now)
     if review is not None:
@@ -103,14 +108,16 @@ def _entry(
     decision: Decision, values: Mapping[str, str], left: int, context: RuledContext, now: datetime
 ) -> Disclosure:
     """Return the entry of the ledger that says what leaves."""
-    asked, persons = context.request.asked, person_codes(context.model)
+    asked, own = context.request.asked, person_codes(context.model)
+    persons = tuple(name for name in values if name in own)
     return Disclosure(
         at=now,
         host=context.ruling.host,
         query=context.request.query,
         asked=None if asked is None else tuple(sorted(asked)),
         disclosed=tuple(values.items()),
-        persons=tuple(name for name in values if name in persons),
+        persons=persons,
+        means=tuple(meaning_of(name, values[name], context.model) for name in persons),
         model=context.model.id,
         digest=context.model.digest,
         utility_bits=decision.figures.utility,

@@ -14,6 +14,7 @@ import http_sf
 import msgspec
 
 from agent.model.attributes import UNSPECIFIED
+from agent.model.concepts import Meaning, meaning_of
 from agent.model.model import Model
 
 LARGEST = 1024  # bytes of the header's value
@@ -71,12 +72,14 @@ def most_bytes(members: Iterable[int]) -> int:
 class Members(NamedTuple):
     """How a model's attributes travel: the most bytes of each, and each value's own header.
 
-    ``largest``: the value of each that takes the most room in an entry of the ledger.
+    ``largest``, ``means``: the value of each that takes the most room in an entry of the ledger,
+    and the meaning that does, of those of the person.
     """
 
     longest: dict[str, int]
     texts: dict[tuple[str, str], str]
     largest: dict[str, str]
+    means: dict[str, Meaning]
 
 
 def members(model: Model) -> Members:
@@ -91,7 +94,14 @@ def members(model: Model) -> Members:
             each.name: max(each.values, key=lambda value: len(msgspec.json.encode(value)))
             for each in model.attributes
         }
-        return Members(longest(values), members_of(values), largest)
+        means = {
+            each.name: max(
+                (meaning_of(each.name, value, model) for value in each.values),
+                key=lambda fact: len(msgspec.json.encode(fact)),
+            )
+            for each in model.attributes[: model.persons]
+        }
+        return Members(longest(values), members_of(values), largest, means)
 
     return model.remember(members, made)
 

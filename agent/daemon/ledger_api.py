@@ -8,8 +8,9 @@ from operator import itemgetter
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
-from agent.decision.request import Holdings, Knowledge, inferred, people_left
+from agent.decision.request import inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
+from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import Forgetting, Step, knowledge_in
 from agent.vault.profile import Values, differing, planned
@@ -70,23 +71,27 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
     in_use = agent.rules.active
     ledger, pool = opened(agent).ledger, in_use.pool(recipient)
     model = _counted_by(agent, pool, now)
-    found = ledger.disclosures.pool(pool, in_use.pool_of)
-    facts = sorted(found.held.items())
+    index = ledger.disclosures
+    found = index.pool(pool, in_use.pool_of)
+    facts = sorted(
+        (*index.concepts.label(Meaning(concept, fact.value)), fact.since)
+        for concept, fact in found.held.items()
+    )
     terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
-    knowledge = _knowledge(found, model, now)
+    knowledge = knowledge_in(found, model, now, concepts=index.concepts)
     return records.Held(
         pool=pool,
-        values={name: fact.value for name, fact in facts},
-        since={name: fact.since for name, fact in facts},
+        values={name: value for name, value, _ in facts},
+        since={name: since for name, _, since in facts},
         recent=found.recent(now),
         model=model.id,
         people=len(model.population.codes),
-        people_left=0 if knowledge is None else people_left(knowledge, model),
+        people_left=people_left(knowledge, model),
         inferred=[
             records.Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
-            for each in inferred(guarded, knowledge, model)
+            for each in inferred(guarded, knowledge if knowledge.share else None, model)
         ],
     )
 
@@ -97,20 +102,6 @@ def _counted_by(agent: Agent, pool: str, now: datetime) -> Model:
         return agent.model_for(agent.rules.active.hosts_of(pool)[0], "", now)
     except (ModelError, UsageError):
         return agent.registry.of(None, agent.rules.active.keys, now)
-
-
-def _knowledge(found: Holdings[str], model: Model, now: datetime) -> Knowledge | None:
-    """Return what a pool holds; None where that has a value that the model lacks."""
-    try:
-        return knowledge_in(found, model, now)
-    except UsageError:
-        return None
-
-
-def _agreeing(found: Holdings[str], model: Model, now: datetime) -> int:
-    """Return how many people agree with what a pool holds: with what the model lacks, nobody."""
-    knowledge = _knowledge(found, model, now)
-    return 0 if knowledge is None else people_left(knowledge, model)
 
 
 def forget(agent: Agent, recipient: str, now: datetime) -> bool:
@@ -133,6 +124,7 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
     what is absent from every model, or does not fit every model that has it.
     """
     vault, pool_of = opened(agent), agent.rules.active.pool_of
+    concepts = vault.ledger.disclosures.concepts
     before = vault.profile.values()
     after, usable = before, agent.usable_models(now)
     if wanted.set or wanted.unset or not wanted.models:
@@ -158,7 +150,8 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
             agent.bus.publish("profile")
             sent = dict[str, dict[str, None]]()
             for _, site, facts in vault.ledger.disclosures.new_facts_after(count):
-                if new := titled([name for name, _ in facts if name in names], titles):
+                told = [concepts.label(concepts.current(Meaning(*fact)))[0] for fact in facts]
+                if new := titled([name for name in told if name in names], titles):
                     sent.setdefault(agent.rules.active.pool_of(site), {}).update(dict.fromkeys(new))
             if not sent:
                 return "None of it was sent in the meantime."
@@ -167,7 +160,12 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
 
         shown = listed(titled(names, titles)) if len(names) <= MOST_NAMED else f"{len(names)} facts"
         agent.consent.changed(f"Changed {shown} in your profile", put_back)
-    now_set = {name: after.get(model, {}).get(name) for model, name in differs}
+    now_set = dict[str, str | None]()
+    for of_model, name in differs:
+        value = after.get(of_model, {}).get(name)
+        old_or_new = before.get(of_model, {}).get(name, "") if value is None else value
+        fact = concepts.current(Meaning(f"{of_model}.{name}", f"{of_model}:{old_or_new}"))
+        now_set[fact.concept] = None if value is None else fact.value
     stale = vault.ledger.disclosures.holders(now_set, pool_of)
     return records.Changed(
         done=not wanted.dry_run,
@@ -180,7 +178,10 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
             )
             for model, name in differs
         ],
-        stale=[records.Stale(name=name, pools=[*pools]) for name, pools in stale.items()],
+        stale=[
+            records.Stale(name=concepts.label(Meaning(concept, ""))[0], pools=[*pools])
+            for concept, pools in stale.items()
+        ],
     )
 
 
@@ -269,6 +270,7 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
     """Return what there is to see of a pool; ``steps``: of the ledger, all that are about it."""
     index, in_use = opened(agent).ledger.disclosures, agent.rules.active
     model, found = _counted_by(agent, pool, now), index.pool(pool, in_use.pool_of)
+    concepts = index.concepts
     disclosed = [step for step in steps if step.people_left is not None]
     sites = sorted({step.site for step in disclosed})
     book = in_use.book(model)
@@ -283,7 +285,7 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
                 (linked.discard if left is None else linked.add)(step.site)
             if left is None:  # the ledger has no number, and most have forgotten all
                 past = index.pool(pool, in_use.pool_of, number + 1 if linked else 0)
-                left = _agreeing(past, model, step.at)
+                left = people_left(knowledge_in(past, model, step.at, concepts=concepts), model)
             if left != before:
                 yield records.Moment(at=step.at, people_left=left)
             before = left
@@ -291,11 +293,13 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
     return records.Recipient(
         pool=pool,
         sites=sites,
-        held=sorted(found.held),
+        held=sorted(
+            concepts.label(Meaning(concept, fact.value))[0] for concept, fact in found.held.items()
+        ),
         requests=len(disclosed),
         last_at=disclosed[-1].at,
         people=len(model.population.codes),
-        people_left=_agreeing(found, model, now),
+        people_left=people_left(knowledge_in(found, model, now, concepts=concepts), model),
         history=thinned([*history()]),
         blocked=book is not None
         and all(

@@ -107,7 +107,7 @@ def prepare(context: Context) -> Prepared:
     terms, knowledge, model = context.terms, context.knowledge, context.model
     limits, remembers = terms.limits, terms.memory == "remembers"
     known = _known(knowledge, model)
-    crowd = model.anonymity_set(known if remembers else ())
+    crowd = model.anonymity_set(known, knowledge.share) if remembers else model.anonymity_set()
     guards = tuple((_person(name, model), weight) for name, weight in terms.guards)
     barred = _barred(context, {index for index, _ in guards})
     indexes = range(len(model.attributes))

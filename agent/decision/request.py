@@ -2,7 +2,7 @@
 
 from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -40,12 +40,14 @@ class Knowledge:
     ``codes``: (name, code) pairs, each name once, in ascending order; ``recent``: how many facts
     it learned within the last seven days; ``queries``: (query, times) pairs, ascending: the model's
     queries, by index, that carried something to it, and how often, each time by the probability
-    of its reading.
+    of its reading; ``share``: 0 to 1, rho of DESIGN.md 2.8, of those who agree with ``codes``, who
+    agree with what else it holds.
     """
 
     codes: tuple[tuple[str, int], ...] = ()
     recent: int = 0
     queries: tuple[tuple[int, float], ...] = ()
+    share: float = 1.0
 
     @property
     def names(self) -> frozenset[str]:
@@ -77,8 +79,12 @@ class Holdings(Generic[Value]):
     count are the LATEST of each site that it did not forget.
     """
 
-    def __init__(self) -> None:
-        """Hold nothing."""
+    def __init__(self, replaces: Callable[[str, Value, Value], bool] = lambda *_: True) -> None:
+        """Hold nothing; ``replaces``: of an attribute, whether a value takes the place of another.
+
+        If not, the one that is held says as much.
+        """
+        self._replaces = replaces
         self._standing: dict[str, list[tuple[str, Fact[Value]]]] = {}  # by attribute, with the site
         self._held: dict[str, Fact[Value]] = {}
         self._learnt: list[timedelta] = []  # when each fact was new, ascending
@@ -96,9 +102,7 @@ class Holdings(Generic[Value]):
             if standing and (standing[-1][0], standing[-1][1].value) == (site, value):
                 continue  # repeating it changes nothing
             standing.append((site, fact))
-            held = self._held.get(name)
-            if held is None or held.value != value:
-                self._held[name] = fact
+            if self._learns(name, fact):
                 insort(self._learnt, at - EPOCH)
 
     def add_query(self, site: str, query: int | None, probability: float = 1.0) -> None:
@@ -115,10 +119,19 @@ class Holdings(Generic[Value]):
         for name, standing in self._standing.items():
             standing[:] = [each for each in standing if each[0] not in sites]
             for _, fact in standing:
-                if name not in self._held or self._held[name].value != fact.value:
-                    self._held[name] = fact
+                self._learns(name, fact)
         for site in self._asked.keys() & sites:
             del self._asked[site]
+
+    def _learns(self, name: str, fact: Fact[Value]) -> bool:
+        """Hold a fact if it is new; return whether it is."""
+        held = self._held.get(name)
+        new = held is None or (
+            held.value != fact.value and self._replaces(name, fact.value, held.value)
+        )
+        if new:
+            self._held[name] = fact
+        return new
 
     def recent(self, now: datetime) -> int:
         """Return how many facts were new since seven days before a time, forgotten or not.
@@ -138,13 +151,14 @@ class Holdings(Generic[Value]):
 
 
 def people_left(knowledge: Knowledge, model: Model) -> int:
-    """Return how many people agree with what is known: those of the model, or an estimate."""
+    """Return how many people agree with what is known, of the model or by an estimate, or 0."""
 
     def left() -> int:
         pairs = ((model.index(name), code) for name, code in knowledge.codes)
-        return round(model.anonymity_set(pairs).people)
+        people = model.anonymity_set(pairs, knowledge.share).people
+        return round(people) if knowledge.share else 0
 
-    return model.remember((people_left, knowledge.codes), left)
+    return model.remember((people_left, knowledge.codes, knowledge.share), left)
 
 
 @dataclass(frozen=True, slots=True)

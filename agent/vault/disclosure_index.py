@@ -14,10 +14,11 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.decision.matching import share_of
 from agent.decision.request import EPOCH, LATEST, Holdings, Knowledge
-from agent.errors import UsageError
+from agent.model.concepts import Concepts, Meaning
 from agent.model.lookup import Recent
-from agent.model.model import Model, person_codes
+from agent.model.model import Model
 from agent.vault.connection import damaged
 from agent.vault.seal import from_json
 from policy import hosts
@@ -57,7 +58,8 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     ``at``: with a time zone; ``host``: canonical, as policy.hosts.host_of gives it; ``asked``: the
     names that the recipient could use, None where it did not say; ``disclosed``: (name, value)
     pairs in the order chosen, "unspecified" included; ``persons``: those of them that are
-    attributes of the person, and so knowledge; ``model``, ``digest``: of the model that decided;
+    attributes of the person, and so knowledge; ``means``: what each of these means across models,
+    none in entries older than that; ``model``, ``digest``: of the model that decided;
     ``people_left``: who agree with all that the recipient's pool holds from now on.
     Raises ValueError if one of these does not hold.
     """
@@ -70,6 +72,7 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     digest: str
     utility_bits: float
     people_left: int
+    means: tuple[Meaning, ...] = ()
 
     def __post_init__(self) -> None:
         names, persons = {name for name, _ in self.disclosed}, {*self.persons}
@@ -78,15 +81,20 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
             (len(names) == len(self.disclosed), "a name is disclosed twice"),
             (len(persons) == len(self.persons), "a person attribute is named twice"),
             (persons <= names, "a person attribute is not disclosed"),
+            (len(self.means) in {0, len(persons)}, "a person attribute has no meaning"),
+            (all(map(all, self.means)), "a meaning is empty"),
             (isfinite(self.utility_bits), "the utility is not finite"),
             (self.people_left >= 0, "the number of people left is negative"),
         )
 
     @property
     def facts(self) -> Pairs:
-        """The pairs that are knowledge: those of person attributes."""
-        persons = set(self.persons)
-        return tuple(pair for pair in self.disclosed if pair[0] in persons)
+        """What is knowledge: the concepts of person attributes, and their values.
+
+        In older entries an attribute is MODEL.NAME, until `Concepts.current` is asked.
+        """
+        told, model = dict(self.disclosed), self.model
+        return self.means or tuple((f"{model}.{n}", f"{model}:{told[n]}") for n in self.persons)
 
     def __repr__(self) -> str:
         return f"Disclosure(at={self.at.isoformat()}, {len(self.disclosed)} attributes)"
@@ -212,6 +220,17 @@ class DisclosureIndex:
         self._places: dict[str, int] = {}
         self._queries: dict[int, deque[int]] = {}  # by site; what it forgot is gone
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
+        self._concepts = Concepts()
+
+    @property
+    def concepts(self) -> Concepts:
+        """The models by which facts of one are facts of another; set it anew when they change."""
+        return self._concepts
+
+    @concepts.setter
+    def concepts(self, concepts: Concepts) -> None:
+        self._concepts = concepts
+        self._views.clear()
 
     @property
     def steps(self) -> Iterator[Step]:
@@ -282,7 +301,7 @@ class DisclosureIndex:
         if before is None:
             view = self._view(pool_of)
         else:
-            view = _View(pool_of)
+            view = _View(pool_of, self._concepts)
             view.read(self._notes[: bisect_left(self._notes, before, key=_NUMBER)])
         return view.pools.get(pool) or Holdings()
 
@@ -293,12 +312,12 @@ class DisclosureIndex:
     def holders(
         self, values: Mapping[str, str | None], pool_of: PoolOf
     ) -> Mapping[str, tuple[str, ...]]:
-        """Return by attribute the pools that hold another value than this; none where all agree.
+        """Return by concept the pools that hold another value than this; none where all agree.
 
-        ``values``: as the profile has them from now on, None for what is not set any more, which a
-        pool goes on to hold. Any other new value it will be told like one that it knows already,
-        without being asked about: what is decided cannot depend on a value that was not disclosed,
-        nor on its change (DESIGN.md 2.6).
+        ``values``: by concept, as the profile has them from now on, None for what is not set any
+        more, which a pool goes on to hold. Any other new value it will be told like one that it
+        knows already, without being asked about: what is decided cannot depend on a value that was
+        not disclosed, nor on its change (DESIGN.md 2.6).
         """
         found: dict[str, list[str]] = {}
         for pool, holdings in self.pools(pool_of):
@@ -355,7 +374,7 @@ class DisclosureIndex:
         return place
 
     def _view(self, pool_of: PoolOf) -> "_View":
-        view = self._views.get(pool_of, lambda: _View(pool_of))
+        view = self._views.get(pool_of, lambda: _View(pool_of, self._concepts))
         view.read(self._notes)
         return view
 
@@ -372,48 +391,48 @@ def _enqueue(queries: dict[int, deque[int]], site: int, query: int) -> None:
 class _View:
     """The pools under one grouping, and the sites of each, as far as they were read."""
 
-    def __init__(self, pool_of: PoolOf) -> None:
+    def __init__(self, pool_of: PoolOf, concepts: Concepts) -> None:
         self.pools: dict[str, Holdings[str]] = {}
         self.sites: defaultdict[str, list[int]] = defaultdict(list)
         self.sites_read = 0
-        self._pool_of = pool_of
+        self._pool_of, self._concepts = pool_of, concepts
         self._read = 0
 
     def read(self, notes: list[Note]) -> None:
         """Read the notes that are new."""
         for note in notes[self._read :]:
             pools = {self._pool_of(site) for site in note.sites}
+            facts = [self._concepts.current(Meaning(*fact)) for fact in note.facts]
             if note.at is None:
                 for name in self.pools.keys() & pools:
                     self.pools[name].forget(note.sites)
             else:
                 for name in pools:
-                    holdings = self.pools.setdefault(name, Holdings())
-                    holdings.add_facts(note.at, note.sites[0], note.facts)
+                    holdings = self.pools.setdefault(name, Holdings(self._concepts.replaces))
+                    holdings.add_facts(note.at, note.sites[0], facts)
         self._read = len(notes)
 
 
 def knowledge_in(
-    found: Holdings[str], model: Model, now: datetime, queries: Mapping[str, int] = NOTHING
+    found: Holdings[str],
+    model: Model,
+    now: datetime,
+    queries: Mapping[str, int] = NOTHING,
+    concepts: Concepts | None = None,
 ) -> Knowledge:
-    """Return what a pool holds, in the codes of a model.
+    """Return what a pool holds, in the codes of a model, and how few share the rest of it.
 
     ``queries``: the latest of the pool, and how often each came, as `DisclosureIndex.queries` has
-    them. What is no person attribute of the model is left out of ``codes``, and still counts in
-    ``recent``; a query that it does not know is left out. UsageError where the pool holds a value
-    that is absent from the model.
+    them; one that the model does not know is left out. ``concepts``: the models that are installed,
+    by default this one alone. A fact that the model cannot tell counts in ``share``.
     """
-    attributes, codes = person_codes(model), []
-    for name, fact in sorted(found.held.items()):
-        code = attributes[name].get(fact.value) if name in attributes else None
-        if code is not None:
-            codes.append((name, code))
-        elif name in attributes:
-            hint = "use a model that has it, or mark it forgotten: `reticent requests forget`"
-            what = f"the recipient holds a value of {name} that is absent from the model"
-            raise UsageError(what, hint)
+    concepts = Concepts((model,)) if concepts is None else concepts
+    facts = [Meaning(concept, fact.value) for concept, fact in found.held.items()]
+    codes = [code for code in (concepts.code(fact, model) for fact in facts) if code is not None]
     times = Counter[int]()
     for text, count in queries.items():
         query = model.match(text)
         times.update({} if query is None else {query: count})
-    return Knowledge(tuple(codes), found.recent(now), tuple(sorted(times.items())))
+    share = share_of(facts, model, concepts)
+    history = tuple(sorted(times.items()))
+    return Knowledge(tuple(sorted(codes)), found.recent(now), history, share)

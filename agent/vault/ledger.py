@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.errors import UsageError, VaultError
+from agent.model.concepts import Meaning
 from agent.vault import chain
 from agent.vault.connection import damaged
 from agent.vault.disclosure_index import (
@@ -34,7 +35,7 @@ Rows = Iterable[tuple[int, bytes]]
 EVERY = 4096  # entries in a part
 PREFIX = "checkpoint/"
 LARGEST = 2**24  # bytes of a part that is not compressed: one of long entries is not kept
-_FORMAT = 2
+_FORMAT = 3
 
 
 class Reset(Struct, frozen=True, forbid_unknown_fields=True):
@@ -160,6 +161,7 @@ class Ledger:
                 asked=None,
                 disclosed=pairs,
                 persons=tuple(name for name, _ in pairs),
+                means=tuple(Meaning(*pair) for pair in pairs),
                 model="",
                 digest="",
                 utility_bits=0.0,

@@ -322,7 +322,8 @@ def moments_of(life: Life, pool: str) -> list[tuple[datetime, int]]:
             if pool in map(pool_of, entry.sites):
                 left = people_left(knowledge_of(events, pool, pool_of, entry.at), MODEL)
         else:
-            codes = [(n, MODEL.attributes[MODEL.index(n)].code(v)) for n, v in entry.facts]
+            told = [each for each in entry.disclosed if each[0] in entry.persons]
+            codes = [(n, MODEL.attributes[MODEL.index(n)].code(v)) for n, v in told]
             events.append(Told(entry.at, entry.host, tuple(codes)))
             left = entry.people_left if pool_of(entry.host) == pool else None
         if left is not None and (not found or found[-1][1] != left):

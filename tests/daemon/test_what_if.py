@@ -278,8 +278,8 @@ def test_what_the_model_cannot_say_is_unfit() -> None:
     agent, vault = living(OPEN, 3)
     handle(SHOP, MONDAY, agent)
     [entry] = vault.disclosures
-    name, _ = entry.facts[0]
-    odd = structs.replace(entry, disclosed=((name, "odd"),), persons=(name,))
+    name = entry.persons[0]
+    odd = structs.replace(entry, disclosed=((name, "odd"),), persons=(name,), means=())
     for _ in range(2):
         vault.ledger.append(odd)
     assert weighed(WhatIf(entry=2), MONDAY, agent).code == "answered"

@@ -8,6 +8,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from agent.decision.request import Fact, Knowledge
+from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import (
     Disclosure,
@@ -81,6 +82,7 @@ def disclosed(at: datetime, host: str, **values: str) -> Disclosure:
         digest="00",
         utility_bits=0.5,
         people_left=3,
+        means=tuple(Meaning(*pair) for pair in values.items()),
     )
 
 
@@ -146,13 +148,15 @@ def records(draw: st.DrawFn) -> Record:
         sites = draw(st.sets(NAMED, min_size=1, max_size=4))
         return Forgetting(at=at, host=host, sites=tuple(sorted(sites)))
     values = draw(st.dictionaries(NAMED, NAMED, max_size=4))
+    persons = tuple(name for name in values if draw(st.booleans()))
     return Disclosure(
         at=at,
         host=host,
         query=draw(TEXTS),
         asked=draw(st.none() | st.lists(TEXTS, max_size=3).map(tuple)),
         disclosed=tuple(values.items()),
-        persons=tuple(name for name in values if draw(st.booleans())),
+        persons=persons,
+        means=draw(st.just(()) | st.just(tuple(Meaning(name, values[name]) for name in persons))),
         model=draw(TEXTS),
         digest=draw(TEXTS),
         utility_bits=draw(st.floats(allow_nan=False, allow_infinity=False)),

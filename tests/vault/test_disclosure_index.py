@@ -1,17 +1,21 @@
 """Entries come back as they were, and the index knows who holds what."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision.request import Knowledge
-from agent.errors import DamagedVaultError, UsageError
+from agent.errors import DamagedVaultError
+from agent.model.concepts import Concepts, meaning_of
+from agent.model.model import Model
 from agent.vault import chain
 from agent.vault.disclosure_index import (
     MOST_SITES,
@@ -61,10 +65,12 @@ def test_the_offset_of_the_time_comes_back() -> None:
 
 @given(records())
 def test_what_is_cut_off_is_no_entry(record: Record) -> None:
-    """At any byte, or of any key: nothing has a default. The error quotes nothing."""
+    """At any byte, or of any key but that which older ones lack. The error quotes nothing."""
     payload = encode(record)
     document = json.loads(payload)
-    lacking = [{n: v for n, v in document.items() if n != key} for key in document]
+    lacking = [
+        {n: v for n, v in document.items() if n != key} for key in document.keys() - {"means"}
+    ]
     cut = [payload[:end] for end in range(len(payload))]
     for each in (*cut, *(json.dumps(e).encode() for e in lacking), DEEP):
         with pytest.raises(DamagedVaultError, match=r"an entry of its ledger cannot be read$"):
@@ -131,7 +137,8 @@ def test_only_attributes_of_the_person_are_facts() -> None:
     """What changes with every request is no knowledge."""
     fields = {name: getattr(ENTRY, name) for name in ENTRY.__struct_fields__}
     assert ENTRY.facts == (("region", "uk"), ("age", "old"))
-    assert Disclosure(**fields | {"persons": ("age",)}).facts == (("age", "old"),)
+    older = fields | {"persons": ("age",), "means": ()}
+    assert Disclosure(**older).facts == (("made.age", "made:old"),)
 
 
 def test_nothing_private_is_shown() -> None:
@@ -204,26 +211,75 @@ def test_who_holds_another_value_will_learn_the_new_one(
     assert all(found[name] == tuple(sorted(found[name])) != () for name in found)
 
 
-def test_what_the_model_lacks_is_left_out_and_counts() -> None:
-    """Also what it has as an attribute of the request."""
+def test_what_no_model_can_tell_leaves_nobody() -> None:
+    """An attribute, one of the request, or a value; a later value counts."""
     ledger = ledger_of([disclosed(NOW, "a.example", region="uk", age="old", hours="yes")])
     model = model_of({"age": VALUES["age"]}, {"hours": ("unspecified", "yes")})
     found = knowledge(ledger, "a.example", Grouping({}).of, model, NOW)
-    assert found == Knowledge((("age", 2),), recent=3)
-
-
-def test_a_value_that_the_model_lacks_is_said() -> None:
-    """By the name of its attribute, never by the value; a later one counts."""
+    assert found == Knowledge((("age", 2),), recent=3, share=0.0)
     ledger = ledger_of([disclosed(NOW, "a.example", region="uk")])
     model = model_of({"region": ("unspecified", "france")})
-    with pytest.raises(
-        UsageError, match="a value of region that is absent from the model"
-    ) as caught:
-        knowledge(ledger, "a.example", Grouping({}).of, model, NOW)
-    assert "uk" not in str(caught.value) + caught.value.hint
+    found = knowledge(ledger, "a.example", Grouping({}).of, model, NOW)
+    assert found == Knowledge(recent=1, share=0.0)
     ledger.append(disclosed(NOW, "a.example", region="france"))
     found = knowledge(ledger, "a.example", Grouping({}).of, model, NOW)
     assert found == Knowledge((("region", 1),), recent=2)
+
+
+def test_a_fact_that_one_model_told_is_held_in_the_others() -> None:
+    """By its concept, in entries that say it and in older ones; the latest value counts."""
+    one, two = sexes()
+    pool_of = Grouping({}).of
+    newer = disclosed(NOW, "a.example", gender="male")
+    means = (meaning_of("gender", "male", one),)
+    newer = msgspec.structs.replace(newer, model="one", means=means)
+    older = msgspec.structs.replace(newer, disclosed=(("gender", "female"),), means=())
+    again = msgspec.structs.replace(newer, means=(meaning_of("gender", "female", one),))
+    ledger = ledger_of([older, newer, again])
+    ledger.disclosures.concepts = Concepts((two, one))
+    for number, code in ((2, 1), (3, 2), (None, 1)):
+        found = ledger.disclosures.pool("a.example", pool_of, number)
+        concepts = ledger.disclosures.concepts
+        both = (knowledge_in(found, each, NOW, {}, concepts) for each in (one, two))
+        assert [each.codes for each in both] == [(("gender", code),), (("sex", code),)]
+        assert found.recent(NOW) == {2: 1, 3: 2, None: 3}[number]
+
+
+def test_what_a_model_leaves_unspecified_takes_back_only_what_it_could_say() -> None:
+    """A value that it lacks is still held, and it counts as outside of it."""
+    one, two = sexes()
+    told = [
+        msgspec.structs.replace(
+            disclosed(NOW, "a.example", **{name: value}),
+            model=model.id,
+            means=(meaning_of(name, value, model),),
+        )
+        for name, value, model in (
+            ("gender", "other", one),
+            ("sex", "unspecified", two),
+            ("sex", "female", two),
+            ("sex", "unspecified", two),
+        )
+    ]
+    ledger = ledger_of(told)
+    ledger.disclosures.concepts = concepts = Concepts((two, one))
+    held_after = []
+    for number in (2, 3, 4, None):
+        found = ledger.disclosures.pool("a.example", Grouping({}).of, number)
+        each = [knowledge_in(found, model, NOW, {}, concepts).codes for model in (one, two)]
+        held_after.append(each)
+    assert held_after[0] == held_after[1] == [(("gender", 3),), ()]
+    assert held_after[2] == [(("gender", 1),), (("sex", 1),)]
+    assert held_after[3] == [(), (("sex", 0),)]  # in the first it may be what the second lacks
+
+
+def sexes() -> tuple[Model, Model]:
+    """Return two models that call one fact by two names; the second lacks a value."""
+    one = model_of({"gender": ("unspecified", "female", "male", "other")}, name="one")
+    two = model_of({"sex": ("unspecified", "female", "male")}, name="two")
+    means = ("unspecified", "female", "male", None)
+    gender = replace(one.attributes[0], concept="sex", value_concepts=means)
+    return replace(one, attributes=(gender,)), two
 
 
 @given(histories())

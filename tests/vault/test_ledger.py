@@ -133,7 +133,10 @@ def test_repeating_is_lazy_and_learning_is_not() -> None:
         (forgotten("a.example", "b.example"), True),
         (disclosed(NOW, "a.example", region="uk"), True),
         (disclosed(NOW, "a.example", region="uk"), False),
-        (msgspec.structs.replace(disclosed(NOW, "e.example", hours="yes"), persons=()), False),
+        (
+            msgspec.structs.replace(disclosed(NOW, "e.example", hours="yes"), persons=(), means=()),
+            False,
+        ),
     ]
     _, store = written([record for record, _ in history])
     assert store.durable == [durable for _, durable in history]

@@ -1,0 +1,98 @@
+"""Facts that the deciding model lacks: how many of those who look alike share them, by others.
+
+Statistical matching: given the facts that two models share, those that only one of them has are
+taken to be independent of the rest (DESIGN.md 2.8). Pure.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from math import prod
+
+import numpy as np
+
+from agent.model.concepts import Concepts, Meaning
+from agent.model.model import Model
+
+TOLD_ANYWAY = frozenset({"language", "country"})  # by the browser, and the network address
+MOST = 6  # models of which every order is tried
+Codes = frozenset[tuple[int, int]]
+
+
+def weight_of(codes: Codes, model: Model) -> float:
+    """Return how many people of a model agree with (attribute, code) pairs."""
+
+    def found() -> float:
+        population = model.population
+        agree = np.ones(len(population.codes), dtype=bool)
+        for attribute, code in codes:
+            agree &= population.columns[attribute] == code
+        weights = population.weights
+        return float(np.count_nonzero(agree) if weights is None else weights[agree].sum())
+
+    return model.remember((weight_of, codes), found)
+
+
+def share_of(facts: Iterable[Meaning], model: Model, concepts: Concepts) -> float:
+    """Return rho: of the people who agree in a model, the share who agree with the other facts too.
+
+    ``facts``: all that is held; 1 where the model has all of them, 0 where a fact fits nobody, or
+    no model that is installed. Each other model counts the facts not counted yet, among its people
+    who agree with those that are; of all orders the one counts that leaves fewest. Beyond `MOST`
+    models it is a bound from below: each counts all that it has, among all its people.
+    Source: DESIGN.md 2.8.
+    """
+    held = {each for each in facts if each.concept not in TOLD_ANYWAY}
+    counted = frozenset(each for each in held if concepts.code(each, model) is not None)
+    others = []
+    for each in concepts.models:
+        told = frozenset(fact for fact in held if concepts.code(fact, each) is not None)
+        if each.id != model.id and not told <= counted:
+            others.append((each, told))
+    if held - counted.union(*(told for _, told in others)):
+        return 0.0
+    if len(others) > MOST:
+        return prod(_among(told, frozenset(), each, model, concepts) for each, told in others)
+
+    @cache
+    def least(rest: frozenset[int]) -> float:
+        """Return the smallest product of these models, when all the others have counted."""
+        before = counted.union(*(told for at, (_, told) in enumerate(others) if at not in rest))
+        products = []
+        for place in rest:
+            other, told = others[place]
+            share = _among(told - before, told & before, other, model, concepts)
+            products.append(share * least(rest - {place}))
+        return min(products, default=1.0)
+
+    return least(frozenset(range(len(others))))
+
+
+def _among(
+    new: Collection[Meaning],
+    shared: Collection[Meaning],
+    other: Model,
+    model: Model,
+    concepts: Concepts,
+) -> float:
+    """Return the share of another model's people with the new facts, among those who share."""
+    if not new:
+        return 1.0
+    base, whole = (_codes(each, other, concepts) for each in (shared, {*shared, *new}))
+    among, agree = weight_of(base, other), weight_of(whole, other)
+    smaller = 1.0 if other.stands_for == model.stands_for else other.people / model.people
+    return min(1.0, smaller) * agree / among if agree else 0.0
+
+
+def _codes(facts: Iterable[Meaning], model: Model, concepts: Concepts) -> Codes:
+    found = (concepts.code(each, model) for each in facts)
+    return frozenset((model.index(pair[0]), pair[1]) for pair in found if pair is not None)
+
+
+def unmatched(facts: Iterable[Meaning], models: Concepts) -> Sequence[Meaning]:
+    """Return the facts that no installed model can tell: they make the share 0."""
+    return [
+        each
+        for each in facts
+        if each.concept not in TOLD_ANYWAY
+        and all(models.code(each, model) is None for model in models.models)
+    ]

@@ -1,0 +1,126 @@
+"""What models share: a fact by its concept, a value by what it is called across models."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from agent.model.attributes import UNSPECIFIED, Attribute
+from agent.model.model import Model
+
+
+class Meaning(NamedTuple):
+    """One value of one fact, whatever model it came from.
+
+    ``concept``: of the attribute; ``value``: the concept of the value, or MODEL:VALUE where nothing
+    elsewhere corresponds to it, and for "unspecified", which says no more than that model knows.
+    """
+
+    concept: str
+    value: str
+
+
+def meaning_of(name: str, value: str, model: Model) -> Meaning:
+    """Return what a value of a person attribute means across models."""
+    attribute = model.attributes[model.index(name)]
+    concept = attribute.value_concepts[attribute.code(value)]
+    own = value == UNSPECIFIED or concept is None
+    return Meaning(attribute.concept, f"{model.id}:{value}" if own else str(concept))
+
+
+def by_concept(model: Model) -> Mapping[str, Attribute]:
+    """Return a model's person attributes by their concepts."""
+    persons = model.attributes[: model.persons]
+    return model.remember(by_concept, lambda: {each.concept: each for each in persons})
+
+
+def codes_by_meaning(model: Model) -> Mapping[Meaning, tuple[str, int]]:
+    """Return the attribute and the code of everything that a model can tell."""
+
+    def codes() -> Mapping[Meaning, tuple[str, int]]:
+        found = {}
+        for each in model.attributes[: model.persons]:
+            for code, (value, concept) in enumerate(
+                zip(each.values, each.value_concepts, strict=True)
+            ):
+                if concept is not None:
+                    found[Meaning(each.concept, concept)] = each.name, code
+                found[meaning_of(each.name, value, model)] = each.name, code
+        return found
+
+    return model.remember(codes_by_meaning, codes)
+
+
+class Concepts:
+    """The installed models, and what each can say of a fact that another one told."""
+
+    def __init__(self, models: Sequence[Model] = ()) -> None:
+        """Take the models that may be used, the first the one that names what they share."""
+        self.models = tuple(models)
+        self._by_id = {model.id: model for model in models}
+
+    def current(self, fact: Meaning) -> Meaning:
+        """Return a fact by the concepts of today.
+
+        An attribute without a concept of its own is MODEL.NAME: it may have one by now.
+        """
+        for model in self.models:
+            name = fact.concept.removeprefix(f"{model.id}.")
+            value = fact.value.removeprefix(f"{model.id}:")
+            known = {each.name: each for each in model.attributes[: model.persons]}
+            if name != fact.concept and name in known and value in known[name].values:
+                return meaning_of(name, value, model)
+        return fact
+
+    def code(self, fact: Meaning, model: Model) -> tuple[str, int] | None:
+        """Return a model's attribute and code of a fact; None where it cannot tell.
+
+        What another model left unspecified is so here only where that could say all that this one
+        can: else it may be a value that the other one lacks.
+        """
+        if fact in codes_by_meaning(model):
+            return codes_by_meaning(model)[fact]
+        teller, _, value = fact.value.rpartition(":")
+        mine, other = by_concept(model).get(fact.concept), self._by_id.get(teller)
+        theirs = None if other is None else by_concept(other).get(fact.concept)
+        if value != UNSPECIFIED or mine is None or theirs is None:
+            return None
+        whole = None not in mine.value_concepts
+        return (
+            (mine.name, 0) if whole and {*mine.value_concepts} <= {*theirs.value_concepts} else None
+        )
+
+    def replaces(self, concept: str, value: str, held: str) -> bool:
+        """Say whether a value takes the place of another one that is held of a concept.
+
+        What a model leaves unspecified takes back what it could have said itself, no more: a value
+        that it lacks is unspecified there, and still known.
+        """
+        teller, colon, rest = value.rpartition(":")
+        if not colon or rest != UNSPECIFIED or held.rpartition(":")[2] == UNSPECIFIED:
+            return True
+        model = self._by_id.get(teller)
+        told = {} if model is None else codes_by_meaning(model)
+        return held.startswith(f"{teller}:") or Meaning(concept, held) in told
+
+    def label(self, fact: Meaning) -> tuple[str, str]:
+        """Return the name and the value that the first model with the concept has for a fact.
+
+        MODEL.NAME where models call two facts alike; what no model has is called what it was.
+        """
+        own = [each for each in self.models if fact.concept in by_concept(each)]
+        values = (
+            by_concept(each)[fact.concept].values[codes_by_meaning(each)[fact][1]]
+            for each in own
+            if fact in codes_by_meaning(each)
+        )
+        value = next(values, fact.value.rpartition(":")[2])
+        return self.name(own[0], fact.concept) if own else fact.concept, value
+
+    def name(self, model: Model, concept: str) -> str:
+        """Return what a fact of a model is called: its name, or MODEL.NAME where that is two."""
+        name = by_concept(model)[concept].name
+        alike = (
+            each.name == name and each.concept != concept
+            for other in self.models
+            for each in other.attributes[: other.persons]
+        )
+        return f"{model.id}.{name}" if any(alike) else name

@@ -1,0 +1,148 @@
+"""The share of people who agree with facts that the deciding model lacks, against brute force."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+from math import isclose
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.decision import matching
+from agent.decision.matching import share_of, unmatched
+from agent.model.attributes import UNSPECIFIED, Attribute
+from agent.model.concepts import Concepts, Meaning
+from agent.model.model import Model
+from agent.tradeoff.tables import Population
+from tests.decision.made import made_model
+
+FACTS = ("sex", "age", "work", "town", "hobby")
+VALUES = (UNSPECIFIED, "a", "b")
+BLANK = made_model(1, people=2, queries=1)
+
+
+def table(
+    name: str,
+    concepts: Sequence[str],
+    rows: Sequence[Sequence[int]],
+    weights: Sequence[float] | None = None,
+    stands_for: str = "people",
+) -> Model:
+    """Return a model of people: rows of codes, in the order of the concepts."""
+    attributes = tuple(
+        Attribute(name=f"x{place}", title=each, scope="person", values=VALUES, concept=each)
+        for place, each in enumerate(concepts)
+    )
+    codes = np.array(rows, dtype=np.uint8).reshape(len(rows), len(concepts))
+    people = Population(codes, None if weights is None else np.array(weights, dtype=np.float64))
+    tables = replace(BLANK.tables, population=people)
+    return replace(BLANK, id=name, attributes=attributes, tables=tables, stands_for=stands_for)
+
+
+@st.composite
+def tables(draw: st.DrawFn, name: str) -> Model:
+    """Draw a small model; not all stand for the same people."""
+    concepts = draw(st.lists(st.sampled_from(FACTS), min_size=1, max_size=3, unique=True))
+    row = st.lists(st.integers(0, 2), min_size=len(concepts), max_size=len(concepts))
+    rows = draw(st.lists(row, min_size=1, max_size=6))
+    sizes = st.lists(st.floats(1, 9), min_size=len(rows), max_size=len(rows))
+    return table(name, concepts, rows, draw(st.none() | sizes), draw(st.sampled_from("pq")))
+
+
+WORLDS = st.integers(1, 4).flatmap(
+    lambda count: st.tuples(*(tables(f"m{n}") for n in range(count)))
+)
+HELD = st.dictionaries(st.sampled_from(FACTS), st.sampled_from(VALUES[1:])).map(
+    lambda held: [Meaning(*pair) for pair in held.items()]
+)
+
+
+def agreeing(model: Model, facts: Sequence[Meaning]) -> float:
+    """Return the weight of a model's people with these facts, one person after another."""
+    places = {each.concept: place for place, each in enumerate(model.attributes)}
+    population = model.population
+    found = 0.0
+    for number, row in enumerate(population.codes.tolist()):
+        if all(VALUES[row[places[fact.concept]]] == fact.value for fact in facts):
+            found += 1 if population.weights is None else float(population.weights[number])
+    return found
+
+
+def in_order(models: Sequence[Model], facts: Sequence[Meaning]) -> float:
+    """Return the product for one order: the first model decides."""
+    has = [{each.concept for each in model.attributes} for model in models]
+    counted = {fact for fact in facts if fact.concept in has[0]}
+    product = 1.0
+    for model, own in zip(models[1:], has[1:], strict=True):
+        mine = {fact for fact in facts if fact.concept in own}
+        if mine <= counted:
+            continue
+        among, agree = agreeing(model, [*mine & counted]), agreeing(model, [*mine])
+        product *= agree / among if agree else 0.0
+        if model.stands_for != models[0].stands_for:
+            product *= min(1.0, agreeing(model, []) / agreeing(models[0], []))
+        counted |= mine
+    return product if counted == {*facts} else 0.0
+
+
+@given(WORLDS, HELD)
+def test_it_is_the_least_product_over_all_orders(
+    models: Sequence[Model], facts: list[Meaning]
+) -> None:
+    """Whatever the order in which they were installed, and in which the facts were told."""
+    first, *others = models
+    expected = min(in_order((first, *order), facts) for order in permutations(others))
+    for installed in permutations(models):
+        assert isclose(share_of(facts, first, Concepts(installed)), expected, abs_tol=1e-12)
+    assert share_of(facts[::-1], first, Concepts(models)) == share_of(
+        facts, first, Concepts(models)
+    )
+    assert 0 <= expected <= 1
+
+
+@given(WORLDS, HELD)
+def test_beyond_six_models_it_is_a_bound_from_below(
+    models: Sequence[Model], facts: list[Meaning]
+) -> None:
+    """So a limit is never laxer for it."""
+    exact = share_of(facts, models[0], Concepts(models))
+    most, matching.MOST = matching.MOST, 0
+    try:
+        bound = share_of(facts, models[0], Concepts(models))
+    finally:
+        matching.MOST = most
+    assert bound <= exact * (1 + 1e-12)
+    assert (bound == 0.0) == (exact == 0.0)
+
+
+@given(WORLDS, HELD)
+def test_what_no_model_has_leaves_nobody(models: Sequence[Model], facts: list[Meaning]) -> None:
+    """But language and country, which are told anyway; and nothing held takes nothing away."""
+    concepts = Concepts(models)
+    outside = Meaning("shoe", "42")
+    assert share_of([*facts, outside], models[0], concepts) == 0.0
+    assert outside in unmatched([*facts, outside], concepts)
+    told = [Meaning("language", "de"), Meaning("country", "ch")]
+    assert share_of([*facts, *told], models[0], concepts) == share_of(facts, models[0], concepts)
+    assert unmatched(told, concepts) == []
+    assert share_of([], models[0], concepts) == 1.0
+
+
+@given(WORLDS)
+def test_facts_that_the_model_has_itself_take_nothing_away(models: Sequence[Model]) -> None:
+    """They are what it counts by."""
+    own = [Meaning(each.concept, "a") for each in models[0].attributes]
+    assert share_of(own, models[0], Concepts(models)) == 1.0
+
+
+def test_by_hand() -> None:
+    """Of the six women whom the other model counts three work; it is about half as many people."""
+    mine = table("m", ["sex"], [[1], [2]], [8, 8])
+    other = table("o", ["sex", "work"], [[1, 1], [1, 2], [2, 1]], [3, 3, 2], "developers")
+    facts = [Meaning("sex", "a"), Meaning("work", "a")]
+    assert share_of(facts, mine, Concepts((mine, other))) == 0.5 * 8 / 16
+    alike = replace(other, stands_for="people")
+    assert share_of(facts, mine, Concepts((mine, alike))) == 0.5
+    nobody = [Meaning("sex", "b"), Meaning("work", "b")]
+    assert share_of(nobody, mine, Concepts((mine, alike))) == 0.0
