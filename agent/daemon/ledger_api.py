@@ -10,7 +10,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
 from agent.decision.request import inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
-from agent.model.concepts import Meaning
+from agent.model.concepts import Concepts, Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import Forgetting, Step, knowledge_in
 from agent.vault.profile import Values, differing, planned
@@ -160,13 +160,7 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
 
         shown = listed(titled(names, titles)) if len(names) <= MOST_NAMED else f"{len(names)} facts"
         agent.consent.changed(f"Changed {shown} in your profile", put_back)
-    now_set = dict[str, str | None]()
-    for of_model, name in differs:
-        value = after.get(of_model, {}).get(name)
-        old_or_new = before.get(of_model, {}).get(name, "") if value is None else value
-        fact = concepts.current(Meaning(f"{of_model}.{name}", f"{of_model}:{old_or_new}"))
-        now_set[fact.concept] = None if value is None else fact.value
-    stale = vault.ledger.disclosures.holders(now_set, pool_of)
+    stale = vault.ledger.disclosures.holders(_by_concept(before, after, concepts), pool_of)
     return records.Changed(
         done=not wanted.dry_run,
         changes=[
@@ -183,6 +177,17 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
             for concept, pools in stale.items()
         ],
     )
+
+
+def _by_concept(before: Values, after: Values, concepts: Concepts) -> dict[str, str | None]:
+    """Return the facts that change by concept, as they will be; None for what is unset."""
+    found = dict[str, str | None]()
+    for model, name in differing(before, after):
+        value = after.get(model, {}).get(name)
+        named = before.get(model, {}).get(name, "") if value is None else value
+        fact = concepts.current(Meaning(f"{model}.{name}", f"{model}:{named}"))
+        found[fact.concept] = None if value is None else fact.value
+    return found
 
 
 def _unset(before: Values, after: Values) -> set[str]:
