@@ -14,11 +14,10 @@ from tempfile import TemporaryDirectory
 from agent.build.build import build_model
 from agent.build.describe import read_description
 from agent.build.options import BuildOptions, TableFiles
-from agent.model.file import SUFFIX, shipped_model, write
+from agent.model.file import SHIPPED, SUFFIX, shipped_model, write
 from examples.phrasings import phrasings_of, write_background
 
 DATA = Path(__file__).parent / "data"
-NAMES = ("atus", "so2017")
 
 
 def options_of(name: str, folder: Path) -> BuildOptions:
@@ -32,7 +31,7 @@ def options_of(name: str, folder: Path) -> BuildOptions:
 
 def main(folder: Path) -> None:
     """Build the models and write them to a folder."""
-    for name in NAMES:
+    for name in SHIPPED:
         path = folder / f"{name}{SUFFIX}"
         with TemporaryDirectory() as texts:
             built = write(build_model(options_of(name, Path(texts)), _tell), path)

@@ -17,7 +17,7 @@ from agent.daemon.model_registry import ModelRegistry
 from agent.errors import UsageError
 from agent.files import check_ours
 from agent.model.attributes import Attribute
-from agent.model.file import SUFFIX, read, shipped_model, write
+from agent.model.file import SUFFIX, read, shipped_model, shipped_models, write
 from agent.model.model import Figure, Model
 from agent.model.signature import generate_key
 from agent.model.signature import sign as sign_model
@@ -258,7 +258,7 @@ def model_path(named: str) -> Path:
     path = Path(named)
     if path.exists() or path.suffix or path.name != named:
         return path
-    known = {each.stem: each for each in (shipped_model(), *paths().models.glob(f"*{SUFFIX}"))}
+    known = {each.stem: each for each in (*shipped_models(), *paths().models.glob(f"*{SUFFIX}"))}
     if named not in known:
         raise UsageError.unknown("model", named, known)
     return known[named]
@@ -270,7 +270,7 @@ def model_path(named: str) -> Path:
 def info(path: str | None) -> Answer:
     """Describe a model: the file M, or one in use by its NAME.
 
-    By default it is the one that comes with reticent.
+    By default it is the first of those that come with reticent.
     """
     found = read(shipped_model() if path is None else model_path(path))
     options = {name: each for name, each in found.options.items() if not name.startswith(DROP)}

@@ -269,7 +269,7 @@ def _models(client: Client, name: str | None = None) -> list[Model]:
     statuses: list[ModelStatus] = client.call("models")
     found = {
         each.name: read(
-            shipped_model() if each.shipped else paths().models / f"{each.name}{SUFFIX}"
+            shipped_model(each.name) if each.shipped else paths().models / f"{each.name}{SUFFIX}"
         )
         for each in statuses
         if each.problem is None

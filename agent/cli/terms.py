@@ -16,7 +16,7 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms, terms_under
 from agent.errors import UsageError
 from agent.files import read_bytes
-from agent.model.file import read, shipped_model
+from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Model, person_codes
 from agent.model.signature import trusted
 from agent.tradeoff.anonymity_set import METRICS
@@ -122,9 +122,9 @@ def read_values(path: Path, model: Model) -> dict[str, int]:
 
 
 def expect_shipped(settings: Verdicts) -> None:
-    """Refuse a request for which the policy asks for another model than the shipped one."""
+    """Refuse a request for which the policy asks for another model than the first shipped."""
     verdict = settings.get("model")
-    if verdict is not None and verdict.value != shipped_model().stem:
+    if verdict is not None and verdict.value != SHIPPED[0]:
         what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
         raise UsageError(what, "name its file with --model")
 

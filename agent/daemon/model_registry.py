@@ -1,4 +1,4 @@
-"""The models: the shipped one, and those that were added, read again when they change."""
+"""The models: those shipped, and those that were added, read again when they change."""
 
 import re
 from collections.abc import Iterable
@@ -11,13 +11,12 @@ from typing import NamedTuple
 from agent.daemon.policy_file import Fingerprint, fingerprint_of
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
-from agent.model.file import MAX_BYTES, SUFFIX, shipped_model
+from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, shipped_model
 from agent.model.model import Model
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
 from agent.wire.state import ModelStatus
 
 EVERY = timedelta(seconds=0.5)  # between two looks at a file
-SHIPPED = shipped_model().stem
 Keys = tuple[str, ...]
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
@@ -33,7 +32,7 @@ class _Entry(NamedTuple):
 class ModelRegistry:
     """The models by name, which is that of the file.
 
-    ``keys`` are those that the policy trusts, none for any; the shipped model needs none. What is
+    ``keys`` are those that the policy trusts, none for any; a shipped model needs none. What is
     damaged or not signed by a trusted key is not used, even if it was fine before.
     """
 
@@ -42,17 +41,17 @@ class ModelRegistry:
         self._entries: dict[str, _Entry] = {}
 
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
-        """Return the model of a name, by default the shipped one.
+        """Return the model of a name, by default the first of those shipped.
 
         UsageError if there is none, ModelError if it must not be used.
         """
-        found = self._look(SHIPPED if name is None else name, keys, now).found
+        found = self._look(SHIPPED[0] if name is None else name, keys, now).found
         if isinstance(found, ReticentError):
             raise found
         return found
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
-        """Return all models that may be used, the shipped one first."""
+        """Return all models that may be used, those shipped first."""
         found = [self._look(name, keys, now).found for name in self.names()]
         return [each for each in found if isinstance(each, Model)]
 
@@ -62,12 +61,12 @@ class ModelRegistry:
         return {*wanted} <= {*names} and len(self.usable(keys, now)) == len(names)
 
     def names(self) -> list[str]:
-        """Return the names of all models, the shipped one first."""
+        """Return the names of all models, those shipped first."""
         added = sorted(path.stem for path in self.folder.glob(f"*{SUFFIX}"))
-        return [SHIPPED, *(name for name in added if name != SHIPPED)]
+        return [*SHIPPED, *(name for name in added if name not in SHIPPED)]
 
     def status(self, keys: Keys, now: datetime) -> list[ModelStatus]:
-        """Return the status of each model, the shipped one first."""
+        """Return the status of each model, those shipped first."""
         return [self._status(name, keys, now) for name in self.names()]
 
     def forget(self) -> None:
@@ -108,9 +107,9 @@ class ModelRegistry:
         return self._status(name, keys, now)
 
     def remove(self, name: str) -> None:
-        """Remove a model that was added; UsageError if it is the shipped one or unknown."""
-        if name == SHIPPED:
-            raise UsageError("the shipped model cannot be removed", "name one that was added")
+        """Remove a model that was added; UsageError if it is a shipped one or unknown."""
+        if name in SHIPPED:
+            raise UsageError("a shipped model cannot be removed", "name one that was added")
         place = self._known(name)
         try:
             place.unlink()
@@ -133,9 +132,9 @@ class ModelRegistry:
         else:
             try:
                 self._known(name)
-                if name != SHIPPED:
+                if name not in SHIPPED:
                     check_ours(place)
-                found = trusted(place, () if name == SHIPPED else keys)
+                found = trusted(place, () if name in SHIPPED else keys)
             except (ModelError, UsageError) as error:
                 found = error
             except OSError as error:
@@ -151,10 +150,10 @@ class ModelRegistry:
         return self._place(name)
 
     def _place(self, name: str) -> Path:
-        return shipped_model() if name == SHIPPED else self.folder / f"{name}{SUFFIX}"
+        return shipped_model(name) if name in SHIPPED else self.folder / f"{name}{SUFFIX}"
 
     def _status(self, name: str, keys: Keys, now: datetime) -> ModelStatus:
-        found, shipped = self._look(name, keys, now).found, name == SHIPPED
+        found, shipped = self._look(name, keys, now).found, name in SHIPPED
         if isinstance(found, ReticentError):
             what = f"{found.what} ({found.hint})"
             return ModelStatus(

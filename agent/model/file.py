@@ -50,7 +50,7 @@ FIGURES = {
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
 MIN_PEOPLE = 1  # that a row of the population stands for
 _BLOCK = 64  # rows whose codes are compared at once
-NAME = "so2017.safetensors"
+SHIPPED = ("so2017", "atus")  # the first is the one that is meant where none is named
 MAX_BYTES = 2**30
 SUFFIX = ".safetensors"
 
@@ -281,9 +281,14 @@ def decode(data: bytes) -> Model:
     )
 
 
-def shipped_model() -> Path:
-    """Return the path of the shipped model, built from the 2017 developer survey."""
-    return Path(str(files("agent.model") / "shipped" / NAME))
+def shipped_model(name: str = SHIPPED[0]) -> Path:
+    """Return the path of a shipped model (shipped/NOTICE.md)."""
+    return Path(str(files("agent.model") / "shipped")) / f"{name}{SUFFIX}"
+
+
+def shipped_models() -> tuple[Path, ...]:
+    """Return the paths of the shipped models, that of the default one first."""
+    return tuple(map(shipped_model, SHIPPED))
 
 
 def read(path: Path) -> Model:

@@ -8,6 +8,7 @@ from shutil import copyfile
 import pytest
 
 from agent.errors import UsageError
+from agent.model.file import SHIPPED
 from agent.paths import paths
 from agent.wire.base import Done
 from tests.cli.conftest import Run
@@ -61,7 +62,7 @@ def test_without_a_daemon_it_is_done_here(run: Run, village: Path) -> None:
     assert 'model = "village"' in added.out
     assert (paths().models / village.name).read_bytes() == village.read_bytes()
     names = [each["name"] for each in run("model", "list", "--json").record["models"]]
-    assert names == ["so2017", "village"]
+    assert names == [*SHIPPED, "village"]
     assert "comes with reticent" in run("model", "list").out
     assert run("model", "remove", "village", "--json").record == {"done": True}
     assert [*paths().models.iterdir()] == []

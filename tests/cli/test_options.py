@@ -76,7 +76,7 @@ HANDED_ON = [
     (ask.whatif, WhatIf, {"as_json", "standing", "explain"}),
     (lab.attack, AttackOptions, {"as_json", "users", "events", "log", "out"}),
     (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes", "survey"}),
-    (model.build, BuildOptions, {"as_json", "out", "name", "sensitivities"}),
+    (model.build, BuildOptions, {"as_json", "out", "name", "sensitivities", "describe"}),
 ]
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.model_registry import SHIPPED, ModelRegistry
+from agent.daemon.model_registry import ModelRegistry
 from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
-from agent.model.file import SUFFIX, write
+from agent.model.file import SHIPPED, SUFFIX, write
 from agent.model.signature import generate_key, sign, signature_path
 from tests.daemon.doubles import MONDAY
 from tests.decision.made import made_model
@@ -57,14 +57,14 @@ def test_the_shipped_model_is_always_there(filled: Filled) -> None:
     """By its name and as the one that is meant by none, whatever keys are trusted."""
     keys = (STRANGER,)
     shipped = filled.registry.of(None, keys, filled.now)
-    assert filled.registry.of(SHIPPED, ANY, filled.now).digest == shipped.digest
-    [status] = filled.registry.status(keys, filled.now)
-    assert (status.name, status.shipped, status.problem) == (SHIPPED, True, None)
+    assert filled.registry.of(SHIPPED[0], ANY, filled.now).digest == shipped.digest
+    status, _ = filled.registry.status(keys, filled.now)
+    assert (status.name, status.shipped, status.problem) == (SHIPPED[0], True, None)
     assert (status.digest, status.attributes) == (shipped.digest, len(shipped.attributes))
     with pytest.raises(UsageError):
-        filled.registry.remove(SHIPPED)
+        filled.registry.remove(SHIPPED[0])
     with pytest.raises(UsageError):
-        filled.registry.add(filled.made(SHIPPED), ANY, filled.now)
+        filled.registry.add(filled.made(SHIPPED[0]), ANY, filled.now)
 
 
 def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
@@ -74,8 +74,8 @@ def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
     path.unlink()
     model = filled.registry.of("mine", ANY, filled.now)
     assert (added.name, added.digest, added.maker) == ("mine", model.digest, None)
-    assert filled.registry.status(ANY, filled.now)[1] == added
-    assert [each.id for each in filled.registry.usable(ANY, filled.now)] == ["so2017", "made-1"]
+    assert filled.registry.status(ANY, filled.now)[-1] == added
+    assert [each.id for each in filled.registry.usable(ANY, filled.now)] == [*SHIPPED, "made-1"]
     [file] = filled.registry.folder.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     assert filled.registry.folder.stat().st_mode & 0o777 == 0o700
@@ -90,16 +90,16 @@ def test_only_trusted_makers_are_used(filled: Filled) -> None:
     for refused in (path, plain):
         with pytest.raises(SignatureError):
             filled.registry.add(refused, (other,), filled.now)
-    assert filled.registry.names() == [SHIPPED]
+    assert filled.registry.names() == [*SHIPPED]
     assert filled.registry.add(path, (other, key), filled.now).maker == key
     filled.registry.add(plain, ANY, filled.now)
     for name, keys in (("signed", (other,)), ("plain", (key,))):
         with pytest.raises(SignatureError):
             filled.registry.of(name, keys, filled.now)
         assert filled.registry.of(name, ANY, filled.now)
-    assert [each.id for each in filled.registry.usable((key,), filled.now)] == ["so2017", "signed"]
+    assert [each.id for each in filled.registry.usable((key,), filled.now)] == [*SHIPPED, "signed"]
     problems = [each.problem for each in filled.registry.status((key,), filled.now)]
-    assert [problem is None for problem in problems] == [True, False, True]
+    assert [problem is None for problem in problems] == [True, True, False, True]
 
 
 def test_a_signed_model_is_trusted_under_its_own_name_alone(filled: Filled) -> None:
@@ -135,7 +135,7 @@ def test_an_unsound_key_trusts_nobody(filled: Filled) -> None:
     path, key = filled.signed("mine")
     filled.registry.add(path, (key,), filled.now)
     unsound = (key, "ed25519:01" + "0" * 62)
-    assert filled.registry.of(SHIPPED, unsound, filled.now)
+    assert filled.registry.of(SHIPPED[0], unsound, filled.now)
     with pytest.raises(UsageError, match="anybody could sign for it"):
         filled.registry.of("mine", unsound, filled.now)
 
@@ -148,7 +148,7 @@ def test_a_signature_of_another_model_is_refused(filled: Filled) -> None:
     with pytest.raises(SignatureError) as raised:
         filled.registry.add(other, ANY, filled.now)
     assert raised.value.where == str(other)
-    assert filled.registry.names() == [SHIPPED]
+    assert filled.registry.names() == [*SHIPPED]
 
 
 @pytest.mark.parametrize("name", ["Mine", "a b", "", "ä", "-a", "a" * 101])
@@ -190,14 +190,14 @@ def test_a_model_that_changes_is_read_again(filled: Filled) -> None:
     place.write_bytes(whole[:-5])
     with pytest.raises(ModelError):
         filled.registry.of("mine", ANY, filled.now)
-    [_, status] = filled.registry.status(ANY, filled.now)
+    [*_, status] = filled.registry.status(ANY, filled.now)
     assert (status.problem is not None, status.digest, status.queries) == (True, "", 0)
     place.write_bytes(whole)
     assert filled.registry.of("mine", ANY, filled.now).id == "made-2"
     filled.registry.remove("mine")
     with pytest.raises(UsageError):
         filled.registry.of("mine", ANY, filled.now)
-    assert filled.registry.names() == [SHIPPED]
+    assert filled.registry.names() == [*SHIPPED]
 
 
 def test_the_shelf_is_complete_where_nothing_wanted_is_away(filled: Filled) -> None:
@@ -205,7 +205,7 @@ def test_the_shelf_is_complete_where_nothing_wanted_is_away(filled: Filled) -> N
     assert filled.registry.complete([], ANY, filled.now)
     assert not filled.registry.complete(["mine"], ANY, filled.now)
     filled.registry.add(filled.made("mine"), ANY, filled.now)
-    assert filled.registry.complete(["mine", SHIPPED], ANY, filled.now)
+    assert filled.registry.complete(["mine", *SHIPPED], ANY, filled.now)
     (filled.registry.folder / f"other{SUFFIX}").write_bytes(b"no model")
     assert not filled.registry.complete(["mine"], ANY, filled.now)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent.model import attributes, file, metadata, signature
 from agent.model.attributes import Attribute
-from agent.model.file import encode, shipped_model
+from agent.model.file import encode, shipped_model, shipped_models
 from agent.model.metadata import BLANK, FORMAT, Metadata
 from agent.model.model import Query
 from tests.model.examples import reading_model
@@ -63,4 +63,6 @@ def test_the_page_states_the_limits() -> None:
 
 def test_the_shipped_model_lies_in_the_package() -> None:
     """Where the wheel takes it along."""
-    assert shipped_model() == Path(file.__file__).parent / "shipped" / "so2017.safetensors"
+    folder = Path(file.__file__).parent / "shipped"
+    assert {*shipped_models()} == {*folder.glob("*.safetensors")}
+    assert shipped_model() == shipped_models()[0]

@@ -1,18 +1,20 @@
 """Titles in place of codes."""
 
 import random
+import tomllib
+from importlib.resources import files
 
 import pytest
 
 from agent.model.attributes import UNSPECIFIED as CODE_0
 from agent.model.attributes import Attribute
-from agent.model.file import read, shipped_model
+from agent.model.file import read, shipped_models
 from agent.words.titles import UNSPECIFIED, fact, facts, in_order, titled, value_title
 
-SHIPPED = read(shipped_model()).attributes
+ATTRIBUTES = [each for path in shipped_models() for each in read(path).attributes]
 
 
-@pytest.mark.parametrize("attribute", SHIPPED, ids=lambda each: each.name)
+@pytest.mark.parametrize("attribute", ATTRIBUTES, ids=lambda each: each.name)
 def test_no_value_of_the_shipped_model_reads_like_a_code(attribute: Attribute) -> None:
     """And no two values of an attribute read alike."""
     titles = [value_title(each, attribute.title) for each in attribute.values]
@@ -29,6 +31,12 @@ def test_no_value_of_the_shipped_model_reads_like_a_code(attribute: Attribute) -
         ("lt_10", "number of people at the company", "fewer than 10 people"),
         ("10000_up", "number of people at the company", "10,000 or more people"),
         ("7", "", "7"),
+        ("1", "people in the household", "1 person"),
+        ("in", "state of the US", "Indiana"),
+        ("in", "", "in"),
+        ("15k_35k", "income of the household in a year", "$15,000 to $35,000"),
+        ("professional", "kind of job", "professional (science, teaching, health, law, arts)"),
+        ("professional", "highest level of education", "professional degree"),
         ("q3", "salary, in fifths from low to high", "middle fifth"),
         ("open_source", "", "open source"),
     ],
@@ -63,10 +71,19 @@ def test_values_stand_in_their_natural_order(wanted: list[str]) -> None:
     assert in_order(shuffled) == wanted
 
 
-@pytest.mark.parametrize("attribute", SHIPPED, ids=lambda each: each.name)
+@pytest.mark.parametrize("attribute", ATTRIBUTES, ids=lambda each: each.name)
 def test_an_order_keeps_every_value(attribute: Attribute) -> None:
     """What is not specified comes first, what is other last."""
     found = in_order(attribute.values)
     assert sorted(found) == sorted(attribute.values)
     assert found[0] == UNSPECIFIED == CODE_0
     assert "other" not in found[:-1]
+
+
+def test_titles_of_one_attribute_belong_to_one_that_exists() -> None:
+    """By its title, and each to a value that it has."""
+    known = {each.title: {*each.values} for each in ATTRIBUTES}
+    path = files("agent.words") / "values.toml"
+    for title, values in tomllib.loads(path.read_text("utf-8")).items():
+        if title != "any":
+            assert {*values} <= known[title]
