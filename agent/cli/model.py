@@ -63,7 +63,6 @@ DROPPED = {
     "no_intent": ("row without an intent", "rows without an intent"),
     "thin_queries": ("query of too few users", "queries of too few users"),
     "thin_rows": ("row of such a query", "rows of such queries"),
-    "phrasings": ("phrasing of no query", "phrasings of no query"),
 }
 READ = "reading_"  # how the figures of a model begin that say how it reads
 READS = {  # of texts that were left out when it learned to read

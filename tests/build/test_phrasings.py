@@ -153,7 +153,7 @@ def test_what_is_promised_is_measured_on_intents_left_out(monkeypatch: pytest.Mo
     monkeypatch.setattr(phrasings, "encode", vectors)
     known = tuple(tuple(f"{query} {n}" for n in range(30)) for query in ("one", "two"))
     others = tuple((f"i{i}", f"i{i} {n}") for i in range(40) for n in range(3))
-    fit = fit_classifier(["one", "two"], Texts(known, others, 0))
+    fit = fit_classifier(["one", "two"], Texts(known, others))
     figures = fit.figures
     assert figures["reading_top1"] == 1
     assert isinstance(figures["reading_false_accepts"], float)
@@ -166,13 +166,13 @@ def test_what_is_promised_is_measured_on_intents_left_out(monkeypatch: pytest.Mo
     assert (own[:, 1] >= fit.classifier.threshold).mean() >= 0.5
 
 
-def test_texts_of_no_query_are_counted(tables: tuple[Path, Path]) -> None:
+def test_phrasings_of_another_models_query_mean_none(tables: tuple[Path, Path]) -> None:
     """A table may serve a model that lacks some of its queries; empty texts are none."""
     rows = [("query", "text"), ("basic", "goto 10"), ("python", " "), ("PYTHON", "big\tsnake")]
     found = read_texts(table(tables[0], rows), tables[1], ["python", "c"])
     assert found.phrasings == (("big snake",), ())
-    assert found.unknown == 1
-    assert len(found.background) == 15
+    assert ("basic", "goto 10") in found.background
+    assert len(found.background) == 16
 
 
 @pytest.mark.parametrize(
