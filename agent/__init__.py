@@ -2,7 +2,7 @@
 
 The face for programs, without daemon, vault or files of its own; nothing deeper needs importing:
 
-    model = load_model()                                   # the shipped one, or a path
+    model = load_model("so2017")                           # a shipped model, or a path
     request = Request("version control", "forge.example")
     decision = decide(request, Terms(trade_off=20.0), Knowledge(), model)
     decision.disclosed                                     # names, never values
@@ -44,15 +44,17 @@ __all__ = [
 
 
 def load_model(path: str | Path | None = None) -> Model:
-    """Return the model in a file, its arrays read-only; without a path, the shipped model.
+    """Return the model in a file, its arrays read-only; ``path``: or the name of a shipped model.
 
+    Without either it is the first of those shipped.
     UsageError if there is no such file; DamagedModelError or VersionError if it must not be used.
     """
     from pathlib import Path
 
-    from agent.model.file import read, shipped_model
+    from agent.model.file import SHIPPED, read, shipped_model
 
-    return read(shipped_model() if path is None else Path(path))
+    named = SHIPPED[0] if path is None else str(path)
+    return read(shipped_model(named) if named in SHIPPED else Path(named))
 
 
 def load_policy(path: str | Path) -> Policy:

@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(asked: argparse.Namespace) -> None:
-    model = load_model(asked.model)
+    model = load_model(asked.model or "so2017")
     if asked.log is None:
         asyncio.run(serve(Service.of(model, Journal()), asked.port))
         return

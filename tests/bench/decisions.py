@@ -26,14 +26,14 @@ PLANNING = 20  # people who plan
 def figures() -> Iterator[str]:
     """Yield the lines of this benchmark."""
     yield from _opening()
-    model = read(shipped_model())
+    model = read(shipped_model("so2017"))
     yield from _fresh(model)
     yield from _planned(model)
     yield from _plain(model)
 
 
 def _opening() -> Iterator[str]:
-    times = [timed(partial(read, shipped_model())) for _ in range(9)]
+    times = [timed(partial(read, shipped_model("so2017"))) for _ in range(9)]
     yield f"opening the shipped model: p50 {at(times, 50)} ms, worst {at(times, 100)} (bar: 50)"
 
 
@@ -43,13 +43,13 @@ def _fresh(model: Model) -> Iterator[str]:
     As a request gets them, with the reasons of what leaves alone.
     """
     queries = [query.text for query in model.queries]
-    first = [timed(partial(_decide, text, read(shipped_model()))) for text in queries]
+    first = [timed(partial(_decide, text, read(shipped_model("so2017")))) for text in queries]
     yield f"the first decision of a new process: p50 {at(first, 50)} ms, p99 {at(first, 99)}"
     fresh, again, priced, whole = [], [], [], []
     # another epsilon is another request to the model's memory, and the same search
     other_terms = Terms(epsilon=EPSILON * (1 + 1e-9))
     for text in queries:
-        warm = read(shipped_model())
+        warm = read(shipped_model("so2017"))
         for other in queries:
             if other != text:
                 _decide(other, warm)
@@ -76,7 +76,9 @@ def _planned(model: Model) -> Iterator[str]:
     first, new, again = list[float](), list[float](), list[float]()
     for row in range(0, model.population.rows, model.population.rows // PLANNING):
         terms = Terms(mode="planned", epsilon=EPSILON * (1 + row * 1e-9))  # nobody else's decision
-        first.append(timed(partial(_decide, model.queries[0].text, read(shipped_model()), terms)))
+        first.append(
+            timed(partial(_decide, model.queries[0].text, read(shipped_model("so2017")), terms))
+        )
         held, asked = Knowledge(), Counter[int]()
         for place in range(2 * len(model.queries)):
             query = place % len(model.queries)

@@ -11,7 +11,7 @@ from agent.tradeoff.search import ALGORITHMS, greedy_order, maximise
 
 def figures() -> Iterator[str]:
     """Yield the lines of this benchmark."""
-    model = read(shipped_model())
+    model = read(shipped_model("so2017"))
     settings, people = everything(model), model.anonymity_set()
     objectives = (DisclosureObjective(model.mean_utility(), people, settings) for _ in range(2))
     lazy, eager = (

@@ -34,7 +34,7 @@ def test_an_object_has_the_runners_up(run: Run, home: Path) -> None:
     first = record["candidates"][0]
     assert [*first] == ["query", "title", "model", "probability"]
     assert (first["query"], first["probability"]) == ("editor", record["probability"])
-    model = read(shipped_model())
+    model = read(shipped_model("so2017"))
     candidates = model.read(HARD).candidates
     ours = [each for each in record["candidates"] if each["model"] == model.id]
     assert [each["probability"] for each in ours] == pytest.approx(

@@ -264,7 +264,7 @@ def test_a_changed_value_is_disclosed_anew_and_the_latest_counts() -> None:
 
 def test_a_new_user_with_three_facts_stays_among_many() -> None:
     """Whatever is asked: what is not set was chosen too, and two answers left nobody."""
-    model = read(shipped_model())
+    model = read(shipped_model("so2017"))
     own = {"region": "west_europe", "int_python": "yes", "dev_web": "yes"}
     vault = MemoryVault(own, model)
     agent = agent_of(FixedRules('preset = "balanced"'), model, vault)

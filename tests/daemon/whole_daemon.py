@@ -146,7 +146,7 @@ def end(places: Paths) -> None:
 def furnish(places: Paths, policy: str = BALANCED) -> None:
     """Make a vault with a profile, and a policy."""
     with create(Location.of(places), PASSPHRASE, FAST)[0] as vault:
-        change(vault.profile, PROFILE, [], [read(shipped_model())])
+        change(vault.profile, PROFILE, [], [read(shipped_model("so2017"))])
     places.config.mkdir(mode=0o700)
     places.policy.write_text(policy)
 

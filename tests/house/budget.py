@@ -58,7 +58,7 @@ COUNTS = {
     "lines of tests": (42_000, 62_000),
 }
 STANDING = {
-    "agent": Size(405, 4),
+    "agent": Size(406, 4),
     "agent/cli": Size(4_900, 31),
     "agent/daemon": Size(5_250, 33),
     "agent/decision": Size(1_500, 11),

@@ -169,6 +169,6 @@ def test_examples_of_finding(text: str, query: str | None) -> None:
 )
 def test_what_only_resembles_a_query_of_the_shipped_model(text: str, query: str | None) -> None:
     """It was read as one by the characters in common, and carried up to five facts."""
-    model = read(shipped_model())
+    model = read(shipped_model("so2017"))
     found = model.match(text)
     assert (None if found is None else model.queries[found].text) == query

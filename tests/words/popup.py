@@ -1,12 +1,14 @@
 """The popup's words, generated: `python -m tests.words.popup` writes them anew.
 
-Titles of attributes and values are those of the shipped model.
+Titles of attributes and values are those of the shipped models. Where two of them give an attribute
+of one name different titles, the popup, which does not know the model, shows the name.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from agent.model.file import read, shipped_model
+from agent.model.attributes import Attribute
+from agent.model.file import read, shipped_models
 from agent.words.outcomes import BROWSER, BROWSER_STATES, REASONS, WHY_NOTHING
 from agent.words.titles import value_title
 from tests.house.tree import ROOT
@@ -17,18 +19,24 @@ HEAD = "/** Generated from agent/words by `python -m tests.words.popup`: change 
 
 def words() -> str:
     """Return the whole module."""
-    attributes = read(shipped_model()).attributes
+    attributes = [each for path in shipped_models() for each in read(path).attributes]
+    titles = {name: {e.title for e in attributes if e.name == name} for name in names(attributes)}
     states = {key: {"text": text, "hint": hint} for key, (text, hint) in BROWSER_STATES.items()}
     tables: dict[str, Mapping[str, object]] = {
         "STATES": states,
         "WHY_NOTHING": dict[str, object]((*WHY_NOTHING.items(), *BROWSER.items())),
         "REASONS": REASONS,
-        "TITLES": {each.name: each.title for each in attributes},
+        "TITLES": {name: min(found) for name, found in titles.items() if len(found) == 1},
         "VALUES": {
             value: title
             for each in attributes
             for value in each.values
-            if (title := value_title(value, each.title)) != value.replace("_", " ")
+            if (title := value_title(value)) != value.replace("_", " ")
+        },
+        "VALUES_OF": {
+            name: own
+            for name in names(attributes)
+            if (own := own_titles([each for each in attributes if each.name == name]))
         },
     }
     texts = (
@@ -36,6 +44,18 @@ def words() -> str:
         for name, table in tables.items()
     )
     return "\n".join([HEAD, *texts])
+
+
+def names(attributes: Sequence[Attribute]) -> list[str]:
+    """Return the names of attributes, each once."""
+    return [*dict.fromkeys(each.name for each in attributes)]
+
+
+def own_titles(attributes: Sequence[Attribute]) -> dict[str, str]:
+    """Return the titles of the values of attributes of one name that are not those of any."""
+    pairs = [(each.title, value) for each in attributes for value in each.values]
+    titles = {value: value_title(value, title) for title, value in pairs}
+    return {value: title for value, title in titles.items() if title != value_title(value)}
 
 
 if __name__ == "__main__":

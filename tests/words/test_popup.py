@@ -1,6 +1,6 @@
 """The popup says what the other doors say."""
 
-from agent.model.file import read, shipped_model
+from agent.model.file import read, shipped_models
 from agent.words.titles import value_title
 from tests.words.popup import PLACE, words
 
@@ -11,9 +11,9 @@ def test_the_popup_s_words_are_up_to_date() -> None:
 
 
 def test_one_title_per_value_is_enough() -> None:
-    """The popup does not know which attribute a value is of."""
-    found: dict[str, set[str]] = {}
-    for each in read(shipped_model()).attributes:
+    """The popup does not know which model an attribute is of."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for each in (each for path in shipped_models() for each in read(path).attributes):
         for value in each.values:
-            found.setdefault(value, set()).add(value_title(value, each.title))
+            found.setdefault((each.name, value), set()).add(value_title(value, each.title))
     assert {value: titles for value, titles in found.items() if len(titles) > 1} == {}

@@ -1,6 +1,6 @@
 /** What the popup shows: plain values, each of which the page shows as text. */
 
-import { REASONS, STATES, TITLES, VALUES, WHY_NOTHING } from "./words.js";
+import { REASONS, STATES, TITLES, VALUES, VALUES_OF, WHY_NOTHING } from "./words.js";
 
 /**
  * @typedef {{name: string, value: string, why: string}} Row by titles, not by codes
@@ -31,7 +31,7 @@ export function page({ search, state, fault, stale, offered, refused }) {
   const gain = ([name]) => because.get(name)?.gain_bits ?? -Infinity;
   const row = ([name, value]) => ({
     name: titleOf(name),
-    value: Object.hasOwn(VALUES, value) ? VALUES[value] : value.replaceAll("_", " "),
+    value: valueOf(name, value),
     why: whyOf(because.get(name)),
   });
   const rows = (pairs) => pairs.sort((one, other) => compared(gain(other), gain(one))).map(row);
@@ -61,6 +61,12 @@ export function counted(number, what) {
 
 function titleOf(name) {
   return Object.hasOwn(TITLES, name) ? TITLES[name] : name;
+}
+
+function valueOf(name, value) {
+  const own = Object.hasOwn(VALUES_OF, name) ? VALUES_OF[name] : {};
+  const titles = Object.hasOwn(own, value) ? own : VALUES;
+  return Object.hasOwn(titles, value) ? titles[value] : value.replaceAll("_", " ");
 }
 
 function stateOf(state, fault) {

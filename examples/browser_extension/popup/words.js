@@ -71,14 +71,10 @@ export const REASONS = {
 
 export const TITLES = {
   "gender": "gender",
-  "race": "race or ethnicity",
-  "region": "region of the world",
   "education": "highest level of education",
   "parents_education": "highest level of the parents' education",
   "major": "main field of study",
   "employment": "employment status",
-  "occupation": "relation to programming",
-  "student": "enrolled at a university",
   "hobby": "programs as a hobby or for open source",
   "remote": "share of work done from home",
   "company_size": "number of people at the company",
@@ -111,7 +107,24 @@ export const TITLES = {
   "int_ruby": "interested in Ruby",
   "int_apple": "interested in Swift and Objective-C",
   "int_stats": "interested in statistical languages",
-  "int_systems": "interested in newer systems languages"
+  "int_systems": "interested in newer systems languages",
+  "state": "state of the US",
+  "sex": "sex",
+  "age": "age",
+  "hispanic": "Hispanic or Latino",
+  "born_in_us": "born in the US",
+  "citizen": "US citizen",
+  "marital": "marital status",
+  "partner": "partner in the household",
+  "home": "home, owned or rented",
+  "income": "income of the household in a year",
+  "work": "work",
+  "hours": "working full-time or part-time",
+  "industry": "industry",
+  "employer": "employer",
+  "children": "children under 18 in the household",
+  "youngest_child": "age of the youngest child in the household",
+  "household": "people in the household"
 };
 
 export const VALUES = {
@@ -152,18 +165,18 @@ export const VALUES = {
   "oss": "for open source",
   "complicated": "it's complicated",
   "few_days_month": "a few days a month",
-  "10000_up": "10,000 or more people",
-  "1000_9999": "1,000 to 9,999 people",
-  "100_999": "100 to 999 people",
-  "10_99": "10 to 99 people",
-  "lt_10": "fewer than 10 people",
+  "10000_up": "10,000 or more",
+  "1000_9999": "1,000 to 9,999",
+  "100_999": "100 to 999",
+  "10_99": "10 to 99",
+  "lt_10": "less than 10",
   "non_profit": "non-profit",
   "public_corp": "public company",
-  "10_19": "10 to 19 years",
-  "20_up": "20 or more years",
-  "3_5": "3 to 5 years",
-  "6_9": "6 to 9 years",
-  "lt_3": "less than 3 years",
+  "10_19": "10 to 19",
+  "20_up": "20 or more",
+  "3_5": "3 to 5",
+  "6_9": "6 to 9",
+  "lt_3": "less than 3",
   "q1": "lowest fifth",
   "q2": "second fifth",
   "q3": "middle fifth",
@@ -181,5 +194,173 @@ export const VALUES = {
   "8am": "8 am",
   "9am": "9 am",
   "night_early": "at night or early in the morning",
-  "noon_later": "noon or later"
+  "noon_later": "noon or later",
+  "15_17": "15 to 17",
+  "18_24": "18 to 24",
+  "25_34": "25 to 34",
+  "35_44": "35 to 44",
+  "45_54": "45 to 54",
+  "55_64": "55 to 64",
+  "65_74": "65 to 74",
+  "75_up": "75 or more",
+  "no_diploma": "no high school diploma",
+  "associate": "associate degree",
+  "0_1": "0 to 1",
+  "2_4": "2 to 4",
+  "5_9": "5 to 9",
+  "10_13": "10 to 13",
+  "14_17": "14 to 17",
+  "6_up": "6 or more"
+};
+
+export const VALUES_OF = {
+  "race": {
+    "asian": "Asian",
+    "other": "another, or several"
+  },
+  "region": {
+    "northeast": "Northeast",
+    "midwest": "Midwest",
+    "south": "South",
+    "west": "West"
+  },
+  "occupation": {
+    "mgmt_biz_finance": "management, business or finance",
+    "professional": "professional (science, teaching, health, law, arts)",
+    "service": "service (care, food, cleaning, protection)",
+    "office_admin": "office or administration",
+    "farming_forestry_fishing": "farming, forestry or fishing",
+    "construction": "construction or extraction",
+    "install_repair_maint": "installation, maintenance or repair",
+    "transport": "transport or moving goods"
+  },
+  "student": {
+    "not_asked": "not asked (over 49)"
+  },
+  "company_size": {
+    "10000_up": "10,000 or more people",
+    "1000_9999": "1,000 to 9,999 people",
+    "100_999": "100 to 999 people",
+    "10_99": "10 to 99 people",
+    "lt_10": "fewer than 10 people"
+  },
+  "years_program": {
+    "10_19": "10 to 19 years",
+    "20_up": "20 or more years",
+    "3_5": "3 to 5 years",
+    "6_9": "6 to 9 years",
+    "lt_3": "less than 3 years"
+  },
+  "years_job": {
+    "10_19": "10 to 19 years",
+    "20_up": "20 or more years",
+    "3_5": "3 to 5 years",
+    "6_9": "6 to 9 years",
+    "lt_3": "less than 3 years"
+  },
+  "state": {
+    "al": "Alabama",
+    "ak": "Alaska",
+    "az": "Arizona",
+    "ar": "Arkansas",
+    "ca": "California",
+    "co": "Colorado",
+    "ct": "Connecticut",
+    "de": "Delaware",
+    "dc": "District of Columbia",
+    "fl": "Florida",
+    "ga": "Georgia",
+    "hi": "Hawaii",
+    "id": "Idaho",
+    "il": "Illinois",
+    "in": "Indiana",
+    "ia": "Iowa",
+    "ks": "Kansas",
+    "ky": "Kentucky",
+    "la": "Louisiana",
+    "me": "Maine",
+    "md": "Maryland",
+    "ma": "Massachusetts",
+    "mi": "Michigan",
+    "mn": "Minnesota",
+    "ms": "Mississippi",
+    "mo": "Missouri",
+    "mt": "Montana",
+    "ne": "Nebraska",
+    "nv": "Nevada",
+    "nh": "New Hampshire",
+    "nj": "New Jersey",
+    "nm": "New Mexico",
+    "ny": "New York",
+    "nc": "North Carolina",
+    "nd": "North Dakota",
+    "oh": "Ohio",
+    "ok": "Oklahoma",
+    "or": "Oregon",
+    "pa": "Pennsylvania",
+    "ri": "Rhode Island",
+    "sc": "South Carolina",
+    "sd": "South Dakota",
+    "tn": "Tennessee",
+    "tx": "Texas",
+    "ut": "Utah",
+    "vt": "Vermont",
+    "va": "Virginia",
+    "wa": "Washington",
+    "wv": "West Virginia",
+    "wi": "Wisconsin",
+    "wy": "Wyoming"
+  },
+  "partner": {
+    "none": "no partner",
+    "cohabit": "unmarried partner",
+    "spouse": "husband or wife"
+  },
+  "home": {
+    "own": "owned",
+    "rent": "rented",
+    "other": "neither owned nor rented"
+  },
+  "income": {
+    "lt_15k": "less than $15,000",
+    "15k_35k": "$15,000 to $35,000",
+    "35k_60k": "$35,000 to $60,000",
+    "60k_100k": "$60,000 to $100,000",
+    "100k_150k": "$100,000 to $150,000",
+    "150k_up": "$150,000 or more"
+  },
+  "work": {
+    "employed": "has a job",
+    "unemployed": "laid off or looking for a job",
+    "not_working": "no job, and not looking for one"
+  },
+  "industry": {
+    "agric_forestry_hunting": "farming, forestry, fishing or hunting",
+    "manuf": "manufacturing",
+    "trade": "wholesale or retail",
+    "transport_util": "transport or utilities",
+    "information": "media or telecommunications",
+    "finance": "finance, insurance or real estate",
+    "prof_biz_svcs": "professional or business services",
+    "edu_health_svcs": "education or health",
+    "hospitality": "leisure, hotels or restaurants",
+    "public_admin": "public administration",
+    "other": "other services"
+  },
+  "employer": {
+    "private": "private company or organisation",
+    "govt": "government",
+    "without_pay": "family business, without pay"
+  },
+  "youngest_child": {
+    "none": "no child"
+  },
+  "household": {
+    "1": "1 person",
+    "2": "2 people",
+    "3": "3 people",
+    "4": "4 people",
+    "5": "5 people",
+    "6_up": "6 or more people"
+  }
 };

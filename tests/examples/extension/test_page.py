@@ -48,7 +48,7 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
     assert shown["state"] is None
     assert shown["search"]["headline"] == "Sent 3 facts to a.example:"
     assert shown["sent"] == [
-        {"name": "region of the world", "value": "Western Europe", "why": WORTH_IT},
+        {"name": "region", "value": "Western Europe", "why": WORTH_IT},
         {"name": "age", "value": "very young", "why": WORTH_IT},
         {"name": "interested in Python", "value": "yes", "why": REASONS["always"]},
     ]
@@ -58,7 +58,7 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
         "1 more fact waits for your approval.",
     ]
     assert shown["figures"] == [
-        "region of the world: helps by 0.215 bits, costs 0.02 bits",
+        "region: helps by 0.215 bits, costs 0.02 bits",
         "gender: helps by 1 bit, costs 0.25 bits",
         "age: helps by 0.1 bits, costs 0.02 bits",
     ]

@@ -16,7 +16,7 @@ from examples.search_service.service import Service
 @pytest.fixture(scope="session")
 def model() -> Model:
     """The model that comes with Reticent."""
-    return read(shipped_model())
+    return read(shipped_model("so2017"))
 
 
 @pytest.fixture(scope="session")
