@@ -19,6 +19,7 @@ from agent.daemon.model_registry import ModelRegistry
 from agent.errors import UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
 from agent.model.attributes import Attribute
+from agent.model.concepts import Fact
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
 from agent.paths import Paths, paths
@@ -96,7 +97,7 @@ def most_useful(model: Model) -> list[Attribute]:
     return [model.attributes[place] for place in order]
 
 
-def ask_values(asked: Sequence[Attribute]) -> dict[str, str]:
+def ask_values(asked: Sequence[Attribute | Fact]) -> dict[str, str]:
     """Return values of attributes as somebody at the terminal gives them, without skipped ones."""
     values: dict[str, str] = {}
     number = 0
@@ -116,7 +117,7 @@ def ask_values(asked: Sequence[Attribute]) -> dict[str, str]:
     return values
 
 
-def _ask_value(attribute: Attribute) -> str:
+def _ask_value(attribute: Attribute | Fact) -> str:
     """Return one value, REST, BACK, or nothing where it is skipped; what is typed is not echoed."""
     values = in_order(attribute.values[1:])
     titles = [value_title(each, attribute.title) for each in values]

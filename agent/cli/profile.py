@@ -1,7 +1,8 @@
 """`reticent profile`: the user's own values."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -10,14 +11,16 @@ import msgspec
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands
-from agent.cli.init import ask_values, most_useful
+from agent.cli.init import ask_values, chosen, most_useful
 from agent.cli.options import PATH, Answer, answers, at_terminal, names, option, yes_option
-from agent.cli.printing import Column, page, paragraph, table, told, wide
+from agent.cli.printing import Column, facts, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
 from agent.errors import UsageError
 from agent.files import create_private, read_bytes
+from agent.model.attributes import UNSPECIFIED
+from agent.model.concepts import Concepts, Fact
 from agent.model.file import SUFFIX, read, shipped_model
-from agent.model.model import Model, person_codes, unknown_person
+from agent.model.model import Model, unknown_person
 from agent.paths import paths
 from agent.vault.profile import LARGEST, profile_toml, read_profile
 from agent.wire.client import Client
@@ -30,6 +33,7 @@ from agent.words.titles import Titles, titled, value_title
 MASK = "***"
 BACK = "`reticent requests undo` reverts this until the vault is locked."
 COLUMNS = (wide("fact"), wide("value"))
+SHARED = (*COLUMNS, wide("used by"))
 PIPE = Path("-")
 INPUT = "the standard input"
 FORM = "write NAME=VALUE, one per line"
@@ -59,10 +63,18 @@ def show(*, reveal: bool) -> Answer:
     with door() as client:
         values = client.call("profile").values
         titles = titles_of(client)
+        known = Concepts(_models(client) if len(values) > 1 else ())
+    shared = {each.id for each in known.models} & values.keys()
+    united = _united(values, known, reveal=reveal) if len(shared) > 1 else []
     if not reveal:
         values = {model: dict.fromkeys(each, MASK) for model, each in values.items()}
     parts = []
+    if united:
+        head = f"You have set {counted(len(united), 'fact')}."
+        parts = [page(head, table(SHARED, united))]
     for model, each in values.items():
+        if united and model in shared:
+            continue
         named = ((titles.get(name, name), value) for name, value in each.items())
         rows = [(title, value_title(value, title)) for title, value in named]
         head = f"You have set {counted(len(each), 'fact')} for the model {model}."
@@ -70,6 +82,21 @@ def show(*, reveal: bool) -> Answer:
     none = ["You have set no facts yet: `reticent profile edit` asks for them."]
     parts += ["`--reveal` shows the values."] if parts and not reveal else []
     return Answer({"values": values}, "\n\n".join(parts or none))
+
+
+def _united(
+    values: Mapping[str, Mapping[str, str]], known: Concepts, *, reveal: bool
+) -> list[tuple[str, str, str]]:
+    """Return every fact that is set once: its title, its value, and the models that use it."""
+    rows = []
+    for fact in known.facts().values():
+        own = {m.id: values.get(m.id, {}).get(each.name) for m, each in fact.attributes}
+        set_ = {model: value for model, value in own.items() if value is not None}
+        if set_:
+            value = next((each for each in set_.values() if each != UNSPECIFIED), UNSPECIFIED)
+            shown = value_title(value, fact.title) if reveal else MASK
+            rows.append((fact.title, shown, ", ".join(set_)))
+    return rows
 
 
 @profile.command()
@@ -107,8 +134,10 @@ def edit(*, model: str | None) -> Answer:
     """
     _check_terminal()
     with door() as client:
-        found = {each.name: each for own in _models(client, model) for each in most_useful(own)}
-        values = ask_values([*found.values()])
+        models = _models(client, model)
+        found = Concepts(models).facts()
+        order = dict.fromkeys(each.concept for own in models for each in most_useful(own))
+        values = ask_values([found[concept] for concept in order])
         return _change(client, ProfileChange(model=model, set=values))
 
 
@@ -166,24 +195,37 @@ def _lines() -> dict[str, str]:
 def _coded(given: dict[str, str], models: Sequence[Model]) -> dict[str, str]:
     """Return values with codes in place of their titles; the daemon refuses what is neither."""
     codes = {
-        (each.name, value_title(value, each.title).casefold()): value
+        (name, value_title(value, each.title).casefold()): value
         for own in reversed(models)
         for each in own.attributes
         for value in each.values
+        for name in (each.name, f"{own.id}.{each.name}")
     }
     return {name: codes.get((name, value.casefold()), value) for name, value in given.items()}
 
 
 def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
     """Return what somebody at the terminal chooses; UsageError for a name that no model has."""
-    codes = [person_codes(each) for each in models]
-    for name in names:
-        if not any(name in each for each in codes):
-            values = {value for each in codes for own in each.values() for value in own}
+    known = Concepts(models).facts().values()
+    values = {value for each in known for value in each.values}
+    alike = {name: [each for each in known if each.called(name)] for name in names}
+    for name, found in alike.items():
+        if not found:
             raise VALUE_GIVEN if name in values else unknown_person(name, models)
     _check_terminal()
-    found = {each.name: each for own in reversed(models) for each in own.attributes}
-    return ask_values([found[name] for name in dict.fromkeys(names)])
+    return ask_values([_meant(name, found) for name, found in alike.items()])
+
+
+def _meant(name: str, alike: Sequence[Fact]) -> Fact:
+    """Return the fact that is meant by a name, asked for where models call two facts alike."""
+    while len(alike) > 1:
+        told(f"{name} may be {counted(len(alike), 'different fact')}:")
+        click.echo(facts((str(at), each.title) for at, each in enumerate(alike, 1)), err=True)
+        text = click.prompt("Number", default="1", show_default=False, err=True)
+        with suppress(UsageError):
+            title = chosen(text.strip(), [each.title for each in alike])
+            alike = [next(each for each in alike if each.title == title)]
+    return alike[0]
 
 
 @profile.command(name="import")

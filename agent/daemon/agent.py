@@ -27,6 +27,7 @@ from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, read_notice
 from agent.wire.state import ModelStatus, PolicyStatus, Status
+from agent.words.figures import listed
 from policy.hosts import load_suffixes
 from policy.settings import DaemonSettings
 
@@ -95,7 +96,8 @@ class Agent:
 
     ``place``: of the vault; ``started_at``: with a zone; ``locks``: how often a lock was requested;
     ``trouble``: why the vault let no answer leave, None where it lets them; ``ahead``: of the
-    clock, the time by which all is decided.
+    clock, the time by which all is decided; ``contradicted``: titles of facts that models had
+    different values of, when they were brought together.
     """
 
     place: Location
@@ -111,6 +113,7 @@ class Agent:
     ahead: timedelta = timedelta()
     locks: int = 0
     trouble: VaultError | None = None
+    contradicted: tuple[str, ...] = ()
     _floor: _Floor | None = field(default=None, init=False)
 
     def time(
@@ -175,12 +178,19 @@ class Agent:
         """
         load_suffixes()
         self.trouble = None
-        vault.ledger.disclosures.concepts = Concepts(self.usable_models(now))
+        self.follow_models(vault, now)
         self.rules.usage.begin(now)
         self.consent.opened(vault.items)
         policy, keys = self.rules.policy, self.rules.active.keys
         complete = policy is not None and self.registry.complete(policy.models, keys, now)
         self.sources.opened(vault.items, self.request_attributes(now), complete=complete)
+
+    def follow_models(self, vault: Vault, now: datetime) -> None:
+        """Have each fact once for all models that may be used, in the profile and in the ledger."""
+        usable = self.usable_models(now)
+        vault.ledger.disclosures.concepts = Concepts(usable)
+        with suppress(VaultError):  # it is said elsewhere, and tried again
+            self.contradicted = vault.profile.follow(usable) or self.contradicted
 
     def request_attributes(self, now: datetime) -> frozenset[str]:
         """Return the names of the request attributes of all models that may be used."""
@@ -208,6 +218,7 @@ class Agent:
             ends.callback(self._close, vault)
             ends.callback(self.consent.closed)
             ends.callback(self.sources.closed)
+            self.contradicted = ()
 
     def _close(self, vault: Vault) -> None:
         """Close a vault, or keep it for the next try where it stays open."""
@@ -286,6 +297,9 @@ def _vault_notes(
         latest = vault.ledger.latest or now
         yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"
     yield from vault.notes
+    if agent.contradicted:
+        facts = listed(agent.contradicted)
+        yield f"models had different values of {facts}: that of the first model was kept"
     for model in usable:
         if names := vault.profile.misfits(model):
             yield f"{MISFIT}{model.id} lacks your values for {', '.join(names)}"

@@ -29,7 +29,6 @@ from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
 from agent.decision.tradeoff_curve import advanced
 from agent.errors import LockedError, UsageError, VaultError
-from agent.model.concepts import Concepts
 from agent.vault.secrets import Secret
 from agent.vault.vault import accounts_of
 from agent.wire.base import Done
@@ -287,8 +286,7 @@ class Calls:
             self.agent.bus.publish("models")
             if self.agent.vault is not None:
                 now = self._clock()  # a model that is away now may be back soon
-                concepts = Concepts(self.agent.usable_models(now))
-                self.agent.vault.ledger.disclosures.concepts = concepts
+                self.agent.follow_models(self.agent.vault, now)
                 with suppress(VaultError):  # what cannot be kept now is no reason to end
                     names = self.agent.request_attributes(now)
                     self.agent.sources.opened(self.agent.vault.items, names)

@@ -10,10 +10,11 @@ from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
 from agent.decision.request import inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
+from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import Forgetting, Step, knowledge_in
-from agent.vault.profile import Values, differing, planned
+from agent.vault.profile import Values, differing, followed, planned
 from agent.vault.vault import Vault
 from agent.wire import records
 from agent.wire.base import LATEST_ENTRIES
@@ -126,14 +127,8 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
     vault, pool_of = opened(agent), agent.rules.active.pool_of
     concepts = vault.ledger.disclosures.concepts
     before = vault.profile.values()
-    after, usable = before, agent.usable_models(now)
-    if wanted.set or wanted.unset or not wanted.models:
-        every, set_, unset = wanted.model is None, wanted.set, wanted.unset
-        models = usable if wanted.model is None else [_named(agent, wanted.model, usable, now)]
-        after = planned(after, set_, unset, models, replace=wanted.replace, everywhere=every)
-    for name, own in wanted.models.items():
-        model = _named(agent, name, usable, now)
-        after = planned(after, own, (), [model], replace=wanted.replace)
+    usable = agent.usable_models(now)
+    after = _changed(agent, wanted, before, usable, now)
     differs = differing(before, after)
     if differs and not wanted.dry_run:
         vault.profile.keep(after)
@@ -179,6 +174,29 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
     )
 
 
+def _changed(
+    agent: Agent,
+    wanted: records.ProfileChange,
+    before: Values,
+    usable: Sequence[Model],
+    now: datetime,
+) -> Values:
+    """Return the values after a change; UsageError as `change` raises it."""
+    after = before
+    if wanted.set or wanted.unset or not wanted.models:
+        every, set_, unset = wanted.model is None, wanted.set, wanted.unset
+        models = usable if wanted.model is None else [_named(agent, wanted.model, usable, now)]
+        after = planned(
+            after, set_, unset, models, replace=wanted.replace, everywhere=every, others=usable
+        )
+    named = {_named(agent, name, usable, now).id for name in wanted.models}
+    for name, own in wanted.models.items():
+        model = _named(agent, name, usable, now)
+        rest = [each for each in usable if each.id not in named]
+        after = planned(after, own, (), [model], replace=wanted.replace, others=rest)
+    return followed(after, usable)[0] if wanted.models else after
+
+
 def _by_concept(before: Values, after: Values, concepts: Concepts) -> dict[str, str | None]:
     """Return the facts that change by concept, as they will be; None for what is unset."""
     found = dict[str, str | None]()
@@ -186,7 +204,8 @@ def _by_concept(before: Values, after: Values, concepts: Concepts) -> dict[str, 
         value = after.get(model, {}).get(name)
         named = before.get(model, {}).get(name, "") if value is None else value
         fact = concepts.current(Meaning(f"{model}.{name}", f"{model}:{named}"))
-        found[fact.concept] = None if value is None else fact.value
+        if value != UNSPECIFIED or fact.concept not in found:  # what another model lacks is set
+            found[fact.concept] = None if value is None else fact.value
     return found
 
 

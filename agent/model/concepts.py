@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED, Attribute
-from agent.model.model import Model
+from agent.model.model import Model, unknown_person
 
 
 class Meaning(NamedTuple):
@@ -24,6 +25,23 @@ def meaning_of(name: str, value: str, model: Model) -> Meaning:
     concept = attribute.value_concepts[attribute.code(value)]
     own = value == UNSPECIFIED or concept is None
     return Meaning(attribute.concept, f"{model.id}:{value}" if own else str(concept))
+
+
+class Fact(NamedTuple):
+    """One fact that models know, each under a name of its own.
+
+    ``name``: what commands call it; ``title``: of the first model; ``values``: of all of them;
+    ``attributes``: each with its model.
+    """
+
+    name: str
+    title: str
+    values: tuple[str, ...]
+    attributes: tuple[tuple[Model, Attribute], ...]
+
+    def called(self, name: str) -> bool:
+        """Say whether it has this name in a model, or as MODEL.NAME."""
+        return any(name in {each.name, f"{m.id}.{each.name}"} for m, each in self.attributes)
 
 
 def by_concept(model: Model) -> Mapping[str, Attribute]:
@@ -124,3 +142,36 @@ class Concepts:
             for each in other.attributes[: other.persons]
         )
         return f"{model.id}.{name}" if any(alike) else name
+
+    def facts(self) -> dict[str, Fact]:
+        """Return every fact once, by its concept, in the order of the models."""
+        found: dict[str, list[tuple[Model, Attribute]]] = {}
+        for model in self.models:
+            for concept, attribute in by_concept(model).items():
+                found.setdefault(concept, []).append((model, attribute))
+        return {
+            concept: Fact(
+                self.name(own[0][0], concept),
+                own[0][1].title,
+                tuple(dict.fromkeys(value for _, each in own for value in each.values)),
+                tuple(own),
+            )
+            for concept, own in found.items()
+        }
+
+    def named(self, name: str) -> str:
+        """Return the concept that a name, or MODEL.NAME, stands for.
+
+        UsageError where it stands for none, or for two facts that models call alike.
+        """
+        found = {
+            concept: f"{fact.name} ({fact.title})"
+            for concept, fact in self.facts().items()
+            if fact.called(name)
+        }
+        if not found:
+            raise unknown_person(name, self.models)
+        if len(found) > 1:
+            hint = f"write {' or '.join(sorted(found.values()))}"
+            raise UsageError(f"{name} may be {len(found)} different facts", hint)
+        return next(iter(found))

@@ -7,7 +7,8 @@ import msgspec
 
 from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
-from agent.model.model import Model, checked, person_codes, unknown_person
+from agent.model.concepts import Concepts, by_concept, meaning_of
+from agent.model.model import Model, checked, person_codes
 from agent.vault.connection import damaged
 from agent.vault.seal import from_json
 from agent.vault.store import Store
@@ -66,6 +67,16 @@ class Profile:
         """Return the attributes whose values a model does not have any more."""
         return tuple(sorted(self._values.get(model.id, {}).keys() - self._fitting(model).keys()))
 
+    def follow(self, models: Sequence[Model]) -> tuple[str, ...]:
+        """Have each fact once for all these models; return the titles of what contradicted.
+
+        As older profiles may, and one from before a model was installed. VaultError.
+        """
+        after, differ = followed(self._values, models)
+        if after != self._values:
+            self.keep(after)
+        return differ
+
     def keep(self, values: Values) -> None:
         """Replace all values; VaultError if that fails: then nothing has changed."""
         kept = {model: own for model, own in values.items() if own}
@@ -86,38 +97,76 @@ def planned(
     *,
     replace: bool = False,
     everywhere: bool = False,
+    others: Sequence[Model] = (),
 ) -> Values:
-    """Return all values after setting and unsetting some in every model that has them. Pure.
+    """Return all values after setting and unsetting facts, each by its name or MODEL.NAME. Pure.
 
-    ``replace``: remove all other values of these models; ``everywhere``: remove values from models
-    that are not given, too. Raises UsageError for an attribute that no model has or that is set
-    for every request, and for a value that a model with the attribute lacks.
+    ``models``: whose names these are; ``others``: the rest of those installed, whose values of the
+    same facts follow (`followed`); ``replace``: remove all other values of ``models``;
+    ``everywhere``: remove values from models that are not given, too. Raises UsageError for a fact
+    that no model has, that two have by one name, or that is set for every request, and for a value
+    that no model with the fact has.
     """
-    names = {name for model in models for name in person_codes(model)}
-    for name in given:
-        if name not in names:
-            raise unknown_person(name, models)
-    own = {
-        model.id: {
-            name: checked(name, value, model)
-            for name, value in given.items()
-            if name in person_codes(model)
-        }
-        for model in models
-    }
+    concepts = Concepts(models)
+    facts = concepts.facts()
+    own: dict[str, dict[str, str]] = {model.id: {} for model in models}
+    for name, value in given.items():
+        fact = facts[concepts.named(name)]
+        first = sorted(fact.attributes, key=lambda pair: name != f"{pair[0].id}.{pair[1].name}")
+        fits = [(model, each) for model, each in first if value in each.values]
+        if not fits:
+            raise UsageError.unknown(f"value of {name}", value, fact.values)
+        own[fits[0][0].id][fits[0][1].name] = value
     gone = before.keys() | own.keys() if everywhere else own.keys()
-    names |= {name for model in gone for name in before.get(model, {})}
+    stored = {name for model in gone for name in before.get(model, {})}
+    dropped = {concepts.named(name) for name in given}
     for name in unset:
         if name in given:
             raise UsageError(f"{name} is both set and unset", "remove it from one of the two")
-        if name not in names:
-            raise unknown_person(name, models)
+        if name not in stored or any(name in person_codes(model) for model in models):
+            dropped.add(concepts.named(name))
+    if replace:
+        dropped |= facts.keys()
     values = {model: dict(kept) for model, kept in before.items()}
     for model in gone:
         rest = {} if replace else values.get(model, {})
         values[model] = {name: value for name, value in rest.items() if name not in unset}
-        values[model] |= own.get(model, {})
-    return {model: kept for model, kept in values.items() if kept}
+    installed = {model.id: model for model in (*models, *others)}
+    for each in installed.values():
+        names = {by_concept(each)[one].name for one in dropped & by_concept(each).keys()}
+        kept = values.get(each.id, {})
+        values[each.id] = {name: value for name, value in kept.items() if name not in names}
+        values[each.id] |= own.get(each.id, {})
+    followed_, _ = followed(values, [*installed.values()])
+    return {model: kept for model, kept in followed_.items() if kept}
+
+
+def followed(values: Values, models: Sequence[Model]) -> tuple[Values, tuple[str, ...]]:
+    """Return the values with every fact in all models that know it; and what contradicted.
+
+    The first value that says something counts, in the order of the models; where a model lacks it,
+    the fact is "unspecified" there. What contradicted are the titles of facts that two models had
+    different values of.
+    """
+    concepts, after = Concepts(models), {model: dict(own) for model, own in values.items()}
+    differ = []
+    for fact in concepts.facts().values():
+        told = [
+            meaning_of(each.name, values[model.id][each.name], model)
+            for model, each in fact.attributes
+            if values.get(model.id, {}).get(each.name) in each.values
+        ]
+        if not told:  # not set, or by a value that the model does not have any more
+            continue
+        best = min(told, key=lambda each: each.value.endswith(f":{UNSPECIFIED}"))
+        for model, attribute in fact.attributes:
+            code = concepts.code(best, model)
+            value = UNSPECIFIED if code is None else attribute.values[code[1]]
+            old = values.get(model.id, {}).get(attribute.name, value)
+            if old != value and old in attribute.values:
+                differ.append(fact.title)
+            after.setdefault(model.id, {})[attribute.name] = value
+    return after, tuple(dict.fromkeys(differ))
 
 
 def differing(before: Values, after: Values) -> list[tuple[str, str]]:
@@ -169,12 +218,22 @@ def read_profile(
                 if name in codes[model.id]:
                     checked(name, table, model)
             raise UsageError.unknown("model", name, codes)
+    concepts = Concepts(models)
     for name in pairs:
-        if name not in names:
-            raise unknown_person(name, models)
+        concepts.named(name)
     values: dict[str, dict[str, str]] = {}
     for model in models:
-        own = {name: value for name, value in pairs.items() if name in codes[model.id]}
+        own = {
+            name: value
+            for name, value in pairs.items()
+            if name in codes[model.id]
+            if not _known(name, value, models) or value in codes[model.id][name]
+        }
         own |= tables.get(model.id, {})
         values[model.id] = {name: checked(name, value, model) for name, value in own.items()}
     return values
+
+
+def _known(name: str, value: object, models: Sequence[Model]) -> bool:
+    codes = (person_codes(model).get(name, ()) for model in models)
+    return isinstance(value, str) and any(value in each for each in codes)

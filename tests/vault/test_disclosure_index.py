@@ -1,7 +1,6 @@
 """Entries come back as they were, and the index knows who holds what."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import Any
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from agent.decision.request import Knowledge
 from agent.errors import DamagedVaultError
 from agent.model.concepts import Concepts, meaning_of
-from agent.model.model import Model
 from agent.vault import chain
 from agent.vault.disclosure_index import (
     MOST_SITES,
@@ -42,7 +40,7 @@ from tests.vault.histories import (
     knowledge,
     records,
 )
-from tests.vault.values import model_of
+from tests.vault.values import model_of, sexes
 
 ENTRY = disclosed(NOW, "books.example", region="uk", age="old")
 MODEL = model_of(persons=VALUES)
@@ -271,15 +269,6 @@ def test_what_a_model_leaves_unspecified_takes_back_only_what_it_could_say() -> 
     assert held_after[0] == held_after[1] == [(("gender", 3),), ()]
     assert held_after[2] == [(("gender", 1),), (("sex", 1),)]
     assert held_after[3] == [(), (("sex", 0),)]  # in the first it may be what the second lacks
-
-
-def sexes() -> tuple[Model, Model]:
-    """Return two models that call one fact by two names; the second lacks a value."""
-    one = model_of({"gender": ("unspecified", "female", "male", "other")}, name="one")
-    two = model_of({"sex": ("unspecified", "female", "male")}, name="two")
-    means = ("unspecified", "female", "male", None)
-    gender = replace(one.attributes[0], concept="sex", value_concepts=means)
-    return replace(one, attributes=(gender,)), two
 
 
 @given(histories())

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from agent.model.model import Model
 from agent.vault.profile import ITEM, Profile, profile_toml, read_profile
 from tests.strategies import TEXTS
 from tests.vault.doubles import MemoryStore
-from tests.vault.values import change, model_of
+from tests.vault.values import change, model_of, sexes
 
 AGE = ("unspecified", "young", "old")
 REGION = ("unspecified", "uk", "france")
@@ -24,7 +25,7 @@ NAMES = ("age", "region", "job")
 VALUES = {"age": AGE, "region": REGION, "job": ("unspecified", "clerk")}
 GIVEN = st.fixed_dictionaries({}, optional={n: st.sampled_from(v) for n, v in VALUES.items()})
 FAULTS: tuple[tuple[dict[str, str], tuple[str, ...], str], ...] = (
-    ({"region": "spain"}, (), "unknown value of region 'spain'"),  # it fits only one of them
+    ({"region": "italy"}, (), "unknown value of region 'italy'"),
     ({"region": "UK"}, (), "did you mean 'uk'?"),
     ({"regoin": "uk"}, (), "did you mean 'region'?"),
     ({"hours": "yes"}, (), "hours changes with every request"),
@@ -242,7 +243,7 @@ def test_what_stands_above_is_for_all_models_and_a_table_for_its_own() -> None:
         (b"a = " + b"[" * 50_000, "this is not valid TOML", "write lines such as"),
         (b'regoin = "uk"', "unknown attribute 'regoin'", "'region'?"),
         (b'region = "UK"', "unknown value of region 'UK'", "'uk'?"),
-        (b'region = "spain"', "unknown value of region 'spain'", "known: "),
+        (b'region = "italy"', "unknown value of region 'italy'", "known: "),
         (b"region = true", "the value of region is not text", 'region = "france"'),
         (b'[region]\nx = "uk"', "the value of region is not text", "quotes"),
         (b'hours = "yes"', "hours changes with every request", "leave it out"),
@@ -267,3 +268,62 @@ def test_tables_of_others_are_passed_over_beside_values() -> None:
     assert alone(text, ONE) == {"age": "old"}
     with pytest.raises(UsageError, match="unknown model 'elsewhere'"):
         read_profile(text, PAIR)
+
+
+@given(
+    st.sampled_from(["female", "male", "other", "unspecified"]),
+    st.sampled_from(["gender", "sex", "one.gender", "two.sex"]),
+    st.permutations(sexes()),
+)
+def test_a_fact_is_asked_once(value: str, name: str, models: list[Model]) -> None:
+    """Whatever it is called, every model has it; one that lacks the value has it unspecified."""
+    profile = Profile(MemoryStore())
+    change(profile, {name: value}, (), models)
+    sex = "unspecified" if value == "other" else value
+    assert profile.values() == {"one": {"gender": value}, "two": {"sex": sex}}
+    assert profile.follow(models) == ()
+    change(profile, {}, [name], models)
+    assert profile.values() == {}
+
+
+def test_a_fact_that_one_model_is_told_follows_in_the_others() -> None:
+    """Also where only one of them was named, and when one is installed later."""
+    one, two = sexes()
+    profile = Profile(MemoryStore())
+    change(profile, {"gender": "female"}, (), [one])
+    assert profile.values() == {"one": {"gender": "female"}}
+    assert profile.follow([two, one]) == ()
+    assert profile.values()["two"] == {"sex": "female"}
+    change(profile, {"sex": "male"}, (), [two], others=[one])
+    assert profile.values() == {"one": {"gender": "male"}, "two": {"sex": "male"}}
+
+
+def test_what_contradicts_is_said_and_the_first_model_counts() -> None:
+    """A profile of a time when each model had its own values; it is said once."""
+    one, two = sexes()
+    profile = Profile(MemoryStore())
+    profile.keep({"one": {"gender": "female"}, "two": {"sex": "male"}, "gone": {"age": "old"}})
+    assert profile.follow([two, one]) == ("sex",)
+    assert profile.follow([two, one]) == ()
+    assert profile.values() == {
+        "gone": {"age": "old"},
+        "one": {"gender": "male"},
+        "two": {"sex": "male"},
+    }
+
+
+def test_two_facts_of_one_name_are_told_apart() -> None:
+    """By MODEL.NAME; the name alone is refused with both, and neither changes the other."""
+    world, states = (
+        model_of({"region": ("unspecified", *values)}, name=name)
+        for name, values in (("world", ("asia", "west")), ("states", ("south", "west")))
+    )
+    states = replace(states, attributes=(replace(states.attributes[0], concept="states.region"),))
+    profile = Profile(MemoryStore())
+    with pytest.raises(UsageError, match="region may be 2 different facts") as caught:
+        change(profile, {"region": "west"}, (), [world, states])
+    assert "states.region (region) or world.region (region)" in caught.value.hint
+    change(profile, {"world.region": "west"}, (), [world, states])
+    assert profile.values() == {"world": {"region": "west"}}
+    change(profile, {"states.region": "south"}, ["world.region"], [world, states])
+    assert profile.values() == {"states": {"region": "south"}}

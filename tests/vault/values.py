@@ -33,11 +33,21 @@ def change(
     given: Mapping[str, str],
     unset: Sequence[str],
     models: Sequence[Model],
+    others: Sequence[Model] = (),
     **options: bool,
 ) -> dict[str, str | None]:
     """Change a profile as its caller does; return the new values of what changed, by attribute."""
     before = profile.values()
-    after = planned(before, given, unset, models, **options)
+    after = planned(before, given, unset, models, others=others, **options)
     profile.keep(after)
     changed = differing(before, after)
     return {name: given.get(name, after.get(model, {}).get(name)) for model, name in changed}
+
+
+def sexes() -> tuple[Model, Model]:
+    """Return two models that call one fact by two names; the second lacks a value."""
+    one = model_of({"gender": ("unspecified", "female", "male", "other")}, name="one")
+    two = model_of({"sex": ("unspecified", "female", "male")}, name="two")
+    means = ("unspecified", "female", "male", None)
+    gender = replace(one.attributes[0], concept="sex", value_concepts=means)
+    return replace(one, attributes=(gender,)), two
