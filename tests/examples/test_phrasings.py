@@ -1,0 +1,93 @@
+"""What the shipped models read of texts that they did not learn from."""
+
+import csv
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.model.file import SUFFIX, read, shipped_model
+from agent.model.lookup import normalise
+from agent.model.model import Model
+from examples.phrasings import DATA, MODELS, phrasings_of, write_background
+
+EVERYDAY = DATA / "everyday.csv"
+
+
+def rows(path: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of a table."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+@pytest.fixture(scope="module")
+def models() -> list[Model]:
+    """Return the shipped models."""
+    return [read(shipped_model().parent / f"{name}{SUFFIX}") for name in MODELS]
+
+
+def test_people_are_read_rightly_or_not_at_all(models: list[Model]) -> None:
+    """By the surest of both models, on texts labelled before there was a classifier.
+
+    Some of the texts that mean no query come close to one, and these are what is read wrongly.
+    """
+    everyday = [*rows(EVERYDAY)]
+    read_by = [(model, model.read_all([row["text"] for row in everyday])) for model in models]
+    known, right, unknown = [], [], []
+    for at, row in enumerate(everyday):
+        sure = [
+            (readings[at].candidates[0].probability, model.queries[query].text)
+            for model, readings in read_by
+            if (query := readings[at].query) is not None
+        ]
+        if not row["query"]:
+            unknown.append(bool(sure))
+            continue
+        known.append(bool(sure))
+        if sure:
+            right.append(max(sure)[1] in row["query"].split("|"))
+    assert (len(known), len(unknown)) == (160, 80)
+    assert sum(known) / len(known) >= 0.55
+    assert sum(right) / len(right) >= 0.95
+    assert sum(unknown) / len(unknown) <= 0.05
+
+
+def test_nothing_was_learned_from_them(tmp_path: Path) -> None:
+    """But a name of a query, which is a text of it anyway."""
+    learned = set()
+    for model in MODELS:
+        write_background(model, tmp_path / "background.csv")
+        for table in (phrasings_of(model), tmp_path / "background.csv"):
+            learned |= {normalise(row["text"]) for row in rows(table)}
+    everyday = {normalise(row["text"]) for row in rows(EVERYDAY)}
+    assert everyday & learned <= {"tabs or spaces"}
+
+
+def test_the_shipped_models_promise_what_they_should(models: list[Model]) -> None:
+    """On phrasings and whole topics left out, as `model info` says it."""
+    for model in models:
+        figures = model.validation
+        accepted, mistaken = figures["reading_accepted"], figures["reading_false_accepts"]
+        assert isinstance(accepted, float)
+        assert isinstance(mistaken, float)
+        assert accepted >= 0.4
+        assert mistaken <= 0.01
+        assert min(len(query.phrasings) for query in model.queries) >= 70
+
+
+def test_what_is_close_to_a_model_is_none_of_its_background(tmp_path: Path) -> None:
+    """Every line of the table names topics that exist, and takes them out."""
+    topics = {
+        row["intent"] for name in ("background.csv", "hwu64.csv.gz") for row in rows(DATA / name)
+    }
+    topics |= {row["query"] for model in MODELS for row in rows(phrasings_of(model))}
+    near = [(row["model"], row["topic"]) for row in rows(DATA / "overlaps.csv")]
+    for model in MODELS:
+        write_background(model, tmp_path / "background.csv")
+        taught = {row["intent"] for row in rows(tmp_path / "background.csv")}
+        own = {row["query"] for row in rows(phrasings_of(model))}
+        left_out = {topic for each, topic in near if each == model}
+        assert left_out <= topics
+        assert taught == topics - own - left_out
