@@ -359,7 +359,7 @@ def build(
     lines = [f"Wrote {out}: {summary(built)}"]
     if left := dropped(built):
         lines.append(f"Dropped from the tables: {left}.")
-    if priced := sum(each.sensitivity > 0 for each in built.attributes):
+    if which != "none" and (priced := sum(each.sensitivity > 0 for each in built.attributes)):
         what = f"{priced} attributes have a default sensitivity from two surveys"
         lines.append(f"{what}; `--sensitivities none` leaves them without.")
     lines.append(f"Look at it with `reticent model info {out}`.")
