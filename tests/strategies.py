@@ -24,6 +24,7 @@ FIGURES: st.SearchStrategy[Figure] = st.one_of(
 )
 FINITE = st.floats(-1e6, 1e6)
 WEIGHTS = st.floats(1e-9, 1e9)
+PRICES = st.floats(0, 64)
 PEOPLE = st.floats(1, 1e9)
 
 
@@ -67,6 +68,7 @@ def models(draw: st.DrawFn) -> Model:
     singles = Singles(
         utilities=draw(arrays(np.float64, (*each, len(attributes)), elements=FINITE)),
         costs=draw(arrays(np.float64, (3, len(attributes)), elements=FINITE)),
+        prices=draw(st.none() | arrays(np.float64, (*each, len(attributes)), elements=PRICES)),
     )
     weights = draw(arrays(np.float64, each, elements=WEIGHTS))
     figures = st.dictionaries(TEXTS, FIGURES, max_size=3)

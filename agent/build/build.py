@@ -61,11 +61,12 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
     single = [singleton(each) for each in range(len(crowd.cards))]
     rows = [query.rows for query in seen.queries]
     paired = sum(len(each.user) for each in rows) < MANY_ROWS
-    chosen, of_single, of_pair = [], [], []
+    chosen, of_single, of_pair, prices = [], [], [], []
     for each in rows:
         fitted = fit(each, crowd, options.estimator, options.shrinkage)
         chosen.append((fitted.shrinkage, fitted.utility.limit))
-        of_single.append([fitted.objective.utility(mask) for mask in single])
+        of_single.append(fitted.utility.extensions(0, range(len(single))))
+        prices.append(fitted.prices)
         if paired:
             extended = (
                 fitted.utility.extensions(mask, range(at + 1, len(single)))
@@ -83,6 +84,7 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
         costs=_costs(crowd, single),
         pair_utilities=np.array(of_pair) if paired else None,
         pair_costs=_costs(crowd, pairs(len(single))) if paired else None,
+        prices=np.array(prices) if options.estimator == "louo" else None,
     )
     weights = np.array([len(each.user) for each in rows], dtype=np.float64)
     known = {normalise(text): note.title for text, note in options.queries.items()}

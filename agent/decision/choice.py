@@ -33,7 +33,7 @@ FEWEST = 3  # queries, whose mean says nothing of another one
 QUERIES = 24  # the most to plan for; a model remembers the utilities of 32
 PRIOR = 30.0  # requests that the model's own shares of the queries count as
 REST = 0.3  # of what the rest gains counts: most of it can be sent once it is asked for
-OWN_ROWS = 300.0  # rows with which a query counts as much as the mean of many queries
+OWN_ROWS = 100.0  # rows with which a query counts as much as the mean of many queries
 LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less is noise
 
 
@@ -231,8 +231,9 @@ def pooled_uses(query: int, model: Model) -> QueryPlanner:
     As in the James-Stein estimator (Efron and Morris 1975), by the share of noise and by
     (Q - 3) / (Q - 1), for Q queries: not at all where there are three or fewer. On the developer
     survey and on a synthetic log as much of U is noise as is true of the query at 50 to 150 rows,
-    for sets of one to four attributes. A plan takes the best of many sets, and so OWN_ROWS is two
-    to three times that. Without pairs too little is known of the mean, and nothing is pooled.
+    for sets of one to four attributes, which is OWN_ROWS. What the best of many sets owes to luck
+    its prices say: the query's own part has them, the mean has none. Without pairs too little is
+    known of the mean, and nothing is pooled.
     """
     queries, rows = len(model.queries), model.queries[query].rows
     mean = _mean(model)

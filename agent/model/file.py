@@ -30,6 +30,7 @@ from agent.model.metadata import (
 from agent.model.model import Model, Query
 from agent.model.reading import LEAST
 from agent.model.tables import COST_METRICS, Tables, read_only
+from agent.tradeoff.utility import MOST_PRICE
 
 Tensors = Mapping[str, NDArray[Any]]
 
@@ -40,7 +41,7 @@ _END = _START + len(BLANK)
 _OPENING = re.compile(
     rb'\{"__metadata__":\{"reticent":"\{\\"digest\\":\\"([0-9a-f]{64})\\",\\"format\\":(\d{1,9}),'
 )
-OPTIONAL = {"pairs.costs", "pairs.utilities", "population.weights"}
+OPTIONAL = {"attributes.prices", "pairs.costs", "pairs.utilities", "population.weights"}
 _CODE, _UINT, _FLOAT, _HALF = ("U8",), ("U8", "U16", "U32"), ("F64",), ("F32",)
 _LITTLE_ENDIAN = {"U8": "<u1", "U16": "<u2", "U32": "<u4", "F32": "<f4", "F64": "<f8"}
 FIGURES = {
@@ -152,6 +153,7 @@ def _forms(
     pairs = count * (count - 1) // 2
     return {
         "attributes.costs": _Form(_FLOAT, (len(COST_METRICS), count)),
+        "attributes.prices": _Form(_FLOAT, (len(queries), count)),
         "attributes.utilities": _Form(_FLOAT, (len(queries), count)),
         "population.codes": _Form(_CODE, (people, persons)),
         "population.request_counts": _Form(_UINT, (people, sum(requests))),
@@ -203,11 +205,16 @@ def check_ranges(
         temperature, threshold = tensors["reading.calibration"].tolist()
         if not (MIN_WEIGHT <= temperature <= MAX_WEIGHT and LEAST <= threshold <= 1):
             raise damaged("tensor 'reading.calibration' has a number that cannot be")
-    for name, least in (("queries.weights", MIN_WEIGHT), ("population.weights", MIN_PEOPLE)):
-        weights = tensors.get(name, np.ones(1))
+    for name, least, most in (
+        ("attributes.prices", 0, MOST_PRICE),
+        ("queries.weights", MIN_WEIGHT, MAX_WEIGHT),
+        ("population.weights", MIN_PEOPLE, MAX_WEIGHT),
+    ):
+        numbers = tensors.get(name, np.ones(1))
         # Written so that NaN, of which every comparison is false, is refused too.
-        if not ((weights >= least) & (weights <= MAX_WEIGHT)).all():
-            raise damaged(f"tensor {name!r} has a weight outside {least:g} to {MAX_WEIGHT:g}")
+        if not ((numbers >= least) & (numbers <= most)).all():
+            what = name.rpartition(".")[2].removesuffix("s")
+            raise damaged(f"tensor {name!r} has a {what} outside {least:g} to {most:g}")
 
 
 def _check_codes(tensors: Tensors, name: str, attributes: Sequence[Attribute]) -> None:

@@ -14,7 +14,7 @@ from agent.model.reading import NOTHING, Reading
 from agent.model.tables import COST_METRICS, Singles, Tables, read_only
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, QueryRows
-from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
+from agent.tradeoff.utility import Estimator, MeanUtility, Priced, Utility, query_utility
 
 T = TypeVar("T")
 UTILITIES_KEPT = 32  # a prepared query of the shipped model takes about 2 MB
@@ -58,7 +58,7 @@ class _Memory:
     __slots__ = ("people", "readings", "results", "utilities")
 
     def __init__(self) -> None:
-        self.utilities: Recent[int, Utility] = Recent(UTILITIES_KEPT)
+        self.utilities: Recent[int, tuple[Utility, Utility]] = Recent(UTILITIES_KEPT)
         self.people: Recent[Hashable, AnonymitySet] = Recent(SETS_KEPT)
         self.readings: Recent[str, Reading] = Recent(READINGS_KEPT)
         self.results: Recent[Hashable, Any] = Recent(RESULTS_KEPT)
@@ -164,11 +164,8 @@ class Model:
         )
 
     def utility(self, query: int) -> Utility:
-        """Return the utility of sets of attributes for a query, in bits."""
-        shrinkage, estimator = self.queries[query].shrinkage, self.estimator
-        return self._memory.utilities.get(
-            query, lambda: query_utility(self.rows(query), self.cards, estimator, shrinkage)
-        )
+        """Return the utility of sets of attributes for a query, less prices, in bits."""
+        return self._utilities(query)[1]
 
     def computed_utilities(self, query: int) -> Mapping[int, float]:
         """Return U of the sets whose utility the model holds, by mask, in bits."""
@@ -176,10 +173,13 @@ class Model:
         return self.remember(key, lambda: self.tables.singles.utilities_of(query))
 
     def mean_utility(self) -> Utility:
-        """Return the utility averaged over the queries by weight: the a-priori case (9.5.1)."""
+        """Return the utility averaged over the queries by weight: the a-priori case (9.5.1).
+
+        Before prices: of all rows together, luck is little.
+        """
 
         def mean() -> MeanUtility:
-            utilities = [self.utility(query) for query in range(len(self.queries))]
+            utilities = [self._utilities(query)[0] for query in range(len(self.queries))]
             return MeanUtility(utilities, self.tables.query_weights)
 
         return self.remember(MeanUtility, mean)
@@ -200,6 +200,16 @@ class Model:
             return people
 
         return self._memory.people.get((pairs, share), found)
+
+    def _utilities(self, query: int) -> tuple[Utility, Utility]:
+        """Return the utility of a query before prices, and less prices."""
+
+        def made() -> tuple[Utility, Utility]:
+            shrinkage, prices = self.queries[query].shrinkage, self.tables.singles.prices
+            utility = query_utility(self.rows(query), self.cards, self.estimator, shrinkage)
+            return utility, utility if prices is None else Priced(utility, prices[query])
+
+        return self._memory.utilities.get(query, made)
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result for ``key``, a pure function of this model and the key.

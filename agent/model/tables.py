@@ -11,6 +11,7 @@ from agent.model.reading import Classifier
 from agent.tradeoff.anonymity_set import Metric
 from agent.tradeoff.sets import pairs, singleton
 from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.utility import HELPS_NOTHING, Priced
 
 Codes = NDArray[np.integer]
 Floats = NDArray[np.float64]
@@ -28,22 +29,33 @@ class Singles:
     the attribute itself, not less I(0), for a recipient that knows nothing, by the metrics of
     COST_METRICS (entropy in bits). ``pair_utilities``, ``pair_costs``: the same for two
     attributes, in the order of ``sets.pairs``, or None in a model too large for them.
+    ``prices``: float64, shape (Q, n), bits, what utility of a set with the attribute owes to luck,
+    not yet subtracted in the others; None in a model without that correction.
     """
 
     utilities: Floats
     costs: Floats
     pair_utilities: Floats | None = None
     pair_costs: Floats | None = None
+    prices: Floats | None = None
 
     def utilities_of(self, query: int) -> dict[int, float]:
-        """Return U of every set whose utility is stored, by mask, in bits."""
-        return _by_set(self.utilities, self.pair_utilities, query)
+        """Return U, less prices, of every set whose utility is stored, by mask, in bits."""
+        found = _by_set(self.utilities, self.pair_utilities, query)
+        if self.prices is None:
+            return found
+        priced = Priced(HELPS_NOTHING, self.prices[query])
+        return {mask: bits - priced.price(mask) for mask, bits in found.items()}
 
     def mean_of(self, weights: Floats) -> "Singles":
-        """Return the same figures of the mean query alone; ``weights``: float64, shape (Q,)."""
+        """Return the same figures of the mean query alone; ``weights``: float64, shape (Q,).
+
+        It has no prices: of all rows together, luck is little.
+        """
         share, both = weights / weights.sum(), self.pair_utilities
         mean_pairs = None if both is None else (share @ both)[None]
-        return replace(self, utilities=(share @ self.utilities)[None], pair_utilities=mean_pairs)
+        single = (share @ self.utilities)[None]
+        return replace(self, utilities=single, pair_utilities=mean_pairs, prices=None)
 
     def costs_of(self, metric: Metric) -> dict[int, float]:
         """Return I of every set whose cost is stored, by mask; ``metric``: of COST_METRICS."""
@@ -99,6 +111,7 @@ class Tables:
             "pairs.costs": self.singles.pair_costs,
             "pairs.utilities": self.singles.pair_utilities,
             "attributes.costs": self.singles.costs,
+            "attributes.prices": self.singles.prices,
             "attributes.utilities": self.singles.utilities,
             "population.codes": people.codes,
             "population.request_counts": counts,
@@ -138,6 +151,7 @@ class Tables:
             tensors["attributes.costs"],
             tensors.get("pairs.utilities"),
             tensors.get("pairs.costs"),
+            tensors.get("attributes.prices"),
         )
         classifier = None
         if "reading.weights" in tensors:

@@ -186,6 +186,7 @@ class Layout:
         self.shared = False
         self._counted: OrderedDict[tuple[int, ...], Counts] = OrderedDict()
         self._room = COUNTS_KEPT
+        self._alone: dict[int, Counts] = {}
 
     def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Counts]:
         """Yield the counts by ``mask`` and each of these attributes, in batches."""
@@ -201,6 +202,20 @@ class Layout:
             while self._room < 0:
                 self._room += len(self._counted.popitem(last=False)[1].rows)
             yield found
+
+    def alone(self, attribute: int, some: Indexes) -> Counts:
+        """Return the counts of some rows, an entry each, when one attribute divides all rows.
+
+        They are remembered by attribute, so ``some`` is to be the same every time.
+        """
+        if attribute not in self._alone:
+            kinds, codes = self.kinds, self._columns.each[attribute].codes.astype(np.intp)
+            pair = codes * (int(kinds.intent[-1]) + 1) + kinds.intent[kinds.of_row]
+            of_pair, of_group = (np.bincount(each)[each[some]] for each in (pair, codes))
+            one, first = np.ones(len(some)), np.zeros(1, dtype=np.intp)
+            masses = (of_pair.astype(np.float64), of_group.astype(np.float64))
+            self._alone[attribute] = Counts(one, *masses, kinds.of_row[some], first)
+        return self._alone[attribute]
 
     def merged(self, mask: int) -> Counts | None:
         """Return the counts from the cells of the focus, if ``mask`` lacks one person attribute.
@@ -222,6 +237,7 @@ class Layout:
         """Drop all that is remembered; the answers stay the same."""
         self.divisions.forget()
         self._counted.clear()
+        self._alone.clear()
         self._room = COUNTS_KEPT
 
     def _divide(self, parent: Cells, attributes: int) -> Cells:

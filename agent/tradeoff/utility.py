@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from agent.tradeoff.counts import Counts, Layout
 from agent.tradeoff.grouping import Columns, Partitions, plogp, row_columns
-from agent.tradeoff.sets import singleton
+from agent.tradeoff.sets import members, singleton
 from agent.tradeoff.tables import Floats, Indexes, QueryRows
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
+SCORED = 1 << 12  # rows that tell how much scores vary
+MOST_PRICE = 2.0**SCORE_BITS  # bits, for one attribute
+PRICE_STEP = 2.0**-36  # bits; a thousand prices sum up exactly
 Estimator = Literal["louo", "plugin"]
 Layouts = dict[int, Layout]  # by request attributes
 
@@ -119,8 +122,19 @@ class Scoring:
         excess = (sizes * beyond).sum()
         return self.limit + float(excess - entropy) / self._total
 
+    def alone(self, attribute: int, some: Indexes) -> Floats:
+        """Return the scores of some rows, in bits, when one attribute divides all rows."""
+        return self._scores(self.layout.alone(attribute, some))
+
     def _means(self, counts: Counts) -> list[float]:
         """Return the mean score in bits for each attribute that was counted."""
+        scores = self._scores(counts)
+        scores *= counts.rows
+        means: list[float] = (np.add.reduceat(scores, counts.first) / self._total).tolist()
+        return means
+
+    def _scores(self, counts: Counts) -> Floats:
+        """Return the score of each entry's rows, in bits; a new array."""
         scores = counts.pair + self._pair_pull.take(counts.kind)
         others = counts.group + self._group_pull.take(counts.kind)
         others *= self.layout.prior.take(counts.kind)
@@ -128,9 +142,7 @@ class Scoring:
         np.log2(scores, out=scores)
         scores += self._quantum
         scores -= self._quantum
-        scores *= counts.rows
-        means: list[float] = (np.add.reduceat(scores, counts.first) / self._total).tolist()
-        return means
+        return scores
 
 
 def _never_whole(pulls: Floats, nudge: float) -> Floats:
@@ -175,6 +187,21 @@ class LeaveOneUserOut(Utility):
             values[each] if each in values else self.value(mask | singleton(each))
             for each in attributes
         ]
+
+    def deviations(self) -> Floats:
+        """Return how much the scores of rows vary when an attribute alone divides them.
+
+        float64, one per attribute, bits: the standard error of U times the square root of the rows.
+        A user's rows vary together. Every user counts in about SCORED rows, of more every k-th.
+        """
+        users = self._rows.user
+        some = np.flatnonzero(users % (1 + len(users) // SCORED) == 0)
+        found = []
+        for each in range(len(self._columns.each)):
+            scores = self._scoring(singleton(each)).alone(each, some)
+            of_users = np.bincount(users[some], scores - scores.mean())
+            found.append(np.sqrt((of_users**2).sum() / len(some)))
+        return np.array(found, dtype=np.float64)
 
     def ceiling(self, mask: int) -> float:
         """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
@@ -299,6 +326,46 @@ def query_utility(
     if estimator == "louo":
         return LeaveOneUserOut(rows, columns, shrinkage)
     return PlugIn(rows, Partitions(columns), shrinkage)
+
+
+class Priced(Utility):
+    """A utility less a price for each attribute: what the best of many sets owes to luck.
+
+    Prices are rounded to a multiple of a power of two, so that their sums are exact: a set has the
+    same value however it is reached, and U less prices is submodular where U is.
+    """
+
+    def __init__(self, utility: Utility, prices: Floats) -> None:
+        """Take U, and a price in bits for each attribute, float64, from 0 to MOST_PRICE."""
+        self._utility, self._prices = utility, np.rint(prices / PRICE_STEP) * PRICE_STEP
+        self.limit = utility.limit
+        self.monotone = utility.monotone and not self._prices.any()
+
+    def value(self, mask: int) -> float:
+        """Return U(A) less the prices of A, in bits."""
+        return self._utility.value(mask) - self.price(mask)
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return the same for A u {V}, for each V in ``attributes``, none of them in A."""
+        bits = np.array(self._utility.extensions(mask, attributes), dtype=np.float64)
+        left: list[float] = (bits - (self.price(mask) + self._prices[[*attributes]])).tolist()
+        return left
+
+    def price(self, mask: int) -> float:
+        """Return the sum of the prices of a set, in bits."""
+        return float(self._prices[[*members(mask)]].sum())
+
+    def ceiling(self, mask: int) -> float:
+        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
+        return self._utility.ceiling(mask)
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        self._utility.focus(mask)
+
+    def forget(self) -> None:
+        """Drop remembered partitions; the answers stay the same."""
+        self._utility.forget()
 
 
 class Mixture(Utility):

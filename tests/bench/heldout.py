@@ -1,24 +1,70 @@
 """What a model promises about people it has not seen, and what they get."""
 
 from collections.abc import Iterator
+from itertools import pairwise
+from math import inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agent.build.observe import observe
+from agent.build.canonical import Observed
+from agent.build.log.read import open_log
+from agent.build.log.source import source_of
+from agent.build.observe import Observations, in_half_a, observe
 from agent.build.options import BuildOptions, TableFiles
 from agent.build.read import open_tables
-from agent.build.validate import Trial, mean, validate
+from agent.build.shrinkage import fit
+from agent.build.validate import Trial, heldout_bits, mean, validate
+from agent.lab.synth.log import write_log
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.grouping import row_columns
+from agent.tradeoff.search import maximise
+from agent.tradeoff.tables import Population
 
-DATA = Path(__file__).parents[2] / "examples" / "data" / "so2017"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DATA = EXAMPLES / "data" / "so2017"
 TABLES = TableFiles(DATA / "users.csv.gz", DATA / "events.csv.gz")
+ATUS = TableFiles(*(EXAMPLES / "data" / "atus" / f"{name}.csv.gz" for name in ("users", "events")))
+OWN = TableFiles(*(EXAMPLES / "own_tables" / f"{name}.csv" for name in ("users", "events")))
 SPLITS = 5
+CUTS = (200, 500, 1_000, None)  # rows of a query that a model is built from
+CLASSES = (0, 150, 300, 700, 1_500, inf)  # rows
+TRADE_OFFS = (0.5, 1.0, 5.0)
+FEWEST = 3  # queries in a class
+QUERIES = 120  # of the log; it has 914
+
+
+class Kept(NamedTuple):
+    """What became of one query: rows, bits promised, bits held out, and those less the cost."""
+
+    rows: int
+    promised: float
+    heldout: float
+    objective: float
 
 
 def figures() -> Iterator[str]:
-    """Yield the lines of this benchmark: the 2017 survey, half of the users held out, λ = 1."""
-    options = BuildOptions(users=TABLES.users, events=TABLES.events)
-    observations = observe(open_tables(*TABLES), options)
+    """Yield the lines of this benchmark: half of the users held out."""
+    seen = _tables(TABLES)
+    yield from _splits(seen)
+    yield from _table("so2017", seen)
+    yield from _table("atus", _tables(ATUS, weights="weight", without=("year",)))
+    yield from _table("own_tables", _tables(OWN))
+    with TemporaryDirectory() as folder:
+        files = write_log(Path(folder), 1, 0, lambda *_: None)
+        yield from _table(
+            "log", observe(source_of(open_log(files)), BuildOptions(**files._asdict()))
+        )
+
+
+def _tables(files: TableFiles, **options: object) -> Observations:
+    return observe(open_tables(*files), BuildOptions(**files._asdict(), **options))  # type: ignore[arg-type]  # of any field
+
+
+def _splits(observations: Observations) -> Iterator[str]:
     means = []
     for split in range(SPLITS):
         key = f"split {split}".encode()
@@ -38,4 +84,76 @@ def _line(trial: Trial) -> str:
     return (
         f"{trial.heldout_bits:.4f} bits, predicted {trial.predicted_bits:.4f}, "
         f"{trial.attributes:.2f} attributes, cost {trial.identifiability_cost:.4f}"
+    )
+
+
+def _table(name: str, seen: Observations) -> Iterator[str]:
+    """Yield promised, held out and F at each cut, as a whole and by class of row counts."""
+    for rows in CUTS:
+        by_trade_off: dict[float, list[Kept]] = {each: [] for each in TRADE_OFFS}
+        half = in_half_a(seen.users, b"split 0")
+        for side in (half, ~half):
+            people = seen.population
+            weights = None if people.weights is None else people.weights[side]
+            counts = tuple(table[side] for table in people.request_counts)
+            crowd = AnonymitySet(Population(people.codes[side], weights, counts), seen.cards)
+            places = np.linspace(0, len(seen.queries) - 1, QUERIES).astype(int)
+            for place in np.unique(places).tolist():
+                for trade_off, kept in _tried(seen.queries[place], side, rows, crowd):
+                    by_trade_off[trade_off].append(kept)
+        yield from _lines(f"{name}, {rows or 'all'} rows", by_trade_off)
+
+
+def _tried(
+    query: Observed, side: NDArray[np.bool_], rows: int | None, crowd: AnonymitySet
+) -> Iterator[tuple[float, Kept]]:
+    """Yield what became of a query that is built from so many rows of one half, by trade-off."""
+    chosen = side if rows is None else _cut(query, side, rows)
+    training, both = query.part(chosen), query.part(chosen | ~side)
+    if training is None or both is None:
+        return
+    fitted = fit(training.rows, crowd, "louo", None)
+    columns = row_columns(both.rows, crowd.cards)
+    trained = chosen[both.people][both.rows.user]
+    for trade_off in TRADE_OFFS:
+        objective = fitted.objective.at(trade_off)
+        mask = maximise(objective, "lls").mask
+        groups = columns.groups(np.arange(len(trained)), mask)
+        got = heldout_bits(both.rows, trained, fitted.shrinkage, groups)
+        if got is not None:
+            level = got - trade_off * objective.identifiability_cost(mask)
+            size = len(training.rows.user)
+            yield trade_off, Kept(size, objective.utility(mask), got, level)
+    fitted.objective.forget()
+
+
+def _cut(query: Observed, side: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:
+    """Return people of one side, drawn by lot, who have at most so many rows, or are one."""
+    who = np.random.default_rng(rows).permutation(np.flatnonzero(side[query.people]))
+    total = np.cumsum(np.bincount(query.rows.user)[who])
+    chosen = np.zeros(len(side), dtype=bool)
+    chosen[query.people[who[: max(1, int(np.searchsorted(total, rows, "right")))]]] = True
+    return chosen
+
+
+def _lines(name: str, by_trade_off: dict[float, list[Kept]]) -> Iterator[str]:
+    for trade_off, kept in by_trade_off.items():
+        whole = np.array(kept)
+        yield f"{name}, trade-off {trade_off:g}: {_figures(whole)}"
+        for low, high in pairwise(CLASSES) if trade_off == 1 else ():
+            part = whole[(whole[:, 0] >= low) & (whole[:, 0] < high)]
+            if FEWEST <= len(part) < len(whole):
+                yield f"    from {low} rows: {_figures(part)}"
+
+
+def _figures(kept: NDArray[np.float64]) -> str:
+    """Return the means, and whether the bars are met: DESIGN.md 2.1."""
+    promised, got, level = kept[:, 1:].mean(axis=0)
+    off = kept[:, 1] - kept[:, 2]
+    errors = 2 * np.std([off, kept[:, 3]], axis=1, ddof=1) / len(kept) ** 0.5
+    honest = abs(off.mean()) <= max(0.15 * abs(got), 0.003, errors[0])
+    useful = level >= -errors[1]
+    return (
+        f"promised {promised:.4f}, held out {got:.4f}, F {level:.4f} bits, {len(kept)} queries, "
+        f"two standard errors {errors[0]:.4f}" + ("" if honest and useful else " (BAR MISSED)")
     )

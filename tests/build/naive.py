@@ -9,10 +9,11 @@ import numpy as np
 
 from agent.build.canonical import Observed
 from agent.build.observe import Observations
+from agent.build.shrinkage import FEW, LUCKY
 from agent.model.lookup import normalise
 from agent.tradeoff.tables import QueryRows
 from tests.build.worlds import Row, World
-from tests.tradeoff.naive import group
+from tests.tradeoff.naive import group, louo_scores
 
 Profile = tuple[str, ...]
 Asked = tuple[str, Profile]  # an intent, and the values of the request attributes
@@ -111,3 +112,12 @@ def heldout(rows: QueryRows, trained: Sequence[bool], shrinkage: float, mask: in
 def in_half_a(users: Sequence[str], key: bytes) -> list[bool]:
     """Return whether the keyed hash of each user is even."""
     return [blake2b(user.encode(), key=key, digest_size=1).digest()[0] % 2 == 0 for user in users]
+
+
+def price_of(rows: QueryRows, attribute: int, beta: float) -> float:
+    """Return what the best of many sets owes to luck, by the scores of single users."""
+    scores = louo_scores(rows, 1 << attribute, beta)
+    excess = np.array(scores) - np.mean(scores)
+    of_users = [excess[rows.user == each].sum() for each in range(len(rows.person))]
+    spread = np.sqrt(np.square(of_users).sum() / len(scores))
+    return float(LUCKY / (len(scores) + FEW) * spread)

@@ -19,6 +19,7 @@ from agent.model.file import decode, encode
 from agent.model.model import Model
 from agent.model.tables import COST_METRICS
 from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.sets import members
 from agent.tradeoff.utility import Estimator, query_utility
 from tests.build.worlds import QUIET, World, options, source, worlds
 
@@ -55,7 +56,8 @@ def test_every_model_fits_the_format(
 def test_what_is_stored_of_single_attributes_is_what_is_computed(world: World) -> None:
     """Bit for bit, so that a search may take it for its own."""
     model = built(world)
-    crowd = AnonymitySet(model.population, model.cards)
+    crowd, priced = AnonymitySet(model.population, model.cards), model.tables.singles.prices
+    assert priced is not None
     for query, stored in enumerate(model.queries):
         rows = model.rows(query)
         utility = query_utility(rows, model.cards, "louo", stored.shrinkage)
@@ -63,7 +65,9 @@ def test_what_is_stored_of_single_attributes_is_what_is_computed(world: World) -
         computed = model.computed_utilities(query)
         assert len(computed) == len(model.cards) * (len(model.cards) + 1) // 2
         for mask, bits in computed.items():
-            assert utility.value(mask) == bits
+            assert model.utility(query).value(mask) == bits
+            prices = priced[query, [*members(mask)]]
+            assert utility.value(mask) - prices.sum() == pytest.approx(bits, abs=1e-9)
     for metric, costs in zip(COST_METRICS, model.tables.singles.costs, strict=True):
         for attribute, cost in enumerate(costs):
             assert crowd.identifiability(1 << attribute, metric, 1) == cost

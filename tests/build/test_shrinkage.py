@@ -1,4 +1,4 @@
-"""Beta is the one at which greedy search finds the largest F."""
+"""Beta is the one at which greedy search finds the largest F, and a few rows have their price."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from agent.build.shrinkage import SHRINKAGES, fit
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.search import maximise
 from agent.tradeoff.tables import Population, QueryRows
+from tests.build.naive import price_of
 from tests.build.worlds import CARDS, learnable
 from tests.tradeoff import naive
 
@@ -16,7 +17,8 @@ from tests.tradeoff import naive
 def objective(rows: QueryRows, population: Population, beta: float, mask: int) -> float:
     """Return F at a trade-off of 1 from the definitions."""
     cost = [naive.identifiability(population, each, (), "maxprob", 1) for each in (mask, 0)]
-    return naive.louo(rows, mask, beta) - (cost[0] - cost[1])
+    price = sum(price_of(rows, each, beta) for each in range(len(CARDS)) if mask >> each & 1)
+    return naive.louo(rows, mask, beta) - price - (cost[0] - cost[1])
 
 
 @settings(max_examples=40)
@@ -33,11 +35,11 @@ def test_no_other_beta_reaches_more(seen: Observations) -> None:
         assert alone.value == pytest.approx(expected, abs=1e-6)
         reached.append(alone.value)
     chosen = fit(rows, AnonymitySet(population, CARDS), "louo", None).shrinkage
-    assert chosen == SHRINKAGES[int(np.argmax(reached))]
+    assert chosen == SHRINKAGES[len(reached) - 1 - int(np.argmax(reached[::-1]))]
 
 
-def test_the_smallest_beta_wins_where_nothing_is_worth_disclosing() -> None:
-    """All of them reach 0: a tie goes to the smaller."""
+def test_the_largest_beta_wins_where_nothing_is_worth_disclosing() -> None:
+    """All of them reach 0: a tie goes to the one that believes the least."""
     rows = QueryRows(
         user=np.arange(4),
         intent=np.array([0, 1, 0, 1]),
@@ -46,7 +48,7 @@ def test_the_smallest_beta_wins_where_nothing_is_worth_disclosing() -> None:
         intents=2,
     )
     crowd = AnonymitySet(Population(rows.person), (2,))
-    assert fit(rows, crowd, "louo", None).shrinkage == min(SHRINKAGES)
+    assert fit(rows, crowd, "louo", None).shrinkage == max(SHRINKAGES)
 
 
 def test_a_given_beta_is_kept() -> None:

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.build import shrinkage
+from agent.build.canonical import Observed
 from agent.build.observe import Observations
 from agent.build.shrinkage import fit
 from agent.build.validate import Trial, figures, heldout_bits, mean, validate
@@ -12,6 +14,7 @@ from agent.model.attributes import Attribute
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.search import maximise
+from agent.tradeoff.sets import members
 from agent.tradeoff.tables import Population, QueryRows
 from tests import strategies
 from tests.build import naive
@@ -43,7 +46,8 @@ def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> T
     if score is None:
         return None
     levels = [identifiability(people, each, (), "maxprob", 1) for each in (mask, 0)]
-    promise = louo(training, mask, fitted.shrinkage)
+    luck = (naive.price_of(training, each, fitted.shrinkage) for each in members(mask))
+    promise = louo(training, mask, fitted.shrinkage) - sum(luck)
     return Trial(promise, score, mask.bit_count(), levels[0] - levels[1])
 
 
@@ -107,3 +111,41 @@ def test_without_shrinkage_an_unforeseen_intent_has_no_score() -> None:
     trained = np.array([True, True, False, False])
     assert heldout_bits(rows, trained, 0.0, np.array([0, 1, 0, 0])) is None
     assert heldout_bits(rows, trained, 0.0, np.array([0, 1, 2, 2])) == 0.0
+
+
+def small_queries(count: int, rows: int) -> Observations:
+    """Return queries of few rows, each by other people, and ten attributes: four tell a little."""
+    rng = np.random.default_rng(0)
+    attributes = tuple(
+        Attribute(f"p{place}", "fact", "person", ("unspecified", "a", "b", "c"))
+        for place in range(10)
+    )
+    codes = rng.integers(4, size=(4_000, 10)).astype(np.uint8)
+    queries = []
+    for number in range(count):
+        people = np.sort(rng.choice(len(codes), rows, replace=False))
+        drawn = rng.choice(6, rows, p=[0.35, 0.25, 0.15, 0.1, 0.1, 0.05])
+        of_whom = codes[people, rng.integers(4, size=rows)]
+        intent = np.where(rng.random(rows) < 0.5, of_whom, drawn)
+        each = QueryRows(np.arange(rows), intent, codes[people], np.zeros((rows, 0), np.uint8), 6)
+        queries.append(Observed(f"q{number}", tuple("uvwxyz"), each, people))
+    users = tuple(f"user {number}" for number in range(len(codes)))
+    return Observations(attributes, Population(codes), tuple(queries), {}, users)
+
+
+def test_promises_about_few_rows_come_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without prices the best of many sets promises twice what people held out get."""
+    seen = small_queries(24, 500)
+
+    def excess() -> tuple[float, float, float]:
+        trials = validate(seen, b"few", "louo", None, lambda _: None)
+        found = np.array([each[:2] for each in trials if each is not None])
+        off = found[:, 0] - found[:, 1]
+        return float(off.mean()), float(2 * off.std(ddof=1) / len(off) ** 0.5), found[:, 1].mean()
+
+    off, twice_the_error, got = excess()
+    assert abs(off) <= max(0.15 * got, 0.003, twice_the_error)
+    monkeypatch.setattr(shrinkage, "LUCKY", 0.0)
+    off, twice_the_error, uncorrected = excess()
+    assert off > max(uncorrected, 2 * twice_the_error)
+    assert uncorrected < got

@@ -290,7 +290,8 @@ def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
     assert titles["daily"] == "asks once a day or more (AFRQ)"
     out = files[files.index("--out") + 1]
     for query, helpful in (("weather", "region"), ("shoes", "age_group"), ("map", "region")):
-        record = run("model", "decide", "--model", out, "--query", query, "--json").record
+        decide = ("model", "decide", "--model", out, "--query", query, "--lambda", "1")
+        record = run(*decide, "--json").record
         assert record["disclose"] == [helpful]
 
 

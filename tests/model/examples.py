@@ -52,6 +52,7 @@ def small_model() -> Model:
         costs=np.arange(9.0).reshape(3, 3) / 16,
         pair_utilities=np.arange(6.0).reshape(2, 3) / 4,
         pair_costs=np.arange(9.0).reshape(3, 3) / 8,
+        prices=np.arange(6.0).reshape(2, 3) / 32,
     )
     return Model(
         id="small",

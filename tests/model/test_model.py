@@ -104,10 +104,14 @@ def test_what_was_prepared_is_there_the_next_time() -> None:
 
 
 def test_the_mean_utility_weighs_the_queries() -> None:
-    """Two parts of the first, one of the second."""
+    """Two parts of the first, one of the second, before what each owes to luck."""
     model = small_model()
+    priced = [model.utility(query).value(0b11) for query in (0, 1)]
+    singles = replace(model.tables.singles, prices=None)
+    model = replace(model, tables=replace(model.tables, singles=singles))
     each = [model.utility(query).value(0b11) for query in (0, 1)]
     assert model.mean_utility().value(0b11) == pytest.approx((2 * each[0] + each[1]) / 3)
+    assert priced == pytest.approx([each[0] - 1 / 32, each[1] - 7 / 32])
 
 
 def test_the_crowds_remembered_are_limited() -> None:

@@ -28,19 +28,22 @@ def group(rows: QueryRows, row: int, mask: int) -> Answer:
 
 
 def louo(rows: QueryRows, mask: int, beta: float) -> float:
-    """Return the leave-one-user-out utility, row by row (DESIGN.md 2.1)."""
-    if not mask:
-        return 0.0
+    """Return the leave-one-user-out utility (DESIGN.md 2.1)."""
+    return sum(louo_scores(rows, mask, beta)) / len(rows.user) if mask else 0.0
+
+
+def louo_scores(rows: QueryRows, mask: int, beta: float) -> list[float]:
+    """Return the scores of which it is the mean, row by row."""
     everyone = range(len(rows.user))
-    total = 0.0
+    scores = []
     for r in everyone:
         others = [s for s in everyone if rows.user[s] != rows.user[r]]
         alike = [s for s in others if group(rows, s, mask) == group(rows, r, mask)]
         same = sum(rows.intent[s] == rows.intent[r] for s in others)
         prior = (same + 0.5) / (len(others) + rows.intents / 2)
         hits = sum(rows.intent[s] == rows.intent[r] for s in alike)
-        total += log2((hits + beta * prior) / (len(alike) + beta)) - log2(prior)
-    return total / len(rows.user)
+        scores.append(log2((hits + beta * prior) / (len(alike) + beta)) - log2(prior))
+    return scores
 
 
 def plugin(rows: QueryRows, mask: int, beta: float) -> float:
