@@ -5,15 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from types import MappingProxyType
 from urllib.parse import unquote
 
 from agent.errors import UsageError
 from policy.hosts import HIGHEST_PORT, HostIndex, host_of
-from policy.precedence import Precedence, Verdicts
+from policy.precedence import Matched, Precedence, Verdicts, strictest
 from policy.rules import ANY, GROUP, SIGN, Policy, Pools, Rule, Words, spoken
 
 Ranked = tuple[Rule, int]
 BEGIN = 2  # characters
+NO_OTHERS: Mapping[str, Sequence[str]] = MappingProxyType({})
 KEPT = 4096  # recipients, and combinations of rules
 SLOT = "{query}"
 LONGEST = 2000  # characters of an address
@@ -103,9 +105,17 @@ class Rulebook:
     Rules that hold for every request are compared once; those that hold for one join them.
     """
 
-    def __init__(self, policy: Policy, names: Sequence[str]) -> None:
-        """Take the policy, and the names of the model's attributes."""
+    def __init__(
+        self, policy: Policy, names: Sequence[str], alike: Mapping[str, Sequence[str]] = NO_OTHERS
+    ) -> None:
+        """Take the policy, and the names of the model's attributes.
+
+        ``alike``: what other models call the same fact, by name: their rules apply where stricter.
+        """
         self.policy = policy
+        self._alike = {name: alike.get(name, ()) for name in names} if alike else {}
+        every = [*names, *(each for others in self._alike.values() for each in others)]
+        self._precedence = Precedence(policy.rules, [*dict.fromkeys(every)])
         self._pools = Pools(policy.groups)
         self._places = {rule: place for place, rule in enumerate(policy.rules)}
         some = [rule for rule in policy.rules if not rule.lasting]
@@ -113,7 +123,7 @@ class Rulebook:
         self._of_queries = {rule for rule in some if rule.queries and rule.anywhere}
         self._reached = RecipientIndex(rule for rule in some if rule not in self._of_queries)
         self._recipient = lru_cache(KEPT)(self._found)
-        self._verdicts = lru_cache(KEPT)(Precedence(policy.rules, names).verdicts)
+        self._verdicts = lru_cache(KEPT)(self._decided)
 
     def match(self, recipient: str, query: str, today: date) -> Ruling:
         """Return the ruling for a request.
@@ -143,6 +153,16 @@ class Rulebook:
         """
         nothing = self.match(recipient, "", today).settings["nothing"]
         return nothing.rule if nothing.value is True else None
+
+    def _decided(self, matched: tuple[Matched, ...]) -> tuple[Verdicts, Mapping[str, Verdicts]]:
+        """Return what is decided of the request, and of each attribute by all its names."""
+        settings, about = self._precedence.verdicts(matched)
+        if self._alike:
+            about = {
+                name: strictest(about[name], (about[each] for each in others))
+                for name, others in self._alike.items()
+            }
+        return settings, about
 
     def _found(self, recipient: str) -> tuple[str, str, tuple[Ranked, ...]]:
         """Return its host, who that pools with, and the rules for it that need not always hold."""

@@ -202,6 +202,22 @@ def _add(claims: Claims, rule: Rule, reach: Reach) -> None:
         claims.setdefault(key, []).append(claim)
 
 
+def strictest(own: Verdicts, others: Iterable[Verdicts]) -> Verdicts:
+    """Return what is decided about a fact by its own name, or more strictly by another one.
+
+    A price by another name counts where there is one by its own: else the model's may be dearer.
+    """
+    found = dict(own)
+    for other in others:
+        for key, verdict in other.items():
+            known = found.get(key)
+            if known is None:
+                found |= {key: verdict} if key == "guard" else {}
+            elif stricter(SETTINGS[key], verdict.value, known.value):
+                found[key] = verdict
+    return found
+
+
 class Loss(NamedTuple):
     """A rule that lost, its value, the rule that it lost to, and why."""
 

@@ -188,7 +188,8 @@ class Agent:
     def follow_models(self, vault: Vault, now: datetime) -> None:
         """Have each fact once for all models that may be used, in the profile and in the ledger."""
         usable = self.usable_models(now)
-        vault.ledger.disclosures.concepts = Concepts(usable)
+        self.rules.concepts = vault.ledger.disclosures.concepts = concepts = Concepts(usable)
+        self.rules.active.follow(concepts)
         with suppress(VaultError):  # it is said elsewhere, and tried again
             self.contradicted = vault.profile.follow(usable) or self.contradicted
 

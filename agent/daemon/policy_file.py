@@ -14,6 +14,7 @@ from agent.daemon.request_log import RuleUsage
 from agent.decision.terms import Terms, terms_under
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError, reason
 from agent.files import check_ours, clear_unfinished, fsync, temporary_file
+from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.wire.state import PolicyStatus
 from policy.audit import misspelt
@@ -170,6 +171,14 @@ class ActivePolicy:
         self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
         rules = () if policy is None else policy.rules
         self._chooses = any("model" in rule.settings for rule in rules)
+        self._concepts = Concepts()
+
+    def follow(self, concepts: Concepts) -> "ActivePolicy":
+        """Have a rule on a name apply to what the installed models call otherwise, too."""
+        self._concepts = concepts
+        self._books.clear()
+        self._terms.clear()
+        return self
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -187,7 +196,9 @@ class ActivePolicy:
         book = self._books.get(key)
         if book is None and self.policy is not None:
             names = [attribute.name for attribute in model.attributes]
-            book = self._books[key] = Rulebook(with_typo_guard(self.policy, names), names)
+            alike = self._concepts.other_names(model)
+            rules = with_typo_guard(self.policy, names)
+            book = self._books[key] = Rulebook(rules, names, alike)
         return book
 
     def model(self, recipient: str, query: str, today: date) -> str | None:
@@ -255,6 +266,7 @@ class PolicyFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.active = ActivePolicy(None)
+        self.concepts = Concepts()
         self.usage = RuleUsage()
         self._problems: tuple[Problem, ...] = ()
         self._seen: Fingerprint | None = None
@@ -330,7 +342,7 @@ class PolicyFile:
 
     def forget(self) -> None:
         """Forget what was asked, and which rules decided; they stay in force."""
-        self.active = ActivePolicy(self.policy)
+        self.active = ActivePolicy(self.policy).follow(self.concepts)
         self.usage.clear()
 
     def status(self) -> PolicyStatus:
@@ -394,7 +406,8 @@ class PolicyFile:
             return False
         if self._unsafe or not problems:  # who wrote the last rules of an unsafe file is unknown
             policy = found if isinstance(found, Policy) else None
-            self.active, self._loaded_at = ActivePolicy(policy), None if policy is None else now
+            self.active = ActivePolicy(policy).follow(self.concepts)
+            self._loaded_at = None if policy is None else now
         self._problems = problems
         if self._problems:
             LOG.warning("%s: not used, problems: %d", self.path.name, len(self._problems))

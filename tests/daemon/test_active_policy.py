@@ -11,6 +11,7 @@ from agent.daemon.handle import handle
 from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.request_log import RuleUsage
 from agent.errors import UsageError
+from agent.model.concepts import Concepts
 from agent.wire.decide import Ask
 from policy.match import Rulebook, Ruling
 from policy.read import preset, read
@@ -19,6 +20,7 @@ from tests.daemon.doubles import MONDAY
 from tests.daemon.people import MODEL, living
 from tests.decision.made import NAMES, made_model
 from tests.policy.strategies import HOSTS, SAMPLES, documents, rendered
+from tests.vault.values import sexes
 
 USAGE_NAMES = tuple(each.name for each in MODEL.attributes)
 NOT_ANSWERED = ("locked", "no policy", "no model", "unfit")
@@ -31,6 +33,7 @@ NEW = '[[rule]]\nname = "new"\nrecipient = "books.example"\nk = 3\n'
 USAGE_TEXT = STRICT + BOOKS + FLU + WEB
 AGAIN = STRICT + NEW + BOOKS + FLU.replace('"flu"\nn', '"fly"\nn') + WEB
 ASKED = st.lists(st.tuples(st.sampled_from(HOSTS), st.sampled_from(SAMPLES)), max_size=4)
+STRICTNESS = ("always", "auto", "ask", "never")
 GOOD = "lambda = 1.0\n"
 MANY = """
 [groups]
@@ -171,3 +174,23 @@ def test_two_models_have_rules_of_their_own() -> None:
     book = rules.book(MODEL)
     assert book is not None
     assert {*NAMES} == {*book.match("a.example", "q", MONDAY.date()).attributes}
+
+
+@given(
+    st.sampled_from(STRICTNESS),
+    st.sampled_from(["", *(f'sex = "{each}"\n' for each in STRICTNESS)]),
+)
+def test_a_rule_applies_to_what_other_models_call_the_fact(gender: str, sex: str) -> None:
+    """As far as it is stricter: it never allows what the fact's own name forbids."""
+    one, two = sexes()
+    text = f'preset = "balanced"\n[attributes]\ngender = "{gender}"\n{sex}'
+    alone = ActivePolicy(read(text, "test", preset))
+    both = ActivePolicy(read(text, "test", preset)).follow(Concepts((one, two)))
+    found = []
+    for policy in (alone, both):
+        book = policy.book(two)
+        assert book is not None
+        ruling = book.match("shop.example", "", MONDAY.date())
+        found.append(str(ruling.attributes["sex"]["disclose"].value))
+    own, ruled = (STRICTNESS.index(each) for each in found)
+    assert ruled == max(own, STRICTNESS.index(gender))

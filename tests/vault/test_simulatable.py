@@ -1,22 +1,25 @@
 """The theorem of DESIGN.md 2.6 with what a recipient holds taken from the ledger."""
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import NamedTuple
 
 import pytest
+from msgspec import structs
 
 from agent.decision.decide import decide
 from agent.decision.request import Request
 from agent.decision.terms import Limits, Terms
+from agent.model.concepts import Concepts, meaning_of
 from agent.model.model import Model
-from agent.vault.disclosure_index import Disclosure
+from agent.vault.disclosure_index import Disclosure, knowledge_in
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
 from tests.decision.made import NAMES, PERSONS, made_model
 from tests.vault.doubles import MemoryStore
-from tests.vault.histories import NOW, Grouping, knowledge
+from tests.vault.histories import NOW, Grouping, disclosed, knowledge
 from tests.vault.values import change
 
 PERSON = NAMES[:PERSONS]
@@ -125,3 +128,70 @@ def test_an_edit_shows_only_in_the_values(terms: Terms) -> None:
                         shown += 1
                         break
     assert shown
+
+
+def pair() -> tuple[Model, Model]:
+    """Return two models of the same people that share two facts, one of them not in all values."""
+    one, two = made_model(1, people=60), made_model(2, people=60)
+    names = {"age": "years", "region": "shoe", "gender": "sex", "job": "house"}
+    attributes = [
+        replace(
+            each,
+            name=names.get(each.name, each.name),
+            concept=each.name if each.name in ("age", "gender") else f"made-2.{each.name}",
+            value_concepts=("unspecified", "age1", None) if each.name == "age" else each.values,
+        )
+        for each in two.attributes
+    ]
+    return one, replace(two, attributes=tuple(attributes))
+
+
+def across(person: Values, terms: Terms, models: tuple[Model, Model]) -> list[Step]:
+    """Return what a person's agent answers where two models decide in turn, by one ledger."""
+    ledger, profile, concepts = Ledger(MemoryStore()), Profile(MemoryStore()), Concepts(models)
+    ledger.disclosures.concepts = concepts
+    change(profile, person, (), models)
+    steps = []
+    for place in range(8):
+        model, now = models[place // 2 % 2], NOW + timedelta(days=place)
+        held = ledger.disclosures.pool("a.example", POOL_OF)
+        known = knowledge_in(held, model, now, {}, concepts)
+        query = model.queries[place % 2].text
+        there = replace(terms, available=profile.names(model))
+        decision = decide(Request(query, "a.example"), there, known, model)
+        values = profile.reveal(decision.disclosed, model)
+        means = tuple(meaning_of(name, value, model) for name, value in values.items())
+        entry = disclosed(now, "www.a.example", **values)
+        ledger.append(structs.replace(entry, model=model.id, means=means))
+        steps.append(Step(model.id, decision.status, (), tuple(values.items())))
+    return steps
+
+
+@pytest.mark.parametrize("terms", [each for each in TERMS.values() if not each.ask])
+def test_across_models_absence_says_nothing_either(terms: Terms) -> None:
+    """At every step those with a transcript are those who agree with what it disclosed.
+
+    And the same facts follow for all of them, whichever model decides.
+    """
+    models = pair()
+    facts = [*Concepts(models).facts().values()]
+    rng = random.Random(1)  # noqa: S311  (a stream that can be repeated)
+    drawn = [{fact.name: rng.choice(fact.values) for fact in facts} for _ in range(60)]
+    said, own = [across(each, terms, models) for each in drawn], []
+    for person in drawn:
+        profile = Profile(MemoryStore())
+        change(profile, person, (), models)
+        own.append(profile.values())
+    for steps in said:
+        for count in range(len(steps) + 1):
+            told = [(s.pool, *fact) for s in steps[:count] for fact in s.values]
+            agree = [all(o[m][n] == v for m, n, v in told) for o in own]
+            assert agree == [other[:count] == steps[:count] for other in said]
+            following = {
+                (other[count].status, tuple(dict(other[count].values)))
+                for other, agrees in zip(said, agree, strict=True)
+                if agrees and count < len(other)
+            }
+            assert len(following) <= 1
+    if terms == TERMS["free"]:
+        assert len({str(steps) for steps in said}) > 1
