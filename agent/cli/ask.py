@@ -15,11 +15,10 @@ from agent.wire.decide import Answer as Attached
 from agent.wire.policy import Review
 from agent.wire.state import Status
 from agent.wire.what_if import Weighed, WhatIf
-from agent.words.decisions import UNCOVERED
 from agent.words.figures import apart, bits, listed, people
 from agent.words.notices import sent_to
 from agent.words.outcomes import WHY_NOTHING, why, write_policy
-from agent.words.titles import NONE, Titles, quoted, titled, value_title
+from agent.words.titles import NONE, Titles, read_as, titled, value_title
 
 COLUMNS = (wide("fact"), Column("sent"), numeric("gain"), numeric("cost"), wide("why", 24))
 MEASURES = map(numeric, ("bits", "cost", "people"))
@@ -105,8 +104,7 @@ def attached_page(
     if summary is None:  # as of what was not decided, which is an error
         return ""
     unset = listed(titled(attached.unspecified, titles))
-    known = summary.read_as
-    lines = [("read as", UNCOVERED if known is None else quoted(known))]
+    lines = [("read as", read_as(summary.read_as))]
     if attached.attributes:
         sent, known = [*attached.attributes], "known to the recipient"
         again = [each.name for each in summary.because if each.reason == known]

@@ -49,6 +49,7 @@ def decision_record(decision: Decision, elapsed_ms: float) -> dict[str, Any]:
         }
     return {
         "query": decision.request.query,
+        "probability": decision.reading.probability,
         "mode": decision.mode,
         **_terms_record(decision),
         "disclose": [*decision.disclosed],

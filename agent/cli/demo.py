@@ -7,6 +7,7 @@ import click
 
 from agent.cli.options import Answer, answers
 from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
+from agent.daemon.worded import meant_by
 from agent.decision.decide import Decision, decide
 from agent.decision.replay import bits_of
 from agent.decision.request import Knowledge, Request, people_left
@@ -17,6 +18,7 @@ from agent.words.decisions import at_least
 from agent.words.figures import HELPS, UNKNOWN, bits, counted, people
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import facts as facts_of
+from agent.words.titles import read_as
 
 NAME = "Mara"
 PROFILE = {
@@ -139,7 +141,7 @@ def request_text(number: int, entry: Entry, model: Model, *, explain: bool = Fal
 def _figures(decision: Decision, model: Model) -> Iterator[tuple[str, str]]:
     """Yield what the query was read as, what came nearest to being worth it, and what is proven."""
     if decision.matched_query:
-        yield "read as", decision.matched_query.replace("_", " ")
+        yield "read as", read_as(meant_by(decision.reading, model))
     withheld = [e for e in decision.candidates if not e.disclosed and e.reason != "not set"]
     new = (each for each in withheld if each.cost_bits)
     misses = " and ".join(

@@ -85,7 +85,7 @@ def read_model(path: Path | None) -> Model:
 def note_unknown_query(query: str, model: Model) -> None:
     """Name the known query that one unknown to the model was probably meant to be."""
     near = nearest(query, [each.text for each in model.queries])
-    if near is not None and model.match(query) is None:
+    if near is not None and model.read(query).query is None:
         note(f"the model does not cover {query!r}; did you mean {quoted(near)}?")
 
 

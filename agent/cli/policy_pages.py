@@ -20,10 +20,11 @@ from agent.cli.policy import (
     recipient_option,
 )
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
+from agent.daemon.worded import meant_by
 from agent.model.model import Model
-from agent.words.decisions import UNCOVERED
+from agent.wire.decide import ReadAs
 from agent.words.outcomes import WHY_NOTHING
-from agent.words.titles import Titles, quoted, titled
+from agent.words.titles import Titles, read_as, titled
 from policy.hosts import ANYBODY
 from policy.match import Rulebook, Ruling
 from policy.precedence import GUARDED, Verdict, Verdicts, losses, may
@@ -233,13 +234,11 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
         "matching": [view.record(each) for each in matching],
         **view.ruled(lost=True),
     }
-    known = used.match(query)
-    read_as = None if known is None else used.queries[known].text
-    return Answer(message, explained(view, matching, read_as))
+    return Answer(message, explained(view, matching, meant_by(used.read(query), used)))
 
 
-def explained(view: View, matching: list[Rule], read_as: str | None) -> str:
-    """Return the page about a request, the verdict on top; ``read_as``: the query of the model."""
+def explained(view: View, matching: list[Rule], meant: ReadAs | None) -> str:
+    """Return the page about a request, the verdict on top; ``meant``: what it is read as."""
     ruling, origins = view.ruling, view.origins
     kinds = [may(verdicts) for verdicts in ruling.attributes.values()]
     sent, waiting = sum(each in ("always", "auto") for each in kinds), kinds.count("ask")
@@ -247,7 +246,7 @@ def explained(view: View, matching: list[Rule], read_as: str | None) -> str:
         f"Of {len(kinds)} facts, {sent} may be sent to {ruling.host}; waiting for your approval: "
         f"{waiting}; never sent: {len(kinds) - sent - waiting}."
     )
-    if read_as is None and ruling.settings["unknown_queries"].value == "nothing":
+    if meant is None and ruling.settings["unknown_queries"].value == "nothing":
         head = f"Nothing is sent to {ruling.host}: {WHY_NOTHING['unknown query']}."
     if (nothing := ruling.settings["nothing"]).value:
         head = (
@@ -260,7 +259,7 @@ def explained(view: View, matching: list[Rule], read_as: str | None) -> str:
         else:
             rows.append((key, written(each.value), because(view, key, each)))
     about = {"policy": origins.source, "query": view.query}
-    about["read as"] = UNCOVERED if read_as is None else quoted(read_as)
+    about["read as"] = read_as(meant)
     about["remembered by"] = view.pool
     rules = [(each.name, str(origins.line(each)), _decides(each, ruling)) for each in matching]
     return page(

@@ -7,19 +7,26 @@ import click
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands, Deferred
-from agent.cli.options import Answer, answers, explain_option, option, yes_option
+from agent.cli.options import QUERY, Answer, answers, explain_option, option, yes_option
 from agent.cli.printing import Column, note, numeric, page, paragraph, sparkline, table, told, wide
 from agent.cli.prompts import agree
 from agent.errors import nearest
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
-from agent.wire.records import Entry, Forget, Handled, Held, Recipient
+from agent.wire.records import Corrected, Entry, Forget, Handled, Held, NotThat, Recipient
 from agent.words.figures import HELPS, LEFT, bits, counted, moment, people
-from agent.words.notices import FORGOTTEN, held, inferred, outcome_of
-from agent.words.titles import NONE, facts, titled, value_title
+from agent.words.notices import FORGOTTEN, corrected, held, inferred, outcome_of
+from agent.words.titles import NONE, facts, read_as, titled, value_title
 
-LEDGER = (numeric("entry"), wide("when"), wide("recipient"), wide("query"), wide("sent"))
+LEDGER = (
+    numeric("entry"),
+    wide("when"),
+    wide("recipient"),
+    wide("query"),
+    wide("read as"),
+    wide("sent"),
+)
 REQUESTS = (wide("when", least=10), wide("recipient"), wide("query", least=14), wide("sent"))
-FIGURES = (numeric("bits"), numeric("people"))
+FIGURES = (wide("read as"), numeric("bits"), numeric("people"))
 UNITS = f"bits: {HELPS}; people: {LEFT}."
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
 KNOWN = (wide("fact"), wide("value"), Column("since"))
@@ -77,7 +84,8 @@ def ledger(*, recipient: str | None, after: int | None, limit: int | None, as_js
             click.echo(history_line(each))
         what = "; ".join(facts(each.disclosed, titles)) or "nothing"
         what = FORGOTTEN if each.kind == "forgotten" else what
-        rows.append((str(each.number), moment(each.at), each.recipient, each.query, what))
+        texts = (str(each.number), moment(each.at), each.recipient, each.query)
+        rows.append((*texts, "" if each.read_as is None else read_as(each.read_as), what))
     if not as_json:
         click.echo(table(LEDGER, rows) or "Nothing was sent.")
 
@@ -122,7 +130,8 @@ def list_(*, recipient: str | None, limit: int, explain: bool) -> Answer:
             what = "the same facts again" if again else what
             last[each.pool] = each.disclosed
         texts = (moment(each.at), each.recipient, each.query, what)
-        figures = (bits(each.utility_bits), people(each.people_left)) if explain else ()
+        meant = "" if each.read_as is None else read_as(each.read_as)
+        figures = (meant, bits(each.utility_bits), people(each.people_left)) if explain else ()
         rows.append((*texts, *figures))
     carried = sum(each.kind == "disclosed" for each in found)
     asked = sum(each.kind != "forgotten" for each in found)
@@ -175,6 +184,27 @@ def knows(recipient: str) -> Answer:
         rows.append((title, value_title(value, title), since))
     guesses = [paragraph(inferred(each)) for each in found.inferred]
     return Answer(found, page(held(found, titles) + meant, table(KNOWN, rows), *guesses))
+
+
+@requests.command(name="not-that")
+@click.argument("which", metavar="ID|TEXT", type=QUERY)
+@click.option("--undo", is_flag=True, help="Let the text be read as before again.")
+@answers
+def not_that(which: str, *, undo: bool) -> Answer:
+    """Say that a text does not mean what it was read as.
+
+    ID is an entry of the ledger; else TEXT is taken as it is read now. From then on the text is not
+    read as that again, however it is written. This is kept in the vault, not in the policy, since
+    it says what you searched. What was sent stays sent. With - as TEXT it is read from the standard
+    input, where no other user of this machine sees it.
+    """
+    if which.isascii() and which.isdecimal():
+        body = NotThat(entry=int(which), undo=undo)
+    else:
+        body = NotThat(query=which, undo=undo)
+    with door() as client:
+        found: Corrected = client.call("not_that", body)
+    return Answer(found, paragraph(corrected(found, undone=undo)))
 
 
 @requests.command()

@@ -16,12 +16,14 @@ from agent.daemon.consent import Consent
 from agent.daemon.log import LOG
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.policy_file import PolicyFile
+from agent.daemon.reading import UNREADABLE, Reader
 from agent.daemon.request_log import Rates, SilentRequests
 from agent.daemon.sources import Sources
-from agent.errors import ReplacedVaultError, VaultError
+from agent.errors import ModelError, ReplacedVaultError, UsageError, VaultError
 from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.vault import secrets
+from agent.vault.corrections import Corrections
 from agent.vault.disclosure_index import site_of
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
@@ -107,6 +109,7 @@ class Agent:
     consent: Consent
     sources: Sources
     bus: Bus
+    reader: Reader = field(default_factory=Reader)
     vault: Vault | None = None
     silent_requests: SilentRequests = field(default_factory=SilentRequests)
     rates: Rates = field(default_factory=Rates)
@@ -149,6 +152,21 @@ class Agent:
         in_use = self.rules.active
         return self.registry.of(in_use.model(host, query, now.date()), in_use.keys, now)
 
+    def readers(self, name: str | None, now: datetime) -> list[Model]:
+        """Return the models that may read a request: the one that the policy names, or all.
+
+        UsageError if there is none, ModelError if it must not be used.
+        """
+        found = self.usable_models(now) if name is None else []
+        return found or [self.registry.of(name, self.rules.active.keys, now)]
+
+    async def readable(self, text: str, host: str, now: datetime) -> None:
+        """Wait for the encoder, a second at most, where it is being loaded and a text needs it."""
+        if self.vault is not None and self.reader.loading:
+            with suppress(ModelError, UsageError):  # which the call itself will raise
+                name = self.rules.active.model(host, text, now.date())
+                await self.reader.ready(text, self.readers(name, now))
+
     def usable_models(self, now: datetime) -> list[Model]:
         """Return all models that may be used, the shipped one first."""
         return self.registry.usable(self.rules.active.keys, now)
@@ -181,6 +199,8 @@ class Agent:
         self.follow_models(vault, now)
         self.rules.usage.begin(now)
         self.consent.opened(vault.items)
+        self.reader.corrections = Corrections(vault.items)
+        self.reader.begin(self.usable_models(now))
         policy, keys = self.rules.policy, self.rules.active.keys
         complete = policy is not None and self.registry.complete(policy.models, keys, now)
         self.sources.opened(vault.items, self.request_attributes(now), complete=complete)
@@ -218,6 +238,7 @@ class Agent:
             ends.callback(self.registry.forget)
             ends.callback(self._close, vault)
             ends.callback(self.consent.closed)
+            ends.callback(setattr, self.reader, "corrections", None)
             ends.callback(self.sources.closed)
             self.contradicted = ()
 
@@ -283,6 +304,8 @@ def _status_notes(
     usable = agent.usable_models(now)
     for remark in agent.rules.active.misspelt(usable):
         yield f"{POLICY}{remark}"
+    if agent.reader.problem is not None:
+        yield f"{UNREADABLE}{agent.reader.problem}"
     if agent.trouble is not None:
         what, hint = agent.trouble.what, agent.trouble.hint
         yield f"the last request could not be answered: {what} ({hint})"

@@ -23,7 +23,8 @@ from agent.daemon.agent import (
 )
 from agent.daemon.consent.pending import own_search
 from agent.daemon.handle import handle
-from agent.daemon.ledger_api import change, entries, forget, holding, opened, recipients, requested
+from agent.daemon.ledger_api import change, correct, entries, forget, holding, opened, requested
+from agent.daemon.ledger_api import recipients as known_recipients
 from agent.daemon.policy_api import attributes, calibration, edited, place_of, ruled
 from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
@@ -46,17 +47,19 @@ from agent.wire.policy import (
 )
 from agent.wire.records import (
     Changed,
+    Corrected,
     Entry,
     Forget,
     Handled,
     Held,
+    NotThat,
     Profile,
     ProfileChange,
     Recipient,
 )
 from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
-from policy.hosts import host_of, site_of
+from policy.hosts import ANYBODY, host_of, site_of
 from policy.toml_scan import lines_of
 
 T = TypeVar("T")
@@ -117,6 +120,11 @@ class Calls:
     async def fresh(self) -> None:
         """Have the rules of the policy file in force; it takes a second at most."""
         await self.agent.rules.follow(self._wall, partial(self.agent.bus.publish, "policy"))
+
+    async def readable(self, message: object) -> None:
+        """Wait for the encoder, a second at most, where it is being loaded and a text needs it."""
+        if isinstance(message, Ask | WhatIf | CurveAsk | NotThat) and message.query:
+            await self.agent.readable(message.query, message.recipient or ANYBODY, self._clock())
 
     def decide(self, body: Ask, *, by: Asker = "command") -> Answer:
         """Return what a request carries, recorded; UsageError if the recipient is not a host.
@@ -187,7 +195,7 @@ class Calls:
         self, *, recipient: str | None = None, after: int = 0, limit: int | None = None
     ) -> list[Entry]:
         """Return the latest entries of the ledger, oldest first."""
-        return entries(self.agent, recipient, after, limit)
+        return entries(self.agent, recipient, after, limit, self._now())
 
     def knowledge(self, *, recipient: str) -> Held:
         """Return what a recipient or a group holds."""
@@ -200,6 +208,10 @@ class Calls:
             self.agent.consent.commit(values_only=True)
             self.agent.bus.publish("forget")
         return Done(done=done)
+
+    def not_that(self, body: NotThat) -> Corrected:
+        """Keep that a text does not mean what it was read as, or take that back."""
+        return correct(self.agent, body, self._clock())
 
     def profile(self) -> Profile:
         """Return the user's values."""
@@ -219,12 +231,11 @@ class Calls:
 
     def requests(self, *, recipient: str | None = None, limit: int | None = None) -> list[Handled]:
         """Return the latest requests, oldest first."""
-        self._now()
-        return requested(self.agent, recipient, limit)
+        return requested(self.agent, recipient, limit, self._now())
 
     def recipients(self) -> list[Recipient]:
         """Return everyone who was sent anything, latest first."""
-        return recipients(self.agent, self._now())
+        return known_recipients(self.agent, self._now())
 
     def status(self) -> Status:
         """Return the status of the daemon."""

@@ -11,7 +11,8 @@ from agent.decision.matching import unmatched
 from agent.decision.request import Request
 from agent.errors import ModelError, UsageError
 from agent.model.concepts import Meaning
-from agent.vault.disclosure_index import NOTHING, knowledge_in, site_of
+from agent.vault.disclosure_index import NOTHING, site_of
+from agent.vault.ledger import knowledge_in
 from agent.vault.vault import Vault
 from agent.wire.decide import Ask, Code
 from policy.match import Ruling, in_clear
@@ -54,7 +55,7 @@ def context_of(
         raise UndecidedError("no policy")
     name = in_use.model(ask.recipient, ask.query, today)
     try:
-        model = agent.registry.of(name, in_use.keys, now)
+        model, reading = agent.reader.surest(ask.query, agent.readers(name, now))
     except (ModelError, UsageError) as error:
         raise UndecidedError("no model") from error
     terms = in_use.terms(model, ask.recipient, ask.query, today)
@@ -76,7 +77,9 @@ def context_of(
     knowledge = knowledge_in(held, model, at, queries, facts.concepts)
     usable = None if asked is None else asked.intersection(members(model).longest)
     request = Request(ask.query, ruling.host, usable)
-    return RuledContext(request, terms, knowledge, model, vault=vault, ruling=ruling)
+    return RuledContext(
+        request, terms, knowledge, model, reading=reading, vault=vault, ruling=ruling
+    )
 
 
 def with_own(context: RuledContext) -> RuledContext:

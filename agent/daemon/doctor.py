@@ -21,6 +21,7 @@ from agent.daemon.browsers import (
 )
 from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
 from agent.daemon.model_registry import ModelRegistry
+from agent.daemon.reading import UNREADABLE
 from agent.daemon.service import files, look_at_units, reachable, text_of
 from agent.errors import BusyVaultError, PolicyError, ReticentError, UsageError, reason
 from agent.files import check_ours, left_unfinished
@@ -54,6 +55,7 @@ FIXES = {
     UNWRITTEN: "free some space and make the state folder writable",
     ALTERED: "remove the keys that you do not recognise with `reticent vault key remove`",
     MISFIT: "choose a value with `reticent profile set`, or clear it with `unset`",
+    UNREADABLE: "install reticent anew, then lock and unlock",
     AHEAD: "set the clock, or if it is right: reticent vault reset-clock",
 }  # by how a note begins
 _PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)

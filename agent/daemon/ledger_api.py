@@ -8,19 +8,22 @@ from operator import itemgetter
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
+from agent.daemon.worded import meant_by
 from agent.decision.request import inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, Meaning
 from agent.model.model import Model
-from agent.vault.disclosure_index import Forgetting, Step, knowledge_in
+from agent.vault.disclosure_index import Disclosure, Forgetting, Step
+from agent.vault.ledger import knowledge_in
 from agent.vault.profile import Values, differing, followed, planned
 from agent.vault.vault import Vault
 from agent.wire import records
 from agent.wire.base import LATEST_ENTRIES
+from agent.wire.decide import ReadAs
 from agent.words.figures import listed
 from agent.words.titles import titled
-from policy.hosts import host_of
+from policy.hosts import ANYBODY, host_of
 from policy.rules import SIGN
 
 SHARED = {*records.Entry.__struct_fields__} & {*records.Handled.__struct_fields__} - {"disclosed"}
@@ -41,12 +44,13 @@ def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
 
 
 def entries(
-    agent: Agent, recipient: str | None, after: int, limit: int | None
+    agent: Agent, recipient: str | None, after: int, limit: int | None, now: datetime
 ) -> list[records.Entry]:
     """Return entries of the ledger, oldest first; ``recipient``: of it and its pool, or None.
 
     UsageError where that is neither a host nor a group.
     """
+    models = {model.id: model for model in agent.usable_models(now)}
     wanted = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
     return [
         records.Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
@@ -62,9 +66,27 @@ def entries(
             model=record.model,
             utility_bits=record.utility_bits,
             people_left=record.people_left,
+            read_as=read_then(record, models.get(record.model)),
         )
         for number, record in opened(agent).ledger.read(after, limit or LATEST_ENTRIES, wanted)
     ]
+
+
+def read_then(entry: Disclosure, model: Model | None) -> ReadAs | None:
+    """Return what the text of an entry was read as; None where it was not, or nothing says so.
+
+    ``model``: the one that read it, as it is now, for the title; None where it is gone.
+    """
+    if not entry.read_as:
+        return None
+    return _known(entry.read_as, entry.model, entry.probability, model)
+
+
+def _known(name: str, model_id: str, probability: float, model: Model | None) -> ReadAs:
+    """Return a known query by its name, with its title if the model still has it."""
+    query = None if model is None else model.match(name)
+    title = name if model is None or query is None else model.queries[query].title
+    return ReadAs(query=name, title=title, probability=probability, model=model_id)
 
 
 def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
@@ -209,6 +231,55 @@ def _by_concept(before: Values, after: Values, concepts: Concepts) -> dict[str, 
     return found
 
 
+def correct(agent: Agent, wanted: records.NotThat, now: datetime) -> records.Corrected:
+    """Keep that a text does not mean what it was read as, or take all of that back.
+
+    The user can undo it until the vault locks. UsageError where the text is read as nothing, or
+    there is no room, and for no text or two; VaultError where it cannot be kept.
+    """
+    vault, corrections = opened(agent), agent.reader.corrections
+    if corrections is None:
+        raise LockedError
+    if (wanted.entry is None) == (wanted.query is None):
+        raise UsageError("not one text", "name an entry of the ledger, or a text")
+    text, host, then = wanted.query or "", wanted.recipient or ANYBODY, None
+    models = {model.id: model for model in agent.usable_models(now)}
+    if wanted.entry is not None:
+        entry = vault.ledger.entry(wanted.entry)
+        if not isinstance(entry, Disclosure):
+            hint = "see `reticent requests ledger`"
+            raise UsageError(f"entry {wanted.entry} discloses nothing", hint)
+        text, host = entry.query, entry.host
+        then = read_then(entry, models.get(entry.model))
+
+    def read() -> ReadAs | None:
+        name = agent.rules.active.model(host, text, now.date())
+        model, reading = agent.reader.surest(text, agent.readers(name, now))
+        return meant_by(reading, model)
+
+    before = corrections.of(text)
+    if wanted.undo:
+        changed = [_known(each.query, each.model, 1.0, models.get(each.model)) for each in before]
+        done = bool(before)
+        corrections.replace(text, ())
+    else:
+        meant = then if wanted.entry is not None else read()
+        if meant is None:
+            hint = "there is nothing to correct: it goes as it is"
+            raise UsageError("the text was not understood as anything", hint)
+        changed, done = [meant], corrections.add(text, meant.model, meant.query)
+
+    def put_back() -> str:
+        corrections.replace(text, before)
+        agent.bus.publish("review")
+        return ALREADY_SENT
+
+    if done:
+        agent.bus.publish("review")
+        agent.consent.changed("Said what a text does not mean", put_back)
+    return records.Corrected(done=done, query=text, read_as=changed, now=read())
+
+
 def _unset(before: Values, after: Values) -> set[str]:
     """Return what was set for some model, and is for none any more."""
     old, new = ({name for own in each.values() for name in own} for each in (before, after))
@@ -223,7 +294,9 @@ def _named(agent: Agent, name: str, usable: Sequence[Model], now: datetime) -> M
     return agent.registry.of(name, agent.rules.active.keys, now)
 
 
-def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[records.Handled]:
+def requested(
+    agent: Agent, recipient: str | None, limit: int | None, now: datetime
+) -> list[records.Handled]:
     """Return the latest requests in the order in which they came.
 
     ``recipient``: those of it and its pool, None for all. UsageError where it is neither a host
@@ -240,7 +313,7 @@ def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[re
                 **{name: getattr(each, name) for name in SHARED},
             ),
         )
-        for each in entries(agent, recipient, 0, limit)
+        for each in entries(agent, recipient, 0, limit, now)
     ]
     pool = None if recipient is None else agent.rules.active.pool(recipient)
     for silent in agent.silent_requests:
@@ -259,6 +332,7 @@ def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[re
                 asked=silent.ask.asked,
                 code=silent.code,
                 waiting=silent.waiting,
+                read_as=silent.read_as,
             )
             found.append(((silent.after, -silent.number), handled))
     found.sort(key=itemgetter(0))

@@ -8,7 +8,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Literal
 
-from agent.wire.decide import Answer, Ask, Code
+from agent.wire.decide import Answer, Ask, Code, ReadAs
 from policy.match import Ruling
 from policy.precedence import Verdicts
 from policy.rules import Rule
@@ -72,7 +72,7 @@ class Silent:
 
     ``number``: below 0, by which it is known; ``after``: the entry of the ledger that was the last
     one then, which says better than a clock what came before what; ``waiting``: how many
-    attributes waited for the user.
+    attributes waited for the user; ``read_as``: what it was read as.
     """
 
     number: int
@@ -81,6 +81,7 @@ class Silent:
     ask: Ask
     code: Code
     waiting: int
+    read_as: ReadAs | None = None
 
     def __repr__(self) -> str:
         return f"Silent(number={self.number}, at={self.at.isoformat()})"
@@ -110,7 +111,8 @@ class SilentRequests:
     def silent(self, ask: Ask, answer: Answer, after: int, at: datetime) -> int:
         """Remember a request that carried nothing, and return its number."""
         self._number -= 1
-        made = Silent(self._number, after, at, ask, answer.code, _waiting(answer))
+        meant = None if answer.summary is None else answer.summary.read_as
+        made = Silent(self._number, after, at, ask, answer.code, _waiting(answer), meant)
         self._silent.append(made)
         self._size += made.size
         while len(self._silent) > MOST_SILENT or self._size > ROOM:

@@ -273,6 +273,7 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
             parameters["by"] = _asker(request, door, pages, sent)
         if name not in AT_ONCE:
             await calls.fresh()
+            await calls.readable(message)
         daemon.autolock.before(door, "unattended" if UNATTENDED in request.headers else name)
         if name == "events":
             return await stream(request, calls.agent.bus)

@@ -162,6 +162,7 @@ def _weighing_steps(
         weighed=other,
         rows=_rows(decision, weighing, wording),
         lines=remarks,
+        read_as=wording.read_as,
         proof=decision.evidence.proof,
     )
 

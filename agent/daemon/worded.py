@@ -6,7 +6,8 @@ from agent.decision.decide import Candidate, Decision
 from agent.decision.terms import Terms
 from agent.decision.tradeoff_curve import Curve
 from agent.model.model import Model
-from agent.wire.decide import Code, ExplainedOutcome
+from agent.model.reading import Reading
+from agent.wire.decide import Code, ExplainedOutcome, ReadAs
 from agent.words.decisions import Decided
 from agent.words.outcomes import NO_ROOM
 from policy.sections import shown
@@ -18,6 +19,14 @@ NONE: frozenset[str] = frozenset()
 def code_of(decision: Decision | Curve) -> Code:
     """Return the code of a decision or a curve; "answered" in the ordinary case."""
     return "answered" if decision.status == "decided" else decision.status
+
+
+def meant_by(reading: Reading, model: Model) -> ReadAs | None:
+    """Return what a text was read as; None where that is nothing."""
+    if reading.query is None:
+        return None
+    query, sure = model.queries[reading.query], reading.probability
+    return ReadAs(query=query.text, title=query.title, probability=sure, model=model.id)
 
 
 def worded(
@@ -39,7 +48,7 @@ def worded(
         code=code_of(decision),
         mode=decision.mode,
         query=decision.request.query,
-        read_as=decision.matched_query,
+        read_as=meant_by(decision.reading, model),
         disclosed=decision.disclosed,
         again=decision.again,
         pending=pending.names if pending else (),

@@ -181,7 +181,7 @@ def limit_of(objective: DisclosureObjective, mask: int) -> str | None:
     return None if broken is None else KEYS[broken]
 
 
-def read_as(reading: Reading, model: Model) -> str | None:
+def matched(reading: Reading, model: Model) -> str | None:
     """Return the known query that a text is read as, by its name; None where it is none."""
     return None if reading.query is None else model.queries[reading.query].text
 
@@ -213,7 +213,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         status=prepared.status,
         mode=choice.mode,
         reading=reading,
-        matched_query=read_as(reading, model),
+        matched_query=matched(reading, model),
         disclosed=prepared.names(choice.order),
         figures=figures,
         evidence=result if crowd.people else counted,
@@ -238,7 +238,7 @@ def _silent(prepared: Prepared, status: Status) -> Decision:
         status=status,
         mode=terms.mode,
         reading=reading,
-        matched_query=read_as(reading, prepared.model),
+        matched_query=matched(reading, prepared.model),
         disclosed=(),
         figures=Figures(terms.metric, 0.0, reached, 0.0, 0.0, 0.0, 0.0, people, float(people)),
         evidence=Evidence(),

@@ -12,7 +12,7 @@ import numpy as np
 
 from agent.decision.choice import mixed, uses_of
 from agent.decision.context import Context
-from agent.decision.decide import Decision, decide_context, read_as
+from agent.decision.decide import Decision, decide_context, matched
 from agent.decision.request import Holdings, Request, people_left
 from agent.decision.terms import terms_under
 from agent.model.model import Model
@@ -284,7 +284,7 @@ def _outcome(
         past=past,
         host=ruling.host,
         pool=ruling.pool,
-        matched_query=read_as(model.read(past.query), model),
+        matched_query=matched(model.read(past.query), model),
         bits=Compared(bits[was], mean([bits[names] for names in sets])),
         people_left=Compared(left, mean([each.people_left for each in answers])),
         newly_disclosed=_shares([names - was for names in sets], model),

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from agent.decision.choice import choice_of
 from agent.decision.context import Context, Status, prepare
-from agent.decision.decide import Figures, figures_of, read_as
+from agent.decision.decide import Figures, figures_of, matched
 from agent.decision.request import Request
 from agent.decision.terms import Terms
 from agent.errors import UsageError
@@ -106,7 +106,7 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
         request=context.request,
         terms=terms,
         status=prepared.status,
-        matched_query=None if terms.mode == "standing" else read_as(reading, model),
+        matched_query=None if terms.mode == "standing" else matched(reading, model),
         steps=steps,
         present=next(at for at, each in enumerate(points) if terms.trade_off <= each.most),
         knee=tradeoff.knee(points),

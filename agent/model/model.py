@@ -148,6 +148,11 @@ class Model:
                 readings[at] = reading
         return readings
 
+    @property
+    def encoded(self) -> bool:
+        """Whether it reads texts that are no names or phrasings, with the encoder."""
+        return self.tables.classifier is not None
+
     def rows(self, query: int) -> QueryRows:
         """Return the rows of a query; all but ``request`` is made anew."""
         before = self.queries[:query]

@@ -64,6 +64,9 @@ DENY = "Never send what waits to this recipient."
 DENY_ONCE = "Withhold it from the next request only."
 CHOOSE = "Choose for how long, and for whom."
 RESET = "Undo what you tried."
+NOT_THAT = (
+    "Say that the text does not mean what it was read as; it never is again. u takes it back."
+)
 UNLIST = "Take what waits off the list without deciding anything."
 APPROVE_ALL = "Send everything that waits for this recipient; of a request: choose for how long."
 SOME = "Show only what waits, then only what sent facts, then only what sent nothing, then all."
@@ -80,6 +83,7 @@ REQUESTS = (
     Action("approve_all", "A", "Approve all", APPROVE_ALL, "requests approve --from HOST", "never"),
     Action("choose", "c", "Choose", CHOOSE, "policy let HOST ATTR always --days N", "never"),
     Action("reset", "r", "Undo trial", RESET, "requests whatif --entry N", "never"),
+    Action("not_that", "t", "Not that", NOT_THAT, "requests not-that ID", "never"),
     Action("put_aside", "x", "Dismiss", UNLIST, "requests pending --dismiss ID", "never"),
     Action("only_find", "slash", "Find", FIND, footer="wide"),
     Action("only_some", "w", "Filter", SOME, footer="never"),

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
+from itertools import chain
 from math import isfinite
 from operator import attrgetter
 from types import MappingProxyType
@@ -14,23 +15,22 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.decision.matching import share_of
-from agent.decision.request import EPOCH, LATEST, Holdings, Knowledge
+from agent.decision.request import EPOCH, LATEST, Holdings
 from agent.model.concepts import Concepts, Meaning
 from agent.model.lookup import Recent
-from agent.model.model import Model
 from agent.vault.connection import damaged
 from agent.vault.seal import from_json
 from policy import hosts
 
 MOST_SITES = 48  # in one entry, which has room for this many of the longest
 VIEWS = 4  # groupings kept ready: the policy's, and the one before it was edited
-NOTHING: Mapping[str, int] = MappingProxyType({})
+NOTHING: Mapping[str, float] = MappingProxyType({})
 PoolOf = Callable[[str], str]
 Pairs = tuple[tuple[str, str], ...]
 FORGOT = -1  # in place of a number of people, and of a query
+THOUSANDTHS = 1000  # in which probabilities are counted, so that their sums are exact
 MICROSECOND = timedelta(microseconds=1)
-COLUMNS = "qqiqii"  # types, see `DisclosureIndex`
+COLUMNS = "qqiqiiii"  # types, see `DisclosureIndex`
 site_of = lru_cache(maxsize=4096)(hosts.site_of)
 
 
@@ -60,7 +60,9 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     pairs in the order chosen, "unspecified" included; ``persons``: those of them that are
     attributes of the person, and so knowledge; ``means``: what each of these means across models,
     none in entries older than that; ``model``, ``digest``: of the model that decided;
-    ``people_left``: who agree with all that the recipient's pool holds from now on.
+    ``people_left``: who agree with all that the recipient's pool holds from now on; ``read_as``:
+    the known query that the text was read as, by its name, empty where it was none, and None in
+    entries from before texts were read: those were its own text; ``probability``: of that.
     Raises ValueError if one of these does not hold.
     """
 
@@ -73,6 +75,8 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     utility_bits: float
     people_left: int
     means: tuple[Meaning, ...] = ()
+    read_as: str | None = None
+    probability: float = 1.0
 
     def __post_init__(self) -> None:
         names, persons = {name for name, _ in self.disclosed}, {*self.persons}
@@ -85,6 +89,7 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
             (all(map(all, self.means)), "a meaning is empty"),
             (isfinite(self.utility_bits), "the utility is not finite"),
             (self.people_left >= 0, "the number of people left is negative"),
+            (0 <= self.probability <= 1, "the probability is not one"),
         )
 
     @property
@@ -95,6 +100,11 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
         """
         told, model = dict(self.disclosed), self.model
         return self.means or tuple((f"{model}.{n}", f"{model}:{told[n]}") for n in self.persons)
+
+    @property
+    def meant(self) -> str:
+        """The name of the known query, or the text where an entry does not say."""
+        return self.query if self.read_as is None else self.read_as
 
     def __repr__(self) -> str:
         return f"Disclosure(at={self.at.isoformat()}, {len(self.disclosed)} attributes)"
@@ -163,7 +173,8 @@ class Step(NamedTuple):
     """One entry, about one site; one that forgets stands here for each of its sites.
 
     ``people_left``: who agreed with all that the site's pool held from then on; it and ``query``
-    are None where the site was stated to forget.
+    are None where the site was stated to forget. ``meant``: the known query that it was read as,
+    ``probability``: of that.
     """
 
     number: int
@@ -171,13 +182,15 @@ class Step(NamedTuple):
     site: str
     people_left: int | None
     query: str | None
+    meant: str = ""
+    probability: float = 0.0
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True):
     """What follows from the entries ``first`` to ``last``, after that of those before.
 
-    ``sites``: the registered sites they name first; ``columns``: their steps, in which a site and a
-    query is a position in ``names``.
+    ``sites``: the registered sites they name first; ``columns``: their steps, in which a site, a
+    query and what was meant is a position in ``names``.
     """
 
     first: int
@@ -193,6 +206,7 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _NUMBER = attrgetter("number")
+_Latest = deque[tuple[int, int]]
 
 
 class DisclosureIndex:
@@ -205,7 +219,8 @@ class DisclosureIndex:
     is in holds it already. Hosts of one site are always in one pool.
     Steps stand in columns of numbers, for there is one for each entry, for good: the number of the
     entry; the time in microseconds since EPOCH; its zone in seconds east of Greenwich; the people
-    left, or FORGOT; the site; the query, or FORGOT. A text is kept once; they hold no attribute.
+    left, or FORGOT; the probability of the reading, in THOUSANDTHS; the site; the query, or FORGOT;
+    the known query that was meant, or FORGOT. A text is kept once; they hold no attribute.
     """
 
     def __init__(self) -> None:
@@ -218,7 +233,7 @@ class DisclosureIndex:
         self._columns: list[array[int]] = [array(each) for each in COLUMNS]
         self._names: list[str] = []
         self._places: dict[str, int] = {}
-        self._queries: dict[int, deque[int]] = {}  # by site; what it forgot is gone
+        self._queries: dict[int, _Latest] = {}  # by site; what it forgot is gone
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
         self._concepts = Concepts()
 
@@ -235,10 +250,14 @@ class DisclosureIndex:
     @property
     def steps(self) -> Iterator[Step]:
         """Yield all steps there are now."""
-        for number, time, zone, left, site, query in zip(*self._columns, strict=True):
+        names = self._names
+        for number, time, zone, left, sure, site, query, meant in zip(*self._columns, strict=True):
             at = (EPOCH + time * MICROSECOND).astimezone(timezone(timedelta(seconds=zone)))
-            people_left, text = (None, None) if query == FORGOT else (left, self._names[query])
-            yield Step(number, at, self._names[site], people_left, text)
+            if query == FORGOT:
+                yield Step(number, at, names[site], None, None)
+            else:
+                reading = names[meant], sure / THOUSANDTHS
+                yield Step(number, at, names[site], left, names[query], *reading)
 
     def news(self, record: Record) -> Pairs:
         """Return the facts in an entry that may be new to some pool; none where it forgets."""
@@ -262,12 +281,13 @@ class DisclosureIndex:
         if isinstance(record, Forgetting):
             self._note(Note(number, None, record.sites, ()))
             for each in record.sites:
-                self._step(number, *at, FORGOT, self._place(each), FORGOT)
+                self._step(number, *at, FORGOT, 0, self._place(each), FORGOT, FORGOT)
             return
         if news:
             self._note(Note(number, record.at, (site,), news))
-        query = self._place(record.query)
-        self._step(number, *at, record.people_left, self._place(site), query)
+        sure = round(record.probability * THOUSANDTHS)
+        places = map(self._place, (site, record.query, record.meant))
+        self._step(number, *at, record.people_left, sure, *places)
 
     def export(self, after: int, last: int) -> Part:
         """Return what follows from the entries after a number, up to the last, for `load`."""
@@ -276,9 +296,9 @@ class DisclosureIndex:
         notes = self._notes[begin:end]
         begin, end = (bisect_right(self._columns[0], each) for each in (after, last))
         columns = [column[begin:end].tolist() for column in self._columns]
-        used = sorted({place for column in columns[-2:] for place in column} - {FORGOT})
+        used = sorted({place for column in columns[-3:] for place in column} - {FORGOT})
         positions = {place: at for at, place in enumerate(used)} | {FORGOT: FORGOT}
-        columns[-2:] = [[positions[place] for place in column] for column in columns[-2:]]
+        columns[-3:] = [[positions[place] for place in column] for column in columns[-3:]]
         names = [self._names[place] for place in used]
         return Part(after + 1, last, self.latest, sites, notes, names, columns)
 
@@ -288,9 +308,9 @@ class DisclosureIndex:
         self.sites |= dict.fromkeys(part.sites, part.last)
         for note in part.notes:
             self._note(note)
-        places = [self._place(name) for name in part.names]
-        for *others, site, query in zip(*part.columns, strict=True):
-            self._step(*others, places[site], FORGOT if query == FORGOT else places[query])
+        places = [*map(self._place, part.names), FORGOT]  # the last, at the position FORGOT
+        for *others, site, query, meant in zip(*part.columns, strict=True):
+            self._step(*others, places[site], places[query], places[meant])
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
         """Return what a pool holds; ``pool_of``: the pool of a host, the same for its whole site.
@@ -332,10 +352,11 @@ class DisclosureIndex:
             if note.at is not None:
                 yield note.number, note.sites[0], note.facts
 
-    def queries(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Mapping[str, int]:
-        """Return the latest queries of a pool's sites and how often each came; see `LATEST`.
+    def queries(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Mapping[str, float]:
+        """Return the latest known queries of a pool's sites and how often each came; see `LATEST`.
 
-        Arguments as for `pool`.
+        Each time counts by the probability of its reading, and a text that was read as none has no
+        name. Arguments as for `pool`.
         """
         if before is None:
             view = self._view(pool_of)
@@ -345,12 +366,17 @@ class DisclosureIndex:
                 view.sites_read = len(self._queries)
             found = [self._queries[site] for site in view.sites.get(pool, ())]
         else:
-            queries: dict[int, deque[int]] = {}
+            queries: dict[int, _Latest] = {}
             end = bisect_left(self._columns[0], before)
-            for site, query in zip(*(each[:end] for each in self._columns[-2:]), strict=True):
-                _enqueue(queries, site, query)
+            for sure, site, _, meant in zip(
+                *(each[:end] for each in self._columns[-4:]), strict=True
+            ):
+                _enqueue(queries, sure, site, meant)
             found = [queries[site] for site in queries if pool_of(self._names[site]) == pool]
-        return Counter(self._names[query] for latest in found for query in latest)
+        times = Counter[str]()
+        for meant, sure in chain.from_iterable(found):
+            times[self._names[meant]] += sure
+        return {name: count / THOUSANDTHS for name, count in times.items()}
 
     def _note(self, note: Note) -> None:
         if note.at is None:
@@ -365,7 +391,8 @@ class DisclosureIndex:
     def _step(self, *row: int) -> None:
         for column, value in zip(self._columns, row, strict=True):
             column.append(value)
-        _enqueue(self._queries, *row[-2:])
+        _, _, _, _, sure, site, _, meant = row
+        _enqueue(self._queries, sure, site, meant)
 
     def _place(self, name: str) -> int:
         place = self._places.setdefault(name, len(self._names))
@@ -379,13 +406,13 @@ class DisclosureIndex:
         return view
 
 
-def _enqueue(queries: dict[int, deque[int]], site: int, query: int) -> None:
-    """Take a query of a site as its latest; FORGOT removes all."""
+def _enqueue(queries: dict[int, _Latest], sure: int, site: int, meant: int) -> None:
+    """Take a known query of a site as its latest, with its THOUSANDTHS; FORGOT removes all."""
     latest = queries.setdefault(site, deque(maxlen=LATEST))
-    if query == FORGOT:
+    if meant == FORGOT:
         latest.clear()
     else:
-        latest.append(query)
+        latest.append((meant, sure))
 
 
 class _View:
@@ -411,28 +438,3 @@ class _View:
                     holdings = self.pools.setdefault(name, Holdings(self._concepts.replaces))
                     holdings.add_facts(note.at, note.sites[0], facts)
         self._read = len(notes)
-
-
-def knowledge_in(
-    found: Holdings[str],
-    model: Model,
-    now: datetime,
-    queries: Mapping[str, int] = NOTHING,
-    concepts: Concepts | None = None,
-) -> Knowledge:
-    """Return what a pool holds, in the codes of a model, and how few share the rest of it.
-
-    ``queries``: the latest of the pool, and how often each came, as `DisclosureIndex.queries` has
-    them; one that the model does not know is left out. ``concepts``: the models that are installed,
-    by default this one alone. A fact that the model cannot tell counts in ``share``.
-    """
-    concepts = Concepts((model,)) if concepts is None else concepts
-    facts = [Meaning(concept, fact.value) for concept, fact in found.held.items()]
-    codes = [code for code in (concepts.code(fact, model) for fact in facts) if code is not None]
-    times = Counter[int]()
-    for text, count in queries.items():
-        query = model.match(text)
-        times.update({} if query is None else {query: count})
-    share = share_of(facts, model, concepts)
-    history = tuple(sorted(times.items()))
-    return Knowledge(tuple(sorted(codes)), found.recent(now), history, share)

@@ -1,7 +1,8 @@
 """The ledger: every disclosure in order, append-only, with checkpoints that open it fast."""
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
@@ -12,12 +13,16 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.decision.matching import share_of
+from agent.decision.request import Holdings, Knowledge
 from agent.errors import UsageError, VaultError
-from agent.model.concepts import Meaning
+from agent.model.concepts import Concepts, Meaning
+from agent.model.model import Model
 from agent.vault import chain
 from agent.vault.connection import damaged
 from agent.vault.disclosure_index import (
     MOST_SITES,
+    NOTHING,
     Disclosure,
     DisclosureIndex,
     Forgetting,
@@ -35,7 +40,7 @@ Rows = Iterable[tuple[int, bytes]]
 EVERY = 4096  # entries in a part
 PREFIX = "checkpoint/"
 LARGEST = 2**24  # bytes of a part that is not compressed: one of long entries is not kept
-_FORMAT = 3
+_FORMAT = 4
 
 
 class Reset(Struct, frozen=True, forbid_unknown_fields=True):
@@ -166,6 +171,8 @@ class Ledger:
                 digest="",
                 utility_bits=0.0,
                 people_left=first.people_left,
+                read_as=first.meant,
+                probability=first.probability,
             )
         return found
 
@@ -179,6 +186,32 @@ class Ledger:
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
         """Return the registered sites of the ledger that are selected, ascending."""
         return sorted(site for site in self.disclosures.sites if sites(site))
+
+
+def knowledge_in(
+    found: Holdings[str],
+    model: Model,
+    now: datetime,
+    queries: Mapping[str, float] = NOTHING,
+    concepts: Concepts | None = None,
+) -> Knowledge:
+    """Return what a pool holds, in the codes of a model, and how few share the rest of it.
+
+    ``queries``: the latest of the pool, and how often each came, as `DisclosureIndex.queries` has
+    them; one that the model does not know is left out. ``concepts``: the models that are installed,
+    by default this one alone. A fact that the model cannot tell counts in ``share``.
+    """
+    concepts = Concepts((model,)) if concepts is None else concepts
+    facts = [Meaning(concept, fact.value) for concept, fact in found.held.items()]
+    codes = [code for code in (concepts.code(fact, model) for fact in facts) if code is not None]
+    times = defaultdict[int, float](float)
+    for text, count in queries.items():
+        query = model.match(text)
+        if query is not None and count:
+            times[query] += count
+    share = share_of(facts, model, concepts)
+    history = tuple(sorted(times.items()))
+    return Knowledge(tuple(sorted(codes)), found.recent(now), history, share)
 
 
 class _Checkpoint(Struct, frozen=True, forbid_unknown_fields=True):

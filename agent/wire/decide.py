@@ -56,13 +56,25 @@ class AttributeOutcome(Message, frozen=True, kw_only=True):
         return self.gain_bits - self.cost_bits
 
 
+class ReadAs(Message, frozen=True, kw_only=True):
+    """What a text was read as: a known query of a model by its name, and its title for people.
+
+    ``probability``: that it was meant; 1 where the text is its name or one of its phrasings.
+    """
+
+    query: str
+    title: str
+    probability: float
+    model: str
+
+
 class Summary(Message, frozen=True, kw_only=True):
     """The figures of an answer.
 
     ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the model's
     people agree with all that the pool holds now; ``waiting``: how many attributes wait for the
-    user; ``because``: for each attribute that leaves, in the order chosen; ``read_as``: the known
-    query that the text was read as, null if the model knows none like it.
+    user; ``because``: for each attribute that leaves, in the order chosen; ``read_as``: null where
+    the text was not understood.
     """
 
     headline: str
@@ -72,7 +84,7 @@ class Summary(Message, frozen=True, kw_only=True):
     people_left: float
     waiting: int
     because: list[AttributeOutcome] = field(default_factory=list)
-    read_as: str | None = None
+    read_as: ReadAs | None = None
 
 
 class Answer(Message, frozen=True, kw_only=True):
@@ -117,7 +129,7 @@ class Line(Message, frozen=True, kw_only=True):
 class Explained(Message, frozen=True, kw_only=True):
     """What would be decided about a request now, and why; nothing is sent or recorded.
 
-    ``stale_rules``: as in `Answer`.
+    ``read_as``: as in `Summary`; ``stale_rules``: as in `Answer`.
     """
 
     code: Code
@@ -126,6 +138,7 @@ class Explained(Message, frozen=True, kw_only=True):
     pending: list[str]
     lines: list[Line]
     candidates: list[ExplainedOutcome]
+    read_as: ReadAs | None = None
     proof: str = "none"
     stale_rules: bool = False
 

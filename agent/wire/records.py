@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from agent.wire.base import MOST_NAMES, Done, Host, Message, Name, Names, Values, masked
-from agent.wire.decide import Code
+from agent.wire.base import MOST_NAMES, Done, Host, Message, Name, Names, Query, Values, masked
+from agent.wire.decide import Code, ReadAs
+from agent.wire.what_if import Number
 
 
 class _Past(Message, frozen=True, kw_only=True):
@@ -17,6 +18,7 @@ class _Past(Message, frozen=True, kw_only=True):
     asked: list[str] | None = None
     utility_bits: float | None = None
     people_left: int | None = None
+    read_as: ReadAs | None = None
 
 
 class Entry(_Past, frozen=True, kw_only=True):
@@ -105,6 +107,31 @@ class Held(Message, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"Held(pool={self.pool!r}, values={masked(self.values)})"
+
+
+class NotThat(Message, frozen=True, kw_only=True):
+    """A text was read as what it does not mean, and never is again.
+
+    It is that of an ``entry`` of the ledger, with what it was read as then; or a ``query``, with
+    what it is read as now for a ``recipient``, null: for any. ``undo``: whatever was said so of the
+    text no longer holds.
+    """
+
+    entry: Number | None = None
+    query: Query | None = None
+    recipient: Host | None = None
+    undo: bool = False
+
+
+class Corrected(Done, frozen=True, kw_only=True):
+    """What a text no longer means, or means again: ``read_as``; not ``done`` where that is no news.
+
+    ``now``: what it is read as from now on, null: nothing.
+    """
+
+    query: str
+    read_as: list[ReadAs]
+    now: ReadAs | None
 
 
 class Forget(Message, frozen=True, kw_only=True):

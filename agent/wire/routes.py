@@ -31,10 +31,12 @@ from agent.wire.policy import (
 )
 from agent.wire.records import (
     Changed,
+    Corrected,
     Entry,
     Forget,
     Handled,
     Held,
+    NotThat,
     Profile,
     ProfileChange,
     Recipient,
@@ -143,6 +145,12 @@ ROUTES = (
     ),
     _route(
         "forget: POST /forget", Forget, Done, "State that a recipient has forgotten everything."
+    ),
+    _route(
+        "not_that: POST /readings",
+        NotThat,
+        Corrected,
+        "Say that a text does not mean what it was read as.",
     ),
     _route("profile: GET /profile", None, Profile, "The user's values."),
     _route(

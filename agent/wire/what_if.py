@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query
-from agent.wire.decide import AttributeOutcome, Code, Line
+from agent.wire.decide import AttributeOutcome, Code, Line, ReadAs
 
 Number = Annotated[int, Meta(ge=1, le=10**15)]
 Improvement = Literal["25%", "50%", "100%", "4x", "never"]
@@ -68,7 +68,8 @@ class Weighed(Message, frozen=True, kw_only=True):
 
     ``chosen``: what leaves by itself, or what an entry of the ledger carried; ``weighed``: the
     same with what was added and dropped; ``decided``: what would be chosen today; ``people``: who
-    agree with what is known. Where nothing can be decided, ``code`` says why and there are no rows.
+    agree with what is known; ``read_as``: what the query is read as today. Where nothing can be
+    decided, ``code`` says why and there are no rows.
     """
 
     code: Code
@@ -84,6 +85,7 @@ class Weighed(Message, frozen=True, kw_only=True):
     weighed: Weight
     rows: list[WeighedOutcome]
     lines: list[Line]
+    read_as: ReadAs | None = None
     proof: str = "none"
 
 

@@ -5,13 +5,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor
 
-from agent.wire.decide import Code, Explained, ExplainedOutcome, Line
+from agent.wire.decide import Code, Explained, ExplainedOutcome, Line, ReadAs
 from agent.wire.what_if import Weight
 from agent.words.figures import added_risk, alike, bits, counted, listed, people
 from agent.words.outcomes import REASONS, WHY_NOTHING, breaks
-from agent.words.titles import Titles, quoted, titled
+from agent.words.titles import Titles, quoted, read_as, titled
 
-UNCOVERED = "none of the model's known queries"
 HOW_TO_COVER = "`reticent model info` lists the known queries of a model"
 FEW = 12  # attributes that are named one by one
 NAMED = 3  # queries that are named, of those that an attribute is planned for
@@ -30,7 +29,7 @@ UNHEARD = "nothing says how much it helps"
 class Decided:
     """What the sentences need to know of a decision.
 
-    ``read_as``: the known query; ``again``: what of ``disclosed`` the recipient knows;
+    ``read_as``: what the query was read as; ``again``: what of ``disclosed`` the recipient knows;
     ``pending``: what waits for approval, with ``pending_bits`` more help and ``pending_left``
     people; ``ask``, ``always``: attributes ruled so; ``level``, ``added_level``: identifiability
     in the unit of ``metric``; ``bound``, ``certified``: as in DESIGN.md 2.5; ``serves``: known
@@ -42,7 +41,7 @@ class Decided:
     code: Code
     mode: str
     query: str
-    read_as: str | None
+    read_as: ReadAs | None
     disclosed: Sequence[str]
     again: Sequence[str] = ()
     pending: Sequence[str]
@@ -112,6 +111,7 @@ def explanation(decided: Decided, more: Iterable[Line] = ()) -> Explained:
         pending=[*decided.pending],
         lines=[*lines(decided), *more],
         candidates=[*decided.outcomes],
+        read_as=decided.read_as,
         proof=decided.proof,
     )
 
@@ -203,12 +203,10 @@ def _why_nothing(decided: Decided) -> str:
 
 def _read(decided: Decided) -> Iterator[tuple[str, str]]:
     """Yield which known query the text was read as; where none, how to find one."""
-    if decided.read_as is not None:
-        yield "read as", quoted(decided.read_as)
-    elif decided.query:
-        yield "read as", UNCOVERED
-        if decided.code != "blocked":
-            yield "hint", HOW_TO_COVER
+    if decided.read_as is not None or decided.query:
+        yield "read as", read_as(decided.read_as)
+    if decided.read_as is None and decided.query and decided.code != "blocked":
+        yield "hint", HOW_TO_COVER
 
 
 def _helps(decided: Decided) -> Iterator[tuple[str, str]]:

@@ -7,11 +7,19 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
 
 from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Verdict, Win
-from agent.wire.records import Changed, Handled, Held, Inferred
+from agent.wire.records import Changed, Corrected, Handled, Held, Inferred
 from agent.wire.state import ModelStatus, Status
 from agent.words.figures import alike, bits, counted, listed, people
 from agent.words.outcomes import WHY_NOTHING
-from agent.words.titles import NONE, UNSPECIFIED, Titles, titled, value_title
+from agent.words.titles import (
+    NONE,
+    UNSPECIFIED,
+    Titles,
+    quoted,
+    read_as,
+    titled,
+    value_title,
+)
 
 MOST_NAMED = 6  # recipients, or attributes, in one sentence
 GONE = "Data already sent cannot be recalled."
@@ -187,6 +195,18 @@ def knows(pool: str, count: int, left: float, whole: str) -> str:
     if left == 1:
         return f"{pool} knows {facts} about you. Only 1 of {whole} fits: it may know who you are"
     return f"{pool} knows {facts} about you. None of {whole} fits: you stand out"
+
+
+def corrected(found: Corrected, *, undone: bool = False) -> str:
+    """Return what a text no longer means, or may mean again, and what it is read as now."""
+    names = listed(quoted(each.title) for each in found.read_as)
+    now = "It is not understood any more, so it goes as it is."
+    if found.now is not None:
+        now = f"It is read as {read_as(found.now)} now."
+    if undone:
+        return f"It may be read as {names} again. {now}" if found.done else "Nothing was corrected."
+    again = " again" if found.done else ", as you said before"
+    return f"It will not be read as {names}{again}. {now}"
 
 
 def held(found: Held, titles: Titles = NONE) -> str:

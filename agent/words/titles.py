@@ -5,11 +5,15 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
+from math import floor
 from types import MappingProxyType
+
+from agent.wire.decide import ReadAs
 
 Titles = Mapping[str, str]  # of attributes, by name
 NONE: Titles = MappingProxyType({})
 UNSPECIFIED = "unspecified"
+UNREAD = "nothing that the models know"
 
 SCALES = (  # values in their natural order, each scale on its own
     ("no", "yes"),
@@ -81,6 +85,14 @@ def facts(values: Mapping[str, str], titles: Titles = NONE) -> list[str]:
 def quoted(query: str) -> str:
     """Return a known query of a model as it is read, in quotes."""
     return repr(query.replace("_", " "))
+
+
+def read_as(found: ReadAs | None) -> str:
+    """Return what a text was read as, how surely where there is a doubt, or that it was not."""
+    if found is None:
+        return UNREAD
+    doubt = "" if found.probability >= 1 else f" ({floor(100 * found.probability)} % sure)"
+    return f"{quoted(found.title)}{doubt}"
 
 
 def titled(names: Iterable[str], titles: Titles = NONE) -> list[str]:

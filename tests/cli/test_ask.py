@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from agent.wire.decide import Answer, Ask, AttributeOutcome, Code
+from agent.wire.decide import Answer, Ask, AttributeOutcome, Code, ReadAs
 from agent.wire.what_if import WhatIf
 from agent.words.outcomes import WHY_NOTHING
 from tests.cli.conftest import Run
@@ -29,6 +29,9 @@ VERDICT = "Sent 1 fact to weather.example: region; about 20 people still look li
 WHATIF = ("requests", "whatif", "weather", "--recipient", "weather.example")
 
 
+WEATHER = ReadAs(query="weather", title="the weather", probability=0.62, model="village")
+
+
 def told(page: str) -> list[str]:
     """Return the lines, with one space between words."""
     return [" ".join(line.split()) for line in page.splitlines()]
@@ -39,15 +42,15 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     said = run(*ASK, "--explain").page
     assert said.startswith(VERDICT)
     assert 'region coast header Shared-Attributes: region="coast"' in said
-    assert "read as none of the model's known queries" in said
+    assert "read as nothing that the models know" in said
     assert "recorded entry 13 of the ledger, as sent to weather.example" in said
     assert "people 20 in the model village fit all that it knows" in said
     decided = ("decide", {"body": Ask(recipient="weather.example", query="weather")})
     assert fake.calls == [decided, ("attributes", {})]
-    fake.handlers["decide"] = says(changed(ANSWER, summary=changed(SUMMARY, read_as="weather")))
+    fake.handlers["decide"] = says(changed(ANSWER, summary=changed(SUMMARY, read_as=WEATHER)))
     plain = run(*ASK).page
     assert plain.startswith(VERDICT)
-    assert "read as 'weather'" in plain
+    assert "read as 'the weather' (62 % sure)" in plain
     assert "recorded" not in plain
 
 

@@ -19,7 +19,7 @@ def test_a_request_is_explained(asked: Run) -> None:
     said = asked("explain", "--recipient", "www.books.example", "--query", "a Novella")
     assert (said.code, said.err, fits(said.out)) == (0, "", True)
     page = " ".join(said.out.split())
-    assert page.startswith("Nothing is sent to www.books.example: the model does not cover this")
+    assert page.startswith("Nothing is sent to www.books.example: not understood")
     lost = "more specific than preset strict (5), the top of the file (line 2: 25)"
     assert f"lambda 30 rule 2 (line 23); {lost}; stricter than books (line 18: 3)" in page
     assert "ask, for 0.25 bits or more: Hobby by attributes.hobby (line 12)" in page

@@ -68,6 +68,9 @@ class FakeCalls:
 
     fresh = look
 
+    async def readable(self, message: object) -> None:
+        """Wait for nothing."""
+
     def __getattr__(self, name: str) -> Callable[..., object]:
         if name not in {route.name for route in ROUTES}:
             raise AttributeError(name)

@@ -104,7 +104,7 @@ def test_the_verdict_comes_first() -> None:
         "you.\nRequest of 09:15 for “editor”."
     )
     nothing = handled(-1, kind="nothing", code="unknown query", disclosed=[])
-    assert headline(begun(nothing), AT).startswith("Sent nothing to shop.example: the model does")
+    assert headline(begun(nothing), AT).startswith("Sent nothing to shop.example: not understood, ")
     assert "having forgotten everything" in headline(begun(handled(kind="forgotten")), AT)
     assert headline(begun(review(names=["a", "b"])), AT).startswith("Send a and b to shop.example")
     offer = review(kind="offer", names=["a"], search="https://b.example/?q={query}")

@@ -16,9 +16,8 @@ from agent.vault.disclosure_index import (
     Forgetting,
     PoolOf,
     Record,
-    knowledge_in,
 )
-from agent.vault.ledger import Ledger
+from agent.vault.ledger import Ledger, knowledge_in
 from tests.decision.events import Forgotten, Told
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
@@ -161,6 +160,8 @@ def records(draw: st.DrawFn) -> Record:
         digest=draw(TEXTS),
         utility_bits=draw(st.floats(allow_nan=False, allow_infinity=False)),
         people_left=draw(st.integers(0, 2**40)),
+        read_as=draw(st.none() | st.just("") | TEXTS),
+        probability=draw(st.integers(0, 1000)) / 1000,
     )
 
 

@@ -18,12 +18,13 @@ from agent.vault import chain
 from agent.vault.disclosure_index import (
     MOST_SITES,
     Disclosure,
+    DisclosureIndex,
     Forgetting,
     Record,
     decode,
     encode,
-    knowledge_in,
 )
+from agent.vault.ledger import knowledge_in
 from tests.decision.events import knowledge_of
 from tests.vault.doubles import ledger_of
 from tests.vault.histories import (
@@ -45,6 +46,7 @@ from tests.vault.values import model_of, sexes
 ENTRY = disclosed(NOW, "books.example", region="uk", age="old")
 MODEL = model_of(persons=VALUES)
 GROUPS = st.sampled_from(GROUPINGS)
+LATER = {"read_as", "probability"}  # than the first version of the format
 DEEP = b'{"kind":"disclosed","asked":' + b"[" * 100_000  # the interpreter has a limit
 
 
@@ -62,13 +64,46 @@ def test_the_offset_of_the_time_comes_back() -> None:
 
 
 @given(records())
+def test_an_older_entry_stands_for_its_own_text(record: Record) -> None:
+    """It says nothing of a reading, and counts as the query that it names."""
+    document = {n: v for n, v in json.loads(encode(record)).items() if n not in LATER}
+    found = decode(json.dumps(document).encode())
+    if isinstance(found, Disclosure):
+        assert (found.read_as, found.meant, found.probability) == (None, found.query, 1.0)
+        ledger = ledger_of([found])
+        times = ledger.disclosures.queries(found.site, lambda site: site)
+        assert times == {found.query: 1.0}
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["sport", "work", ""]), st.integers(0, 1000)), max_size=8)
+)
+def test_readings_count_by_their_probability(asked: list[tuple[str, int]]) -> None:
+    """The latest of each site, of whatever text; before any entry what came before it."""
+    entries = [
+        msgspec.structs.replace(ENTRY, query=f"text {n}", read_as=name, probability=sure / 1000)
+        for n, (name, sure) in enumerate(asked)
+    ]
+    index = ledger_of(entries).disclosures
+    for end in range(len(asked) + 1):
+        times: dict[str, int] = {}
+        for name, sure in asked[:end]:
+            times[name] = times.get(name, 0) + sure
+        wanted = {name: each / 1000 for name, each in times.items()}
+        assert index.queries(ENTRY.site, lambda site: site, end + 1) == wanted
+        again = DisclosureIndex()
+        again.load(index.export(0, end))
+        assert again.queries(ENTRY.site, lambda site: site) == wanted
+    assert [(each.meant, round(1000 * each.probability)) for each in index.steps] == asked
+
+
+@given(records())
 def test_what_is_cut_off_is_no_entry(record: Record) -> None:
     """At any byte, or of any key but that which older ones lack. The error quotes nothing."""
     payload = encode(record)
     document = json.loads(payload)
-    lacking = [
-        {n: v for n, v in document.items() if n != key} for key in document.keys() - {"means"}
-    ]
+    later = LATER | {"means"}
+    lacking = [{n: v for n, v in document.items() if n != key} for key in document.keys() - later]
     cut = [payload[:end] for end in range(len(payload))]
     for each in (*cut, *(json.dumps(e).encode() for e in lacking), DEEP):
         with pytest.raises(DamagedVaultError, match=r"an entry of its ledger cannot be read$"):

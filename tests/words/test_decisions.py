@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.wire.decide import ExplainedOutcome
+from agent.wire.decide import ExplainedOutcome, ReadAs
 from agent.wire.what_if import Weight
 from agent.words.decisions import (
     ASSUMED,
@@ -48,7 +48,7 @@ def decided(**given: Any) -> Decided:  # noqa: ANN401  (of the value)
         "code": "answered",
         "mode": "dynamic",
         "query": "weather",
-        "read_as": "weather",
+        "read_as": ReadAs(query="weather", title="weather", probability=0.876, model="village"),
         "disclosed": ["region"],
         "pending": [],
         "outcomes": [reason()],

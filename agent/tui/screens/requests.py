@@ -26,6 +26,7 @@ from agent.tui.screens.requests_view import (
     arranged,
     begun,
     choices,
+    correction,
     key_of,
     lines,
     merged,
@@ -37,10 +38,10 @@ from agent.tui.screens.requests_view import (
 from agent.tui.virtual_list import Look
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.policy import Decided, Lasting, Review, Ruled, Verdict
-from agent.wire.records import Entry, Handled
+from agent.wire.records import Corrected, Entry, Handled
 from agent.wire.state import EventKind
 from agent.words.figures import listed
-from agent.words.notices import overridden, settled, whom
+from agent.words.notices import corrected, overridden, settled, whom
 from agent.words.titles import Titles, titled
 
 LATEST = 200  # requests that are asked for once all are known
@@ -360,6 +361,12 @@ class RequestsScreen(ListPage[Item], where="requests"):
             self._done([subject])
         else:
             self.action_reset()
+
+    @for_item
+    async def action_not_that(self, subject: Subject) -> None:
+        """Keep that its text does not mean what it was read as."""
+        found: Corrected = await self.ask("not_that", correction(subject))
+        self.review.tell(corrected(found))
 
     @for_item
     async def action_put_aside(self, subject: Subject) -> None:

@@ -7,15 +7,16 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from agent.errors import UsageError
 from agent.tui.plain import fitted
 from agent.tui.virtual_list import Kind, Line, Part
 from agent.wire.policy import About, Decided, Disclose, Override, Review, Ruled, Verdict
-from agent.wire.records import Handled
+from agent.wire.records import Handled, NotThat
 from agent.wire.what_if import Weighed, WhatIf
 from agent.words.figures import alike, bits, counted, listed, people
 from agent.words.notices import GONE, asks, how_long, took_effect, verdict_of, whom, why_nothing
 from agent.words.outcomes import breaks
-from agent.words.titles import NONE, Titles, titled
+from agent.words.titles import NONE, Titles, read_as, titled
 
 Only = Literal["all", "waiting", "disclosed", "nothing"]
 ONLY: Mapping[Only, str] = {
@@ -273,6 +274,15 @@ def question(trial: Trial) -> WhatIf | None:
     return WhatIf(recipient=subject.recipient, query=query, asked=asked, add=add, drop=drop)
 
 
+def correction(subject: Subject) -> NotThat:
+    """Return what says that its text does not mean what it was read as; UsageError without one."""
+    if not subject.query:
+        raise UsageError("there is no text to correct", "move to a request that has one")
+    if isinstance(subject, Handled) and subject.number > 0:
+        return NotThat(entry=subject.number)
+    return NotThat(query=subject.query, recipient=subject.recipient)
+
+
 # in words
 
 
@@ -284,10 +294,12 @@ def headline(trial: Trial, now: datetime, *, figures: bool = False) -> str:
         if subject.kind == "offer":
             yes = "Yes: it may get these, as your rules allow, and nothing else. No: nothing."
             return f"{question}.\n{yes}"
-        return question
+        meant = None if trial.weighed is None else trial.weighed.read_as
+        return question if meant is None else f"{question}\nRead as {read_as(meant)}."
     if subject.kind == "forgotten":
         return f"{verdict_of(subject, titles)} The ledger still lists what it was sent."
     about = f" for “{subject.query}”" if subject.query else ""
+    about += "" if subject.read_as is None else f", read as {read_as(subject.read_as)}"
     return f"{verdict_of(subject, titles)}\nRequest of {when(subject.at, now)}{about}."
 
 

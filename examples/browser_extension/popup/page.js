@@ -97,13 +97,17 @@ function headline({ recipient, answer, fault }) {
   return `Sent nothing: ${Object.hasOwn(WHY_NOTHING, code) ? WHY_NOTHING[code] : "internal error"}.`;
 }
 
-/** What the query was read as; nothing where nothing was decided. */
+/** What the query was read as, how surely where there is a doubt; nothing if none was decided. */
 function readAs(summary) {
   if (!summary) {
     return "";
   }
-  const known = summary.read_as;
-  return known === null ? "Not recognised as a known query." : `Read as “${known}”.`;
+  if (summary.read_as === null) {
+    return "Not understood.";
+  }
+  const { title, probability } = summary.read_as;
+  const doubt = probability < 1 ? ` (${Math.floor(100 * probability)} % sure)` : "";
+  return `Read as “${title}”${doubt}.`;
 }
 
 /** Which of two numbers is smaller, as `sort` asks it. */

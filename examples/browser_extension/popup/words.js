@@ -25,7 +25,7 @@ export const STATES = {
 
 export const WHY_NOTHING = {
   "answered": "no fact helps enough to be worth sharing",
-  "unknown query": "the model does not cover this request",
+  "unknown query": "not understood, so it goes as it is",
   "blocked": "one of your rules blocks it",
   "recognised": "only one person fits what it knows, and more would confirm that it is you",
   "outside the model": "nobody in the model fits what it knows, so you may stand out",

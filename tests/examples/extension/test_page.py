@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from agent.wire.decide import Answer, AttributeOutcome, Code, Summary
+from agent.wire.decide import Answer, AttributeOutcome, Code, ReadAs, Summary
 from agent.words.outcomes import REASONS
 from tests.examples.extension.modules import Modules
 
@@ -66,12 +66,22 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
 
 @pytest.mark.parametrize(
     ("known", "said"),
-    [("version_control", "Read as “version_control”."), (None, "Not recognised as a known query.")],
+    [
+        (
+            ReadAs(query="vc", title="version control", probability=1, model="so"),
+            "version control”.",
+        ),
+        (
+            ReadAs(query="sport", title="sport", probability=0.879, model="us"),
+            "sport” (87 % sure).",
+        ),
+        (None, "Not understood."),
+    ],
 )
-def test_what_the_query_was_read_as(modules: Modules, known: str | None, said: str) -> None:
+def test_what_the_query_was_read_as(modules: Modules, known: ReadAs | None, said: str) -> None:
     """Or that it was not; of a search that nobody decided, nothing."""
     shown = page(modules, Answer(code="answered", summary=replace(SUMMARY, read_as=known)))
-    assert shown["search"]["readAs"] == said
+    assert shown["search"]["readAs"] == (said if known is None else f"Read as “{said}")
     assert page(modules, Answer(code="locked"))["search"]["readAs"] == ""
     assert page(modules, None)["search"]["readAs"] == ""
 

@@ -1,0 +1,85 @@
+"""What the user said that texts do not mean: kept sealed in the vault, as what they searched is."""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from agent.errors import UsageError
+from agent.model.lookup import normalise
+from agent.vault.connection import damaged
+from agent.vault.seal import from_json
+from agent.vault.store import MAX_ITEM_BYTES, Items
+
+ITEM = "not-that"
+MOST = 1_000  # corrections
+Text = Annotated[str, Meta(min_length=1)]
+
+
+class Correction(Struct, frozen=True, forbid_unknown_fields=True, order=True):
+    """A text, normalised, that does not mean a known query of a model.
+
+    ``model``: its id; ``query``: by its name, which outlives an update of the model.
+    """
+
+    text: Text
+    model: Text
+    query: Text
+
+    def __repr__(self) -> str:
+        return "Correction(***)"
+
+
+_DECODER = msgspec.json.Decoder(list[Correction])
+
+
+class Corrections:
+    """The corrections in a vault; every change is in the file once it returns."""
+
+    def __init__(self, items: Items) -> None:
+        """Read them; DamagedVaultError if they cannot be read."""
+        self._items = items
+        payload = items.get(ITEM)
+        found = [] if payload is None else from_json(payload, _DECODER)
+        if found is None:
+            raise damaged("what texts do not mean cannot be read")
+        self._kept = frozenset(found)
+
+    def of(self, text: str) -> list[Correction]:
+        """Return those of a text, however it is written."""
+        wanted = normalise(text)
+        return sorted(each for each in self._kept if each.text == wanted)
+
+    def rejected(self, text: str, model: str) -> frozenset[str]:
+        """Return the known queries of a model that a text does not mean, by their names."""
+        if not self._kept:
+            return frozenset()
+        return frozenset(each.query for each in self.of(text) if each.model == model)
+
+    def add(self, text: str, model: str, query: str) -> bool:
+        """Keep a correction; return whether it is new. UsageError if there is no room for it.
+
+        Raises VaultError if it was not written.
+        """
+        new = Correction(normalise(text), model, query)
+        if new in self._kept:
+            return False
+        self._keep({*self._kept, new})
+        return True
+
+    def replace(self, text: str, by: Iterable[Correction]) -> None:
+        """Keep these corrections of a text and no other. Raises as `add`."""
+        self._keep(self._kept.difference(self.of(text)).union(by))
+
+    def _keep(self, corrections: Iterable[Correction]) -> None:
+        kept = frozenset(corrections)
+        payload = msgspec.json.encode(sorted(kept))
+        if len(kept) > MOST or len(payload) > MAX_ITEM_BYTES:
+            what = f"there is no room for more than {len(self._kept):,} texts read wrongly"
+            raise UsageError(what, "take some back: `reticent requests not-that TEXT --undo`")
+        if kept:
+            self._items.put(ITEM, payload)
+        else:
+            self._items.delete(ITEM)
+        self._kept = kept
