@@ -79,7 +79,7 @@ class Reader:
         if (
             loading is None
             or loading.done()
-            or all(each.match(text) is not None for each in models)
+            or any(each.match(text) is not None for each in models)
         ):
             return
         waiting = asyncio.wrap_future(loading)
@@ -101,7 +101,13 @@ class Reader:
     def surest(self, text: str, models: Sequence[Model]) -> tuple[Model, Reading]:
         """Return the model whose reading of a text is the surest, with that reading.
 
-        Of equals the first; the first of all where none is sure. ValueError without a model.
+        Of equals the first; the first of all where none is sure. A text that is a name or phrasing
+        of one is not read by the others. ValueError without a model.
         """
-        readings = [(model, self.read(text, model)) for model in models]
-        return max(readings, key=lambda pair: pair[1].probability)
+        named = [model for model in models if model.match(text) is not None]
+        for some in (named, models):
+            readings = [(model, self.read(text, model)) for model in some]
+            found = max(readings, key=lambda pair: pair[1].probability, default=None)
+            if found is not None and (some is models or found[1].certain is not None):
+                return found
+        raise ValueError("there is no model to read it")

@@ -74,17 +74,22 @@ def test_the_surest_reading_decides(shares: list[float]) -> None:
 
 def test_an_exact_name_is_the_surest_of_all() -> None:
     """Whatever another model takes it for."""
-    models = [reading_model({PYTHON: [0, 0.99]}), made_model(2)]
+    models = [reading_model({PYTHON: [0, 1.0]}), made_model(2)]
     models[0] = replace(
         models[0], queries=tuple(replace(q, text=f"x{q.text}") for q in models[0].queries)
     )
     model, reading = loaded(models).surest(PYTHON, models)
     assert (model, reading) == (models[1], Reading.exact(0))
+    waiting = Reader(lambda: None)
+    assert waiting.surest(PYTHON, models) == (model, reading)  # and so before the encoder is there
 
 
 def test_only_names_are_read_before_the_encoder_is_there() -> None:
     """A text waits for it a moment, an exact name not at all; others are answered meanwhile."""
-    models, go = [reading_model({TEXT: [0.9]})], Event()
+    nameless = replace(
+        made_model(2), queries=tuple(replace(q, text=f"x{q.text}") for q in made_model(2).queries)
+    )
+    models, go = [reading_model({TEXT: [0.9]}), nameless], Event()
 
     def load() -> None:
         assert go.wait(20)
