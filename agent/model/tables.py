@@ -11,7 +11,7 @@ from agent.model.reading import Classifier
 from agent.tradeoff.anonymity_set import Metric
 from agent.tradeoff.sets import pairs, singleton
 from agent.tradeoff.tables import Population, QueryRows
-from agent.tradeoff.utility import HELPS_NOTHING, Priced
+from agent.tradeoff.utility import exact
 
 Codes = NDArray[np.integer]
 Floats = NDArray[np.float64]
@@ -41,11 +41,14 @@ class Singles:
 
     def utilities_of(self, query: int) -> dict[int, float]:
         """Return U, less prices, of every set whose utility is stored, by mask, in bits."""
-        found = _by_set(self.utilities, self.pair_utilities, query)
+        both = self.pair_utilities
         if self.prices is None:
-            return found
-        priced = Priced(HELPS_NOTHING, self.prices[query])
-        return {mask: bits - priced.price(mask) for mask, bits in found.items()}
+            return _by_set(self.utilities, both, query)
+        prices = exact(self.prices[query])
+        if both is not None:
+            of_pairs = np.add.outer(prices, prices)[np.triu_indices(len(prices), 1)]
+            both = (both[query] - of_pairs)[None]
+        return _by_set((self.utilities[query] - prices)[None], both, 0)
 
     def mean_of(self, weights: Floats) -> "Singles":
         """Return the same figures of the mean query alone; ``weights``: float64, shape (Q,).

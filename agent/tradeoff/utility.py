@@ -328,6 +328,12 @@ def query_utility(
     return PlugIn(rows, Partitions(columns), shrinkage)
 
 
+def exact(prices: Floats) -> Floats:
+    """Return prices in bits, rounded so that the sum of any of them is exact in any order."""
+    rounded: Floats = np.rint(prices / PRICE_STEP) * PRICE_STEP
+    return rounded
+
+
 class Priced(Utility):
     """A utility less a price for each attribute: what the best of many sets owes to luck.
 
@@ -337,7 +343,7 @@ class Priced(Utility):
 
     def __init__(self, utility: Utility, prices: Floats) -> None:
         """Take U, and a price in bits for each attribute, float64, from 0 to MOST_PRICE."""
-        self._utility, self._prices = utility, np.rint(prices / PRICE_STEP) * PRICE_STEP
+        self._utility, self._prices = utility, exact(prices)
         self.limit = utility.limit
         self.monotone = utility.monotone and not self._prices.any()
 
