@@ -68,4 +68,5 @@ def titles_of(client: Client) -> Titles:
         found: list[AttributeStatus] = client.call("attributes", recipient=None)
     except ReticentError:
         return NONE
-    return {each.name: each.title for each in found}
+    named = {f"{each.model}.{each.name}": each.title for each in found}
+    return named | {each.name: each.title for each in found}

@@ -15,7 +15,7 @@ from agent.cli.init import ask_values, chosen, most_useful
 from agent.cli.options import PATH, Answer, answers, at_terminal, names, option, yes_option
 from agent.cli.printing import Column, facts, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
-from agent.errors import UsageError
+from agent.errors import ReticentError, UsageError
 from agent.files import create_private, read_bytes
 from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, Fact
@@ -63,7 +63,9 @@ def show(*, reveal: bool) -> Answer:
     with door() as client:
         values = client.call("profile").values
         titles = titles_of(client)
-        known = Concepts(_models(client) if len(values) > 1 else ())
+        known = Concepts()
+        with suppress(ReticentError):  # what cannot be read is shown by its own name
+            known = Concepts(_models(client) if len(values) > 1 else ())
     shared = {each.id for each in known.models} & values.keys()
     united = _united(values, known, reveal=reveal) if len(shared) > 1 else []
     if not reveal:

@@ -13,6 +13,8 @@ from agent.daemon.policy_file import rewrite
 from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
 from agent.errors import ModelError, Problem, UsageError
 from agent.model.attributes import Attribute
+from agent.model.concepts import Concepts
+from agent.model.model import Model
 from agent.wire import policy as wire
 from agent.wire.what_if import Calibrate, Calibrated, Pair
 from policy.audit import Remark, audit
@@ -99,6 +101,7 @@ def _problem(problem: Problem | Remark) -> wire.Problem:
 def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
     """Return them in the order of the model that the policy chooses, with no value of the user's.
 
+    Without a recipient what only other models know follows, MODEL.NAME where a name is taken.
     ``recipient``: a host, or @ and a group; None for recipients without rules. UsageError where it
     is neither, ModelError and UsageError where its model cannot be used.
     """
@@ -107,21 +110,24 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.
         pool = in_use.pool(recipient)
         host = in_use.hosts_of(pool)[0] if recipient.startswith(SIGN) else recipient
     model = agent.model_for(host, "", now)
-    book = in_use.book(model)
-    ruling = None if book is None else book.match(host, "", now.date())
     lines = {} if in_use.policy is None else lines_of(in_use.policy.text)
+    others = (each for each in agent.usable_models(now) if each.id != model.id)
+    facts = Concepts((model, *others)).facts()
 
-    def status(attribute: Attribute) -> wire.AttributeStatus:
+    def status(model: Model, attribute: Attribute, name: str) -> wire.AttributeStatus:
+        book = in_use.book(model)
+        ruling = None if book is None else book.match(host, "", now.date())
         verdicts = {} if ruling is None else ruling.attributes[attribute.name]
         disclose = may(verdicts) if verdicts else "never"
         key = "guard" if disclose == GUARDED else "disclose"
+        fact = facts.get(attribute.concept) if attribute.scope == "person" else None
         decisive, sensitivity = verdicts.get(key), verdicts.get("sensitivity")
         bits = attribute.sensitivity if sensitivity is None else float(sensitivity.value)
         return wire.AttributeStatus(
-            name=attribute.name,
+            name=name,
             title=attribute.title,
             scope=attribute.scope,
-            values=[*attribute.values],
+            values=[*(attribute.values if fact is None else fact.values)],
             refines=attribute.refines,
             model=model.id,
             disclose=disclose,
@@ -131,7 +137,12 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.
             line=None if decisive is None else place_of(lines, decisive.rule, (key,)),
         )
 
-    return [status(each) for each in model.attributes]
+    found = [status(model, each, each.name) for each in model.attributes]
+    if recipient is None:
+        taken = {each.concept for each in model.attributes}
+        more = ((c, *each.attributes[0], each.name) for c, each in facts.items() if c not in taken)
+        found += [status(other, attribute, name) for _, other, attribute, name in more]
+    return found
 
 
 def calibration(asked: Calibrate, now: datetime, agent: Agent) -> Calibrated:

@@ -98,7 +98,9 @@ class Program(App[None]):
         models = () if status is None else tuple(each.digest for each in status.models)
         if self._titles_of != models:
             found: list[AttributeStatus] = await self.link.call("attributes")
-            self._titles, self._titles_of = {each.name: each.title for each in found}, models
+            named = {f"{each.model}.{each.name}": each.title for each in found}
+            self._titles = named | {each.name: each.title for each in found}
+            self._titles_of = models
         return self._titles
 
     def tell(self, text: str) -> None:

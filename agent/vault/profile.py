@@ -107,9 +107,9 @@ def planned(
     that no model has, that two have by one name, or that is set for every request, and for a value
     that no model with the fact has.
     """
-    concepts = Concepts(models)
-    facts = concepts.facts()
-    own: dict[str, dict[str, str]] = {model.id: {} for model in models}
+    concepts, installed = Concepts(models), {model.id: model for model in (*models, *others)}
+    facts = Concepts([*installed.values()]).facts()
+    own: dict[str, dict[str, str]] = {model: {} for model in installed}
     for name, value in given.items():
         fact = facts[concepts.named(name)]
         first = sorted(fact.attributes, key=lambda pair: name != f"{pair[0].id}.{pair[1].name}")
@@ -117,7 +117,7 @@ def planned(
         if not fits:
             raise UsageError.unknown(f"value of {name}", value, fact.values)
         own[fits[0][0].id][fits[0][1].name] = value
-    gone = before.keys() | own.keys() if everywhere else own.keys()
+    gone = {model.id for model in models} | (before.keys() if everywhere else set())
     stored = {name for model in gone for name in before.get(model, {})}
     dropped = {concepts.named(name) for name in given}
     for name in unset:
@@ -126,12 +126,11 @@ def planned(
         if name not in stored or any(name in person_codes(model) for model in models):
             dropped.add(concepts.named(name))
     if replace:
-        dropped |= facts.keys()
+        dropped |= concepts.facts().keys()
     values = {model: dict(kept) for model, kept in before.items()}
     for model in gone:
         rest = {} if replace else values.get(model, {})
         values[model] = {name: value for name, value in rest.items() if name not in unset}
-    installed = {model.id: model for model in (*models, *others)}
     for each in installed.values():
         names = {by_concept(each)[one].name for one in dropped & by_concept(each).keys()}
         kept = values.get(each.id, {})

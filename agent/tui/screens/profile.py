@@ -94,6 +94,11 @@ class Row:
         return found.rule if found.line is None else f"{found.rule}, line {found.line}"
 
 
+def plain_name(attribute: AttributeStatus) -> str:
+    """Return what its own model calls it: the name, without the model where that tells it apart."""
+    return attribute.name.removeprefix(f"{attribute.model}.")
+
+
 def families(attributes: Sequence[AttributeStatus]) -> list[tuple[AttributeStatus, int]]:
     """Return all attributes with their depths: each coarse one, then what refines it."""
     names = {each.name for each in attributes}
@@ -123,10 +128,11 @@ def made(
     """Return the rows; ``own``: values by model, ``held``: attributes by who knows them."""
     found = []
     for each, depth in families(attributes):
-        values = own.get(each.model, {})
-        value = None if masked else values.get(each.name)
-        holders = tuple(pool for pool, names in held.items() if each.name in names)
-        found.append(Row(each, depth, each.name in values, value, holders=holders))
+        values, name = own.get(each.model, {}), plain_name(each)
+        value = None if masked else values.get(name)
+        called = {each.name, f"{each.model}.{name}"}
+        holders = tuple(pool for pool, names in held.items() if called.intersection(names))
+        found.append(Row(each, depth, name in values, value, holders=holders))
     return found
 
 
@@ -343,9 +349,9 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         if picked == await self._value(fact):
             self.review.tell(f"{fact.title}: nothing changed.")
             return
-        change = ProfileChange(model=fact.model, set={fact.name: picked})
+        change = ProfileChange(model=fact.model, set={plain_name(fact): picked})
         if picked == UNSET:
-            change = ProfileChange(model=fact.model, unset=[fact.name])
+            change = ProfileChange(model=fact.model, unset=[plain_name(fact)])
             asked = f"Remove your value of: {fact.title}? Whoever knows it keeps it."
             if not await self.review.push_screen_wait(Confirm(asked, "remove it")):
                 return
@@ -392,9 +398,9 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
 
     async def _value(self, fact: AttributeStatus) -> str:
         own: Profile = await self.ask("profile")
-        return own.values.get(fact.model, {}).get(fact.name, UNSET)
+        return own.values.get(fact.model, {}).get(plain_name(fact), UNSET)
 
     async def _edit(self, row: Row, settings: dict[str, Value], done: str) -> None:
-        edit = PolicyEdit(attribute=row.attribute.name, set=settings)
+        edit = PolicyEdit(attribute=plain_name(row.attribute), set=settings)
         made: Edited = await self.ask("edit_policy", edit)
         self.review.tell(edited(done, made))
