@@ -15,7 +15,8 @@ from agent.cli.printing import BAR_COLUMNS, sparkline
 from agent.cli.requests import history_line
 from agent.tui.charts import BARS
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
-from agent.wire.records import Entry, Forget
+from agent.wire.decide import ReadAs
+from agent.wire.records import Corrected, Entry, Forget, NotThat
 from tests.cli.conftest import Run
 from tests.cli.daemon import ENTRIES, HELD, RECIPIENTS, REQUESTS, changed
 from tests.cli.examples import ATTRIBUTES, cli_model
@@ -241,3 +242,15 @@ def test_it_says_what_it_means_and_asks(
     fake.handlers["forget"] = says(Done(done=False))
     said = page(run, "forget", "weather.example", "--yes")
     assert said == "weather.example already knows nothing about you, so there is nothing to forget."
+
+
+def test_a_text_that_was_read_wrongly_is_said_so(run: Run, fake: FakeDaemon) -> None:
+    """By the number of its entry, or as it stands; and taken back."""
+    meant = ReadAs(query="sport", title="sport and exercise", probability=0.87, model="village")
+    found = Corrected(query="jobs", read_as=[meant], now=None)
+    fake.handlers["not_that"] = says(found)
+    said = run("requests", "not-that", "12")
+    assert said.page.startswith("It will not be read as 'sport and exercise' again. ")
+    assert run("requests", "not-that", "jobs", "--undo").page.startswith("It may be read as ")
+    bodies = [NotThat(entry=12), NotThat(query="jobs", undo=True)]
+    assert fake.calls == [("not_that", {"body": each}) for each in bodies]
