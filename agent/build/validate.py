@@ -129,7 +129,8 @@ def validate(
     half = in_half_a(observations.users, key)
     rows = sum(len(query.rows.user) for query in observations.queries)
     population, trainings = observations.population, []
-    for side in (half, ~half) if rows < MANY_ROWS else (half,):
+    sides = (half, ~half) if rows < MANY_ROWS else (half,)
+    for side in filter(np.any, sides):  # of nobody nothing can be built
         counts = tuple(table[side] for table in population.request_counts)
         weights = population.weights
         if weights is not None:  # of a half, which stands for as many people as the whole
