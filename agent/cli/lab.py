@@ -16,6 +16,7 @@ from agent.files import replace_bytes
 from agent.lab.attack.ways import Options as AttackOptions
 from agent.lab.paper.published import SAMPLES
 from agent.lab.paper.published import Options as PaperOptions
+from agent.lab.people import Options as PeopleOptions
 from agent.lab.questions.survey import TRADE_OFF
 from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
 from agent.model.file import shipped_model
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from agent.lab.attack.study import Material
 
 
-PLAIN = AttackOptions()
+PLAIN, USUAL = AttackOptions(), PeopleOptions()
 MANY, CORES = 1_000_000, 64
 LAMBDA = click.FloatRange(min=0, max=1e9)
 _SIZES = ("1", "10", "100")
@@ -91,6 +92,61 @@ def attack(
         "bars": [each._asdict() for each in judged],
     }
     return Answer(message, paragraph(f"Wrote {report} and its figures. {counts}"))
+
+
+@lab.command()
+@option("--users", PATH, "F", "A row per person; all of them are the population.")
+@option("--events", PATH, "F", "A row per request.")
+@option("--describe", PATH, "F", "What the columns are, as `model build` has it.")
+@out_option
+@_counted("--people", MANY, USUAL.people, "How many send requests.")
+@_counted("--requests", MANY, USUAL.requests, "Requests of each of them.")
+@_counted("--k", MANY, USUAL.k, "How many shall look alike.")
+@seed_option
+@_counted("--processes", CORES, USUAL.processes, "How many processes run at once.")
+@answers
+def people(
+    users: Path | None, events: Path | None, describe: Path | None, out: Path, **options: int
+) -> Answer:
+    """Compare what models of samples predict of people with all people.
+
+    Takes a big table as the whole population, by default the time use survey in a checkout of
+    reticent, and builds models of samples of 1, 5 and 20 %. Writes figures, and report.md with what
+    was predicted of each decision, what it is, and bars. Takes minutes. Needs the extras `build`
+    and `lab`.
+    """
+    if users is None and events is None and describe is None:
+        folder = Path(__file__).parents[2] / "examples" / "data" / "atus"
+        users, events = folder / "users.csv.gz", folder / "events.csv.gz"
+        describe = folder / "model.toml"
+    if users is None or events is None:
+        raise UsageError("the people are of two tables", "give --users and --events")
+    with extra("build", "building a model"):
+        from agent.build.describe import read_description
+        from agent.build.options import BuildOptions
+        from agent.lab.paper.log import stated_source
+        from agent.lab.people.samples import world_of
+    with extra("lab", "drawing figures"):
+        from agent.lab.drawing import write_report
+        from agent.lab.people.report import TITLE, findings
+        from agent.lab.people.study import study
+    folder = folder_for(out)
+    with Progress() as progress:
+        progress("reading", 0.0)
+        described = {} if describe is None else read_description(describe)
+        built = BuildOptions(**described, users=users, events=events)
+        found = study(world_of(built), PeopleOptions(**options), progress)
+        progress("drawing", 1.0)
+        intro, charts = findings(found, stated_source(users.parent))
+        page = write_report(TITLE, [intro], charts, folder)
+    met, missed = ([each.met for each in found.bars].count(word) for word in (True, False))
+    message = {
+        "report": str(page),
+        "figures": [each.chart.name for each in charts],
+        "bars": [each._asdict() for each in found.bars],
+    }
+    counts = f"Of {len(found.bars)} bars {met} are met, {missed} are not."
+    return Answer(message, paragraph(f"Wrote {page} and its figures. {counts}"))
 
 
 def _reader(

@@ -11,6 +11,7 @@ from agent.lab.synth.log import Measured
 from agent.lab.synth.marginals import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
+from tests.lab.people.made import write_town
 
 TABLES = ROOT / "examples" / "own_tables"
 SMALL = (
@@ -56,6 +57,22 @@ def test_an_attack_writes_every_way_with_all_its_requests(
     monkeypatch.chdir(tmp_path)
     shown = run(*SMALL, "--people", "2", "--requests", "1", "--out", "here").out
     assert shown.startswith("Wrote here/report.md and its figures. Of ")
+
+
+@builds
+def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -> None:
+    """Figures and a page of every bar; two tables, or none for those of the checkout."""
+    users, events = write_town(tmp_path)
+    described = tmp_path / "town.toml"
+    described.write_text('weights = "weight"\n')
+    tables = ("lab", "people", "--users", users, "--events", events, "--describe", described)
+    small = ("--people", "3", "--requests", "2", "--k", "5", "--processes", "1")
+    found = run(*tables, *small, "--out", tmp_path / "out", "--json").record
+    assert found["figures"] == ["people-risk", "people-below-k", "people-left"]
+    page = report(tmp_path / "out", found["figures"])
+    assert all(bar["what"] in page for bar in found["bars"])
+    _, hint = run("lab", "people", "--users", users, "--out", tmp_path).refusal()
+    assert hint == "give --users and --events"
 
 
 def test_the_papers_figures_are_the_same_in_two_processes(

@@ -28,6 +28,11 @@ DEEPER = {
         "agent.decision.calibration": "the curve is drawn where the respondents stand",
         "agent.tradeoff.grouping": "partitions are checked on samples of the people",
     },
+    "agent/lab/people": {
+        "agent.decision.matching": "the share of people who agree is that of a decision",
+        "agent.model.concepts": "facts are told through several models",
+        "agent.tradeoff.grouping": "attributes that hang together are found by their entropy",
+    },
     "agent/lab/attack": {
         "agent.decision": "the agent's memory of recipients is replayed event by event",
         "agent.tradeoff.grouping": "adversaries and services count as the agent does",

@@ -1,0 +1,1 @@
+"""Tests of the study of people: samples, predictions, bars."""
