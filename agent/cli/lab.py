@@ -22,10 +22,12 @@ from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
 from agent.model.file import shipped_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from click.decorators import FC
 
+    from agent.build.options import BuildOptions
+    from agent.lab.attack.bars import Bar
     from agent.lab.attack.study import Material
 
 
@@ -46,6 +48,7 @@ def _counted(name: str, most: int, usual: int, text: str) -> Callable[[FC], FC]:
     return option(name, click.IntRange(min=1, max=most), "N", text, default=usual)
 
 
+describe_option = option("--describe", PATH, "F", "What the columns are, as `model build` has it.")
 log_option = option("--log", PATH, "DIR", "A log, as of `reticent lab synth`.")
 out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 
@@ -53,6 +56,7 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @lab.command()
 @option("--users", PATH, "F", "A row per user, as `model build` has it.")
 @option("--events", PATH, "F", "A row per request.")
+@describe_option
 @log_option
 @out_option
 @_counted("--people", MANY, PLAIN.people, "How many are attacked.")
@@ -62,15 +66,21 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @_counted("--processes", CORES, PLAIN.processes, "How many processes run at once.")
 @answers
 def attack(
-    users: Path | None, events: Path | None, log: Path | None, out: Path, **options: int
+    users: Path | None,
+    events: Path | None,
+    describe: Path | None,
+    log: Path | None,
+    out: Path,
+    **options: int,
 ) -> Answer:
     """Let an adversary watch the agent of people, and guess who they are.
 
     Builds a model from one half of the users of two tables, or of a log; people of the other half
-    send their requests in many ways, reticent's among them. Writes figures, attack.csv, and
-    report.md, which says what it means. Takes minutes. Needs the extras `build` and `lab`.
+    send their requests in many ways, reticent's among them. With --describe the model's rows stand
+    for all people of the table, and all are on the adversary's list. Writes figures, attack.csv,
+    and report.md, which says what it means. Takes minutes. Needs the extras `build` and `lab`.
     """
-    reader = _reader(users, events, log)
+    reader = _reader(users, events, describe, log)
     with extra("lab", "drawing figures"):
         from agent.lab.attack.bars import bars
         from agent.lab.attack.charts import NAME, charts, numbers
@@ -84,20 +94,49 @@ def attack(
         figures, judged = charts(found), bars(found)
         replace_bytes(numbers(found).encode(), folder / NAME)
         report = write_page(page(found, figures, judged), figures, folder)
-    met, missed = ([each.met for each in judged].count(word) for word in (True, False))
-    counts = f"Of {len(judged)} bars {met} are met, {missed} are not."
-    message = {
-        "report": str(report),
-        "figures": [each.name for each in figures],
-        "bars": [each._asdict() for each in judged],
-    }
-    return Answer(message, paragraph(f"Wrote {report} and its figures. {counts}"))
+    return _wrote(report, [each.name for each in figures], judged)
 
 
 @lab.command()
 @option("--users", PATH, "F", "A row per person; all of them are the population.")
 @option("--events", PATH, "F", "A row per request.")
-@option("--describe", PATH, "F", "What the columns are, as `model build` has it.")
+@describe_option
+@out_option
+@_counted("--people", MANY, PLAIN.people, "How many are attacked.")
+@_counted("--requests", MANY, PLAIN.requests, "Requests of each of them.")
+@seed_option
+@_counted("--processes", CORES, PLAIN.processes, "How many processes run at once.")
+@answers
+def limits(
+    users: Path | None, events: Path | None, describe: Path | None, out: Path, **options: int
+) -> Answer:
+    """Attack the agent with a list of everybody, under many pairs of k and risk.
+
+    For models whose rows stand for many people. The table, by default the time use survey in a
+    checkout of reticent, is the whole population; one half of it makes the model, and the other
+    sends requests. Writes a figure, and report.md. Takes minutes. Needs the extras `build` and
+    `lab`.
+    """
+    built, source = _population(users, events, describe)
+    with extra("lab", "drawing figures"):
+        from agent.lab.attack.halves import whole
+        from agent.lab.attack.limits import TITLE, frontier, page
+        from agent.lab.attack.study import Material
+        from agent.lab.drawing import write_report
+    folder = folder_for(out)
+    with Progress() as progress:
+        material = Material(*whole(built, progress), source)
+        found = frontier(material, AttackOptions(**options), progress)
+        progress("drawing", 1.0)
+        intro, figures = page(found)
+        report = write_report(TITLE, intro, figures, folder)
+    return _wrote(report, [each.chart.name for each in figures], found.best.bars)
+
+
+@lab.command()
+@option("--users", PATH, "F", "A row per person; all of them are the population.")
+@option("--events", PATH, "F", "A row per request.")
+@describe_option
 @out_option
 @_counted("--people", MANY, USUAL.people, "How many send requests.")
 @_counted("--requests", MANY, USUAL.requests, "Requests of each of them.")
@@ -115,6 +154,35 @@ def people(
     was predicted of each decision, what it is, and bars. Takes minutes. Needs the extras `build`
     and `lab`.
     """
+    built, source = _population(users, events, describe)
+    with extra("build", "building a model"):
+        from agent.lab.people.samples import world_of
+    with extra("lab", "drawing figures"):
+        from agent.lab.drawing import write_report
+        from agent.lab.people.report import TITLE, findings
+        from agent.lab.people.study import study
+    folder = folder_for(out)
+    with Progress() as progress:
+        progress("reading", 0.0)
+        found = study(world_of(built), PeopleOptions(**options), progress)
+        progress("drawing", 1.0)
+        intro, charts = findings(found, source)
+        page = write_report(TITLE, [intro], charts, folder)
+    return _wrote(page, [each.chart.name for each in charts], found.bars)
+
+
+def _wrote(page: Path, figures: list[str], bars: Sequence[Bar]) -> Answer:
+    """Return what a study says that has bars to meet."""
+    met, missed = ([each.met for each in bars].count(word) for word in (True, False))
+    text = f"Wrote {page} and its figures. Of {len(bars)} bars {met} are met, {missed} are not."
+    judged = [each._asdict() for each in bars]
+    return Answer({"report": str(page), "figures": figures, "bars": judged}, paragraph(text))
+
+
+def _population(
+    users: Path | None, events: Path | None, describe: Path | None
+) -> tuple[BuildOptions, str]:
+    """Return how models of two tables are built, by default of a checkout's, and their source."""
     if users is None and events is None and describe is None:
         folder = Path(__file__).parents[2] / "examples" / "data" / "atus"
         users, events = folder / "users.csv.gz", folder / "events.csv.gz"
@@ -125,38 +193,21 @@ def people(
         from agent.build.describe import read_description
         from agent.build.options import BuildOptions
         from agent.lab.paper.log import stated_source
-        from agent.lab.people.samples import world_of
-    with extra("lab", "drawing figures"):
-        from agent.lab.drawing import write_report
-        from agent.lab.people.report import TITLE, findings
-        from agent.lab.people.study import study
-    folder = folder_for(out)
-    with Progress() as progress:
-        progress("reading", 0.0)
-        described = {} if describe is None else read_description(describe)
-        built = BuildOptions(**described, users=users, events=events)
-        found = study(world_of(built), PeopleOptions(**options), progress)
-        progress("drawing", 1.0)
-        intro, charts = findings(found, stated_source(users.parent))
-        page = write_report(TITLE, [intro], charts, folder)
-    met, missed = ([each.met for each in found.bars].count(word) for word in (True, False))
-    message = {
-        "report": str(page),
-        "figures": [each.chart.name for each in charts],
-        "bars": [each._asdict() for each in found.bars],
-    }
-    counts = f"Of {len(found.bars)} bars {met} are met, {missed} are not."
-    return Answer(message, paragraph(f"Wrote {page} and its figures. {counts}"))
+    described = {} if describe is None else read_description(describe)
+    return BuildOptions(**described, users=users, events=events), stated_source(users.parent)
 
 
 def _reader(
-    users: Path | None, events: Path | None, log: Path | None
+    users: Path | None, events: Path | None, describe: Path | None, log: Path | None
 ) -> Callable[[Progress], Material]:
     """Return what reads the two halves, and what is stated about their source."""
     with extra("build", "building a model"):
-        from agent.lab.attack.halves import halves, halves_of_log
+        from agent.lab.attack.halves import halves, halves_of_log, whole
         from agent.lab.attack.study import Material
         from agent.lab.paper.log import stated_source
+    if describe is not None and log is None:
+        built, source = _population(users, events, describe)
+        return lambda progress: Material(*whole(built, progress), source)
     match users, events, log:
         case Path(), Path(), None:
             return lambda progress: Material(

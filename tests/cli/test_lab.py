@@ -75,6 +75,21 @@ def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -
     assert hint == "give --users and --events"
 
 
+@builds
+def test_limits_are_found_with_everybody_on_the_list(run: Run, tmp_path: Path) -> None:
+    """One figure, and the bars of the limits that do best; the attack takes a description too."""
+    users, events = write_town(tmp_path)
+    described = tmp_path / "town.toml"
+    described.write_text('weights = "weight"\n')
+    tables = ("--users", users, "--events", events, "--describe", described)
+    small = ("--people", "5", "--requests", "2", "--processes", "1")
+    found = run("lab", "limits", *tables, *small, "--out", tmp_path / "out", "--json").record
+    page = report(tmp_path / "out", ["attack-limits"])
+    assert all(bar["what"] in page for bar in found["bars"])
+    again = ("lab", "attack", *tables, *small, "--exact", "1", "--out", tmp_path / "attack")
+    assert "Of 12 bars" in " ".join(run(*again).out.split())
+
+
 def test_the_papers_figures_are_the_same_in_two_processes(
     run: Run, village: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

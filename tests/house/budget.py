@@ -62,7 +62,7 @@ STANDING = {
     "agent/cli": Size(4_900, 31),
     "agent/daemon": Size(5_250, 33),
     "agent/decision": Size(1_500, 11),
-    "agent/lab": Size(4_150, 40),
+    "agent/lab": Size(4_180, 40),
     "agent/model": Size(1_190, 11),
     "agent/tradeoff": Size(2_100, 17),
     "agent/tui": Size(3_950, 24),

@@ -194,27 +194,48 @@ def _balanced(study: Study, way: Way) -> list[Bar]:
         study.outcomes[way].bits[:, step], study.outcomes[PAPERS].bits[:, step]
     )
     after = f"{way.name}, after {study.steps[step]} requests"
-    rows = [
+    rows = promises(after, Wanted(RARELY, ENOUGH, MANY, KEPT), (found.success, found.enough), kept)
+    return [each if reached else each._replace(met=None) for each in rows]
+
+
+class Wanted(NamedTuple):
+    """The most guesses that may succeed, people left, for how many of the people, utility kept."""
+
+    success: float
+    left: int
+    many: float
+    kept: float
+
+
+def promises(
+    name: str, wanted: Wanted, found: tuple[Interval, Interval], kept: Interval | None
+) -> list[Bar]:
+    """Return the three bars of a way; the worse end of each interval counts.
+
+    ``found``: the success of a guess, and the share of people with enough others left; ``kept``:
+    utility, of what deciding without memory has, None where that cannot be said.
+    """
+    success, enough = found
+    return [
         Bar(
-            f"{after}: a single guess succeeds",
-            f"at most {100 * RARELY:g} %",
-            percent(found.success, 2),
-            found.success.high <= RARELY,
-            f"{found.success.high / RARELY:.2g} times the bar",
+            f"{name}: a single guess succeeds",
+            f"at most {100 * wanted.success:g} %",
+            percent(success, 3 if wanted.success < RARELY else 2),
+            success.high <= wanted.success,
+            f"{success.high / wanted.success:.2g} times the bar",
         ),
         Bar(
-            f"{after}: people with at least {ENOUGH} left",
-            f"at least {100 * MANY:g} %",
-            percent(found.enough, 1),
-            found.enough.low >= MANY,
-            f"{100 * (found.enough.low - MANY):+.1f} points",
+            f"{name}: people with at least {wanted.left:,} left",
+            f"at least {100 * wanted.many:g} %",
+            percent(enough, 1),
+            enough.low >= wanted.many,
+            f"{100 * (enough.low - wanted.many):+.1f} points",
         ),
         Bar(
-            f"{after}: utility kept of what {PAPERS.name} has",
-            f"at least {100 * KEPT:g} %",
+            f"{name}: utility kept of what {PAPERS.name} has",
+            f"at least {100 * wanted.kept:g} %",
             "cannot be said" if kept is None else percent(kept, 0),
-            None if kept is None else kept.low >= KEPT,
-            "" if kept is None else f"{100 * (kept.low - KEPT):+.0f} points",
+            None if kept is None else kept.low >= wanted.kept,
+            "" if kept is None else f"{100 * (kept.low - wanted.kept):+.0f} points",
         ),
     ]
-    return [each if reached else each._replace(met=None) for each in rows]

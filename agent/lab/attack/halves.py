@@ -3,19 +3,23 @@
 from dataclasses import replace
 from pathlib import Path
 
+import ibis
 import numpy as np
+from numpy.typing import NDArray
 
 from agent import Model
 from agent.build.build import model_of
 from agent.build.log.read import open_log
 from agent.build.log.source import source_of
-from agent.build.observe import Observations, observe
+from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
 from agent.build.options import BuildOptions, LogFiles, TableFiles
 from agent.build.read import open_tables
 from agent.build.tables import Source
 from agent.lab import Progress
 from agent.lab.attack.heldout import HeldOut
 from agent.lab.paper.log import files_of
+
+EACH = "one_each"  # the column of weights where every row is one person
 
 
 def halves(users: Path, events: Path, progress: Progress) -> tuple[Model, HeldOut]:
@@ -25,6 +29,37 @@ def halves(users: Path, events: Path, progress: Progress) -> tuple[Model, HeldOu
     """
     progress("reading", 0.0)
     return _halves(open_tables(users, events), TableFiles(users, events), progress)
+
+
+def whole(options: BuildOptions, progress: Progress) -> tuple[Model, HeldOut]:
+    """Return the model of one half of the users, whose rows stand for all, and everybody.
+
+    The rows of the table are all the people there are. Only the other half asks anything. Errors
+    as ``halves``.
+    """
+    progress("reading", 0.0)
+    source = open_tables(*TableFiles(*options.files[:2]))
+    source = replace(source, users=source.users.mutate(**{EACH: ibis.literal("1")}))
+    unused = () if options.weights is None else (options.weights,)
+    one = replace(
+        options, half="A", validation=False, weights=EACH, without=(*options.without, *unused)
+    )
+    model = model_of(source, one, progress)
+    seen = observe(source, replace(one, half=None, min_users=1))
+    return model, asked_by(held_out(seen, model), ~in_half_a(seen.users, HALF_KEY))
+
+
+def asked_by(everybody: HeldOut, asking: NDArray[np.bool_]) -> HeldOut:
+    """Return the same people, of whom only some ask; ``asking``: bool, shape (N,)."""
+    counts = np.diff(everybody.starts)
+    kept = np.repeat(asking, counts)
+    return replace(
+        everybody,
+        starts=np.append(0, np.cumsum(counts * asking)),
+        query=everybody.query[kept],
+        intent=everybody.intent[kept],
+        request=everybody.request[kept],
+    )
 
 
 def halves_of_log(folder: Path, progress: Progress) -> tuple[Model, HeldOut]:

@@ -39,7 +39,8 @@ class Way:
     Reticent decides: ``preset``: of the policy, None for none; ``answered``: whether the user says
     yes to all that it asks about, else nobody answers and it is not told; ``limits``: whether the
     preset's are kept; ``protect``: for whom; ``unset``: whether a person has not set what they did
-    not say, else it is set to "unspecified"; the rest in place of the preset's, None for those.
+    not say, else it is set to "unspecified"; ``k``, ``violations``, ``risk`` and the rest in place
+    of the preset's, None for those.
     """
 
     name: str
@@ -50,6 +51,9 @@ class Way:
     limits: bool = True
     protect: Protect | None = None
     unset: bool = False
+    k: int | None = None
+    violations: float | None = None
+    risk: float | None = None
     trade_off: float | None = None
     mode: Mode | None = None
     memory: Memory | None = None
@@ -58,8 +62,14 @@ class Way:
     def changed(self, terms: Terms) -> Terms:
         """Return the preset's terms as this way changes them."""
         limits = terms.limits if self.limits else Limits()
-        if self.protect is not None:
-            limits = replace(limits, protect=self.protect)
+        own = {
+            "protect": self.protect,
+            "k": self.k,
+            "max_violations": self.violations,
+            "max_risk": self.risk,
+        }
+        kept: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+        limits = replace(limits, **kept)
         asked = frozenset[str]() if self.answered else terms.ask
         names = ("trade_off", "mode", "memory", "algorithm")
         changes: dict[str, Any] = {each: getattr(self, each) for each in names}
