@@ -199,7 +199,7 @@ def demo(*, explain: bool) -> Answer:
 
     They are decided with the model that comes with reticent. Nothing is stored or sent.
     """
-    model = read(shipped_model())
+    model = read(shipped_model("so2017"))
     entries = converse(REQUESTS, PROFILE, model, Terms())
     begins = (
         f"{NAME}, a fictional developer, has told reticent {len(PROFILE)} facts about herself. "

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,12 +19,12 @@ from agent.daemon.model_registry import ModelRegistry
 from agent.errors import UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
 from agent.model.attributes import Attribute
-from agent.model.concepts import Fact
-from agent.model.file import read, shipped_model
+from agent.model.concepts import Concepts, Fact
+from agent.model.file import read, shipped_models
 from agent.model.model import Model
 from agent.paths import Paths, paths
 from agent.vault import secrets
-from agent.vault.profile import LARGEST, planned, read_profile
+from agent.vault.profile import LARGEST, Values, planned, read_profile
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
@@ -74,9 +74,6 @@ Next, have the system start the daemon (or run `reticent daemon`), then unlock:
 NEXT_OF_RUNNING = "Next, unlock the vault for the daemon, which already runs:\n\n  reticent unlock"
 
 
-Values = Sequence[tuple[Model, Mapping[str, str]]]  # by attribute, each time for one model
-
-
 def ask_preset() -> str:
     """Return the name of the preset that the policy starts from."""
     told("Your policy says what may be sent, and to whom. Start from one of these:")
@@ -90,11 +87,16 @@ def ask_preset() -> str:
             told(f"{error.what}: {error.hint}.")
 
 
-def most_useful(model: Model) -> list[Attribute]:
-    """Return the person attributes, those first that help most on their own by the model."""
-    utility = model.mean_utility()
-    order = sorted(range(model.persons), key=lambda place: (-utility.value(1 << place), place))
-    return [model.attributes[place] for place in order]
+def most_useful(models: Sequence[Model]) -> list[Fact]:
+    """Return every fact once, those first that help most on their own, over all of the models."""
+
+    def gain(fact: Fact) -> float:
+        return sum(
+            float(model.mean_utility().value(1 << model.index(each.name)))
+            for model, each in fact.attributes
+        )
+
+    return sorted(Concepts(models).facts().values(), key=gain, reverse=True)
 
 
 def ask_values(asked: Sequence[Attribute | Fact]) -> dict[str, str]:
@@ -202,8 +204,7 @@ def create_vault(at: Paths, passphrase: str, values: Values, *, keyring: bool) -
     notes: list[str] = []
 
     def fill(vault: Vault) -> None:
-        for model, own in values:
-            vault.profile.keep(planned(vault.profile.values(), own, (), [model]))
+        vault.profile.keep(values)
         try:
             if keyring:
                 vault.add_slot("keyring")
@@ -243,8 +244,9 @@ def init(
         raise UsageError("--no-values does not go with --profile", "leave one of them out")
     if keyring:
         check_keyring()
-    chosen_model = read(model or shipped_model())
-    values = _read_values(profile, chosen_model)
+    shipped = [read(each) for each in shipped_models()]
+    chosen = shipped if model is None else [read(model)]
+    values = _read_values(profile, _once(*shipped, *chosen))
     asking = at_terminal() and not passphrase_stdin
     if asking:
         told(FIRST)
@@ -253,7 +255,7 @@ def init(
             keyring = click.confirm(KEYRING, default=False, err=True)
         preset = preset or (None if at.policy.exists() else ask_preset())
         if profile is None and not no_values:
-            values = [(chosen_model, ask_first_values(chosen_model))]
+            values = ask_first_values(chosen)
     else:
         passphrase = read_passphrase(PROMPTS["passphrase"])
         preset = preset or PRESET
@@ -261,7 +263,7 @@ def init(
         check_free(Location.of(at))
         for folder in (at.config, at.data, at.state):
             private_folder(folder)
-        written = write_policy(at, preset, chosen_model, model)
+        written = write_policy(at, preset, chosen[0], model)
         code, why = create_vault(at, passphrase, values, keyring=keyring)
         message = {
             "vault": str(at.vault),
@@ -282,10 +284,14 @@ def init(
         click.echo(NEXT if running(at.daemon_lock) is None else NEXT_OF_RUNNING)
 
 
-def ask_first_values(model: Model) -> dict[str, str]:
-    """Return the user's values of the attributes that matter most, without skipped ones."""
-    first = most_useful(model)[:DOZEN]
-    rest = counted(model.persons - len(first), "question")
+def ask_first_values(models: Sequence[Model]) -> Values:
+    """Return the user's values of the facts that matter most, without skipped ones.
+
+    The facts of the first model come first: it is of what everybody does.
+    """
+    useful = most_useful(models)
+    first = sorted(useful[:DOZEN], key=lambda fact: models.index(fact.attributes[0][0]))
+    rest = counted(len(useful) - len(first), "question")
     told(
         f"Now {counted(len(first), 'question')} about you, on the facts that help most. The"
         " answers stay in the vault; only what your policy allows is ever sent. Enter skips a"
@@ -293,15 +299,20 @@ def ask_first_values(model: Model) -> dict[str, str]:
         " the rest. 0 lets others learn that you prefer not to say. `reticent profile edit`"
         f" has the other {rest}, at any time."
     )
-    return ask_values(first)
+    return planned({}, ask_values(first), (), models)
 
 
-def _read_values(file: Path | None, model: Model) -> Values:
-    """Return the values in a file, for the model to decide with and the shipped one."""
-    shipped = read(shipped_model())
-    models = [model] if model.digest == shipped.digest else [shipped, model]
+def _read_values(file: Path | None, models: Sequence[Model]) -> Values:
+    """Return the values in a file, of the models shipped and the one to decide with."""
     try:
-        values = {} if file is None else read_profile(read_bytes(file, LARGEST), models)
+        given = {} if file is None else read_profile(read_bytes(file, LARGEST), models)
     except UsageError as error:
         raise UsageError(error.what, error.hint, error.where or str(file)) from None
-    return [(each, values[each.id]) for each in models if each.id in values]
+    values: Values = {}
+    for model in models:
+        values = planned(values, given.get(model.id, {}), (), [model], others=models)
+    return values
+
+
+def _once(*models: Model) -> list[Model]:
+    return [*{each.id: each for each in models}.values()]

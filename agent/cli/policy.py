@@ -1,7 +1,9 @@
 """`reticent policy`: check a policy file, and see the rules in force."""
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,8 +13,9 @@ from agent.cli.options import PATH, Answer, answers, option, today
 from agent.cli.printing import Column, note, numeric, page, paragraph, printable, table, wide
 from agent.errors import PolicyError, Problem, UsageError, nearest
 from agent.files import check_ours
-from agent.model.file import read, shipped_model
-from agent.model.model import Model
+from agent.model.file import SHIPPED, read, shipped_model, shipped_models
+from agent.model.model import Model, surest
+from agent.model.signature import trusted
 from agent.paths import paths
 from agent.wire.policy import AttributeStatus, RulesStatus, RuleStatus
 from agent.wire.policy import Problem as RuleProblem
@@ -65,8 +68,26 @@ policy_option = click.option(
 )
 
 
-MODEL = "The model whose attributes are meant. By default the one that comes with reticent."
-model_option = option("--model", PATH, "M", MODEL)
+class ModelFile(click.Path):
+    """The path of a model's file, or the name of a shipped model."""
+
+    def __init__(self) -> None:
+        """Take paths as they are, and return them as such."""
+        super().__init__(path_type=Path)
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401  (of click)
+        """Return the path."""
+        return shipped_model(str(value)) if value in SHIPPED else super().convert(value, param, ctx)
+
+
+MODEL_FILE = ModelFile()
+MODEL = "The model whose attributes are meant. By default the first that comes with reticent."
+model_option = option("--model", MODEL_FILE, "M|NAME", MODEL)
 recipient_option = option("--recipient", str, "HOST", "For whom. By default whoever no rule names.")
 
 
@@ -77,9 +98,22 @@ def noted(policy: Policy, names: Sequence[str]) -> Policy:
     return with_typo_guard(policy, names)
 
 
-def read_model(path: Path | None) -> Model:
-    """Return the model in a file, by default the shipped one."""
-    return read(path or shipped_model())
+def read_model(path: Path | None, query: str = "", keys: Sequence[str] = ()) -> Model:
+    """Return the model in a file, by default the shipped one that is surest of a query's meaning.
+
+    ``keys``: those that the policy trusts, none for any; a shipped model needs none.
+    """
+    if path is not None:
+        return trusted(path, () if path in shipped_models() else keys)
+    if not query:
+        return read(shipped_model())
+    return surest(query, [read(each) for each in shipped_models()], Model.read)[0]
+
+
+def titles_in(path: Path | None) -> Mapping[str, str]:
+    """Return the titles of attributes by name, of a model, by default of all that are shipped."""
+    models = [read(each) for each in ([path] if path else reversed(shipped_models()))]
+    return {each.name: each.title for model in models for each in model.attributes}
 
 
 def note_unknown_query(query: str, model: Model) -> None:
@@ -98,7 +132,7 @@ def check(files: tuple[Path, ...], model: Path | None) -> Answer:
 
     Also lists what has no effect: rules that never match, or that others always override.
     """
-    names, day = [each.name for each in read_model(model).attributes], today()
+    names, day = [*titles_in(model)], today()
     found, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0

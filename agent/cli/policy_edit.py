@@ -12,7 +12,7 @@ import click
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import QUERY, Answer, OneOf, answers, names, once, option, pair, today
-from agent.cli.policy import model_option, noted, policy_option, read_model
+from agent.cli.policy import model_option, noted, policy_option, titles_in
 from agent.cli.policy_pages import Origins, written
 from agent.cli.printing import note, paragraph
 from agent.cli.reviews import Span, span_options
@@ -90,7 +90,7 @@ def set_(pairs: tuple[str, ...], where: Scope, file: Path, model: Path | None) -
     Comments stay. Nothing is written if the result would not be a valid policy. Rules that still
     win over the new one are listed.
     """
-    titles = {each.name: each.title for each in read_model(model).attributes}
+    titles = titles_in(model)
     given = once("KEY=VALUE", [pair(each) for each in pairs])
     for key, text in given.items():
         if key not in SETTINGS and key in titles:

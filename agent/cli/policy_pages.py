@@ -215,7 +215,7 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
 
     It also shows which rules they override, and why.
     """
-    used = read_model(model)
+    used = read_model(model, query)
     view = view_of(file, used, recipient, query)
     note_unknown_query(query, used)
     ruling = view.ruling

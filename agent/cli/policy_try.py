@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -12,9 +13,9 @@ from msgspec import Meta, Struct
 
 from agent.cli.interrupt import Progress
 from agent.cli.options import PATH, Answer, answers, explain_option, option
-from agent.cli.policy import noted, read_policy
+from agent.cli.policy import MODEL_FILE, noted, read_model, read_policy
 from agent.cli.printing import Column, facts, numeric, page, paragraph, strong, table, wide
-from agent.cli.terms import MODEL, PROFILE, expect_shipped, read_values
+from agent.cli.terms import PROFILE, expect_model, read_values
 from agent.decision.replay import (
     Compared,
     Counts,
@@ -29,9 +30,8 @@ from agent.decision.replay import (
 )
 from agent.errors import UsageError, misfit, nearest
 from agent.files import read_bytes
-from agent.model.file import read, shipped_model
+from agent.model.file import shipped_models
 from agent.model.model import Model
-from agent.model.signature import trusted
 from agent.words.figures import bits, counted, people
 from agent.words.titles import Titles
 from policy.hosts import host_of
@@ -269,11 +269,22 @@ def _counts(counts: Counts, titles: Titles) -> str:
     return ", ".join(named) or "nothing"
 
 
+def _read_known(past: Path, file: Path | None, keys: Sequence[str]) -> tuple[Model, History]:
+    """Return a history, and the model in a file or the first shipped one that knows its facts."""
+    *others, last = shipped_models() if file is None else (file,)
+    for path in others:
+        with suppress(UsageError):
+            model = read_model(path)
+            return model, read_history(past, model)
+    model = read_model(last, keys=keys)
+    return model, read_history(past, model)
+
+
 @click.command("try")
 @click.argument("file", type=PATH)
 @option("--history past", PATH, "L.jsonl", HISTORY, required=True)
 @option("--profile", PATH, "P.toml", PROFILE)
-@option("--model model_file", PATH, "M", MODEL)
+@option("--model model_file", MODEL_FILE, "M|NAME", "By default the shipped one that fits.")
 @explain_option
 @answers
 def try_(
@@ -286,13 +297,12 @@ def try_(
     model who agree with the rest stand in, and figures are means.
     """
     rules = read_policy(file)
-    trust = rules.trusted_keys
-    model = read(shipped_model()) if model_file is None else trusted(model_file, trust)
-    history = read_history(past, model)
+    model, history = _read_known(past, model_file, rules.trusted_keys)
     if model_file is None:
         rulebook = Rulebook(rules, ())
         for each in history.requests:
-            expect_shipped(rulebook.match(each.recipient, each.query, each.at.date()).settings)
+            settings = rulebook.match(each.recipient, each.query, each.at.date()).settings
+            expect_model(settings, (model.id,))
     own = None if profile is None else read_values(profile, model)
     worlds = worlds_of(history.requests, model, own)
     titles = {each.name: each.title for each in model.attributes}

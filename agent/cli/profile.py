@@ -137,9 +137,7 @@ def edit(*, model: str | None) -> Answer:
     _check_terminal()
     with door() as client:
         models = _models(client, model)
-        found = Concepts(models).facts()
-        order = dict.fromkeys(each.concept for own in models for each in most_useful(own))
-        values = ask_values([found[concept] for concept in order])
+        values = ask_values(most_useful(models))
         return _change(client, ProfileChange(model=model, set=values))
 
 

@@ -10,15 +10,14 @@ import click
 from click.core import ParameterSource
 
 from agent.cli.options import PATH, OneOf, flat, names, once, option, pair, today, weighted
-from agent.cli.policy import noted, read_policy
+from agent.cli.policy import MODEL_FILE, noted, read_model, read_policy
 from agent.decision.context import Context
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms, terms_under
 from agent.errors import UsageError
 from agent.files import read_bytes
-from agent.model.file import SHIPPED, read, shipped_model
+from agent.model.file import SHIPPED, shipped_model
 from agent.model.model import Model, person_codes
-from agent.model.signature import trusted
 from agent.tradeoff.anonymity_set import METRICS
 from agent.tradeoff.search import ALGORITHMS
 from agent.vault.profile import LARGEST, read_profile
@@ -36,7 +35,7 @@ DEFAULTS = Terms()
 LAMBDA = "Bits of utility demanded per unit of identifiability."
 K = f"At least K people must look alike. Also the k of k-anonymity, else {METRIC_K}."
 VIOLATIONS = "Share of people who may be among fewer than K; needs --k.  [default: 0]"
-MODEL = "The model's file. By default the one that comes with reticent."
+MODEL = "The model. By default the shipped one that is surest what is asked."
 KNOW = (
     "What the recipient knows, as an example: other users of this machine can read what you type "
     "here. `reticent ask HOST - --dry-run` uses what it really knows."
@@ -56,7 +55,7 @@ def _pairs(name: str, kind: Any, metavar: str, text: str) -> Callable[[F], F]:  
 
 
 _OPTIONS = (
-    option("--model", PATH, "M", MODEL),
+    option("--model", MODEL_FILE, "M|NAME", MODEL),
     option("--lambda", float, "BITS", LAMBDA, default=DEFAULTS.trade_off),
     option(
         "--cost", OneOf(METRICS), None, "How to measure identifiability.", default=DEFAULTS.metric
@@ -96,7 +95,7 @@ def context_asked(command: click.Context, *, average: bool = False) -> Context:
         raise UsageError("--recipient needs --policy", "only the rules of a policy depend on it")
     else:
         terms = _terms(options)
-        model = read(options["model"] or shipped_model())
+        model = read_model(options["model"], options["query"] or "")
     own = None if profile is None else read_values(profile, model)
     protected = terms.limits.protect != "everyone"
     if own is not None:
@@ -121,10 +120,20 @@ def read_values(path: Path, model: Model) -> dict[str, int]:
     return {name: codes[name][value] for name, value in found[model.id].items()}
 
 
-def expect_shipped(settings: Verdicts) -> None:
-    """Refuse a request for which the policy asks for another model than the first shipped."""
+def model_under(settings: Verdicts, query: str) -> Model:
+    """Return the shipped model that a policy asks for, or else the one that is surest of a query.
+
+    UsageError where it asks for another.
+    """
+    expect_model(settings, SHIPPED)
     verdict = settings.get("model")
-    if verdict is not None and verdict.value != SHIPPED[0]:
+    return read_model(None if verdict is None else shipped_model(str(verdict.value)), query)
+
+
+def expect_model(settings: Verdicts, names: Sequence[str]) -> None:
+    """Refuse a request for which the policy asks for a model of another name."""
+    verdict = settings.get("model")
+    if verdict is not None and verdict.value not in names:
         what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
         raise UsageError(what, "name its file with --model")
 
@@ -182,10 +191,9 @@ def _ruled(command: click.Context, *, average: bool) -> tuple[Model, Terms]:
     request = (host, options["query"] or "", today())
     rules = read_policy(options["policy"])
     if options["model"] is None:
-        expect_shipped(Rulebook(rules, ()).match(*request).settings)
-        model = read(shipped_model())
+        model = model_under(Rulebook(rules, ()).match(*request).settings, request[1])
     else:
-        model = trusted(options["model"], rules.trusted_keys)
+        model = read_model(options["model"], keys=rules.trusted_keys)
     names = [attribute.name for attribute in model.attributes]
     terms = terms_under(Rulebook(noted(rules, names), names).match(*request), model)
     return model, replace(terms, mode="standing") if options["standing"] else terms

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from agent.daemon.log import LOG, kind_and_place
-from agent.model.model import Model
+from agent.model.model import Model, surest
 from agent.model.reading import NOTHING, Reading
 from agent.vault.corrections import Corrections
 
@@ -104,10 +104,4 @@ class Reader:
         Of equals the first; the first of all where none is sure. A text that is a name or phrasing
         of one is not read by the others. ValueError without a model.
         """
-        named = [model for model in models if model.match(text) is not None]
-        for some in (named, models):
-            readings = [(model, self.read(text, model)) for model in some]
-            found = max(readings, key=lambda pair: pair[1].probability, default=None)
-            if found is not None and (some is models or found[1].certain is not None):
-                return found
-        raise ValueError("there is no model to read it")
+        return surest(text, models, lambda model, asked: self.read(asked, model))

@@ -51,7 +51,7 @@ FIGURES = {
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
 MIN_PEOPLE = 1  # that a row of the population stands for
 _BLOCK = 64  # rows whose codes are compared at once
-SHIPPED = ("so2017", "atus")  # the first is the one that is meant where none is named
+SHIPPED = ("atus", "so2017")  # the first is the one that is meant where none is named
 MAX_BYTES = 2**30
 SUFFIX = ".safetensors"
 

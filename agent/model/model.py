@@ -258,3 +258,21 @@ def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
         return UsageError(f"{name} changes with every request", hint)
     names = {each for model in models for each in person_codes(model)}
     return UsageError.unknown("attribute", name, names)
+
+
+def surest(
+    text: str, models: Sequence[Model], read: Callable[[Model, str], Reading]
+) -> tuple[Model, Reading]:
+    """Return the model whose reading of a text is the surest, with that reading.
+
+    Of equals the first; the first of all where none is sure. A text that is a name or phrasing
+    of one is not read by the others. ``read``: returns the reading of a text by a model.
+    ValueError without a model.
+    """
+    named = [model for model in models if model.match(text) is not None]
+    for some in (named, models):
+        readings = [(model, read(model, text)) for model in some]
+        found = max(readings, key=lambda pair: pair[1].probability, default=None)
+        if found is not None and (some is models or found[1].certain is not None):
+            return found
+    raise ValueError("there is no model to read it")

@@ -40,7 +40,7 @@ def model() -> Model:
 @pytest.fixture(scope="module")
 def shipped() -> Model:
     """The model that the demo is told on."""
-    return read(shipped_model())
+    return read(shipped_model("so2017"))
 
 
 def test_each_request_is_decided_from_what_its_recipient_holds(model: Model) -> None:

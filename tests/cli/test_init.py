@@ -14,7 +14,8 @@ import pytest
 from agent.cli import prompts
 from agent.cli.init import DOZEN, ask_written_down, chosen, most_useful
 from agent.errors import UsageError, VaultError
-from agent.model.file import read, shipped_model
+from agent.model.concepts import Concepts
+from agent.model.file import read, shipped_model, shipped_models
 from agent.paths import paths
 from agent.vault.secrets import Secret
 from agent.vault.slots import key_slots
@@ -132,11 +133,11 @@ def test_a_weak_passphrase_is_said_to_be_weak(begin: Begin) -> None:
 def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
     """Such as `reticent model decide --profile` reads; a value that does not fit makes nothing."""
     file = tmp_path / "profile.toml"
-    file.write_text('region = "mars"\n')
+    file.write_text('[so2017]\nregion = "mars"\n')
     error, _ = begin("--profile", file).refusal()
     assert "mars" in error
     assert not paths().vault.exists()
-    file.write_text('region = "west_europe"\n')
+    file.write_text('[so2017]\nregion = "west_europe"\n')
     assert begin("--profile", file, "--preset", "strict").code == 0
     assert kept() == {"so2017": {"region": "west_europe"}}
     assert preset() == "strict"
@@ -195,30 +196,37 @@ def test_everything_is_asked(answering: Begin) -> None:
     words = PASSPHRASE
     ran = answering(
         secrets=("short", "", words, "other", words, words),
-        answers=("y", "Strict", "YES", "no such", "western europe", "<", "1", "-", ""),
+        answers=("y", "Strict", "35 to 44", "no such", "SALES", "<", "1", "-", ""),
     )
     assert ran.code == 0
     assert "These differ; try again." in ran.err
     assert "That is not one of the answers: type a number from 0 to" in " ".join(ran.err.split())
     assert "no such'" not in ran.err
     assert preset() == "strict"
-    region = read(shipped_model()).attributes[read(shipped_model()).index("region")]
-    first = in_order(region.values[1:])[0]
-    assert kept() == {"so2017": {"int_dotnet": "yes", "region": first}}
+    atus = read(shipped_model())
+    first = in_order(atus.attributes[atus.index("occupation")].values[1:])[0]
+    assert kept() == {"atus": {"age": "35_44", "occupation": first}}
     assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery", "keyring"]
-    assert "western" not in ran.out
-    assert "1 of 12: Are you interested in .NET?" in ran.err
-    assert "`reticent profile edit` has the other 30 questions" in " ".join(ran.err.split())
+    assert "sales" not in ran.out
+    assert "1 of 12: Age: which fits you?" in ran.err
+    assert "`reticent profile edit` has the other 48 questions" in " ".join(ran.err.split())
 
 
 def test_what_helps_most_is_asked_first() -> None:
-    """By the model's own utility: the most private facts are not among them."""
-    model = read(shipped_model())
-    first = [each.name for each in most_useful(model)]
-    assert sorted(first) == sorted(each.name for each in model.attributes[: model.persons])
-    gains = [model.mean_utility().value(1 << model.index(name)) for name in first]
+    """By the models' own utilities: the most private facts are not among them."""
+    models = [read(each) for each in shipped_models()]
+    first = most_useful(models)
+    assert {each.name for each in first} == {
+        each.name for each in Concepts(models).facts().values()
+    }
+    gains = [
+        sum(m.mean_utility().value(1 << m.index(own.name)) for m, own in each.attributes)
+        for each in first
+    ]
     assert gains == sorted(gains, reverse=True)
-    assert {"gender", "race", "salary"}.isdisjoint(first[:DOZEN])
+    private = {"sex", "race", "hispanic", "citizen", "born_in_us", "income", "salary"}
+    assert private.isdisjoint(each.name for each in first[:DOZEN])
+    assert len({each.attributes[0][0].id for each in first[:DOZEN]}) == len(models)
 
 
 def test_everything_can_be_skipped(answering: Begin) -> None:

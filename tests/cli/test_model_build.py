@@ -88,7 +88,7 @@ def test_a_model_is_named_by_its_file_or_by_its_name(run: Run) -> None:
     assert found == run("model", "info", shipped_model(), "--json").record
     assert found == run("model", "info", found["id"], "--json").record
     assert run("model", "info", "so217").refusal()[1] == "did you mean 'so2017'?"
-    page = " ".join(run("model", "info").out.split())
+    page = " ".join(run("model", "info", "so2017").out.split())
     assert "hour at which work would best begin: at night or early in the morning; 7 am; 8" in page
 
 

@@ -206,7 +206,7 @@ def test_the_line_in_the_document_is_one(run: Run, tmp_path: Path) -> None:
 
 def test_the_example_is_a_history(tmp_path: Path) -> None:
     """Of a few requests to several recipients, most of which the model knows, in order."""
-    model = read(shipped_model())
+    model = read(shipped_model("so2017"))
     history = read_history(EXAMPLES / "history.jsonl", model)
     assert 10 <= len(history.requests) <= 12
     assert not history.sorted

@@ -70,8 +70,25 @@ export const REASONS = {
 };
 
 export const TITLES = {
-  "gender": "gender",
+  "state": "state of the US",
+  "sex": "sex",
+  "age": "age",
   "education": "highest level of education",
+  "hispanic": "Hispanic or Latino",
+  "born_in_us": "born in the US",
+  "citizen": "US citizen",
+  "marital": "marital status",
+  "partner": "partner in the household",
+  "home": "home, owned or rented",
+  "income": "income of the household in a year",
+  "work": "work",
+  "hours": "working full-time or part-time",
+  "industry": "industry",
+  "employer": "employer",
+  "children": "children under 18 in the household",
+  "youngest_child": "age of the youngest child in the household",
+  "household": "people in the household",
+  "gender": "gender",
   "parents_education": "highest level of the parents' education",
   "major": "main field of study",
   "employment": "employment status",
@@ -107,28 +124,34 @@ export const TITLES = {
   "int_ruby": "interested in Ruby",
   "int_apple": "interested in Swift and Objective-C",
   "int_stats": "interested in statistical languages",
-  "int_systems": "interested in newer systems languages",
-  "state": "state of the US",
-  "sex": "sex",
-  "age": "age",
-  "hispanic": "Hispanic or Latino",
-  "born_in_us": "born in the US",
-  "citizen": "US citizen",
-  "marital": "marital status",
-  "partner": "partner in the household",
-  "home": "home, owned or rented",
-  "income": "income of the household in a year",
-  "work": "work",
-  "hours": "working full-time or part-time",
-  "industry": "industry",
-  "employer": "employer",
-  "children": "children under 18 in the household",
-  "youngest_child": "age of the youngest child in the household",
-  "household": "people in the household"
+  "int_systems": "interested in newer systems languages"
 };
 
 export const VALUES = {
   "unspecified": "not specified",
+  "15_17": "15 to 17",
+  "18_24": "18 to 24",
+  "25_34": "25 to 34",
+  "35_44": "35 to 44",
+  "45_54": "45 to 54",
+  "55_64": "55 to 64",
+  "65_74": "65 to 74",
+  "75_up": "75 or more",
+  "no_diploma": "no high school diploma",
+  "associate": "associate degree",
+  "bachelor": "bachelor's degree",
+  "master": "master's degree",
+  "professional": "professional degree",
+  "doctoral": "doctorate",
+  "full_time": "full-time",
+  "part_time": "part-time",
+  "self_employed": "self-employed",
+  "0_1": "0 to 1",
+  "2_4": "2 to 4",
+  "5_9": "5 to 9",
+  "10_13": "10 to 13",
+  "14_17": "14 to 17",
+  "6_up": "6 or more",
   "east_asian": "East Asian",
   "middle_eastern": "Middle Eastern",
   "multiple_other": "several or another",
@@ -141,11 +164,7 @@ export const VALUES = {
   "uk_ireland_anz": "UK, Ireland, Australia or New Zealand",
   "usa_canada": "USA or Canada",
   "west_europe": "Western Europe",
-  "bachelor": "bachelor's degree",
-  "doctoral": "doctorate",
-  "master": "master's degree",
   "primary_or_none": "primary school or none",
-  "professional": "professional degree",
   "secondary": "secondary school",
   "doctoral_professional": "doctorate or professional degree",
   "business_arts_social": "business, arts or social science",
@@ -155,11 +174,8 @@ export const VALUES = {
   "other_engineering": "another field of engineering",
   "other_none": "another field, or none",
   "programming_web": "programming or web development",
-  "full_time": "full-time",
   "looking": "looking for work",
   "not_looking": "not looking for work",
-  "part_time": "part-time",
-  "self_employed": "self-employed",
   "non_developer_codes": "programs, but not as a developer",
   "hobby_and_oss": "as a hobby and for open source",
   "oss": "for open source",
@@ -194,69 +210,15 @@ export const VALUES = {
   "8am": "8 am",
   "9am": "9 am",
   "night_early": "at night or early in the morning",
-  "noon_later": "noon or later",
-  "15_17": "15 to 17",
-  "18_24": "18 to 24",
-  "25_34": "25 to 34",
-  "35_44": "35 to 44",
-  "45_54": "45 to 54",
-  "55_64": "55 to 64",
-  "65_74": "65 to 74",
-  "75_up": "75 or more",
-  "no_diploma": "no high school diploma",
-  "associate": "associate degree",
-  "0_1": "0 to 1",
-  "2_4": "2 to 4",
-  "5_9": "5 to 9",
-  "10_13": "10 to 13",
-  "14_17": "14 to 17",
-  "6_up": "6 or more"
+  "noon_later": "noon or later"
 };
 
 export const VALUES_OF = {
-  "race": {
-    "asian": "Asian",
-    "other": "another, or several"
-  },
   "region": {
     "northeast": "Northeast",
     "midwest": "Midwest",
     "south": "South",
     "west": "West"
-  },
-  "occupation": {
-    "mgmt_biz_finance": "management, business or finance",
-    "professional": "professional (science, teaching, health, law, arts)",
-    "service": "service (care, food, cleaning, protection)",
-    "office_admin": "office or administration",
-    "farming_forestry_fishing": "farming, forestry or fishing",
-    "construction": "construction or extraction",
-    "install_repair_maint": "installation, maintenance or repair",
-    "transport": "transport or moving goods"
-  },
-  "student": {
-    "not_asked": "not asked (over 49)"
-  },
-  "company_size": {
-    "10000_up": "10,000 or more people",
-    "1000_9999": "1,000 to 9,999 people",
-    "100_999": "100 to 999 people",
-    "10_99": "10 to 99 people",
-    "lt_10": "fewer than 10 people"
-  },
-  "years_program": {
-    "10_19": "10 to 19 years",
-    "20_up": "20 or more years",
-    "3_5": "3 to 5 years",
-    "6_9": "6 to 9 years",
-    "lt_3": "less than 3 years"
-  },
-  "years_job": {
-    "10_19": "10 to 19 years",
-    "20_up": "20 or more years",
-    "3_5": "3 to 5 years",
-    "6_9": "6 to 9 years",
-    "lt_3": "less than 3 years"
   },
   "state": {
     "al": "Alabama",
@@ -311,6 +273,10 @@ export const VALUES_OF = {
     "wi": "Wisconsin",
     "wy": "Wyoming"
   },
+  "race": {
+    "asian": "Asian",
+    "other": "another, or several"
+  },
   "partner": {
     "none": "no partner",
     "cohabit": "unmarried partner",
@@ -334,6 +300,16 @@ export const VALUES_OF = {
     "unemployed": "laid off or looking for a job",
     "not_working": "no job, and not looking for one"
   },
+  "occupation": {
+    "mgmt_biz_finance": "management, business or finance",
+    "professional": "professional (science, teaching, health, law, arts)",
+    "service": "service (care, food, cleaning, protection)",
+    "office_admin": "office or administration",
+    "farming_forestry_fishing": "farming, forestry or fishing",
+    "construction": "construction or extraction",
+    "install_repair_maint": "installation, maintenance or repair",
+    "transport": "transport or moving goods"
+  },
   "industry": {
     "agric_forestry_hunting": "farming, forestry, fishing or hunting",
     "manuf": "manufacturing",
@@ -352,6 +328,9 @@ export const VALUES_OF = {
     "govt": "government",
     "without_pay": "family business, without pay"
   },
+  "student": {
+    "not_asked": "not asked (over 49)"
+  },
   "youngest_child": {
     "none": "no child"
   },
@@ -362,5 +341,26 @@ export const VALUES_OF = {
     "4": "4 people",
     "5": "5 people",
     "6_up": "6 or more people"
+  },
+  "company_size": {
+    "10000_up": "10,000 or more people",
+    "1000_9999": "1,000 to 9,999 people",
+    "100_999": "100 to 999 people",
+    "10_99": "10 to 99 people",
+    "lt_10": "fewer than 10 people"
+  },
+  "years_program": {
+    "10_19": "10 to 19 years",
+    "20_up": "20 or more years",
+    "3_5": "3 to 5 years",
+    "6_9": "6 to 9 years",
+    "lt_3": "less than 3 years"
+  },
+  "years_job": {
+    "10_19": "10 to 19 years",
+    "20_up": "20 or more years",
+    "3_5": "3 to 5 years",
+    "6_9": "6 to 9 years",
+    "lt_3": "less than 3 years"
   }
 };
