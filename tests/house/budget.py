@@ -59,7 +59,7 @@ COUNTS = {
 }
 STANDING = {
     "agent": Size(406, 4),
-    "agent/cli": Size(4_900, 31),
+    "agent/cli": Size(5_020, 31),
     "agent/daemon": Size(5_250, 33),
     "agent/decision": Size(1_500, 11),
     "agent/lab": Size(4_180, 40),
