@@ -32,7 +32,8 @@ class AttributeNote(Struct, frozen=True, forbid_unknown_fields=True):
     ``title``: for people; ``refines``: the attribute of which it is a finer grain; ``concept``:
     what it is called across models, of `concepts` or with a dot; ``same_as``: the concept's value
     by the attribute's, where the two are not written alike; ``sensitivity``: in bits; ``values``:
-    in their natural order, also those that nobody has.
+    in their natural order, also those that nobody has; ``implies``: for a value, the values that
+    other attributes have by it.
     """
 
     title: str = ""
@@ -41,6 +42,7 @@ class AttributeNote(Struct, frozen=True, forbid_unknown_fields=True):
     same_as: dict[str, str] = field(default_factory=dict)
     sensitivity: Annotated[float, Meta(ge=0, le=1e6)] = 0.0
     values: tuple[str, ...] = ()
+    implies: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class QueryNote(Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,9 +108,10 @@ def concept_of(
     if name != own and "." not in name and name not in concepts():
         raise UsageError.unknown("concept", name, concepts())
     known = concepts().get(name, (*values[1:], *note.same_as.values()))
-    for value, concept in note.same_as.items():
-        if value not in values:
+    for value in (*note.same_as, *note.implies):
+        if value not in values[1:]:
             raise UsageError.unknown("value", value, values[1:])
+    for concept in note.same_as.values():
         if concept not in known:
             raise UsageError.unknown(f"value of concept {name!r}", concept, known)
     spoken = (note.same_as.get(each, each) for each in values[1:])

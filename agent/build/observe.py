@@ -28,7 +28,7 @@ from agent.build.tables import (
     numbered,
 )
 from agent.errors import BuildError, UsageError
-from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute, Scope
+from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute, Scope, wrong_implication
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
 from agent.model.lookup import normalise
 from agent.tradeoff.tables import Population
@@ -36,6 +36,7 @@ from agent.tradeoff.tables import Population
 # Different keys: a model of one half is validated by splitting that half once more.
 HALF_KEY = b"reticent half"
 VALIDATION_KEY = b"reticent validation"
+MOST_EXCEPTIONS = 0.01  # of the people with a value, who contradict what it implies
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -125,7 +126,8 @@ def attributes_of(source: Source, options: BuildOptions) -> tuple[Attribute, ...
     scopes: dict[str, Scope] = dict.fromkeys(source.persons, "person")
     scopes |= dict.fromkeys(source.requests, "request")
     for name, note in options.attributes.items():
-        for each in (name, note.refines):
+        implied = (each for then in note.implies.values() for each in then)
+        for each in (name, note.refines, *implied):
             if each and each not in scopes:
                 raise UsageError.unknown("attribute", each, scopes)
     lists: dict[str, list[str | None]] = {}
@@ -154,9 +156,31 @@ def attributes_of(source: Source, options: BuildOptions) -> tuple[Attribute, ...
                 sensitivity=note.sensitivity,
                 concept=concept,
                 value_concepts=spoken,
+                implies=note.implies,
             )
         )
+    if problem := wrong_implication(attributes):
+        raise UsageError(problem, "agent/build/FORMAT_DESCRIPTION.md says what `implies` may be")
     return tuple(attributes)
+
+
+def check_implications(codes: NDArray[np.uint8], attributes: Sequence[Attribute]) -> None:
+    """Raise BuildError for an implication that more than MOST_EXCEPTIONS of the people contradict.
+
+    Of those who have the value and state the other attribute. ``codes``: uint8, shape (N, P).
+    """
+    places = {each.name: place for place, each in enumerate(attributes)}
+    for place, each in enumerate(attributes):
+        for value, then in each.implies.items():
+            having = codes[codes[:, place] == each.code(value)] if then else codes[:0]
+            for name, other in then.items():
+                stated = having[:, places[name]]
+                stated = stated[stated != 0]
+                wrong = int((stated != attributes[places[name]].code(other)).sum())
+                if wrong > MOST_EXCEPTIONS * len(stated):
+                    what = f"{each.name} {value!r} does not imply {name} {other!r}"
+                    hint = f"{wrong:,} of {len(stated):,} people say otherwise: remove it"
+                    raise BuildError(what, hint)
 
 
 def check_ladders(codes: NDArray[np.uint8], attributes: Sequence[Attribute]) -> None:
@@ -221,6 +245,7 @@ def observe(source: Source, options: BuildOptions) -> Observations:
     requests = {each.name: each.values for each in attributes if each.scope == "request"}
     users = read_users(everything.users, persons, options.half, options.weights)
     check_ladders(users.codes, attributes)
+    check_implications(users.codes, attributes)
     texts, numbers = numbered(source.events.select("query"))
     for text in options.queries:
         if normalise(text) not in (known := texts.to_pylist()):

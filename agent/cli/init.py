@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,6 @@ from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passp
 from agent.daemon.model_registry import ModelRegistry
 from agent.errors import UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
-from agent.model.attributes import Attribute
 from agent.model.concepts import Concepts, Fact
 from agent.model.file import read, shipped_models
 from agent.model.model import Model
@@ -28,7 +27,9 @@ from agent.vault.profile import LARGEST, Values, planned, read_profile
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
+from agent.wire.records import Implied
 from agent.words.figures import counted
+from agent.words.notices import also
 from agent.words.titles import UNSPECIFIED, in_order, question, value_title
 from policy.read import preset_text
 
@@ -99,27 +100,46 @@ def most_useful(models: Sequence[Model]) -> list[Fact]:
     return sorted(Concepts(models).facts().values(), key=gain, reverse=True)
 
 
-def ask_values(asked: Sequence[Attribute | Fact]) -> dict[str, str]:
-    """Return values of attributes as somebody at the terminal gives them, without skipped ones."""
+def ask_values(asked: Sequence[Fact]) -> dict[str, str]:
+    """Return values of facts as somebody at the terminal gives them, without skipped ones.
+
+    What follows from an answer is not asked, and gives way to it where it was asked before.
+    """
     values: dict[str, str] = {}
     number = 0
     while number < len(asked):
-        attribute = asked[number]
+        attribute, follow = asked[number], _following(values, asked)
+        if attribute.name in follow:
+            number += 1
+            continue
         shown = question(printable(attribute.title))
         click.echo(f"\n{number + 1} of {len(asked)}: {shown}", err=True)
         answer = _ask_value(attribute)
         if answer == REST:
             break
         if answer == BACK:
-            number = max(number - 1, 0)
+            number = max((at for at in range(number) if asked[at].name not in follow), default=0)
             continue
         values.pop(attribute.name, None)
         values |= {attribute.name: answer} if answer else {}
+        follow = _following(values, asked)
+        values = {name: value for name, value in values.items() if name not in follow}
         number += 1
     return values
 
 
-def _ask_value(attribute: Attribute | Fact) -> str:
+def _following(values: Mapping[str, str], asked: Sequence[Fact]) -> set[str]:
+    """Return which of the facts follow from answers."""
+    implied = {
+        f"{model.id}.{name}"
+        for fact in asked
+        for model, each in fact.attributes
+        for name in each.implies.get(values.get(fact.name, ""), ())
+    }
+    return {fact.name for fact in asked if any(map(fact.called, implied))}
+
+
+def _ask_value(attribute: Fact) -> str:
     """Return one value, REST, BACK, or nothing where it is skipped; what is typed is not echoed."""
     values = in_order(attribute.values[1:])
     titles = [value_title(each, attribute.title) for each in values]
@@ -299,18 +319,34 @@ def ask_first_values(models: Sequence[Model]) -> Values:
         " the rest. 0 lets others learn that you prefer not to say. `reticent profile edit`"
         f" has the other {rest}, at any time."
     )
-    return planned({}, ask_values(first), (), models)
+    values = ask_values(first)
+    after = planned({}, values, (), models)
+    _tell_implied(values, after, models)
+    return after
+
+
+def _tell_implied(named: Iterable[str], after: Values, models: Sequence[Model]) -> None:
+    """Say which values follow from those that were named, each by NAME or MODEL.NAME."""
+    names, found = [*named], []
+    for fact in Concepts(models).facts().values():
+        own = (after.get(model.id, {}).get(each.name, "") for model, each in fact.attributes)
+        values = sorted((value for value in own if value), key=UNSPECIFIED.__eq__)
+        if values and not any(map(fact.called, names)):
+            found.append(Implied(name=fact.name, title=fact.title, value=values[0]))
+    for line in also(found):
+        told(line)
 
 
 def _read_values(file: Path | None, models: Sequence[Model]) -> Values:
     """Return the values in a file, of the models shipped and the one to decide with."""
     try:
         given = {} if file is None else read_profile(read_bytes(file, LARGEST), models)
+        values: Values = {}
+        for model in models:
+            values = planned(values, given.get(model.id, {}), (), [model], others=models)
     except UsageError as error:
         raise UsageError(error.what, error.hint, error.where or str(file)) from None
-    values: Values = {}
-    for model in models:
-        values = planned(values, given.get(model.id, {}), (), [model], others=models)
+    _tell_implied((f"{id_}.{name}" for id_, own in given.items() for name in own), values, models)
     return values
 
 

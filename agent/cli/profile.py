@@ -27,7 +27,7 @@ from agent.wire.client import Client
 from agent.wire.records import Changed, Profile, ProfileChange
 from agent.wire.state import ModelStatus
 from agent.words.figures import counted, listed
-from agent.words.notices import outdated
+from agent.words.notices import also, outdated
 from agent.words.titles import Titles, titled, value_title
 
 MASK = "***"
@@ -121,7 +121,8 @@ def _change(client: Client, change: ProfileChange) -> Answer:
     changed: Changed = client.call("change_profile", change)
     titles = titles_of(client)
     names = listed(titled([*change.set, *change.unset], titles))
-    lines = [f"{'Set' if change.set else 'Unset'}: {names}.", *outdated(changed, titles)]
+    lines = [f"{'Set' if change.set else 'Unset'}: {names}.", *also(changed.implied)]
+    lines += outdated(changed, titles)
     lines += [BACK] if changed.changes else []
     return Answer(changed, "\n".join(map(paragraph, lines)))
 
@@ -275,7 +276,7 @@ def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) 
         sets = [f"{counted(len(each), 'fact')} of {model}" for model, each in given.items() if each]
         parts = [f"Set {', '.join(sets)}."] if sets else []
         parts += [f"Unset {listed(titled(e, titles))} of {model}." for model, e in removed.items()]
-        done = [" ".join(parts), BACK]
+        done = [" ".join(parts), *also(changed.implied), BACK]
     names = {model: [*each] for model, each in given.items()}
     message = {"set": names, "removed": removed, "stale": changed.stale}
     return Answer(message, "\n".join(map(paragraph, done)))

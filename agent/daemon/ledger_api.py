@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 
 from agent.daemon.agent import Agent
@@ -177,7 +177,8 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
 
         shown = listed(titled(names, titles)) if len(names) <= MOST_NAMED else f"{len(names)} facts"
         agent.consent.changed(f"Changed {shown} in your profile", put_back)
-    stale = vault.ledger.disclosures.holders(_by_concept(before, after, concepts), pool_of)
+    changed = _by_concept(before, after, concepts)
+    stale = vault.ledger.disclosures.holders(changed, pool_of)
     return records.Changed(
         done=not wanted.dry_run,
         changes=[
@@ -189,6 +190,7 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
             )
             for model, name in differs
         ],
+        implied=_implied(wanted, changed, concepts),
         stale=[
             records.Stale(name=concepts.label(Meaning(concept, ""))[0], pools=[*pools])
             for concept, pools in stale.items()
@@ -217,6 +219,28 @@ def _changed(
         rest = [each for each in usable if each.id not in named]
         after = planned(after, own, (), [model], replace=wanted.replace, others=rest)
     return followed(after, usable)[0] if wanted.models else after
+
+
+def _implied(
+    wanted: records.ProfileChange, changed: dict[str, str | None], concepts: Concepts
+) -> list[records.Implied]:
+    """Return what changes without being named, as it will be."""
+    names = {*wanted.set, *wanted.unset, *chain.from_iterable(wanted.models.values())}
+    known = concepts.facts()
+    others = {
+        concept: value
+        for concept, value in changed.items()
+        if concept in known and not any(map(known[concept].called, names))
+    }
+    return [
+        records.Implied(
+            name=known[concept].name,
+            title=known[concept].title,
+            value=None if value is None else concepts.label(Meaning(concept, value))[1],
+        )
+        for concept, value in others.items()
+        if value is not None or not wanted.replace
+    ]
 
 
 def _by_concept(before: Values, after: Values, concepts: Concepts) -> dict[str, str | None]:

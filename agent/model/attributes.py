@@ -2,7 +2,8 @@
 
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from agent.errors import DamagedModelError, UsageError
@@ -23,7 +24,8 @@ class Attribute:
     which this is a finer grain; ``sensitivity``: default, bits of utility it must bring;
     ``concept``: what it is called across models, its name by default; ``value_concepts``: what
     each value is called across models, None where nothing elsewhere corresponds to it; by default
-    the values. Raises ValueError if one of these does not hold.
+    the values; ``implies``: for a value, the values that other person attributes have by it.
+    Raises ValueError if one of these does not hold.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Attribute:
     sensitivity: float = 0.0
     concept: str = ""
     value_concepts: tuple[str | None, ...] = ()
+    implies: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "concept", self.concept or self.name)
@@ -53,6 +56,8 @@ class Attribute:
             (self.value_concepts[:1] == (UNSPECIFIED,), f"gives {UNSPECIFIED!r} another concept"),
             (len(set(known)) == len(known), "has two values of one concept"),
             (all(known), "has a value with an empty concept"),
+            ({*self.implies} <= {*self.values[1:]}, "implies something by what is not its value"),
+            (self.scope == "person" or not self.implies, "implies something for each request"),
         )
         for holds, problem in checks:
             if not holds:
@@ -63,6 +68,27 @@ class Attribute:
         if value not in self.values:
             raise UsageError.unknown(f"value of {self.name}", value, self.values)
         return self.values.index(value)
+
+
+def wrong_implication(attributes: Sequence[Attribute]) -> str | None:
+    """Return what is wrong with what attributes imply of each other, None if nothing is.
+
+    What is implied is a value of a person attribute, which hangs on one attribute alone, and on
+    which none hangs: so one step finds all that follows, in any order.
+    """
+    known, hangs_on = {each.name: each for each in attributes}, dict[str, str]()
+    for each in attributes:
+        for name, value in (pair for then in each.implies.values() for pair in then.items()):
+            other, by = known.get(name), f"attribute {each.name!r} implies"
+            if other is None or other.scope != "person":
+                return f"{by} a value of {name!r}, which is not an attribute of persons"
+            if value not in other.values[1:]:
+                return f"{by} that {name!r} is {value!r}, which is not one of its values"
+            if other.implies:
+                return f"{by} a value of {name!r}, which implies others itself"
+            if hangs_on.setdefault(name, each.name) != each.name:
+                return f"{by} a value of {name!r}, and so does {hangs_on[name]!r}"
+    return None
 
 
 def damaged(what: str) -> DamagedModelError:

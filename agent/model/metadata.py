@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from agent.errors import VersionError, misfit
 from agent.model import encoder
-from agent.model.attributes import Attribute, Scope, damaged
+from agent.model.attributes import Attribute, Scope, damaged, wrong_implication
 from agent.model.lookup import normalise
 from agent.model.model import Figure, Model, Query
 from agent.tradeoff.utility import Estimator
@@ -24,7 +24,7 @@ MIN_SHRINKAGE, MAX_SHRINKAGE = 1e-6, 1e9  # beyond, a product of many probabilit
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-class _AttributeEntry(Struct, frozen=True, forbid_unknown_fields=True):
+class _AttributeEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     name: str
     title: str
     scope: Scope
@@ -33,6 +33,7 @@ class _AttributeEntry(Struct, frozen=True, forbid_unknown_fields=True):
     sensitivity: float
     concept: Text
     value_concepts: Annotated[tuple[str | None, ...], Meta(min_length=1)]
+    implies: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
 
 
 class _QueryEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,7 +142,7 @@ def check_texts(metadata: Metadata) -> None:
 
 
 def check_attributes(attributes: Sequence[Attribute]) -> None:
-    """Refuse attributes that are out of order, there twice, or refined in a circle."""
+    """Refuse attributes out of order, twice, refined in a circle, or with a wrong implication."""
     names = [attribute.name for attribute in attributes]
     concepts = [attribute.concept for attribute in attributes]
     scopes = [attribute.scope for attribute in attributes]
@@ -151,6 +152,8 @@ def check_attributes(attributes: Sequence[Attribute]) -> None:
         raise damaged(f"the model has two attributes of the concept {_repeated(concepts)!r}")
     if scopes[0] != "person" or scopes != sorted(scopes):
         raise damaged("the model does not list its person attributes first")
+    if problem := wrong_implication(attributes):
+        raise damaged(problem)
     coarser = {each.name: each.refines for each in attributes if each.refines is not None}
     for name, refined in coarser.items():
         if refined not in names:

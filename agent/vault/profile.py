@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -103,9 +104,10 @@ def planned(
 
     ``models``: whose names these are; ``others``: the rest of those installed, whose values of the
     same facts follow (`followed`); ``replace``: remove all other values of ``models``;
-    ``everywhere``: remove values from models that are not given, too. Raises UsageError for a fact
-    that no model has, that two have by one name, or that is set for every request, and for a value
-    that no model with the fact has.
+    ``everywhere``: remove values from models that are not given, too. What hangs on these facts
+    changes with them (`with_implied`). Raises UsageError for a fact that no model has, that two
+    have by one name, or that is set for every request, and for a value that no model with the fact
+    has, or that contradicts another.
     """
     concepts, installed = Concepts(models), {model.id: model for model in (*models, *others)}
     facts = Concepts([*installed.values()]).facts()
@@ -125,6 +127,7 @@ def planned(
             raise UsageError(f"{name} is both set and unset", "remove it from one of the two")
         if name not in stored or any(name in person_codes(model) for model in models):
             dropped.add(concepts.named(name))
+    asked = frozenset(dropped)
     if replace:
         dropped |= concepts.facts().keys()
     values = {model: dict(kept) for model, kept in before.items()}
@@ -137,7 +140,55 @@ def planned(
         values[each.id] = {name: value for name, value in kept.items() if name not in names}
         values[each.id] |= own.get(each.id, {})
     followed_, _ = followed(values, [*installed.values()])
-    return {model: kept for model, kept in followed_.items() if kept}
+    after = with_implied(before, followed_, asked, [*installed.values()])
+    return {model: kept for model, kept in after.items() if kept}
+
+
+def with_implied(
+    before: Values, after: Values, asked: AbstractSet[str], models: Sequence[Model]
+) -> Values:
+    """Return the values after a change with those that follow from it. Pure.
+
+    ``after``: with every fact in all ``models`` that know it; ``asked``: the concepts that the
+    change names. A value that implies others sets them; those that the old value implied, and the
+    new one does not, are unset. What the change names stays, and "unspecified" contradicts
+    nothing; UsageError where another value of it contradicts what is set.
+    """
+    concepts, gone = Concepts(models), set[str]()
+    found: dict[str, tuple[str, str, str]] = {}  # a model, its attribute and value, by concept
+    for model in models:
+        spoken = {each.name: each.concept for each in model.attributes}
+        new = after.get(model.id, {})
+        then, now = implied_by(before.get(model.id, {}), model), implied_by(new, model)
+        for name, (by, value) in now.items():
+            concept = spoken[name]
+            if concept not in asked:
+                if spoken[by] in asked:
+                    found.setdefault(concept, (model.id, name, value))
+            elif new.get(name, value) not in (value, UNSPECIFIED):
+                this, other = (concepts.name(model, one) for one in (concept, spoken[by]))
+                hint = f"leave out {this}, which follows from {other}, or change {other} too"
+                raise UsageError(f"{this} contradicts {other}", hint)
+        past = {name for name, (_, value) in then.items() if new.get(name) == value}
+        gone |= {spoken[name] for name in past - now.keys()} - asked
+    gone |= found.keys()
+    values = dict(after)
+    for model in models:
+        names = {by_concept(model)[one].name for one in gone & by_concept(model).keys()}
+        own = after.get(model.id, {})
+        values[model.id] = {name: value for name, value in own.items() if name not in names}
+    for owner, name, value in found.values():
+        values[owner][name] = value
+    return followed(values, models)[0] if gone else after
+
+
+def implied_by(values: Mapping[str, str], model: Model) -> dict[str, tuple[str, str]]:
+    """Return the values that follow from those of a model, each with the attribute it hangs on."""
+    return {
+        name: (each.name, value)
+        for each in model.attributes
+        for name, value in each.implies.get(values.get(each.name, ""), {}).items()
+    }
 
 
 def followed(values: Values, models: Sequence[Model]) -> tuple[Values, tuple[str, ...]]:

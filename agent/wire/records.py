@@ -183,13 +183,26 @@ class Stale(Message, frozen=True, kw_only=True):
     pools: list[str]
 
 
+class Implied(Message, frozen=True, kw_only=True):
+    """A fact that changes since it hangs on another one; ``value``: null where it is unset."""
+
+    name: str
+    title: str
+    value: str | None
+
+    def __repr__(self) -> str:
+        return f"Implied(name={self.name!r})"
+
+
 class Changed(Done, frozen=True, kw_only=True):
     """The profile was changed, or would be: then it is not ``done``.
 
-    ``changes``: what differs from before; ``stale``: who holds an older value of that. They will
+    ``changes``: what differs from before; ``implied``: what of it follows from the facts that were
+    named; ``stale``: who holds an older value of that. They will
     get the new one like one that they already know, without a charge or a question, and keep
     holding what is no longer set (DESIGN.md 2.6).
     """
 
     changes: list[ValueChange] = field(default_factory=list)
+    implied: list[Implied] = field(default_factory=list)
     stale: list[Stale] = field(default_factory=list)

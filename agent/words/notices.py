@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
 
 from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Verdict, Win
-from agent.wire.records import Changed, Corrected, Handled, Held, Inferred
+from agent.wire.records import Changed, Corrected, Handled, Held, Implied, Inferred
 from agent.wire.state import ModelStatus, Status
 from agent.words.figures import alike, bits, counted, listed, people
 from agent.words.outcomes import WHY_NOTHING
@@ -182,6 +182,19 @@ def outdated(changed: Changed, titles: Titles = NONE) -> list[str]:
         f"{'get the new one at no extra cost' if each.name in kept else 'keep it'}."
         for each in changed.stale
     ]
+
+
+def also(implied: Sequence[Implied], *, masked: bool = False) -> list[str]:
+    """Return what changed because other facts did; ``masked``: without the values."""
+    done = {each.title: each.value for each in implied}
+    set_ = [
+        title if masked else f"{title} to {value_title(value, title)}"
+        for title, value in done.items()
+        if value is not None
+    ]
+    unset = [title for title, value in done.items() if value is None]
+    lines = [f"Also set, since it follows: {listed(set_)}."] if set_ else []
+    return lines + ([f"Also unset, since it no longer follows: {listed(unset)}."] if unset else [])
 
 
 def knows(pool: str, count: int, left: float, whole: str) -> str:

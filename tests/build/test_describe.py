@@ -1,6 +1,9 @@
 """What a description says of tables, and what it cannot say."""
 
+import csv
+import gzip
 import tomllib
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -64,6 +67,7 @@ def test_the_page_is_what_a_model_is_built_by(tmp_path: Path) -> None:
     assert gender.value_concepts == ("unspecified", "male", None, "female")
     assert (size.values, size.sensitivity) == (("unspecified", "s", "m", "l"), 0.2)
     assert (size.concept, size.value_concepts) == ("mine.size", size.values)
+    assert size.implies == {"s": {"street": "oak"}}
     assert (quarter.concept, quarter.title) == ("village.quarter", "quarter")
     (query,) = model.queries
     assert (query.text, query.title) == ("days off", "what to do on a day off")
@@ -150,6 +154,31 @@ def test_any_bytes_are_a_description_or_refused(
             "[attributes.gender]\nconcept = 'a.b'\n[attributes.size]\nconcept = 'a.b'",
             "two attributes of the concept 'a.b'",
             "",
+        ),
+        ("[attributes.size]\nimplies.xl.gender = 'man'", "unknown value 'xl'", "'l'"),
+        ("[attributes.size]\nimplies.unspecified.gender = 'man'", "'unspecified'", "known"),
+        ("[attributes.size]\nimplies.m.gander = 'man'", "unknown attribute 'gander'", "'gender'"),
+        ("[attributes.size]\nimplies.m.gender = 'men'", "'gender' is 'men', which is not", "what"),
+        (
+            "[attributes.size]\nimplies.m.gender = 'man'",
+            "size 'm' does not imply gender 'man'",
+            "1 of 1 people say otherwise",
+        ),
+        (
+            """
+            attributes.street.implies.elm.gender = "woman"
+            attributes.size.implies.m.gender = "woman"
+            """,
+            "implies a value of 'gender', and so does",
+            "what",
+        ),
+        (
+            """
+            attributes.street.implies.elm.gender = "woman"
+            attributes.gender.implies.woman.size = "m"
+            """,
+            "implies a value of 'gender', which implies others itself",
+            "what",
         ),
     ],
 )
@@ -247,3 +276,40 @@ def test_a_shipped_description_fits_the_format(name: str) -> None:
     queries = found.get("queries", {}).values()
     assert not [note.title for note in queries if "_" in note.title]
     assert all(isinstance(note, QueryNote) for note in queries)
+
+
+def test_an_implication_may_have_few_exceptions(tmp_path: Path) -> None:
+    """One of a hundred, no more; who does not say is not counted."""
+    users = [("yes", "none")] * 99 + [("yes", ""), ("yes", "some"), ("no", "some")]
+    rows = [(str(user), *both) for user, both in enumerate(users)]
+    events = tuple((user, "q", "walk") for user, *_ in rows)
+    text = "[attributes.alone]\nimplies.yes.children = 'none'"
+
+    def village(kept: Sequence[tuple[str, ...]]) -> Model:
+        world = World(
+            users=(("user", "alone", "children"), *kept),
+            events=(("user", "query", "intent"), *events),
+        )
+        return built(world, described(text, tmp_path))
+
+    assert village(rows).attributes[0].implies == {"yes": {"children": "none"}}
+    with pytest.raises(BuildError, match="alone 'yes' does not imply children 'none'") as caught:
+        village(rows[1:])
+    assert caught.value.hint == "1 of 99 people say otherwise: remove it"
+
+
+def test_what_the_shipped_description_implies_holds_of_the_shipped_tables() -> None:
+    """As the builder checks it, read from the tables without it."""
+    folder = ROOT / "examples/data/atus"
+    notes = read_description(folder / "model.toml")["attributes"]
+    with gzip.open(folder / "users.csv.gz", "rt", encoding="utf-8") as file:
+        users = [*csv.DictReader(file)]
+    found = 0
+    for name, note in notes.items():
+        for value, then in note.implies.items():
+            for other, implied in then.items():
+                stated = [each[other] for each in users if each[name] == value and each[other]]
+                assert len(stated) > 1000
+                assert stated.count(implied) >= 0.99 * len(stated), (name, value, other)
+                found += 1
+    assert found == 12

@@ -5,6 +5,7 @@ import signal
 import stat
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,10 +13,10 @@ import click
 import pytest
 
 from agent.cli import prompts
-from agent.cli.init import DOZEN, ask_written_down, chosen, most_useful
+from agent.cli.init import DOZEN, ask_values, ask_written_down, chosen, most_useful
 from agent.errors import UsageError, VaultError
 from agent.model.concepts import Concepts
-from agent.model.file import read, shipped_model, shipped_models
+from agent.model.file import read, shipped_model, shipped_models, write
 from agent.paths import paths
 from agent.vault.secrets import Secret
 from agent.vault.slots import key_slots
@@ -24,8 +25,10 @@ from agent.words.titles import in_order
 from policy.read import load
 from policy.rules import Policy
 from tests.cli.conftest import Ran, Run
+from tests.cli.examples import cli_model
 from tests.cli.vaults import PASSPHRASE, here, opened
 from tests.vault.doubles import Memory
+from tests.vault.test_implied import LIFE
 from tests.wire.fake import says
 
 Begin = Callable[..., Ran]
@@ -249,6 +252,48 @@ def test_another_model_has_its_own_questions(answering: Begin, village: Path) ->
     )
     assert ran.code == 0
     assert [*kept()] == ["village"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "values"),
+    [
+        (("2", "1"), {"work": "unemployed", "region": "south"}),
+        (("1", "1", "1"), {"work": "employed", "hours": "full_time", "region": "south"}),
+        (("2", "<", "1", "2", ""), {"work": "employed", "hours": "part_time"}),
+        (("2", "-"), {"work": "unemployed"}),
+    ],
+)
+def test_what_follows_from_an_answer_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch, answers: tuple[str, ...], values: dict[str, str]
+) -> None:
+    """Nor come back to; answered before, it gives way."""
+    known = Concepts([LIFE]).facts().values()
+    facts = {each.name: each for each in known}
+    monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
+    assert ask_values([facts[name] for name in ("work", "hours", "region")]) == values
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n2\n"))
+    assert ask_values([facts[name] for name in ("hours", "work")]) == {"work": "unemployed"}
+
+
+def test_what_follows_is_said_and_a_contradiction_refused(begin: Begin, tmp_path: Path) -> None:
+    """Before a vault is made."""
+    made = cli_model()
+    region, hobby, *rest = made.attributes
+    region = replace(region, implies={region.values[1]: {hobby.name: hobby.values[1]}})
+    model, profile = tmp_path / "village.safetensors", tmp_path / "facts.toml"
+    write(replace(made, attributes=(region, hobby, *rest)), model)
+    line = f'{region.name} = "{region.values[1]}"\n'
+    profile.write_text(f'[village]\n{line}{hobby.name} = "{hobby.values[2]}"\n')
+    ran = begin("--model", model, "--profile", profile)
+    error, hint = ran.refusal()
+    assert f"village.{hobby.name} contradicts village.{region.name}" in error
+    assert hint.startswith(f"leave out village.{hobby.name}")
+    assert not here().vault.exists()
+    profile.write_text(f"[village]\n{line}")
+    ran = begin("--model", model, "--profile", profile)
+    assert ran.code == 0, ran.err
+    assert "Also set, since it follows: " in ran.err
+    assert kept() == {"village": {region.name: region.values[1], hobby.name: hobby.values[1]}}
 
 
 def test_ctrl_c_at_the_end_undoes_nothing(

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Verdict, Win
-from agent.wire.records import Changed, Handled, Held, Inferred, Stale, ValueChange
+from agent.wire.records import Changed, Handled, Held, Implied, Inferred, Stale, ValueChange
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from agent.words import notices
 
@@ -145,6 +145,24 @@ def test_who_holds_an_older_value_is_named() -> None:
         "x.example has your older value of one, and will get the new one at no extra cost."
     )
     assert second == "x and y have your older value of b, and will keep it."
+
+
+def test_what_follows_is_named_with_its_value_unless_values_are_hidden() -> None:
+    """What is unset has none."""
+    found = [
+        Implied(name="hours", title="working hours", value="no_job"),
+        Implied(name="employer", title="work", value="at_home"),
+        Implied(name="student", title="studies", value=None),
+    ]
+    assert notices.also(found) == [
+        "Also set, since it follows: working hours to no job and work to at home.",
+        "Also unset, since it no longer follows: studies.",
+    ]
+    assert notices.also(found, masked=True)[0] == (
+        "Also set, since it follows: working hours and work."
+    )
+    assert notices.also([]) == []
+    assert repr(found[0]) == "Implied(name='hours')"
 
 
 def test_what_a_recipient_knows_begins_with_how_many_blend_in() -> None:

@@ -17,7 +17,7 @@ from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
 from agent.wire.records import Changed, Profile, ProfileChange, Recipient
 from agent.wire.state import EventKind
 from agent.words.figures import listed
-from agent.words.notices import MOST_NAMED, edited, outdated, values_of
+from agent.words.notices import MOST_NAMED, also, edited, outdated, values_of
 from agent.words.outcomes import RULINGS
 from agent.words.titles import in_order, value_title
 
@@ -357,7 +357,8 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
                 return
         changed: Changed = await self.ask("change_profile", change)
         done = f"{fact.title}: {'set' if picked else 'not set any more'}. u reverts that."
-        self.review.tell("\n".join((done, *outdated(changed, {fact.name: fact.title}))))
+        more = also(changed.implied, masked=self.review.masked)
+        self.review.tell("\n".join((done, *more, *outdated(changed, {fact.name: fact.title}))))
 
     @for_item
     async def action_copy(self, row: Row) -> None:

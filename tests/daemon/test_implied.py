@@ -1,0 +1,46 @@
+"""A change of the profile says what changes with it."""
+
+from dataclasses import replace
+
+import pytest
+
+from agent.daemon.api import Calls
+from agent.errors import UsageError
+from agent.wire.records import ProfileChange
+from tests.daemon.doubles import MONDAY
+from tests.daemon.happening import SOME
+from tests.daemon.people import MODEL, living
+
+
+def test_what_follows_from_a_fact_changes_with_it_and_is_said() -> None:
+    """Set, shown before, unset, refused and undone; never what was named itself."""
+    by, then, *rest = MODEL.attributes
+    value, other, implied = by.values[1], by.values[2], then.values[1]
+    by = replace(by, implies={value: {then.name: implied}})
+    model = replace(MODEL, attributes=(by, then, *rest))
+    agent, _ = living(SOME, model=model)
+    calls = Calls(agent, lambda: MONDAY)
+    calls.change_profile(ProfileChange(unset=[by.name, then.name]))
+    old = calls.profile()
+    shown = calls.change_profile(ProfileChange(set={by.name: value}, dry_run=True))
+    assert calls.profile() == old
+    changed = calls.change_profile(ProfileChange(set={by.name: value}))
+    assert [(each.name, each.value) for each in changed.implied] == [(then.name, implied)]
+    assert changed.implied == shown.implied
+    assert calls.profile().values[MODEL.id] == {
+        **old.values[MODEL.id],
+        by.name: value,
+        then.name: implied,
+    }
+    both = {by.name: value, then.name: then.values[2]}
+    with pytest.raises(UsageError, match=f"{then.name} contradicts {by.name}"):
+        calls.change_profile(ProfileChange(set=both))
+    with pytest.raises(UsageError, match=f"{then.name} contradicts {by.name}"):
+        calls.change_profile(ProfileChange(models={MODEL.id: both}))
+    back = calls.change_profile(ProfileChange(models={MODEL.id: {by.name: other}}))
+    assert [(each.name, each.value) for each in back.implied] == [(then.name, None)]
+    assert then.name not in calls.profile().values[MODEL.id]
+    calls.undo()
+    assert calls.profile().values[MODEL.id][then.name] == implied
+    named = calls.change_profile(ProfileChange(set={by.name: value, then.name: implied}))
+    assert named.implied == []
