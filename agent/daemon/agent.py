@@ -192,9 +192,12 @@ class Agent:
     def opened(self, vault: Vault, now: datetime) -> None:
         """Load from a vault what its users keep there. Raises VaultError.
 
-        Loads the list of public suffixes too, so that the first request does not wait for it.
+        Loads the list of public suffixes too, and indexes the names of queries, so that the first
+        request does not wait for them.
         """
         load_suffixes()
+        for model in self.usable_models(now):
+            model.match("")
         self.trouble = None
         self.follow_models(vault, now)
         self.rules.usage.begin(now)

@@ -290,9 +290,15 @@ class Calls:
         return self.status()
 
     def models(self) -> list[ModelStatus]:
-        """Return the status of each model, and publish changes."""
+        """Return the status of each model, and publish changes.
+
+        Where one is new that reads texts, the encoder begins to load, also before the vault is
+        open: who has just unlocked it would wait for that.
+        """
         found = self.agent.registry.status(self.agent.rules.active.keys, self._clock())
         before, self._models = self._models, found
+        if before != found:
+            self.agent.reader.begin(self.agent.usable_models(self._clock()))
         if before not in (None, found):
             self.agent.bus.publish("models")
             if self.agent.vault is not None:

@@ -188,6 +188,20 @@ def reads(opened: Home) -> Home:
     return opened
 
 
+def test_the_encoder_loads_before_the_vault_is_open(reads: Home) -> None:
+    """From the first look at the models on, once: who unlocks the vault finds it there."""
+    calls, agent, loads = reads.calls, reads.agent, list[int]()
+    agent.reader = Reader(lambda: loads.append(1))
+    calls.lock()
+    calls.models()
+    assert agent.vault is None
+    asyncio.run(agent.reader.ready(TEXT, agent.usable_models(reads.now), 5.0))
+    assert agent.reader.loaded
+    calls.models()
+    asyncio.run(calls.unlock(OPEN))
+    assert loads == [1]
+
+
 def test_a_text_is_answered_recorded_and_corrected(reads: Home) -> None:
     """From the answer to the ledger; then never again, until that is taken back."""
     calls, agent = reads.calls, reads.agent
