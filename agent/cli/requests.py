@@ -19,14 +19,14 @@ from agent.words.titles import NONE, facts, read_as, titled, value_title
 
 LEDGER = (
     numeric("entry"),
-    wide("when"),
+    wide("when", 10),
     wide("recipient"),
-    wide("query"),
-    wide("read as"),
-    wide("sent"),
+    wide("query", 12),
+    wide("read as", 10),
+    wide("sent", 15),
 )
-REQUESTS = (wide("when", least=10), wide("recipient"), wide("query", least=14), wide("sent"))
-FIGURES = (wide("read as"), numeric("bits"), numeric("people"))
+REQUESTS = (wide("when", 10), wide("recipient", 14), wide("query", 10), wide("sent", 13))
+FIGURES = (wide("read as", 8), numeric("bits"), numeric("people"))
 UNITS = f"bits: {HELPS}; people: {LEFT}."
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
 KNOWN = (wide("fact"), wide("value"), Column("since"))
