@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from agent.model.file import read, shipped_model
+from agent.model.model import Model
 from agent.paths import Paths
 from agent.wire.decide import Ask
 from agent.wire.routes import CONTROL, QUERY
@@ -25,6 +26,7 @@ STATUSES = 21
 CALLS = 3_000
 WARMING = 500
 CLIENTS, EACH, SITES = 200, 50, 40
+TEXTS = 200
 LARGEST = 65_536  # bytes of an answer
 STATUS = b"GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n"
 COMMAND = [sys.executable, "-m", "agent.cli", "status"]
@@ -39,11 +41,12 @@ def figures() -> Iterator[str]:
             yield _command(places, told)
         with started(places) as live:
             live.unlock()
-            yield f"the daemon's memory, with the shipped model: {live.resident():.0f} MiB"
+            yield _reading(live)
+            yield f"the daemon's memory, both models and the encoder: {live.resident():.0f} MiB"
             yield from _warm(live)
             yield from _fresh(live)
             yield _crowd(live)
-            yield f"the daemon's memory after all that: {live.resident():.0f} MiB (bar: 150)"
+            yield f"the daemon's memory after all that: {live.resident():.0f} MiB (bar: 300)"
 
 
 def _starting(places: Paths, told: Mapping[str, str]) -> str:
@@ -98,6 +101,33 @@ def _warm(live: Live) -> Iterator[str]:
         f"ledger entry included, p50 {at(warm, 50)}, p99 {at(warm, 99)}: "
         f"{ratio:.2f} times as long (bar: 3)"
     )
+
+
+def _reading(live: Live) -> str:
+    """Time, by turns, the reading of a text and a decision on an exact name that is warm."""
+    models = [read(shipped_model(name)) for name in ("so2017", "atus")]
+    exact = request(Ask(query=models[0].queries[0].text, recipient="search.example"))
+    texts = [f"what could i do this weekend with {number} kids" for number in range(TEXTS)]
+    for model in models:
+        model.read("load the encoder, and index the names of queries")
+    with closing(live.connect(CONTROL)) as opened:
+        for first in (request(Ask(query=texts[0], recipient="search.example")), exact):
+            _exchange(opened, first)  # the daemon loads the encoder, and both models
+        times = [
+            (timed(partial(_read, text, models)), timed(partial(_exchange, opened, exact)))
+            for text in texts
+        ]
+    reads, warm = ([*each] for each in zip(*times, strict=True))
+    ratio = float(np.median(reads) / np.median(warm))
+    return (
+        f"reading a text by both shipped models: p50 {at(reads, 50)} ms, p99 {at(reads, 99)}; "
+        f"{ratio:.2f} times as long as a warm decision"
+    )
+
+
+def _read(text: str, models: list[Model]) -> None:
+    for model in models:
+        model.read(text)
 
 
 def _fresh(live: Live) -> Iterator[str]:
