@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent.cli.main import outcome
 
-COMMAND = 'reticent model decide --query "version control" --explain'
+COMMAND = 'reticent model decide --query "what could I do this weekend with two kids" --explain'
 ROWS = 12  # lines of the table that are drawn
 PICTURE = Path(__file__).with_name("terminal.svg")
 
