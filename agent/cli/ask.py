@@ -15,7 +15,7 @@ from agent.wire.decide import Answer as Attached
 from agent.wire.policy import Review
 from agent.wire.state import Status
 from agent.wire.what_if import Weighed, WhatIf
-from agent.words.figures import apart, bits, listed, people
+from agent.words.figures import apart, bits, listed, of_whom, people
 from agent.words.notices import sent_to
 from agent.words.outcomes import WHY_NOTHING, why, write_policy
 from agent.words.titles import NONE, Titles, read_as, titled, value_title
@@ -109,7 +109,7 @@ def attached_page(
         sent, known = [*attached.attributes], "known to the recipient"
         again = [each.name for each in summary.because if each.reason == known]
         again = [name for name in again if name in sent]
-        verdict = sent_to(summary.pool, sent, titles, summary.people_left, again)
+        verdict = sent_to(summary.pool, sent, titles, summary.people_left, again, summary.among)
         lines.insert(0, ("header", f"{HEADER}: {attached.header}"))
     elif unset:
         verdict = f"Sent nothing to {summary.pool}: you prefer not to say {unset}."
@@ -125,7 +125,9 @@ def attached_page(
     if explain and attached.id is not None:
         lines.append(("helps", f"{bits(summary.utility_bits)} bits better served"))
         lines.append(("recorded", f"entry {attached.id} of the ledger, as sent to {summary.pool}"))
-        left = f"{people(summary.people_left)} in the model {summary.model} fit all that it knows"
+        estimated = summary.among is not None and summary.among.estimated
+        left = f"{of_whom(summary.people_left, summary.among)} fit all that it knows"
+        left = f"about {left}" if estimated else left
         lines.append(("people", left))
     named = ((titles.get(name, name), value) for name, value in attached.attributes.items())
     values = ((title, value_title(value, title)) for title, value in named)

@@ -227,7 +227,7 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
     priced = ", before sensitivity and guards are subtracted" if prices else ""
     yield "bits", f"how much better served {of}{priced}"
     yield "cost", f"identifiability added, as {terms.metric} measures it"
-    yield "people", f"who still look like you, of {people(steps[0].figures.people)} in the model"
+    yield "people", "how many still look like you to the recipient"
     yield "sent", "facts added (+) or dropped (-), compared with the row above"
     if curve.knee is not None:
         yield "* knee", "farthest above the straight line from the cheapest set to the dearest"

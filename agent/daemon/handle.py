@@ -10,7 +10,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, context_of, decided, with_own
 from agent.daemon.header import SEPARATOR, members
 from agent.daemon.request_log import Asker
-from agent.daemon.worded import code_of, meant_by, worded
+from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Decision
 from agent.decision.request import Knowledge, people_left
 from agent.model.attributes import UNSPECIFIED
@@ -90,7 +90,8 @@ def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:
         model=context.model.id,
         utility_bits=decision.figures.utility,
         people_left=left,
-        read_as=meant_by(decision.reading, context.model),
+        among=wording.among,
+        read_as=wording.read_as,
         waiting=len(decision.pending.names) if decision.pending else 0,
         because=[
             AttributeOutcome(

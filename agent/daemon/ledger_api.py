@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
-from agent.daemon.worded import meant_by
+from agent.daemon.worded import among, meant_by
 from agent.decision.request import inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.attributes import UNSPECIFIED
@@ -110,8 +110,9 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
         since={name: since for name, _, since in facts},
         recent=found.recent(now),
         model=model.id,
-        people=len(model.population.codes),
+        people=round(model.people),
         people_left=people_left(knowledge, model),
+        among=among(model),
         inferred=[
             records.Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
             for each in inferred(guarded, knowledge if knowledge.share else None, model)
@@ -420,7 +421,8 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
         ),
         requests=len(disclosed),
         last_at=disclosed[-1].at,
-        people=len(model.population.codes),
+        people=round(model.people),
+        among=among(model),
         people_left=people_left(knowledge_in(found, model, now, concepts=concepts), model),
         history=thinned([*history()]),
         blocked=book is not None

@@ -132,7 +132,7 @@ def _weighing_steps(
     chosen, other = _weight(weighing.chosen), _weight(weighing.weighed)
     alike, informed = weighing.chosen.figures.people, weighing.informed
     whole = headline(wording)
-    sentence = difference(chosen, other, wording.titles, alike_before=alike, informed=informed)
+    sentence = difference(chosen, other, wording, alike_before=alike, informed=informed)
     if not sentence:
         sentence = whole
         if entry is not None:
@@ -164,6 +164,7 @@ def _weighing_steps(
         lines=remarks,
         read_as=wording.read_as,
         proof=decision.evidence.proof,
+        among=wording.among,
     )
 
 

@@ -7,7 +7,7 @@ from agent.decision.terms import Terms
 from agent.decision.tradeoff_curve import Curve
 from agent.model.model import Model
 from agent.model.reading import Reading
-from agent.wire.decide import Code, ExplainedOutcome, ReadAs
+from agent.wire.decide import Code, CountedAmong, ExplainedOutcome, ReadAs
 from agent.words.decisions import Decided
 from agent.words.outcomes import NO_ROOM
 from policy.sections import shown
@@ -27,6 +27,12 @@ def meant_by(reading: Reading, model: Model) -> ReadAs | None:
         return None
     query, sure = model.queries[reading.query], reading.probability
     return ReadAs(query=query.text, title=query.title, probability=sure, model=model.id)
+
+
+def among(model: Model) -> CountedAmong:
+    """Return among whom a model counts people."""
+    estimated = model.population.weights is not None
+    return CountedAmong(people=model.stands_for, count=round(model.people), estimated=estimated)
 
 
 def worded(
@@ -69,6 +75,7 @@ def worded(
         added_level=figures.identifiability_cost,
         people=figures.people,
         people_left=figures.people_left,
+        among=among(model),
         pending_bits=more.utility - figures.utility,
         pending_left=more.people_left,
         evaluations=evidence.evaluations,

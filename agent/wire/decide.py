@@ -68,11 +68,23 @@ class ReadAs(Message, frozen=True, kw_only=True):
     model: str
 
 
+class CountedAmong(Message, frozen=True, kw_only=True):
+    """Among whom people are counted.
+
+    ``people``: who they are, a plural, as in "people of the survey"; ``count``: how many they are;
+    ``estimated``: a row of the model stands for many of them, so a number of them is an estimate.
+    """
+
+    people: str
+    count: int
+    estimated: bool
+
+
 class Summary(Message, frozen=True, kw_only=True):
     """The figures of an answer.
 
-    ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the model's
-    people agree with all that the pool holds now; ``waiting``: how many attributes wait for the
+    ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the people in
+    ``among`` agree with all that the pool holds now; ``waiting``: how many attributes wait for the
     user; ``because``: for each attribute that leaves, in the order chosen; ``read_as``: null where
     the text was not understood.
     """
@@ -85,6 +97,7 @@ class Summary(Message, frozen=True, kw_only=True):
     waiting: int
     because: list[AttributeOutcome] = field(default_factory=list)
     read_as: ReadAs | None = None
+    among: CountedAmong | None = None
 
 
 class Answer(Message, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from agent.wire.base import MOST_NAMES, Done, Host, Message, Name, Names, Query, Values, masked
-from agent.wire.decide import Code, ReadAs
+from agent.wire.decide import Code, CountedAmong, ReadAs
 from agent.wire.what_if import Number
 
 
@@ -71,6 +71,7 @@ class Recipient(Message, frozen=True, kw_only=True):
     people_left: int
     history: list[Moment]
     blocked: bool
+    among: CountedAmong | None = None
 
 
 class Inferred(Message, frozen=True, kw_only=True):
@@ -104,6 +105,7 @@ class Held(Message, frozen=True, kw_only=True):
     people: int
     people_left: int
     inferred: list[Inferred] = field(default_factory=list)
+    among: CountedAmong | None = None
 
     def __repr__(self) -> str:
         return f"Held(pool={self.pool!r}, values={masked(self.values)})"

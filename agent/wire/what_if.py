@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query
-from agent.wire.decide import AttributeOutcome, Code, Line, ReadAs
+from agent.wire.decide import AttributeOutcome, Code, CountedAmong, Line, ReadAs
 
 Number = Annotated[int, Meta(ge=1, le=10**15)]
 Improvement = Literal["25%", "50%", "100%", "4x", "never"]
@@ -87,6 +87,7 @@ class Weighed(Message, frozen=True, kw_only=True):
     lines: list[Line]
     read_as: ReadAs | None = None
     proof: str = "none"
+    among: CountedAmong | None = None
 
 
 class CurveAsk(Message, frozen=True, kw_only=True):

@@ -5,9 +5,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor
 
-from agent.wire.decide import Code, Explained, ExplainedOutcome, Line, ReadAs
+from agent.wire.decide import Code, CountedAmong, Explained, ExplainedOutcome, Line, ReadAs
 from agent.wire.what_if import Weight
-from agent.words.figures import added_risk, alike, bits, counted, listed, people
+from agent.words.figures import (
+    added_risk,
+    alike,
+    bits,
+    counted,
+    listed,
+    of_whom,
+    people,
+    rough,
+)
 from agent.words.outcomes import REASONS, WHY_NOTHING, breaks
 from agent.words.titles import Titles, quoted, read_as, titled
 
@@ -62,6 +71,7 @@ class Decided:
     added_level: float
     people: int
     people_left: float
+    among: CountedAmong | None = None
     pending_bits: float = 0.0
     pending_left: float = 0.0
     evaluations: int = 0
@@ -99,7 +109,7 @@ def headline(decided: Decided) -> str:
     waiting = f"; {decided.named(pending)} {verb} for your approval" if pending else ""
     if not decided.disclosed:
         return f"{what}: {_why_nothing(decided)}{waiting}."
-    return f"{what}; {alike(decided.people_left, decided.people)}{waiting}."
+    return f"{what}; {alike(decided.people_left, decided.people, decided.among)}{waiting}."
 
 
 def explanation(decided: Decided, more: Iterable[Line] = ()) -> Explained:
@@ -145,9 +155,10 @@ def at_least(share: float) -> str:
 
 
 def difference(
-    chosen: Weight, other: Weight, titles: Titles, *, alike_before: float, informed: bool
+    chosen: Weight, other: Weight, decided: Decided, *, alike_before: float, informed: bool
 ) -> str:
     """Return what a set changes about the one that was chosen; nothing where they are equal."""
+    titles = decided.titles
     added = [name for name in other.names if name not in chosen.names]
     dropped = [name for name in chosen.names if name not in other.names]
     parts = [f"with {listed(titled(added, titles))}"] if added else []
@@ -158,8 +169,9 @@ def difference(
     gain = bits(other.utility_bits - chosen.utility_bits, signed=True)
     helps = f"{gain} bits better served" if informed else UNHEARD
     before, after = people(chosen.people_left), people(other.people_left)
-    left = alike(other.people_left, alike_before)
-    left += ", as before" if before == after else f", instead of {before}"
+    left = alike(other.people_left, alike_before, decided.among)
+    if "as before" not in left:
+        left += ", as before" if before == after else f", instead of {before}"
     broken = f"; this {breaks(other.breaks)}" if other.breaks else ""
     return f"{change[0].upper()}{change[1:]}: {helps}; {left}{broken}."
 
@@ -263,7 +275,7 @@ def _figures(decided: Decided) -> Iterator[tuple[str, str]]:
     if decided.searched:
         yield "objective", _objective(decided)
         yield "identifiability", guessing(decided)
-    yield "people", fitting(decided.people, decided.people_left)
+    yield "people", fitting(decided.people, decided.people_left, decided.among)
     if not decided.searched:
         return
     for name, (told, guess) in decided.guessed.items():
@@ -301,13 +313,15 @@ def guessing(decided: Decided) -> str:
     return f"{after:.5f}; before, {before:.5f}"
 
 
-def fitting(before: float, left: float) -> str:
-    """Return how many people of the model fit before and after, the latter in expectation."""
+def fitting(before: float, left: float, among: CountedAmong | None = None) -> str:
+    """Return how many people fit before and after, the latter in expectation."""
     if not before:
         return "nobody in the model fits what it knows"
+    estimated = among is not None and among.estimated
+    known = f"{'about ' if estimated else ''}{of_whom(before, among)} fit what it knows"
     if people(left) == people(before):
-        return f"{people(before)} of the model fit what it knows, and all of them the answer too"
-    return f"{people(before)} of the model fit what it knows, about {people(left)} the answer too"
+        return f"{known}, and all of them the answer too"
+    return f"{known}, about {rough(left) if estimated else people(left)} the answer too"
 
 
 def settled(decided: Decided) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 
+from agent.wire.decide import CountedAmong
+
 LARGE = 1e6  # bits, from which on decimals say nothing
 DECIMALS, MOST_DECIMALS = 3, 6
 WHOLE = 9.95  # people, from which on a decimal says nothing
@@ -60,15 +62,44 @@ def people(number: float | None) -> str:
     return f"{number:,.0f}" if number >= WHOLE or number == int(number) else f"{number:.1f}"
 
 
-def alike(left: float, before: float | None = None) -> str:
+def rough(number: float) -> str:
+    """Return an estimated number of people: two digits of it are worth saying."""
+    return people(float(f"{number:.2g}") if number >= WHOLE else number)
+
+
+def of_whom(number: float, among: CountedAmong | None = None) -> str:
+    """Return how many of which people: 303 of the 18,991 people of the survey.
+
+    An estimate is of all people there are: 41,000 people of the US.
+    """
+    if among is None:
+        return f"{people(number)} people"
+    if among.estimated:
+        return f"{rough(number)} {among.people}"
+    return f"{people(number)} of the {people(among.count)} {among.people}"
+
+
+def counted_among(found: Iterable[CountedAmong | None]) -> str:
+    """Return whom numbers of people are of: the 18,991 people of the survey; nothing if of many."""
+    distinct = {(each.people, each.count, each.estimated) for each in found if each is not None}
+    if len(distinct) != 1:
+        return ""
+    who, count, estimated = distinct.pop()
+    return f"about {rough(count)} {who}" if estimated else f"the {people(count)} {who}"
+
+
+def alike(left: float, before: float | None = None, among: CountedAmong | None = None) -> str:
     """Return how many people look like the user still; ``before``: how many did until now."""
+    estimated = among is not None and among.estimated
     if not left:
         return "nobody looks like you"
     if before is not None and people(left) == people(before):
-        return f"all {people(left)} people who looked like you still do"
+        if among is None or not estimated:
+            return f"all {people(left)} people who looked like you still do"
+        return f"about {of_whom(left, among)} look like you, as before"
     if people(left) == "1":
-        return "only 1 person looks like you"
-    return f"about {people(left)} people still look like you"
+        return "perhaps nobody else looks like you" if estimated else "only 1 person looks like you"
+    return f"about {of_whom(left, among)} still look like you"
 
 
 def measured(value: float, metric: str, decimals: int = 2) -> str:

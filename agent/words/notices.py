@@ -6,10 +6,11 @@ Names of attributes are shown by their titles where the caller has them.
 from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
 
+from agent.wire.decide import CountedAmong
 from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Verdict, Win
 from agent.wire.records import Changed, Corrected, Handled, Held, Implied, Inferred
 from agent.wire.state import ModelStatus, Status
-from agent.words.figures import alike, bits, counted, listed, people
+from agent.words.figures import alike, bits, counted, counted_among, listed, people
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import (
     NONE,
@@ -70,12 +71,13 @@ def sent_to(
     titles: Titles = NONE,
     left: float | None = None,
     again: Collection[str] = (),
+    among: CountedAmong | None = None,
 ) -> str:
     """Return what was sent and to whom; ``left``: how many people still look like the user.
 
     ``again``: what of it the recipient already had.
     """
-    many, who = counted(len(names), "fact"), "" if left is None else f"; {alike(left)}"
+    many, who = counted(len(names), "fact"), "" if left is None else f"; {alike(left, among=among)}"
     what = f"{many} to {to}" + (f", {len(again)} of them again" if again else "")
     if len(again) == len(names):
         what = f"nothing new to {to}, only {many} that it already has"
@@ -229,7 +231,7 @@ def held(found: Held, titles: Titles = NONE) -> str:
         if found.recent:
             new += ", all of it marked as forgotten"
         return f"{found.pool} knows nothing about you{new}."
-    whole = f"{counted(found.people, 'person', 'people')} in the model {found.model}"
+    whole = counted_among([found.among]) or f"the {people(found.people)} people in {found.model}"
     unset = [name for name, value in found.values.items() if value == UNSPECIFIED]
     told = ""
     if unset:

@@ -44,7 +44,7 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     assert 'region coast header Shared-Attributes: region="coast"' in said
     assert "read as nothing that the models know" in said
     assert "recorded entry 13 of the ledger, as sent to weather.example" in said
-    assert "people 20 in the model village fit all that it knows" in said
+    assert "people 20 people fit all that it knows" in said
     decided = ("decide", {"body": Ask(recipient="weather.example", query="weather")})
     assert fake.calls == [decided, ("attributes", {})]
     fake.handlers["decide"] = says(changed(ANSWER, summary=changed(SUMMARY, read_as=WEATHER)))

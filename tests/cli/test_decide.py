@@ -81,7 +81,7 @@ def test_an_unknown_query_gets_nothing_and_is_told_so(run: Run, village: Path) -
 
 def test_the_page_has_one_plain_sentence_on_top(run: Run, village: Path) -> None:
     """Then, where it is wanted, every attribute with its figures, and what is proven."""
-    verdict = "Send 1 fact (Region); about 20 people still look like you."
+    verdict = "Send 1 fact (Region); about 20 of the 60 people still look like you."
     more = "Add --explain to see what each fact would gain and cost.\n"
     brief = decide_(run, village).out
     assert brief.split("\n\n") == [verdict, "  read as  'weather'", more]

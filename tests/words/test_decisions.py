@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.wire.decide import ExplainedOutcome, ReadAs
+from agent.wire.decide import CountedAmong, ExplainedOutcome, ReadAs
 from agent.wire.what_if import Weight
 from agent.words.decisions import (
     ASSUMED,
@@ -210,7 +210,10 @@ def test_people_are_those_of_the_model() -> None:
     """Before and after; the latter is an expectation."""
     assert fitting(0, 0) == "nobody in the model fits what it knows"
     assert fitting(60, 60).endswith("and all of them the answer too")
-    assert fitting(60, 20) == "60 of the model fit what it knows, about 20 the answer too"
+    assert fitting(60, 20) == "60 people fit what it knows, about 20 the answer too"
+    survey = CountedAmong(people="people of the survey", count=90, estimated=False)
+    of_them = "60 of the 90 people of the survey fit what it knows, about 20 the answer too"
+    assert fitting(60, 20, survey) == of_them
 
 
 def test_the_rest_follows_in_lines() -> None:
@@ -271,17 +274,21 @@ def weight(*names: str, left: float = 20.0, **given: Any) -> Weight:  # noqa: AN
 def test_a_change_is_one_sentence() -> None:
     """What it adds and drops, what that brings, and which limit it breaks."""
     said = difference(
-        weight("a"), weight("b", "c", left=5.0, breaks="k"), {}, alike_before=60, informed=True
+        weight("a"),
+        weight("b", "c", left=5.0, breaks="k"),
+        decided(),
+        alike_before=60,
+        informed=True,
     )
     assert said == (
         "With b and c and without a: +0.100 bits better served; about 5 people still look like "
         "you, instead of 20; this breaks the limit k: fewer people would look like you than you "
         "allow."
     )
-    same = difference(weight("a"), weight("a", "b"), {}, alike_before=60, informed=False)
+    same = difference(weight("a"), weight("a", "b"), decided(), alike_before=60, informed=False)
     assert same.startswith("With b: nothing says how much it helps; ")
     assert same.endswith(", as before.")
-    assert difference(weight("a"), weight("a"), {}, alike_before=60, informed=True) == ""
+    assert difference(weight("a"), weight("a"), decided(), alike_before=60, informed=True) == ""
 
 
 def test_a_request_of_the_past_has_the_figures_of_today() -> None:

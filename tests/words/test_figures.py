@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.anonymity_set import METRICS
+from agent.wire.decide import CountedAmong
 from agent.words.figures import (
     CHANCES,
     MEASURED,
@@ -16,10 +17,12 @@ from agent.words.figures import (
     apart,
     bits,
     counted,
+    counted_among,
     listed,
     measured,
     moment,
     number,
+    of_whom,
     people,
 )
 from policy.settings import Metric
@@ -96,3 +99,18 @@ def test_a_trade_off_has_three_digits() -> None:
 def test_a_moment_is_shown_to_the_minute() -> None:
     """In the zone that is asked for."""
     assert moment(datetime(2026, 3, 2, 9, 14, 30, tzinfo=UTC), UTC) == "2026-03-02 09:14"
+
+
+def test_people_are_of_somewhere() -> None:
+    """Of a survey they are counted; of a country they are estimated, in round numbers."""
+    survey = CountedAmong(people="people of the survey", count=18_991, estimated=False)
+    country = CountedAmong(people="people of the US", count=241_282_226, estimated=True)
+    assert of_whom(303, survey) == "303 of the 18,991 people of the survey"
+    assert of_whom(41_234, country) == "41,000 people of the US"
+    assert of_whom(303) == "303 people"
+    assert alike(41_234, None, country) == "about 41,000 people of the US still look like you"
+    assert alike(9e6, 9e6, country) == "about 9,000,000 people of the US look like you, as before"
+    assert alike(1, None, country) == "perhaps nobody else looks like you"
+    assert counted_among([country, country]) == "about 240,000,000 people of the US"
+    assert counted_among([survey]) == "the 18,991 people of the survey"
+    assert counted_among([country, survey]) == counted_among([None]) == ""

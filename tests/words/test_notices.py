@@ -177,7 +177,7 @@ def test_what_a_recipient_knows_begins_with_how_many_blend_in() -> None:
         people_left=20,
     )
     assert notices.held(found) == (
-        "a.example knows 2 facts about you. To it, you blend in with 20 of 60 people in the model "
+        "a.example knows 2 facts about you. To it, you blend in with 20 of the 60 people in "
         "survey; 1 new in the last seven days. It also knows that you did not specify b."
     )
     assert "may know who you are" in notices.held(replace(found, people_left=1))

@@ -25,7 +25,17 @@ from agent.wire.decide import Allow, Allowed, Refuse
 from agent.wire.records import Forget, Held, Recipient
 from agent.wire.state import EventKind
 from agent.wire.what_if import Weighed, WeighedOutcome, WhatIf
-from agent.words.figures import COSTS, HELPS, LEFT, bits, counted, listed, moment, people
+from agent.words.figures import (
+    COSTS,
+    HELPS,
+    LEFT,
+    bits,
+    counted,
+    counted_among,
+    listed,
+    moment,
+    people,
+)
 from agent.words.notices import held as knows_of
 from agent.words.notices import inferred
 from agent.words.outcomes import RULINGS
@@ -49,15 +59,14 @@ def headline(found: Sequence[Recipient]) -> str:
         return ""
     verb = "knows" if len(found) == 1 else "know"
     many = counted(len(found), "recipient")
-    return f"{many} {verb} something about you. People are counted in the model."
+    whole = counted_among([each.among for each in found])
+    return f"{many} {verb} something about you. {f'Of {whole}.' if whole else ''}".strip()
 
 
-def heads(found: Sequence[Recipient], width: int) -> str:
-    """Return the titles of the columns; of how many people, where all models have as many."""
-    whole = {each.people for each in found}
-    of = f", of {whole.pop():,}" if len(whole) == 1 else ""
+def heads(width: int) -> str:
+    """Return the titles of the columns."""
     name = fitted("  recipient", _name(width))
-    return f"{name}{f'people like you{of}':>{PEOPLE}}{'requests':>{REQUESTS}}"
+    return f"{name}{'people like you':>{PEOPLE}}{'requests':>{REQUESTS}}"
 
 
 def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line, ...]:
@@ -316,7 +325,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
     def on_listing_resized(self) -> None:
         """Show the titles of the columns, and the detail where there is room now."""
         width = self.listing.scrollable_content_region.width
-        self.put_text("#heads", heads(self._all, width) if self._all else "")
+        self.put_text("#heads", heads(width) if self._all else "")
         if self.findings is None and self._all:
             self.follow()
 

@@ -316,7 +316,7 @@ def meaning(trial: Trial) -> Iterator[str]:
         names = listed(titled(weighed.chosen.names, trial.titles), "nothing")
         first = "Without your approval" if isinstance(subject, Review) else "Today"
         yield f"{first} it would get {names}."
-        yield f"To it, {alike(weighed.people)} now."
+        yield f"To it, {alike(weighed.people, among=weighed.among)} now."
     elif {*weighed.decided} != {*weighed.chosen.names}:
         names = listed(titled(weighed.decided, trial.titles), "nothing")
         yield f"Today it would get {names}."
@@ -333,7 +333,8 @@ def changed(trial: Trial, *, figures: bool = False) -> str:
     gain = after.utility_bits - before.utility_bits
     served = "better" if gain > SEEN else "less well" if gain < -SEEN else "as well"
     served += f" ({bits(gain, signed=True)} bits)" if figures else ""
-    left = f"expected: {alike(after.people_left)}, {people(before.people_left)} without this"
+    then = alike(after.people_left, among=trial.weighed.among)
+    left = f"expected: {then}, {people(before.people_left)} without this"
     broken = f" This {breaks(after.breaks)}." if after.breaks else ""
     held = {row.name for row in trial.weighed.rows if row.held} & trial.change.drop
     known = listed(sorted(titled(held, trial.titles)))
