@@ -13,8 +13,8 @@ from agent.cli.prompts import agree
 from agent.errors import nearest
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
 from agent.wire.records import Corrected, Entry, Forget, Handled, Held, NotThat, Recipient
-from agent.words.figures import HELPS, LEFT, bits, counted, counted_among, moment, people
-from agent.words.notices import FORGOTTEN, corrected, held, inferred, outcome_of
+from agent.words.figures import HELPS, LEFT, bits, counted, moment, people
+from agent.words.notices import FORGOTTEN, corrected, held, inferred, outcome_of, who_know
 from agent.words.titles import NONE, facts, read_as, titled, value_title
 
 LEDGER = (
@@ -157,11 +157,8 @@ def recipients() -> Answer:
         if counts != [each.people_left]:
             now = " ".join(filter(None, (f"{counts[0]:,}", sparkline(counts, each.people), now)))
         rows.append((name, f"{each.requests:,}", facts_, now))
-    know = "recipient knows" if len(found) == 1 else "recipients know"
-    whole = counted_among([each.among for each in found])
-    whole = f" of {whole}" if whole else ""
-    unit = paragraph(f"look like you: how many{whole} do so to the recipient, at first and now.")
-    text = page(f"{len(found):,} {know} something about you.", table(HOLDERS, rows), unit)
+    unit = "look like you: how many people do so to the recipient, at first and now."
+    text = page(who_know(found), table(HOLDERS, rows), paragraph(unit))
     return Answer({"recipients": found}, text if found else "Nobody knows anything about you.")
 
 

@@ -80,7 +80,7 @@ def of_whom(number: float, among: CountedAmong | None = None) -> str:
 
 
 def counted_among(found: Iterable[CountedAmong | None]) -> str:
-    """Return whom numbers of people are of: the 18,991 people of the survey; nothing if of many."""
+    """Return of whom numbers of people are: the 18,991 people of the survey; nothing if of many."""
     distinct = {(each.people, each.count, each.estimated) for each in found if each is not None}
     if len(distinct) != 1:
         return ""

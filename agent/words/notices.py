@@ -8,7 +8,15 @@ from itertools import zip_longest
 
 from agent.wire.decide import CountedAmong
 from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Verdict, Win
-from agent.wire.records import Changed, Corrected, Handled, Held, Implied, Inferred
+from agent.wire.records import (
+    Changed,
+    Corrected,
+    Handled,
+    Held,
+    Implied,
+    Inferred,
+    Recipient,
+)
 from agent.wire.state import ModelStatus, Status
 from agent.words.figures import alike, bits, counted, counted_among, listed, people
 from agent.words.outcomes import WHY_NOTHING
@@ -210,6 +218,15 @@ def knows(pool: str, count: int, left: float, whole: str) -> str:
     if left == 1:
         return f"{pool} knows {facts} about you. Only 1 of {whole} fits: it may know who you are"
     return f"{pool} knows {facts} about you. None of {whole} fits: you stand out"
+
+
+def who_know(found: Sequence[Recipient]) -> str:
+    """Return how many know something, and of whom their numbers of people are."""
+    if not found:
+        return ""
+    many, verb = counted(len(found), "recipient"), "knows" if len(found) == 1 else "know"
+    whole = counted_among([each.among for each in found])
+    return f"{many} {verb} something about you.{f' Numbers are out of {whole}.' if whole else ''}"
 
 
 def corrected(found: Corrected, *, undone: bool = False) -> str:

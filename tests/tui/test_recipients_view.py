@@ -21,15 +21,13 @@ from agent.tui.screens.recipients import (
     chart,
     facts_held,
     forgetting,
-    headline,
-    heads,
     inferences,
     lines,
     matches,
     remarks,
     unblocked,
 )
-from agent.wire.decide import Allowed, CountedAmong
+from agent.wire.decide import Allowed
 from agent.wire.records import Inferred
 from tests.tui.values import HELD, SHOP, recipient, row, weighed, weight
 
@@ -60,16 +58,6 @@ def test_the_first_and_the_last_number_stand_beside_the_bars() -> None:
     assert "from 9,000 ▇▅▅ to 310" in first
     for counts in ([9_000], [9_000, 20_000, 9_000]):
         assert "▇" not in "".join(part.text for part in lines(recipient(counts), 80)[0])
-
-
-def test_the_headline_says_whose_people_are_counted() -> None:
-    """Two models may count different ones: then it names none."""
-    of_us = CountedAmong(people="people of the US", count=241_282_226, estimated=True)
-    found = [replace(SHOP, among=of_us)]
-    assert "Of about 240,000,000 people of the US." in headline(found)
-    survey = CountedAmong(people="people of the survey", count=18_991, estimated=False)
-    assert "people" not in headline([*found, replace(SHOP, among=survey)])
-    assert len(heads(80)) == 80
 
 
 def test_what_still_blocks_is_named() -> None:

@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
+from agent.wire.decide import CountedAmong
 from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Verdict, Win
 from agent.wire.records import Changed, Handled, Held, Implied, Inferred, Stale, ValueChange
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from agent.words import notices
+from tests.tui.values import SHOP
 
 AT = datetime(2026, 3, 2, 9, 14, tzinfo=UTC)
 SENT = Handled(
@@ -227,3 +229,17 @@ def test_a_model_is_one_line() -> None:
     assert notices.model_line(model) == "m: 1 attribute, 2 queries; not signed"
     assert "signed with ada" in notices.model_line(replace(model, maker="ada"))
     assert "cannot be used: torn" in notices.model_line(replace(model, problem="torn"))
+
+
+def test_who_knows_says_of_whom_its_people_are() -> None:
+    """Two models may count different ones: then it names none."""
+    of_us = CountedAmong(people="people of the US", count=241_282_226, estimated=True)
+    found = [replace(SHOP, among=of_us)]
+    assert notices.who_know(found) == (
+        "1 recipient knows something about you. "
+        "Numbers are out of about 240,000,000 people of the US."
+    )
+    survey = CountedAmong(people="people of the survey", count=18_991, estimated=False)
+    both = [*found, replace(SHOP, among=survey)]
+    assert notices.who_know(both) == "2 recipients know something about you."
+    assert notices.who_know([]) == ""

@@ -30,14 +30,12 @@ from agent.words.figures import (
     HELPS,
     LEFT,
     bits,
-    counted,
-    counted_among,
     listed,
     moment,
     people,
 )
 from agent.words.notices import held as knows_of
-from agent.words.notices import inferred
+from agent.words.notices import inferred, who_know
 from agent.words.outcomes import RULINGS
 from agent.words.titles import NONE, Titles, titled, value_title
 
@@ -51,22 +49,6 @@ TOOLTIP = (
     "What this recipient knows about you, and how many people look like that to it. w shows what "
     "one more attribute would do, m shows your values."
 )
-
-
-def headline(found: Sequence[Recipient]) -> str:
-    """Return how many know something, and whose people the numbers count."""
-    if not found:
-        return ""
-    verb = "knows" if len(found) == 1 else "know"
-    many = counted(len(found), "recipient")
-    whole = counted_among([each.among for each in found])
-    return f"{many} {verb} something about you. {f'Of {whole}.' if whole else ''}".strip()
-
-
-def heads(width: int) -> str:
-    """Return the titles of the columns."""
-    name = fitted("  recipient", _name(width))
-    return f"{name}{'people like you':>{PEOPLE}}{'requests':>{REQUESTS}}"
 
 
 def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line, ...]:
@@ -319,13 +301,16 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
     def draw(self) -> None:
         """Show the recipients that fit, and above them whose people the numbers count."""
         super().draw()
-        self.put_text("#headline", headline(self._all))
+        self.put_text("#headline", who_know(self._all))
         self.on_listing_resized()
 
     def on_listing_resized(self) -> None:
         """Show the titles of the columns, and the detail where there is room now."""
         width = self.listing.scrollable_content_region.width
-        self.put_text("#heads", heads(width) if self._all else "")
+        titles = f"{'people like you':>{PEOPLE}}{'requests':>{REQUESTS}}"
+        self.put_text(
+            "#heads", f"{fitted('  recipient', _name(width))}{titles}" if self._all else ""
+        )
         if self.findings is None and self._all:
             self.follow()
 
