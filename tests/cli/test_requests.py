@@ -167,7 +167,7 @@ def test_the_table_says_who_holds_what_and_how_few_are_left(run: Run, fake: Fake
     """With the numbers beside the bars; of a group, by way of whom it was told."""
     said = page(run, "recipients")
     assert said.startswith("2 recipients know something about you. ")
-    assert "how many do so" in said
+    assert "how many people do so" in said
     bars = sparkline([60, 24, 20], 60)
     assert f"weather.example 1,204 hobby, region 60 {bars} 20" in said
     for each in ("@adverts: ", "more.example", "(blocked)", "nothing"):
