@@ -1,6 +1,6 @@
 """Draw the screen of requests as examples/requests.svg, the picture in the README.
 
-A daemon of a fictional developer, whose vault goes afterwards, answers what `reticent demo` asks;
+A daemon of a fictional person, whose vault goes afterwards, answers what `reticent demo` asks;
 then the screen is looked at.
 """
 
@@ -39,6 +39,7 @@ int_python = "ask"
 PASSPHRASE = "of a vault that is gone in a moment"  # noqa: S105  (it opens nothing that stays)
 SIZE = (116, 32)  # columns and lines
 PATIENCE = 30.0  # seconds for the daemon to begin
+LOADED = 4.0  # seconds for the encoder of texts to be loaded
 DRAWN = 2.0  # seconds for all that is asked to stand there
 KEYS = ("down",) * 3  # below what waits, to a request that carried something
 ELSEWHERE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # fonts that would be fetched
@@ -67,6 +68,7 @@ def _daemon(told: Mapping[str, str]) -> Iterator[None]:
         with Client(places.control) as client:
             _wait(client)
             client.call("unlock", Unlock(method="passphrase", secret=PASSPHRASE))
+            time.sleep(LOADED)
             for recipient, query in REQUESTS:
                 client.call("decide", Ask(query=query, recipient=recipient))
         yield

@@ -1,4 +1,4 @@
-"""`reticent demo`: eight requests of a fictional developer."""
+"""`reticent demo`: eight requests of a fictional mother of two."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,11 +9,13 @@ from agent.cli.options import Answer, answers
 from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
 from agent.daemon.worded import meant_by
 from agent.decision.decide import Decision, decide
+from agent.decision.matching import share_of
 from agent.decision.replay import bits_of
 from agent.decision.request import Knowledge, Request, people_left
 from agent.decision.terms import Terms
-from agent.model.file import read, shipped_model
-from agent.model.model import Model
+from agent.model.concepts import Concepts, Meaning, meaning_of
+from agent.model.file import read, shipped_models
+from agent.model.model import Model, surest
 from agent.words.decisions import at_least
 from agent.words.figures import HELPS, UNKNOWN, bits, counted, people
 from agent.words.outcomes import WHY_NOTHING
@@ -22,38 +24,49 @@ from agent.words.titles import read_as
 
 NAME = "Mara"
 PROFILE = {
-    "gender": "female",
-    "region": "west_europe",
-    "education": "bachelor",
-    "major": "computer_science",
-    "employment": "self_employed",
-    "occupation": "developer",
-    "student": "no",
-    "hobby": "hobby_and_oss",
-    "remote": "always",
-    "years_program": "10_19",
-    "career_sat": "high",
-    "job_sat": "mid",
-    "job_seeking": "open",
-    "work_start": "10am",
-    **dict.fromkeys(("dev_web", "dev_data"), "yes"),
-    **dict.fromkeys(("int_javascript", "int_sql", "int_python"), "yes"),
-    **dict.fromkeys(("dev_mobile", "dev_desktop", "dev_dba", "dev_devops", "dev_sysadmin"), "no"),
-    **dict.fromkeys(("dev_embedded", "dev_graphics", "dev_design_qa"), "no"),
-    **dict.fromkeys(("int_java", "int_dotnet", "int_php", "int_c_cpp", "int_ruby"), "no"),
-    **dict.fromkeys(("int_apple", "int_stats", "int_systems"), "no"),
+    "atus": {
+        "region": "midwest",
+        "state": "mn",
+        "sex": "female",
+        "age": "35_44",
+        "education": "bachelor",
+        "race": "white",
+        "hispanic": "no",
+        "marital": "married",
+        "partner": "spouse",
+        "home": "own",
+        "work": "employed",
+        "hours": "part_time",
+        "occupation": "professional",
+        "industry": "prof_biz_svcs",
+        "employer": "private",
+        "student": "no",
+        "children": "yes",
+        "youngest_child": "5_9",
+        "household": "4",
+    },
+    "so2017": {
+        "region": "usa_canada",
+        "occupation": "developer",
+        "remote": "half_or_more",
+        "dev_web": "yes",
+        **dict.fromkeys(("dev_mobile", "dev_desktop", "dev_devops"), "no"),
+        **dict.fromkeys(("int_javascript", "int_sql", "int_python"), "yes"),
+        **dict.fromkeys(("int_java", "int_dotnet", "int_php", "int_apple"), "no"),
+    },
 }
-SEARCH, JOBS = "search.example", "jobs.example"
+SEARCH, JOBS, FORGE = "search.example", "jobs.example", "forge.example"
 REQUESTS = (
-    (SEARCH, "editor"),
-    (SEARCH, "framework used"),
-    (JOBS, "job site"),
-    (SEARCH, "tabs/spaces"),
-    (SEARCH, "knee pain"),
-    (JOBS, "heard of job"),
-    (SEARCH, "version control"),
-    (JOBS, "benefits"),
+    (SEARCH, "what could I do this weekend with two kids"),
+    (SEARCH, "easy dinner for a family of four"),
+    (JOBS, "part-time jobs near me"),
+    (SEARCH, "yoga for beginners"),
+    (SEARCH, "why does my knee hurt"),
+    (JOBS, "evening classes for adults"),
+    (FORGE, "which code editor should I use"),
+    (SEARCH, "things to do with kids on a rainy day"),
 )
+FACTS = sum(map(len, PROFILE.values()))
 Asked = tuple[str, str]  # recipient, query
 RECIPIENTS = (SEARCH, JOBS)
 CERTIFIED = (
@@ -66,13 +79,14 @@ CERTIFIED = (
 class Entry:
     """One answer: the decision, the values that left with it, and who still fits afterwards.
 
-    ``knowledge``: all that the recipient holds from then on; ``people_left``: how many of the
-    model's people agree with it.
+    ``model``: that decided; ``held``: all that the recipient holds from then on, a value by its
+    concept; ``people_left``: how many of the model's people agree with it.
     """
 
     decision: Decision
+    model: Model
     values: Mapping[str, str]
-    knowledge: Knowledge
+    held: Mapping[str, str]
     people_left: int
 
     @property
@@ -83,53 +97,73 @@ class Entry:
 
 def converse(
     requests: Iterable[Asked],
-    profile: Mapping[str, str],
-    model: Model,
+    profile: Mapping[str, Mapping[str, str]],
+    models: Sequence[Model],
     terms: Terms,
     *,
     memory: bool = True,
 ) -> tuple[Entry, ...]:
     """Return an entry per request, each decided in the light of those before it.
 
+    The model decides that is surest what is asked; ``profile``: values by the id of a model.
     Without ``memory`` each is decided as if it were the first to its recipient.
     """
-    terms = replace(terms, available=frozenset(profile))
+    concepts = Concepts(models)
     entries: list[Entry] = []
     for recipient, query in requests:
-        held = known_to(recipient, entries)
+        model, _ = surest(query, models, Model.read)
+        own = profile[model.id]
+        held = held_by(recipient, entries)
+        knowledge = known(held, model, concepts) if memory else Knowledge()
         request = Request(query, recipient)
-        decision = decide(request, terms, held if memory else Knowledge(), model)
+        decision = decide(request, replace(terms, available=frozenset(own)), knowledge, model)
         # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
-        values = {name: profile[name] for name in decision.disclosed}
-        knowledge = told(held, values, model)
-        entries.append(Entry(decision, values, knowledge, people_left(knowledge, model)))
+        values = {name: own[name] for name in decision.disclosed}
+        held = {**held, **meanings(values, model)}
+        left = people_left(known(held, model, concepts), model)
+        entries.append(Entry(decision, model, values, held, left))
     return tuple(entries)
 
 
-def known_to(recipient: str, entries: Iterable[Entry]) -> Knowledge:
-    """Return what a recipient holds: what it held after the last answer it received."""
-    held = [entry.knowledge for entry in entries if entry.recipient == recipient]
-    return held[-1] if held else Knowledge()
+def held_by(recipient: str, entries: Iterable[Entry]) -> Mapping[str, str]:
+    """Return what a recipient holds, a value by its concept: the latest answer to it says."""
+    held = [entry.held for entry in entries if entry.recipient == recipient]
+    return held[-1] if held else {}
 
 
-def told(knowledge: Knowledge, values: Mapping[str, str], model: Model) -> Knowledge:
-    """Return what a recipient holds once it was told these values; those of a request pass."""
+def meanings(values: Mapping[str, str], model: Model) -> dict[str, str]:
+    """Return what values tell for good, by concept; those of a request pass."""
     attributes = [model.attributes[model.index(name)] for name in values]
-    person = [each for each in attributes if each.scope == "person"]
-    return knowledge.with_facts({each.name: each.code(values[each.name]) for each in person})
+    person = [each.name for each in attributes if each.scope == "person"]
+    return dict(meaning_of(name, values[name], model) for name in person)
 
 
-def request_text(number: int, entry: Entry, model: Model, *, explain: bool = False) -> str:
+def known(held: Mapping[str, str], model: Model, concepts: Concepts) -> Knowledge:
+    """Return what is held in the codes of a model, and how few people share the rest of it."""
+    facts = [Meaning(*each) for each in held.items()]
+    codes = dict(code for code in (concepts.code(each, model) for each in facts) if code)
+    return Knowledge(share=share_of(facts, model, concepts)).with_facts(codes)
+
+
+def of_people(number: int, model: Model) -> str:
+    """Return how many people of those that a model counts: an estimate where rows are a sample."""
+    if model.population.weights is None:
+        return f"{people(number)} of the {people(model.population.rows)} {model.stands_for}"
+    return f"about {people(float(f'{number:.2g}'))} {model.stands_for}"
+
+
+def request_text(number: int, entry: Entry, *, explain: bool = False) -> str:
     """Return what one request carried and how many people still look like her; then the figures."""
-    decision, again = entry.decision, entry.decision.again
+    decision, again, model = entry.decision, entry.decision.again, entry.model
     new = {name: value for name, value in entry.values.items() if name not in again}
-    left = f"{people(entry.people_left)} people still look like her"
+    left = f"{of_people(entry.people_left, model)} still look like her"
     if decision.status == "unknown query":
-        lines, verdict = [], f"Sent nothing: {WHY_NOTHING['unknown query']}; {left}."
+        lines, verdict = [], f"Sent nothing: {WHY_NOTHING['unknown query']}."
     else:
         what = counted(len(new), "fact") if new else "nothing new"
         verdict = f"Sent {what}; {left}."
         lines = [("new", values_text(new, model))] if new else []
+        lines += [("read as", read_as(meant_by(decision.reading, model)))]
         old = {name: entry.values[name] for name in again}
         lines += [("again", values_text(old, model))] if old else []
     if explain and decision.status != "unknown query":
@@ -139,9 +173,7 @@ def request_text(number: int, entry: Entry, model: Model, *, explain: bool = Fal
 
 
 def _figures(decision: Decision, model: Model) -> Iterator[tuple[str, str]]:
-    """Yield what the query was read as, what came nearest to being worth it, and what is proven."""
-    if decision.matched_query:
-        yield "read as", read_as(meant_by(decision.reading, model))
+    """Yield what came nearest to being worth it, what all helped, and what is proven."""
     withheld = [e for e in decision.candidates if not e.disclosed and e.reason != "not set"]
     new = (each for each in withheld if each.cost_bits)
     misses = " and ".join(
@@ -156,33 +188,49 @@ def _figures(decision: Decision, model: Model) -> Iterator[tuple[str, str]]:
     yield "proven", "nothing" if share is None else at_least(share)
 
 
-def recipients_text(entries: Sequence[Entry], model: Model) -> str:
+def recipients_text(entries: Sequence[Entry], models: Sequence[Model]) -> str:
     """Return what each recipient holds in the end."""
+    concepts = Concepts(models)
+    titles = {each.name: each.title for each in concepts.facts().values()}
     lines = []
     for recipient in dict.fromkeys(each.recipient for each in entries):
-        codes = known_to(recipient, entries).codes
-        values = {name: model.attributes[model.index(name)].values[code] for name, code in codes}
-        lines.append((recipient, values_text(values, model)))
+        held = held_by(recipient, entries).items()
+        values = dict(concepts.label(Meaning(*each)) for each in held)
+        lines.append((recipient, "; ".join(facts_of(values, titles)) or "nothing"))
     return f"{strong('What each recipient knows in the end')}\n{facts(lines)}"
 
 
-def comparison_text(entries: Sequence[Entry], model: Model) -> str:
+def fewest(entries: Iterable[Entry], recipient: str, models: Sequence[Model]) -> int:
+    """Return how many people agree with all that a recipient holds, by the first of the models."""
+    held = held_by(recipient, [*entries])
+    return people_left(known(held, models[0], Concepts(models)), models[0])
+
+
+def comparison_text(entries: Sequence[Entry], models: Sequence[Model]) -> str:
     """Return the same requests decided in other ways, a line each."""
     ways = {
         "reticent, as above": entries,
-        "deciding without memory": converse(REQUESTS, PROFILE, model, Terms(), memory=False),
-        "one standing set": converse(REQUESTS, PROFILE, model, Terms(mode="standing")),
+        "deciding without memory": converse(REQUESTS, PROFILE, models, Terms(), memory=False),
+        "one standing set": converse(REQUESTS, PROFILE, models, Terms(mode="standing")),
     }
     rows = []
     for name, way in ways.items():
-        gains = [bits_of(each.decision.request.query, each.values, model) for each in way]
-        left = (people(people_left(known_to(each, way), model)) for each in RECIPIENTS)
+        gains = [
+            bits_of(each.decision.matched_query or "", each.values, each.model) for each in way
+        ]
+        left = (people(fewest(way, each, models)) for each in RECIPIENTS)
         rows.append((name, bits(sum(gains) / len(gains)), *left))
-    least = people(people_left(told(Knowledge(), PROFILE, model), model))
-    rows.append((f"sharing all {len(PROFILE)} facts", UNKNOWN, *(least for _ in RECIPIENTS)))
+    least = people(people_left(known(everything(models), models[0], Concepts(models)), models[0]))
+    rows.append((f"sharing all {FACTS} facts", UNKNOWN, *(least for _ in RECIPIENTS)))
     title = "The same requests otherwise: mean bits, and how many look like her in the end"
     columns = (numeric(each) for each in ("bits", *RECIPIENTS))
     return f"{strong(title)}\n{table([wide(''), *columns], rows)}"
+
+
+def everything(models: Iterable[Model]) -> dict[str, str]:
+    """Return what her whole profile tells, a value by its concept."""
+    told = [meanings(PROFILE[model.id], model) for model in models]
+    return {concept: value for each in told for concept, value in each.items()}
 
 
 def values_text(values: Mapping[str, str], model: Model) -> str:
@@ -195,31 +243,33 @@ def values_text(values: Mapping[str, str], model: Model) -> str:
 @click.option("--explain", is_flag=True, help="Show the figures behind each decision as well.")
 @answers
 def demo(*, explain: bool) -> Answer:
-    """Watch eight requests of a fictional developer.
+    """Watch eight requests of a fictional mother of two, who programs.
 
-    They are decided with the model that comes with reticent. Nothing is stored or sent.
+    They are decided with the two models that come with reticent. Nothing is stored or sent.
     """
-    model = read(shipped_model("so2017"))
-    entries = converse(REQUESTS, PROFILE, model, Terms())
+    models = [read(each) for each in shipped_models()]
+    entries = converse(REQUESTS, PROFILE, models, Terms())
+    first = models[0]
     begins = (
-        f"{NAME}, a fictional developer, has told reticent {len(PROFILE)} facts about herself. "
-        f"She makes {len(REQUESTS)} requests to two sites. With each, reticent sends the few facts "
-        f"that help, and keeps her one of many among {people(model.population.rows)} people of a "
-        "survey."
+        f"{NAME}, a fictional mother of two who programs for a living, has told reticent {FACTS} "
+        f"facts about herself. She asks {len(REQUESTS)} things of three sites. With each, reticent "
+        "sends the few facts that help, and keeps her one of many who look like her. Who they are "
+        f"depends on what is asked: {of_people(round(first.people), first)}, or "
+        f"{people(models[1].population.rows)} {models[1].stands_for} about software."
     )
-    left = [people(people_left(known_to(each, entries), model)) for each in RECIPIENTS]
-    whole = people_left(told(Knowledge(), PROFILE, model), model)
-    fits = f"only {people(whole)} would" if whole else "nobody else would"
+    left = [of_people(fewest(entries, each, models), first) for each in RECIPIENTS]
+    whole = people_left(known(everything(models), first, Concepts(models)), first)
+    fits = f"about {people(whole)} would" if whole > 1 else "perhaps nobody else would"
     ends = (
-        f"In the end {NAME} was served better, and still looks like {left[0]} people to "
-        f"{RECIPIENTS[0]} and like {left[1]} to {RECIPIENTS[1]}. Had she sent all {len(PROFILE)} "
+        f"In the end {NAME} was served better. {left[0][:1].upper()}{left[0][1:]} still look like "
+        f"her to {RECIPIENTS[0]}, and {left[1]} to {RECIPIENTS[1]}. Had she sent all {FACTS} "
         f"facts, {fits} have looked like her: each site could have recognised her."
     )
-    compared = [comparison_text(entries, model), paragraph(CERTIFIED)] if explain else []
+    compared = [comparison_text(entries, models), paragraph(CERTIFIED)] if explain else []
     parts = [
         paragraph(begins),
-        *(request_text(n, each, model, explain=explain) for n, each in enumerate(entries, 1)),
-        recipients_text(entries, model),
+        *(request_text(n, each, explain=explain) for n, each in enumerate(entries, 1)),
+        recipients_text(entries, models),
         *compared,
         paragraph(ends),
     ]
@@ -227,6 +277,7 @@ def demo(*, explain: bool) -> Answer:
         {
             "recipient": each.recipient,
             "query": each.decision.request.query,
+            "model": each.model.id,
             "disclosed": dict(each.values),
             "utility_bits": each.decision.figures.utility,
             "people_left": each.people_left,

@@ -7,12 +7,12 @@ from typing import Any
 import http_sf
 import pytest
 
-from agent.cli.demo import PROFILE
 from agent.wire.policy import Review, Verdict
 from agent.wire.records import Entry
 from tests.browser.installed import listing
 from tests.browser.world import World
 from tests.daemon.whole_daemon import Live, furnish, started
+from tests.developer import PROFILE
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser

@@ -84,8 +84,8 @@ def test_it_never_overwrites_what_its_reader_typed() -> None:
 
 
 def test_its_profile_is_that_of_the_demo() -> None:
-    """One fictional developer, not two."""
-    assert tomllib.loads((ROOT / "examples/profile.toml").read_text()) == {"so2017": PROFILE}
+    """One fictional person, not two."""
+    assert tomllib.loads((ROOT / "examples/profile.toml").read_text()) == PROFILE
 
 
 def test_its_other_commands_are_those_of_continuous_integration() -> None:

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import pytest
 
-from agent.cli.demo import PROFILE
 from agent.wire.decide import Ask
 from agent.wire.records import ProfileChange
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door
 from tests.daemon.mutating import Plain, mutated
 from tests.daemon.whole_daemon import Live, living
+from tests.developer import PROFILE
 
 COUNTS = [500, pytest.param(50_000, marks=pytest.mark.soak)]  # at each of two daemons
 CALLERS = 8

@@ -14,7 +14,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
-from agent.cli.demo import PROFILE
 from agent.errors import DaemonError
 from agent.model.file import read, shipped_model
 from agent.paths import HOME, Paths
@@ -23,6 +22,7 @@ from agent.wire.client import Client
 from agent.wire.routes import CONTROL, QUERY, Door
 from agent.wire.state import Status, Unlock
 from tests.daemon.fakes import short_home
+from tests.developer import PROFILE
 from tests.house.tree import ROOT
 from tests.vault.values import change
 from tests.vault.worlds import FAST, PASSPHRASE, create

@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 from textual.message import Message
 
-from agent.cli.demo import REQUESTS
 from agent.daemon.checks import bad, ok, warn
 from agent.tui.actions import TITLES
 from agent.tui.app import Review
@@ -24,6 +23,7 @@ from agent.wire.decide import Ask
 from agent.wire.routes import ROUTES
 from agent.wire.state import Status
 from tests.daemon.whole_daemon import living
+from tests.developer import REQUESTS
 from tests.tui.running import NOTHING, Running
 
 RECORD = Path(__file__).with_name("recorded.json")

@@ -11,7 +11,6 @@ from rich.console import Console
 from textual.content import Content
 from textual.widgets import Button, Input, OptionList, Static
 
-from agent.cli.demo import PROFILE
 from agent.errors import DaemonError
 from agent.tui.app import Review
 from agent.tui.dialogs import Confirm, Help
@@ -24,6 +23,7 @@ from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
 from agent.wire.state import Status
 from tests.daemon.whole_daemon import Live, home, living, started
+from tests.developer import PROFILE
 from tests.tui.double import OPEN, PATIENCE, Double
 from tests.tui.running import LARGE, SMALL, Running, running
 
