@@ -101,6 +101,7 @@ SETTINGS = _by_key(
     ("mode", Mode, "request", None, "dynamic", "Decide for each query, once, or by a plan."),
     ("algorithm", Algorithm, "request", None, "lls", "How to search for the best set."),
     ("k", Count, "request", LARGER, None, "How many people must still look like you."),
+    ("people", Count, "request", LARGER, None, "How many, by a model that counts real people."),
     ("violations", Share, "request", SMALLER, 0.0, "The share of people for whom k may fail."),
     ("risk", Risk, "request", SMALLER, None, "The highest chance that one guess finds you."),
     ("attributes_per_request", Whole, "request", SMALLER, None, "The most facts in one answer."),

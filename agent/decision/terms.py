@@ -1,7 +1,7 @@
 """The terms on which a person discloses something to a recipient, and those a policy sets."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, get_args
 
@@ -137,16 +137,20 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     """Return the terms that a policy sets for one request.
 
     A guard on a request attribute only keeps it from leaving: a guard's cost is about people.
+    Where the model counts real people, ``people`` of them must look alike, for everyone.
     """
     set_, persons = ruling.settings, {each.name for each in model.attributes[: model.persons]}
     values: Mapping[str, Any] = {key: verdict.value for key, verdict in set_.items()}
     weights = _numbers(ruling, "guard")
     guarded = {name: weight for name, weight in weights.items() if weight > 0}
+    limits = Limits(**{LIMITS[key]: values[key] for key in values.keys() & LIMITS.keys()})
+    if model.population.weights is not None and "people" in values:
+        limits = replace(limits, k=max(values["people"], limits.k or 1), max_violations=0.0)
     return Terms(
         excluded=_named(ruling, "never") | (guarded.keys() - persons),
         ask=_named(ruling, "ask"),
         always=_named(ruling, "always"),
-        limits=Limits(**{LIMITS[key]: values[key] for key in values.keys() & LIMITS.keys()}),
+        limits=limits,
         sensitivity=tuple(_numbers(ruling, "sensitivity").items()),
         guards=tuple((name, weight) for name, weight in guarded.items() if name in persons),
         ruling=ruling,

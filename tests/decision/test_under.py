@@ -1,8 +1,10 @@
 """What a policy rules arrives in the terms, all of it and unchanged."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
+import pytest
 from hypothesis import given
 
 from agent.decision.terms import LIMITS, TERMS, Limits, Terms, terms_under
@@ -14,6 +16,7 @@ from tests.policy.strategies import TODAY, documents, rendered, requests
 
 MODEL = made_model(0, people=10)
 OF_ATTRIBUTES = {"disclose", "sensitivity", "guard"}
+OF_PEOPLE = {"people"}  # joins k, where people are counted
 NOT_FOR_DECIDING = {"model", "page_requests_per_minute", "search"}
 NOT_OF_A_POLICY = {"allowed", "available", "epsilon", "ruling"}
 
@@ -25,7 +28,7 @@ def ruled(text: str, query: str = "") -> Ruling:
 
 def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
     """A new one cannot be forgotten, and none counts twice."""
-    parts = [[*TERMS], [*LIMITS], [*OF_ATTRIBUTES], [*NOT_FOR_DECIDING]]
+    parts = [[*TERMS], [*LIMITS], [*OF_ATTRIBUTES], [*OF_PEOPLE], [*NOT_FOR_DECIDING]]
     assert sorted(SETTINGS) == sorted(key for part in parts for key in part)
     assert {key for key, each in SETTINGS.items() if each.about == "attribute"} == OF_ATTRIBUTES
 
@@ -43,6 +46,27 @@ def test_every_term_has_its_setting() -> None:
 def test_an_empty_policy_is_none() -> None:
     """The defaults of policies are those of terms."""
     assert terms_under(ruled(""), MODEL) == Terms()
+
+
+@pytest.mark.parametrize(
+    ("text", "counted", "estimated"),
+    [
+        ("k = 20\nviolations = 0.1\npeople = 500", (20, 0.1), (500, 0.0)),
+        ("k = 900\npeople = 500", (900, 0.0), (900, 0.0)),
+        ("people = 500", (None, 0.0), (500, 0.0)),
+        ("k = 20\nviolations = 0.1", (20, 0.1), (20, 0.1)),
+    ],
+)
+def test_people_are_for_models_that_count_them(
+    text: str, counted: tuple[int | None, float], estimated: tuple[int | None, float]
+) -> None:
+    """Then k holds as well, for everyone; a model of a survey's rows keeps k alone."""
+    tables, population = MODEL.tables, MODEL.population
+    weights = np.full(population.rows, 900.0)
+    weighted = replace(tables, population=replace(population, weights=weights))
+    for model, expected in ((MODEL, counted), (replace(MODEL, tables=weighted), estimated)):
+        limits = terms_under(ruled(text), model).limits
+        assert (limits.k, limits.max_violations) == expected
 
 
 def _flat(terms: Terms) -> dict[str, Any]:

@@ -16,7 +16,7 @@ Part = str | list[str] | None
 
 POLICIES = File(__file__).parents[2] / "policy"
 PER_ATTRIBUTE = ("disclose", "sensitivity", "guard")
-LARGER = ("sensitivity", "guard", "lambda", "cost_k", "k", "nothing")
+LARGER = ("sensitivity", "guard", "lambda", "cost_k", "k", "people", "nothing")
 SMALLER = (
     *("violations", "risk"),
     *("attributes_per_request", "new_facts_per_week", "page_requests_per_minute"),

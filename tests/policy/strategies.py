@@ -38,6 +38,7 @@ ORDERED: Mapping[str, st.SearchStrategy[Any]] = {
     "lambda": NUMBERS,
     "cost_k": st.integers(1, 200),
     "k": st.integers(1, 200),
+    "people": st.integers(1, 200),
     "violations": st.floats(0, 0.75, width=16),
     "risk": st.floats(0.01, 1),
     "attributes_per_request": WHOLE,
