@@ -74,7 +74,7 @@ def test_a_name_has_one_value(pairs: list[tuple[str, int]]) -> None:
 # The options that a command takes by name itself; it hands all others on.
 HANDED_ON = [
     (ask.whatif, WhatIf, {"as_json", "standing", "explain"}),
-    (lab.attack, AttackOptions, {"as_json", "users", "events", "log", "out"}),
+    (lab.attack, AttackOptions, {"as_json", "users", "events", "describe", "log", "out"}),
     (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes", "survey"}),
     (model.build, BuildOptions, {"as_json", "out", "name", "sensitivities", "describe"}),
 ]

@@ -99,7 +99,7 @@ def test_who_forgets_is_left_with_what_it_was_just_sent() -> None:
         alike = int((column == column[0]).sum())
         assert vault.disclosures[-1].people_left == alike
         assert answer.summary is not None
-        assert f"about {alike} people" in answer.summary.headline
+        assert f"about {alike} of the 300 people" in answer.summary.headline
 
 
 @given(policies(["everyone", "me"]), STREAMS, PEOPLE)
