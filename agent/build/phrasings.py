@@ -161,7 +161,10 @@ def _folds(names: Sequence[str]) -> NDArray[np.intp]:
 def _regression(vectors: NDArray[np.float32], labels: NDArray[np.intp]) -> Classifier:
     """Return a classifier that is not calibrated yet."""
     fitted = LogisticRegression(C=C, max_iter=ITERATIONS).fit(vectors, labels)
-    weights, biases = (each.astype(np.float32) for each in (fitted.coef_, fitted.intercept_))
+    weights, biases = fitted.coef_, fitted.intercept_
+    if len(weights) == 1:  # of two classes, the scores of the second against the first
+        weights, biases = np.vstack([-weights, weights]) / 2, np.hstack([-biases, biases]) / 2
+    weights, biases = (each.astype(np.float32) for each in (weights, biases))
     return Classifier(weights, biases, temperature=1.0, threshold=1.0)
 
 

@@ -47,7 +47,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     if decision.disclosed:
         # By the largest values there are: by the user's own, an error would say how long they are.
         values = {name: travel.largest[name] for name in decision.disclosed}
-        people = len(model.population.codes)
+        people = round(model.people)
         largest = _entry(decision, values, people, context, now)
         means = tuple(travel.means[name] for name in largest.persons)
         context.vault.ledger.check(structs.replace(largest, means=means))

@@ -20,6 +20,7 @@ NODES = 16  # of a quadrature, in each of three parts
 MOST_ROWS, LEAST_RATE = 16.5, -21.0  # natural logarithms; beyond, the table goes on in lines
 FAR = 30.0  # exponents of e beyond this leave nothing
 LEAST_SHARE = 1e-12  # smaller ones are none
+LEAST_EXPECTED = 1e-290  # people; nobody is expected below
 ROUNDING = 1e-9  # of rows that are counted in parts
 
 
@@ -64,7 +65,7 @@ def risk(alike: Alike, share: float) -> Floats:
     else:
         found = 1 / rows
     if sampled.any():
-        rows, prior = rows[sampled], SHAPE / alike.expected[sampled]
+        rows, prior = rows[sampled], SHAPE / np.maximum(alike.expected[sampled], LEAST_EXPECTED)
         rate = np.log((rows / alike.people[sampled] + prior) / (1 + prior))
         within = _looked_up(_table(1.0), rows, rate)
         if share < 1:  # the table of this share must not make it less, by its own error

@@ -207,3 +207,13 @@ def test_phrasings_come_with_a_background() -> None:
             options(**{name: Path("x.csv")})
         assert isinstance(caught.value, ReticentError)
         assert "together" in caught.value.what
+
+
+def test_one_query_is_told_from_the_rest() -> None:
+    """Of two classes the library keeps one row of weights; the model has one for each."""
+    known = (tuple(f"walk the dog {each}" for each in range(20)),)
+    others = tuple((f"topic {each % 8}", f"capital of country {each}") for each in range(40))
+    fit = fit_classifier(["dogs"], Texts(known, others))
+    assert fit.classifier.weights.shape == (2, 512)
+    assert fit.figures["reading_top1"] == 1.0
+    assert fit.figures["reading_accepted"] == 1.0

@@ -64,12 +64,12 @@ STANDING = {
     "agent/decision": Size(1_375, 11),
     "agent/lab": Size(4_167, 40),
     "agent/model": Size(1_193, 11),
-    "agent/tradeoff": Size(2_063, 17),
+    "agent/tradeoff": Size(2_064, 17),
     "agent/tui": Size(3_841, 23),
     "agent/vault": Size(2_663, 16),
     "agent/wire": Size(1_036, 11),
     "policy": Size(2_233, 14),
-    "agent/build": Size(1_382, 15),
+    "agent/build": Size(1_385, 15),
     "agent/words": Size(746, 6),
 }
 

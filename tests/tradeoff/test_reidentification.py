@@ -222,3 +222,8 @@ def test_the_estimate_is_an_array() -> None:
     assert found.shape == (2,)
     assert found[0] == 0.25
     assert alike.rows.tolist() == [4.0, 1.0]
+
+
+def test_who_nobody_expects_is_recognised() -> None:
+    """A number too small for floats must not pass for no risk at all."""
+    assert of(1, 1_000.0, 0.0) == pytest.approx(1.0)
