@@ -11,9 +11,9 @@ PATIENCE = 60.0  # seconds, for what takes a fraction of one
 LOOK = 0.01  # seconds between two looks
 
 
-def until(holds: Callable[[], Any], what: str = "it") -> Any:  # noqa: ANN401  (what holds)
+def until(holds: Callable[[], Any], what: str = "it", patience: float = PATIENCE) -> Any:  # noqa: ANN401
     """Wait until something holds, and return it."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + patience
     while not (found := holds()):
         assert time.monotonic() < end, f"{what} does not come to hold"
         time.sleep(LOOK)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 
 class Gone(Exception):  # noqa: N818  (what happens to a page is no error)
@@ -90,10 +90,18 @@ class Driver(ABC):
         except Gone:
             return None
 
-    def shows(self, title: str) -> None:
+    def shows(self, title: str, patience: float = PATIENCE) -> None:
         """Wait until a page of this title is whole."""
         whole = "return document.readyState === 'complete' && document.title"
-        until(lambda: self.tried(whole) == title, f"a page that says {title!r}")
+        until(lambda: self.tried(whole) == title, f"a page that says {title!r}", patience)
+
+    def is_shown(self, title: str) -> bool:
+        """Wait a quarter of the time for the same, and say whether it came."""
+        try:
+            self.shows(title, PATIENCE / 4)
+        except AssertionError:
+            return False
+        return True
 
     def arrive(self, url: str) -> None:
         """Go to another address, and wait until a page of the web is there and whole."""
