@@ -38,7 +38,7 @@ COMMANDS = {
     "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
     "browser": Deferred("agent.cli.browser", "Connect your browsers."),
     "daemon": Deferred("agent.cli.daemon", "Run, stop and check the daemon that answers."),
-    "demo": Deferred("agent.cli.demo", "Watch eight requests of a fictional developer."),
+    "demo": Deferred("agent.cli.demo", "Watch eight requests of a fictional mother of two."),
     "init": Deferred("agent.cli.init", "Set up: a passphrase, a policy and your facts."),
     "lab": Deferred("agent.cli.lab", "Repeat the studies behind reticent."),
     "lock": Deferred("agent.cli.status", "Close the vault, so that nothing is sent."),

@@ -2,9 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import islice
 from typing import NamedTuple
 
 import click
@@ -14,11 +13,12 @@ from agent.cli.options import PIPE, QUERY, json_option, option
 from agent.cli.printing import note, numeric, page, paragraph, table, wide
 from agent.daemon.model_registry import ModelRegistry
 from agent.model.file import read as read_model
-from agent.model.model import Model
+from agent.model.model import Model, surest
+from agent.model.reading import Reading
 from agent.paths import paths
 from agent.words.figures import counted
+from agent.words.titles import surely
 
-BATCH = 1_000  # texts
 COLUMNS = (numeric("probability"), wide("query"), wide("model"))
 UNREAD = "Nothing is sent with this text: the models know no query that it surely means."
 
@@ -46,13 +46,13 @@ def read(words: tuple[str, ...], model: str | None, *, as_json: bool) -> None:
     models = _models(model)
     lines = sys.stdin if text == PIPE else iter([QUERY.convert(text, None, None)])
     bad = 0
-    while batch := [line.rstrip("\r\n") for line in islice(lines, BATCH)]:
-        texts = [each.encode(errors="surrogateescape").decode(errors="replace") for each in batch]
-        bad += sum(shown != given for shown, given in zip(texts, batch, strict=True))
-        asked = [shown if shown == given else "" for shown, given in zip(texts, batch, strict=True)]
-        for shown, (meant, candidates) in zip(texts, _meanings(asked, models), strict=True):
-            record = _record(shown, meant, candidates)
-            click.echo(json.dumps(record) if as_json else _page(shown, meant, candidates))
+    for line in lines:
+        given = line.rstrip("\r\n")
+        shown = given.encode(errors="surrogateescape").decode(errors="replace")
+        bad += shown != given
+        meant, candidates = _meanings(shown if shown == given else "", models)
+        record = _record(shown, meant, candidates)
+        click.echo(json.dumps(record) if as_json else _page(shown, meant, candidates))
     if bad:
         note(f"{counted(bad, 'line')} not text in UTF-8 could not be read")
 
@@ -64,22 +64,17 @@ def _models(named: str | None) -> list[Model]:
     return registry.usable(keys, now) or [registry.of(None, keys, now)]
 
 
-def _meanings(
-    texts: Sequence[str], models: Sequence[Model]
-) -> Iterator[tuple[Meaning | None, list[Meaning]]]:
-    """Yield what each text means, None where no model is sure, and what it may mean to any."""
-    for readings in zip(*(model.read_all(texts) for model in models), strict=True):
-        sure, candidates = [], []
-        for model, reading in zip(models, readings, strict=True):
-            found = [
-                Meaning(query.text, query.title, model.id, each.probability)
-                for each in reading.candidates
-                for query in [model.queries[each.query]]
-            ]
-            candidates += found
-            sure += found[: reading.query is not None]
-        surest = max(sure, key=lambda each: each.probability, default=None)  # the first of equals
-        yield surest, sorted(candidates, key=lambda each: (each != surest, -each.probability))
+def _meanings(text: str, models: Sequence[Model]) -> tuple[Meaning | None, list[Meaning]]:
+    """Return what a text means, None where no model is sure, and what it may mean to any."""
+
+    def found(model: Model, reading: Reading) -> list[Meaning]:
+        pairs = ((model.queries[each.query], each.probability) for each in reading.candidates)
+        return [Meaning(query.text, query.title, model.id, share) for query, share in pairs]
+
+    model, reading = surest(text, models, Model.read)
+    meant = None if reading.query is None else found(model, reading)[0]
+    candidates = [each for other in models for each in found(other, other.read(text))]
+    return meant, sorted(candidates, key=lambda each: (each != meant, -each.probability))
 
 
 def _record(text: str, meant: Meaning | None, candidates: Sequence[Meaning]) -> dict[str, object]:
@@ -96,12 +91,8 @@ def _page(text: str, meant: Meaning | None, candidates: Sequence[Meaning]) -> st
     """Return what a person is told of a text."""
     said = UNREAD
     if meant is not None:
-        said = f"This means {meant.title} ({_chance(meant)}), by the model {meant.model}."
-    rows = [(_chance(each), each.title, each.model) for each in candidates]
+        said = (
+            f"This means {meant.title} ({surely(meant.probability)}), by the model {meant.model}."
+        )
+    rows = [(surely(each.probability), each.title, each.model) for each in candidates]
     return page(text, paragraph(said), table(COLUMNS, rows))
-
-
-def _chance(meaning: Meaning) -> str:
-    """Return a probability in per cent; none that is estimated is certain."""
-    exact = meaning.probability == 1
-    return "100 %" if exact else f"{min(100 * meaning.probability, 99):.0f} %"

@@ -91,8 +91,13 @@ def read_as(found: ReadAs | None) -> str:
     """Return what a text was read as, how surely where there is a doubt, or that it was not."""
     if found is None:
         return UNREAD
-    doubt = "" if found.probability >= 1 else f" ({floor(100 * found.probability)} % sure)"
+    doubt = "" if found.probability >= 1 else f" ({surely(found.probability)} sure)"
     return f"{quoted(found.title)}{doubt}"
+
+
+def surely(probability: float) -> str:
+    """Return a probability in per cent, never rounded up: none that is estimated is certain."""
+    return f"{floor(100 * probability)} %"
 
 
 def titled(names: Iterable[str], titles: Titles = NONE) -> list[str]:

@@ -13,6 +13,7 @@ PARTS = (
     "appending",
     "lazy",
     "heldout",
+    "reading",
     "building",
 )
 

@@ -122,27 +122,18 @@ def test_any_bytes_are_a_description_or_refused(
         read_description(path)
 
 
+SEX = "[attributes.gender]\nconcept = 'sex'\nsame_as"
+
+
 @pytest.mark.parametrize(
     ("text", "what", "hint"),
     [
         ("[attributes.sise]", "unknown attribute 'sise'", "'size'"),
         ("[attributes.street]\nrefines = 'quartr'", "unknown attribute 'quartr'", "'quarter'"),
         ("[attributes.gender]\nconcept = 'sexx'", "unknown concept 'sexx'", "'sex'"),
-        (
-            "[attributes.gender]\nconcept = 'sex'\nsame_as.women = 'female'",
-            "unknown value 'women'",
-            "'woman'",
-        ),
-        (
-            "[attributes.gender]\nconcept = 'sex'\nsame_as.woman = 'femal'",
-            "unknown value of concept 'sex' 'femal'",
-            "'female'",
-        ),
-        (
-            "[attributes.gender]\nconcept = 'sex'\nsame_as = { man = 'male', other = 'male' }",
-            "two values have the concept 'male'",
-            "fits it best",
-        ),
+        (f"{SEX}.women = 'female'", "unknown value 'women'", "'woman'"),
+        (f"{SEX}.woman = 'femal'", "unknown value of concept 'sex' 'femal'", "'female'"),
+        (f"{SEX} = {{ man = 'male', other = 'male' }}", "values have the concept 'male'", "fits"),
         ("[queries.'day off']\ntitle = 'x'", "unknown query 'day off'", "'days off'"),
         ("without = ['yaer']", "unknown column 'yaer'", "'year'"),
         ("weights = 'weigth'", "unknown column 'weigth'", "'weight'"),

@@ -11,8 +11,7 @@ from agent.model.file import SUFFIX, read, shipped_model
 from agent.model.lookup import normalise
 from agent.model.model import Model
 from examples.phrasings import DATA, MODELS, phrasings_of, write_background
-
-EVERYDAY = DATA / "everyday.csv"
+from tests.bench.reading import EVERYDAY, everyday
 
 
 def rows(path: Path) -> Iterator[dict[str, str]]:
@@ -33,21 +32,7 @@ def test_people_are_read_rightly_or_not_at_all(models: list[Model]) -> None:
 
     Some of the texts that mean no query come close to one, and these are what is read wrongly.
     """
-    everyday = [*rows(EVERYDAY)]
-    read_by = [(model, model.read_all([row["text"] for row in everyday])) for model in models]
-    known, right, unknown = [], [], []
-    for at, row in enumerate(everyday):
-        sure = [
-            (readings[at].candidates[0].probability, model.queries[query].text)
-            for model, readings in read_by
-            if (query := readings[at].query) is not None
-        ]
-        if not row["query"]:
-            unknown.append(bool(sure))
-            continue
-        known.append(bool(sure))
-        if sure:
-            right.append(max(sure)[1] in row["query"].split("|"))
+    known, right, unknown = everyday(models)
     assert (len(known), len(unknown)) == (160, 80)
     assert sum(known) / len(known) >= 0.55
     assert sum(right) / len(right) >= 0.95
@@ -61,8 +46,8 @@ def test_nothing_was_learned_from_them(tmp_path: Path) -> None:
         write_background(model, tmp_path / "background.csv")
         for table in (phrasings_of(model), tmp_path / "background.csv"):
             learned |= {normalise(row["text"]) for row in rows(table)}
-    everyday = {normalise(row["text"]) for row in rows(EVERYDAY)}
-    assert everyday & learned <= {"tabs or spaces"}
+    texts = {normalise(row["text"]) for row in rows(EVERYDAY)}
+    assert texts & learned <= {"tabs or spaces"}
 
 
 def test_the_shipped_models_promise_what_they_should(models: list[Model]) -> None:
