@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +30,7 @@ from agent.vault.vault_files import Location, check_free
 from agent.wire.records import Implied
 from agent.words.figures import counted
 from agent.words.notices import also
-from agent.words.titles import UNSPECIFIED, in_order, question, value_title
+from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, question, value_title
 from policy.read import preset_text
 
 PRESETS = ("generous", "balanced", "strict")
@@ -64,6 +64,14 @@ CODE = (
     "Your recovery code, shown only once. Write it on paper and keep it away from this machine: it "
     "opens the vault if you forget the passphrase."
 )
+ABOUT_YOU = (
+    "Now a few questions about you, on the facts that help most. The answers stay in the vault, "
+    "encrypted; only what your policy allows is ever sent."
+)
+KEYS = (
+    f"Enter skips a question, and that fact is never sent. {BACK} goes back one question, {REST} "
+    "skips the rest. 0 lets others learn that you prefer not to say."
+)
 PIPED = "Read the passphrase from the standard input, and ask nothing."
 KEYRING = "Keep a key in this desktop's keyring too, to unlock without the passphrase?"
 ABOVE = 3  # lines from the recovery code to that below the question whether it is written down
@@ -88,65 +96,100 @@ def ask_preset() -> str:
             told(f"{error.what}: {error.hint}.")
 
 
-def most_useful(models: Sequence[Model]) -> list[Fact]:
-    """Return every fact once, those first that help most on their own, over all of the models."""
+def concerned(models: Sequence[Model]) -> list[Model]:
+    """Return the models whose questions concern the user: the first, and those they say."""
+    others = (each for each in models[1:] if click.confirm(concerns(each.id), err=True))
+    return [*models[:1], *others]
+
+
+def most_useful(models: Sequence[Model], of: Sequence[Model]) -> list[Fact]:
+    """Return the facts of the models ``of``, those first that help most on their own.
+
+    A fact that others follow from comes before them. ``models``: all, by which facts are named.
+    """
 
     def gain(fact: Fact) -> float:
         return sum(
             float(model.mean_utility().value(1 << model.index(each.name)))
             for model, each in fact.attributes
+            if model in of
         )
 
-    return sorted(Concepts(models).facts().values(), key=gain, reverse=True)
+    facts = Concepts(models).facts().values()
+    known = [fact for fact in facts if any(model in of for model, _ in fact.attributes)]
+    found: dict[str, Fact] = {}
+    for fact in sorted(known, key=gain, reverse=True):
+        above = (each for each in known if any(fact.name in row for _, row in _rows(each, known)))
+        found |= {each.name: each for each in (*above, fact) if each.name not in found}
+    return [*found.values()]
 
 
-def ask_values(asked: Sequence[Fact]) -> dict[str, str]:
+def ask_values(asked: Sequence[Fact], known: Mapping[str, str] = NONE) -> dict[str, str]:
     """Return values of facts as somebody at the terminal gives them, without skipped ones.
 
     What follows from an answer is not asked, and gives way to it where it was asked before.
+    ``known``: values that are set. Enter keeps them, and an answer that one came back to.
     """
-    values: dict[str, str] = {}
-    number = 0
-    while number < len(asked):
-        attribute, follow = asked[number], _following(values, asked)
-        if attribute.name in follow:
-            number += 1
+    given: dict[str, str] = {}
+    at = 0
+    while at < len(asked):
+        values, fact = {**known, **given}, asked[at]
+        follow = _following(values, asked)
+        left = [index for index, each in enumerate(asked) if each.name not in follow]
+        if at not in left:
+            at += 1
             continue
-        shown = question(printable(attribute.title))
-        click.echo(f"\n{number + 1} of {len(asked)}: {shown}", err=True)
-        answer = _ask_value(attribute)
+        shown = question(printable(fact.title))
+        click.echo(f"\n{left.index(at) + 1} of {len(left)}: {shown}", err=True)
+        answer = _ask_value(fact, _offered(fact, values, asked), kept=fact.name in values)
         if answer == REST:
             break
         if answer == BACK:
-            number = max((at for at in range(number) if asked[at].name not in follow), default=0)
+            at = max((each for each in left if each < at), default=at)
             continue
-        values.pop(attribute.name, None)
-        values |= {attribute.name: answer} if answer else {}
-        follow = _following(values, asked)
-        values = {name: value for name, value in values.items() if name not in follow}
-        number += 1
-    return values
+        given |= {fact.name: answer} if answer else {}
+        at += 1
+    follow = _following({**known, **given}, asked)
+    return {name: value for name, value in given.items() if name not in follow}
+
+
+def _rows(fact: Fact, asked: Sequence[Fact]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield values of a fact, and what each implies of those that are asked, by their names."""
+    for model, each in fact.attributes:
+        for value, row in each.implies.items():
+            pairs = ((other, name) for other in asked for name in row)
+            yield (
+                value,
+                {f.name: row[name] for f, name in pairs if f.called(f"{model.id}.{name}")},
+            )
 
 
 def _following(values: Mapping[str, str], asked: Sequence[Fact]) -> set[str]:
-    """Return which of the facts follow from answers."""
-    implied = {
-        f"{model.id}.{name}"
-        for fact in asked
-        for model, each in fact.attributes
-        for name in each.implies.get(values.get(fact.name, ""), ())
-    }
-    return {fact.name for fact in asked if any(map(fact.called, implied))}
+    """Return which of the facts need no question: "no job" once says all about the job."""
+    found: set[str] = set()
+    for fact in asked:
+        for value, row in _rows(fact, asked):
+            if fact.name in values:
+                found |= row.keys() if values[fact.name] == value else set()
+            elif row.items() & values.items():
+                found |= row.keys() - values.keys()
+    return found
 
 
-def _ask_value(attribute: Fact) -> str:
-    """Return one value, REST, BACK, or nothing where it is skipped; what is typed is not echoed."""
-    values = in_order(attribute.values[1:])
+def _offered(fact: Fact, values: Mapping[str, str], asked: Sequence[Fact]) -> list[str]:
+    """Return the values to choose from: none that only another answer than that given implies."""
+    above = (each for each in asked if values.get(each.name, UNSPECIFIED) != UNSPECIFIED)
+    gone = {row.get(fact.name) for each in above for _, row in _rows(each, [fact])}
+    return in_order(value for value in fact.choices[1:] if value not in gone)
+
+
+def _ask_value(attribute: Fact, values: Sequence[str], *, kept: bool) -> str:
+    """Return one value, REST, BACK, or nothing for Enter; what is typed is not echoed."""
     titles = [value_title(each, attribute.title) for each in values]
     numbered = [*enumerate(titles, start=1), (0, "prefer not to say")]
     click.echo(facts((str(number), title) for number, title in numbered), err=True)
     while True:
-        text = _line("Number")
+        text = _line("Number, or Enter to keep your answer" if kept else "Number")
         if text in {"", REST, BACK}:
             return text
         for names in (values, titles):
@@ -309,16 +352,12 @@ def ask_first_values(models: Sequence[Model]) -> Values:
 
     The facts of the first model come first: it is of what everybody does.
     """
-    useful = most_useful(models)
-    first = sorted(useful[:DOZEN], key=lambda fact: models.index(fact.attributes[0][0]))
+    told(ABOUT_YOU)
+    useful = most_useful(models, concerned(models))
+    easy = [each for each in useful if not any(own.sensitivity for _, own in each.attributes)]
+    first = sorted(easy[:DOZEN], key=lambda fact: models.index(fact.attributes[0][0]))
     rest = counted(len(useful) - len(first), "question")
-    told(
-        f"Now {counted(len(first), 'question')} about you, on the facts that help most. The"
-        " answers stay in the vault; only what your policy allows is ever sent. Enter skips a"
-        f" question, and that fact is never sent; {BACK} goes back one question, {REST} skips"
-        " the rest. 0 lets others learn that you prefer not to say. `reticent profile edit`"
-        f" has the other {rest}, at any time."
-    )
+    told(f"{KEYS} `reticent profile edit` has {rest} more, at any time.")
     values = ask_values(first)
     after = planned({}, values, (), models)
     _tell_implied(values, after, models)

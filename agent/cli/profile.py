@@ -1,7 +1,7 @@
 """`reticent profile`: the user's own values."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -11,7 +11,7 @@ import msgspec
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands
-from agent.cli.init import ask_values, chosen, most_useful
+from agent.cli.init import ask_values, chosen, concerned, most_useful
 from agent.cli.options import PATH, Answer, answers, at_terminal, names, option, yes_option
 from agent.cli.printing import Column, facts, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
@@ -67,7 +67,10 @@ def show(*, reveal: bool) -> Answer:
         with suppress(ReticentError):  # what cannot be read is shown by its own name
             known = Concepts(_models(client) if len(values) > 1 else ())
     shared = {each.id for each in known.models} & values.keys()
-    united = _united(values, known, reveal=reveal) if len(shared) > 1 else []
+    united = [
+        (fact.title, value_title(value, fact.title) if reveal else MASK, ", ".join(of))
+        for fact, value, of in (_told(values, known) if len(shared) > 1 else ())
+    ]
     if not reveal:
         values = {model: dict.fromkeys(each, MASK) for model, each in values.items()}
     parts = []
@@ -86,19 +89,16 @@ def show(*, reveal: bool) -> Answer:
     return Answer({"values": values}, "\n\n".join(parts or none))
 
 
-def _united(
-    values: Mapping[str, Mapping[str, str]], known: Concepts, *, reveal: bool
-) -> list[tuple[str, str, str]]:
-    """Return every fact that is set once: its title, its value, and the models that use it."""
-    rows = []
+def _told(
+    values: Mapping[str, Mapping[str, str]], known: Concepts
+) -> Iterator[tuple[Fact, str, list[str]]]:
+    """Yield every fact that is set, once, with its value and the models that use it."""
     for fact in known.facts().values():
         own = {m.id: values.get(m.id, {}).get(each.name) for m, each in fact.attributes}
         set_ = {model: value for model, value in own.items() if value is not None}
         if set_:
             value = next((each for each in set_.values() if each != UNSPECIFIED), UNSPECIFIED)
-            shown = value_title(value, fact.title) if reveal else MASK
-            rows.append((fact.title, shown, ", ".join(set_)))
-    return rows
+            yield fact, value, [*set_]
 
 
 @profile.command()
@@ -138,7 +138,9 @@ def edit(*, model: str | None) -> Answer:
     _check_terminal()
     with door() as client:
         models = _models(client, model)
-        values = ask_values(most_useful(models))
+        known = _told(client.call("profile").values, Concepts(models))
+        asked = most_useful(models, concerned(models))
+        values = ask_values(asked, {fact.name: value for fact, value, _ in known})
         return _change(client, ProfileChange(model=model, set=values))
 
 

@@ -127,7 +127,7 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.
             name=name,
             title=attribute.title,
             scope=attribute.scope,
-            values=[*(attribute.values if fact is None else fact.values)],
+            values=[*(attribute.values if fact is None else fact.choices)],
             refines=attribute.refines,
             model=model.id,
             disclose=disclose,

@@ -39,6 +39,15 @@ class Fact(NamedTuple):
     values: tuple[str, ...]
     attributes: tuple[tuple[Model, Attribute], ...]
 
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values of one model, so that no two of them overlap: of that which can say most."""
+
+        def says(own: tuple[Model, Attribute]) -> tuple[int, int]:
+            return len({*own[1].value_concepts} - {None}), len(own[1].values)
+
+        return max(self.attributes, key=says)[1].values
+
     def called(self, name: str) -> bool:
         """Say whether it has this name in a model, or as MODEL.NAME."""
         return any(name in {each.name, f"{m.id}.{each.name}"} for m, each in self.attributes)

@@ -31,6 +31,7 @@ SCALES = (  # values in their natural order, each scale on its own
         *("professional", "doctoral", "doctoral_professional"),
     ),
 )
+CONCERNS = {"so2017": "Do you write software, in a job or as a hobby?"}  # by the id of a model
 _RANGE = re.compile(r"(?P<under>lt_)?(?P<low>\d+)(?:_(?P<high>\d+|up))?")
 _ONE = {"years": "year", "people": "person", "hours": "hour", "days": "day", "children": "child"}
 _UNIT = re.compile(r"(?:number of )?(years|people|hours|days|children)\b")
@@ -58,6 +59,11 @@ def value_title(value: str, attribute: str = "") -> str:
     if unit and text == "1":
         return f"1 {_ONE[unit[1]]}"
     return f"{text} {unit[1]}" if unit else text
+
+
+def concerns(model: str) -> str:
+    """Return the question whether a model's facts are of any concern to the user."""
+    return CONCERNS.get(model, f"Do you have facts for the model {model}?")
 
 
 def question(title: str) -> str:

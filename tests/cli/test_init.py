@@ -13,7 +13,7 @@ import click
 import pytest
 
 from agent.cli import prompts
-from agent.cli.init import DOZEN, ask_values, ask_written_down, chosen, most_useful
+from agent.cli.init import ask_values, ask_written_down, chosen, most_useful
 from agent.errors import UsageError, VaultError
 from agent.model.concepts import Concepts
 from agent.model.file import read, shipped_model, shipped_models, write
@@ -199,7 +199,21 @@ def test_everything_is_asked(answering: Begin) -> None:
     words = PASSPHRASE
     ran = answering(
         secrets=("short", "", words, "other", words, words),
-        answers=("y", "Strict", "35 to 44", "no such", "SALES", "<", "1", "-", ""),
+        answers=(
+            "y",
+            "Strict",
+            "",
+            "35 to 44",
+            "1",
+            "no such",
+            "SALES",
+            "<",
+            "1",
+            "<",
+            "",
+            "-",
+            "",
+        ),
     )
     assert ran.code == 0
     assert "These differ; try again." in ran.err
@@ -208,28 +222,44 @@ def test_everything_is_asked(answering: Begin) -> None:
     assert preset() == "strict"
     atus = read(shipped_model())
     first = in_order(atus.attributes[atus.index("occupation")].values[1:])[0]
-    assert kept() == {"atus": {"age": "35_44", "occupation": first}}
+    assert kept() == {"atus": {"age": "35_44", "work": "employed", "occupation": first}}
     assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery", "keyring"]
     assert "sales" not in ran.out
     assert "1 of 12: Age: which fits you?" in ran.err
-    assert "`reticent profile edit` has the other 48 questions" in " ".join(ran.err.split())
+    assert "Do you write software" in ran.err
+    assert "`reticent profile edit` has 10 questions more" in " ".join(ran.err.split())
 
 
 def test_what_helps_most_is_asked_first() -> None:
-    """By the models' own utilities: the most private facts are not among them."""
+    """By the models' own utilities, and after what it may follow from."""
     models = [read(each) for each in shipped_models()]
-    first = most_useful(models)
-    assert {each.name for each in first} == {
-        each.name for each in Concepts(models).facts().values()
-    }
+    every = Concepts(models).facts().values()
+    names = [each.name for each in most_useful(models, models)]
+    assert sorted(names) == sorted(each.name for each in every)
+    above = {"student": "age", "youngest_child": "children"}
+    above |= dict.fromkeys(("hours", "atus.occupation", "industry", "employer"), "work")
+    assert all(names.index(one) < names.index(other) for other, one in above.items())
     gains = [
         sum(m.mean_utility().value(1 << m.index(own.name)) for m, own in each.attributes)
-        for each in first
+        for name in names
+        for each in every
+        if each.name == name and name not in above.values()
     ]
     assert gains == sorted(gains, reverse=True)
-    private = {"sex", "race", "hispanic", "citizen", "born_in_us", "income", "salary"}
-    assert private.isdisjoint(each.name for each in first[:DOZEN])
-    assert len({each.attributes[0][0].id for each in first[:DOZEN]}) == len(models)
+    [life] = {each.attributes[0][0].id for each in most_useful(models, models[:1])}
+    assert life == "atus"
+
+
+def test_no_two_answers_to_a_question_overlap() -> None:
+    """They are those of one model, which says all that the models have in common."""
+    models = [read(each) for each in shipped_models()]
+    facts = {each.name: each for each in Concepts(models).facts().values()}
+    assert facts["student"].choices == ("unspecified", "no", "yes", "not_asked")
+    assert facts["sex"].choices == ("unspecified", "female", "male", "other")
+    for each in facts.values():
+        [own] = {own for _, own in each.attributes if own.values == each.choices}
+        shared = {concept for _, other in each.attributes for concept in other.value_concepts}
+        assert len(each.attributes) == 1 or shared <= {*own.value_concepts, None}
 
 
 def test_everything_can_be_skipped(answering: Begin) -> None:
@@ -258,21 +288,28 @@ def test_another_model_has_its_own_questions(answering: Begin, village: Path) ->
     ("answers", "values"),
     [
         (("2", "1"), {"work": "unemployed", "region": "south"}),
-        (("1", "1", "1"), {"work": "employed", "hours": "full_time", "region": "south"}),
-        (("2", "<", "1", "2", ""), {"work": "employed", "hours": "part_time"}),
+        (("1", "2", "1"), {"work": "employed", "hours": "full_time", "region": "south"}),
+        (("2", "<", "1", "1", ""), {"work": "employed", "hours": "part_time"}),
+        (("1", "1", "<", "", "<", "<", "", "", ""), {"work": "employed", "hours": "part_time"}),
+        (("1", "1", "<", "<", "2", "1"), {"work": "unemployed", "region": "south"}),
+        (("1", "no_job", "1", ""), {"work": "employed", "hours": "part_time"}),
+        (("", "no_job", ""), {"hours": "no_job"}),
         (("2", "-"), {"work": "unemployed"}),
     ],
 )
 def test_what_follows_from_an_answer_is_not_asked(
     monkeypatch: pytest.MonkeyPatch, answers: tuple[str, ...], values: dict[str, str]
 ) -> None:
-    """Nor come back to; answered before, it gives way."""
+    """Nor offered, nor come back to; answered before, it gives way. Enter keeps an answer."""
     known = Concepts([LIFE]).facts().values()
     facts = {each.name: each for each in known}
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
     assert ask_values([facts[name] for name in ("work", "hours", "region")]) == values
     monkeypatch.setattr("sys.stdin", io.StringIO("1\n2\n"))
     assert ask_values([facts[name] for name in ("hours", "work")]) == {"work": "unemployed"}
+    monkeypatch.setattr("sys.stdin", io.StringIO("\nno_job\n"))
+    asked = [facts[name] for name in ("work", "hours", "employer")]
+    assert ask_values(asked) == {"hours": "no_job"}
 
 
 def test_what_follows_is_said_and_a_contradiction_refused(begin: Begin, tmp_path: Path) -> None:
