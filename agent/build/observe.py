@@ -16,17 +16,6 @@ from agent.build import tables
 from agent.build.canonical import Events, Observed, arranged, observed
 from agent.build.describe import AttributeNote, concept_of
 from agent.build.options import BuildOptions, Half
-from agent.build.tables import (
-    LEFT_OUT,
-    USER,
-    Described,
-    Source,
-    Values,
-    clean,
-    coded_users,
-    distinct_values,
-    numbered,
-)
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute, Scope, wrong_implication
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
@@ -65,7 +54,7 @@ class Users(NamedTuple):
 
 
 def read_users(
-    users: ibis.Table, values: Values, half: Half | None, weights: str | None = None
+    users: ibis.Table, values: tables.Values, half: Half | None, weights: str | None = None
 ) -> Users:
     """Return the users in ``half``, or all; ``values``: of each person attribute, by name.
 
@@ -73,9 +62,9 @@ def read_users(
     Raises BuildError if a user has no id or occurs twice, if there are none, or for a weight
     below 1.
     """
-    found = coded_users(users, values).to_pyarrow()
-    ids: list[str] = found[USER].to_pylist()
-    unnamed = found[USER].null_count
+    found = tables.coded_users(users, values).to_pyarrow()
+    ids: list[str] = found[tables.USER].to_pylist()
+    unnamed = found[tables.USER].null_count
     if unnamed:
         what = f"the users table has {unnamed} rows without a user"
         raise BuildError(what, "give every row an id in the column 'user'")
@@ -90,7 +79,7 @@ def read_users(
         chosen = in_half_a(ids, HALF_KEY) == (half == "A")
     if not chosen.any():
         raise BuildError("no users to build from", "give a users table with more rows")
-    person = np.where(chosen, np.cumsum(chosen) - 1, LEFT_OUT)
+    person = np.where(chosen, np.cumsum(chosen) - 1, tables.LEFT_OUT)
     table = ibis.memtable(
         {"known_user": ids, "person": person}, schema={"known_user": "string", "person": "int32"}
     )
@@ -108,7 +97,7 @@ def weights_of(
     weights: NDArray[np.float64] = found["number"].to_numpy()
     wrong = np.flatnonzero(~((weights >= MIN_PEOPLE) & (weights <= MAX_WEIGHT)))
     if len(wrong):
-        user, text = (found[each][int(wrong[0])].as_py() for each in (USER, "text"))
+        user, text = (found[each][int(wrong[0])].as_py() for each in (tables.USER, "text"))
         what = f"column {column!r} has {'no weight' if text is None else repr(text[:40])}"
         hint = f"a weight is how many people a row stands for, from 1 to {MAX_WEIGHT:g}"
         raise BuildError(f"{what} in the row of user {user!r}", hint)
@@ -116,7 +105,7 @@ def weights_of(
     return np.asarray(weights[chosen] * scale)
 
 
-def attributes_of(source: Source, options: BuildOptions) -> tuple[Attribute, ...]:
+def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribute, ...]:
     """Return the attributes, those of persons first, in the order of the columns.
 
     The values of each are "unspecified", those it is described with, and those in the table, in
@@ -133,10 +122,10 @@ def attributes_of(source: Source, options: BuildOptions) -> tuple[Attribute, ...
     lists: dict[str, list[str | None]] = {}
     for table, names in ((source.users, source.persons), (source.events, source.requests)):
         if names:
-            lists |= distinct_values(table, names).to_pyarrow().to_pylist()[0]
+            lists |= tables.distinct_values(table, names).to_pyarrow().to_pylist()[0]
     attributes = []
     for name, scope in scopes.items():
-        known = source.described.get(name) or Described(name.replace("_", " "))
+        known = source.described.get(name) or tables.Described(name.replace("_", " "))
         note = options.attributes.get(name) or AttributeNote(concept=known.concept)
         found = sorted({each for each in lists[name] or () if each is not None} - {UNSPECIFIED})
         if len(found) >= MAX_VALUES:
@@ -229,7 +218,7 @@ class Observations:
         return tuple(len(attribute.values) for attribute in self.attributes)
 
 
-def observe(source: Source, options: BuildOptions) -> Observations:
+def observe(source: tables.Source, options: BuildOptions) -> Observations:
     """Return what the tables hold about ``options.half`` of the users, or about all.
 
     Queries whose texts are normalised alike are one, called by the normalised text; those with
@@ -237,7 +226,7 @@ def observe(source: Source, options: BuildOptions) -> Observations:
     Raises BuildError if the tables cannot make a model, UsageError for a description that does
     not fit them.
     """
-    everything = clean(source)
+    everything = tables.clean(source)
     weighing = () if options.weights is None else (options.weights,)
     source = everything.without((*options.without, *weighing))
     attributes = attributes_of(source, options)
@@ -246,7 +235,7 @@ def observe(source: Source, options: BuildOptions) -> Observations:
     users = read_users(everything.users, persons, options.half, options.weights)
     check_ladders(users.codes, attributes)
     check_implications(users.codes, attributes)
-    texts, numbers = numbered(source.events.select("query"))
+    texts, numbers = tables.numbered(source.events.select("query"))
     for text in options.queries:
         if normalise(text) not in (known := texts.to_pylist()):
             raise UsageError.unknown("query", text, known)

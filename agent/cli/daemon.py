@@ -15,25 +15,11 @@ from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.options import Answer, OneOf, answers, json_option, record
 from agent.cli.printing import listing, paragraph, printable
+from agent.daemon import service as services
 from agent.daemon.checks import Machine, listens
 from agent.daemon.doctor import examine
 from agent.daemon.run import Options
 from agent.daemon.run import run as run_daemon
-from agent.daemon.service import (
-    Manager,
-    UnitFile,
-    files,
-    foreign,
-    forgetting,
-    listening,
-    look_at_units,
-    reachable,
-    remove,
-    run,
-    starting,
-    stopping,
-    write,
-)
 from agent.daemon.sockets import TOKEN, alone
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.files import private_folder
@@ -61,14 +47,14 @@ def daemon() -> None:
     """
 
 
-def usual() -> Manager:
+def usual() -> services.Manager:
     """Return the manager of services that this system has."""
     return "launchd" if sys.platform == "darwin" else "systemd"
 
 
-def written(manager: Manager) -> list[UnitFile]:
+def written(manager: services.Manager) -> list[services.UnitFile]:
     """Return the files of the service as they would be written now."""
-    return files(manager, sys.executable, os.environ)
+    return services.files(manager, sys.executable, os.environ)
 
 
 manager_option = click.option(
@@ -88,7 +74,7 @@ def service() -> None:
 @click.option("--print", "only_print", is_flag=True, help="Show the files, and write nothing.")
 @manager_option
 @answers
-def install(manager: Manager, *, only_print: bool) -> Answer:
+def install(manager: services.Manager, *, only_print: bool) -> Answer:
     """Install the daemon as a service of your user, and start listening.
 
     If the system's service manager does not answer, it shows you the commands to run.
@@ -98,15 +84,15 @@ def install(manager: Manager, *, only_print: bool) -> Answer:
         pages = (f"{printable(str(each.path))}:\n\n{each.text}" for each in units)
         found = [{"path": str(each.path), "text": each.text} for each in units]
         return Answer({"files": found}, "\n".join(pages))
-    again = bool(look_at_units(units).present)
-    answers = reachable(manager)
+    again = bool(services.look_at_units(units).present)
+    answers = services.reachable(manager)
     if answers and not again and listens(paths().control):
         hint = "run `reticent daemon stop`, then this again"
         raise DaemonError("a daemon is already running, and the service would start another", hint)
-    write(units)
-    commands = starting(manager, os.environ)
+    services.write(units)
+    commands = services.starting(manager, os.environ)
     if answers:
-        run([*(stopping(manager, os.environ) if again else []), *commands])
+        services.run([*(services.stopping(manager, os.environ) if again else []), *commands])
     left = [] if answers else [" ".join(each) for each in commands]
     places = [str(each.path) for each in units]
     then = left_to_run(manager, left) if left else "The daemon starts at the first call."
@@ -116,7 +102,7 @@ def install(manager: Manager, *, only_print: bool) -> Answer:
 @service.command(name="remove")
 @manager_option
 @answers
-def remove_(manager: Manager) -> Answer:
+def remove_(manager: services.Manager) -> Answer:
     """Stop the service, and remove its files."""
     removed, left = removed_service(manager)
     lines = ["The service is not installed, so there was nothing to remove."]
@@ -127,18 +113,18 @@ def remove_(manager: Manager) -> Answer:
     return Answer({"removed": removed, "left": left}, "\n".join(lines))
 
 
-def removed_service(manager: Manager) -> tuple[list[str], list[str]]:
+def removed_service(manager: services.Manager) -> tuple[list[str], list[str]]:
     """Stop the service and remove its files; return these, and the commands that are left to do."""
     units = written(manager)
-    if not look_at_units(units).present:
+    if not services.look_at_units(units).present:
         return [], []
-    answers = reachable(manager)
+    answers = services.reachable(manager)
     if answers:
-        run(stopping(manager, os.environ))
-    removed = [str(each) for each in remove(units)]
+        services.run(services.stopping(manager, os.environ))
+    removed = [str(each) for each in services.remove(units)]
     if answers:
-        run(forgetting(manager))
-    return removed, [] if answers else [" ".join(each) for each in forgetting(manager)]
+        services.run(services.forgetting(manager))
+    return removed, [] if answers else [" ".join(each) for each in services.forgetting(manager)]
 
 
 def left_to_run(manager: str, commands: Iterable[str]) -> str:
@@ -149,10 +135,10 @@ def left_to_run(manager: str, commands: Iterable[str]) -> str:
 @service.command()
 @manager_option
 @answers
-def status(manager: Manager) -> Answer:
+def status(manager: services.Manager) -> Answer:
     """Show whether the service is installed and up to date."""
-    found = look_at_units(written(manager))
-    answers = reachable(manager)
+    found = services.look_at_units(written(manager))
+    answers = services.reachable(manager)
     state, fix = "The service is not installed.", []
     if found.whole:
         state = "The service is installed:"
@@ -237,7 +223,11 @@ def stop() -> Answer:
     with ended(paths()):
         pass
     units = written(usual())
-    again = bool(look_at_units(units).present) and not foreign(units) and listening(usual())
+    again = (
+        bool(services.look_at_units(units).present)
+        and not services.foreign(units)
+        and services.listening(usual())
+    )
     page = "\n".join(map(paragraph, [ENDED, RESTARTS] if again else [ENDED]))
     return Answer({"ended": True, "service": again}, page)
 

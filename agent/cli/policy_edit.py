@@ -24,19 +24,8 @@ from agent.wire.decide import Allow, Allowed, Refuse
 from agent.wire.policy import Disclose, Override, Ruled
 from agent.words.notices import overridden, took_effect
 from agent.words.titles import NONE, Titles, titled
+from policy import scope as scopes
 from policy.read import load
-from policy.scope import (
-    OverridingRule,
-    Scope,
-    check_day,
-    checked_key,
-    overriding_rules,
-    places,
-    scope,
-    value_of,
-    with_settings,
-    without_settings,
-)
 from policy.settings import SETTINGS, Value
 
 VALUES: tuple[Disclose, ...] = ("never", "ask", "auto", "always")
@@ -75,7 +64,7 @@ def scope_options(command: Callable[..., None]) -> Callable[..., None]:
         expires: date | None,
         **named: Any,  # noqa: ANN401  (of the command)
     ) -> None:
-        command(where=scope(recipient, attribute, query, expires), **named)
+        command(where=scopes.scope(recipient, attribute, query, expires), **named)
 
     return scoped
 
@@ -84,7 +73,7 @@ def scope_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...")
 @scope_options
 @answers
-def set_(pairs: tuple[str, ...], where: Scope, file: Path, model: Path | None) -> Answer:
+def set_(pairs: tuple[str, ...], where: scopes.Scope, file: Path, model: Path | None) -> Answer:
     """Change a setting in a policy, for all requests or only for those that you name.
 
     Comments stay. Nothing is written if the result would not be a valid policy. Rules that still
@@ -96,11 +85,11 @@ def set_(pairs: tuple[str, ...], where: Scope, file: Path, model: Path | None) -
         if key not in SETTINGS and key in titles:
             hint = f"write disclose={text} --attribute {key}"
             raise UsageError(f"{key!r} is an attribute, not a setting", hint)
-    values = {key: value_of(key, text) for key, text in given.items()}
-    check_day(where, today())
-    edit = _rewritten(file, lambda text, policy: with_settings(text, policy, where, values))
+    values = {key: scopes.value_of(key, text) for key, text in given.items()}
+    scopes.check_day(where, today())
+    edit = _rewritten(file, lambda text, policy: scopes.with_settings(text, policy, where, values))
     noted(edit.after, [*titles])
-    winning = overriding_rules(edit.after, where, values, [*titles], today())
+    winning = scopes.overriding_rules(edit.after, where, values, [*titles], today())
     return _outcome(edit, where, values, winning, titles)
 
 
@@ -108,14 +97,16 @@ def set_(pairs: tuple[str, ...], where: Scope, file: Path, model: Path | None) -
 @click.argument("keys", nargs=-1, required=True, metavar="KEY...")
 @scope_options
 @answers
-def unset(keys: tuple[str, ...], where: Scope, file: Path, model: Path | None) -> Answer:
+def unset(keys: tuple[str, ...], where: scopes.Scope, file: Path, model: Path | None) -> Answer:
     """Remove a setting from a policy, for all requests or only for those that you name.
 
     A rule without settings left is removed too.
     """
     del model
-    gone: Mapping[str, Value | None] = dict.fromkeys(map(checked_key, keys))
-    edit = _rewritten(file, lambda text, policy: without_settings(text, policy, where, [*gone]))
+    gone: Mapping[str, Value | None] = dict.fromkeys(map(scopes.checked_key, keys))
+    edit = _rewritten(
+        file, lambda text, policy: scopes.without_settings(text, policy, where, [*gone])
+    )
     return _outcome(edit, where, gone)
 
 
@@ -133,9 +124,9 @@ def _rewritten(path: Path, change: Change) -> Edit:
 
 def _outcome(
     edit: Edit,
-    where: Scope,
+    where: scopes.Scope,
     values: Mapping[str, Value | None],
-    winning: Sequence[OverridingRule] = (),
+    winning: Sequence[scopes.OverridingRule] = (),
     titles: Titles = NONE,
 ) -> Answer:
     """Return what stands where now, null for what was removed, and what still wins over it."""
@@ -143,7 +134,9 @@ def _outcome(
     stands = "Written" if edit.changed else "Already there"
     settings, lines = [], []
     for key, value in values.items():
-        found = [each for each in places(where, edit.after) if each.settings.get(key) == value]
+        found = [
+            each for each in scopes.places(where, edit.after) if each.settings.get(key) == value
+        ]
         rule = None if value is None or not found else found[0]
         record = None if rule is None else origins.record(rule, key)
         settings.append({"key": key, "value": value, "in": record})

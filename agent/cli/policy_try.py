@@ -16,18 +16,7 @@ from agent.cli.options import PATH, Answer, answers, explain_option, option
 from agent.cli.policy import MODEL_FILE, noted, read_model, read_policy
 from agent.cli.printing import Column, facts, numeric, page, paragraph, strong, table, wide
 from agent.cli.terms import PROFILE, expect_model, read_values
-from agent.decision.replay import (
-    Compared,
-    Counts,
-    PastRequest,
-    Replayed,
-    Shares,
-    Summary,
-    Worlds,
-    replay,
-    summary_of,
-    worlds_of,
-)
+from agent.decision import replay as replays
 from agent.errors import UsageError, misfit, nearest
 from agent.files import read_bytes
 from agent.model.file import shipped_models
@@ -70,7 +59,7 @@ class HistoryLine(Struct, frozen=True, forbid_unknown_fields=True):
 class History(NamedTuple):
     """Requests in order of time; ``sorted``: whether the lines stood in another order."""
 
-    requests: tuple[PastRequest, ...]
+    requests: tuple[replays.PastRequest, ...]
     sorted: bool
 
 
@@ -96,7 +85,7 @@ def read_history(path: Path, model: Model) -> History:
     return History(tuple(ordered), ordered != requests)
 
 
-def _past(line: bytes, model: Model) -> PastRequest:
+def _past(line: bytes, model: Model) -> replays.PastRequest:
     """Return the request on a line; UsageError, with the field, where it cannot be one."""
     try:
         read = _DECODER.decode(line)
@@ -123,10 +112,12 @@ def _past(line: bytes, model: Model) -> PastRequest:
     except UsageError as error:
         raise UsageError(error.what, error.hint, field) from None
     asked = None if read.asked is None else frozenset(read.asked)
-    return PastRequest(read.at, read.recipient, read.query, asked, codes)
+    return replays.PastRequest(read.at, read.recipient, read.query, asked, codes)
 
 
-def try_record(outcomes: Sequence[Replayed], summary: Summary, worlds: Worlds) -> dict[str, Any]:
+def try_record(
+    outcomes: Sequence[replays.Replayed], summary: replays.Summary, worlds: replays.Worlds
+) -> dict[str, Any]:
     """Return a replayed history in JSON's own types."""
     return {
         "requests": [
@@ -168,17 +159,17 @@ def try_record(outcomes: Sequence[Replayed], summary: Summary, worlds: Worlds) -
     }
 
 
-def _compared(name: str, figures: Compared | tuple[None, None]) -> dict[str, float | None]:
+def _compared(name: str, figures: replays.Compared | tuple[None, None]) -> dict[str, float | None]:
     return dict(zip((f"{name}_was", f"{name}_would_be"), figures, strict=True))
 
 
-def _named(of: str, pairs: Shares | Counts) -> list[dict[str, Any]]:
+def _named(of: str, pairs: replays.Shares | replays.Counts) -> list[dict[str, Any]]:
     return [{"name": name, of: number} for name, number in pairs]
 
 
 def try_text(
-    outcomes: Sequence[Replayed],
-    summary: Summary,
+    outcomes: Sequence[replays.Replayed],
+    summary: replays.Summary,
     notes: Sequence[str],
     titles: Titles,
     *,
@@ -227,7 +218,7 @@ def try_text(
     )
 
 
-def _notes(history: History, summary: Summary, worlds: Worlds) -> Iterator[str]:
+def _notes(history: History, summary: replays.Summary, worlds: replays.Worlds) -> Iterator[str]:
     """Yield what has to be known to read the figures."""
     if history.sorted:
         yield "The lines of the history were not in order of time, and were sorted."
@@ -247,7 +238,7 @@ def _change(was: str, would_be: str) -> str:
     return was if was == would_be else f"{was} -> {would_be}"
 
 
-def _differing(outcome: Replayed, titles: Titles) -> Iterator[tuple[str, str]]:
+def _differing(outcome: replays.Replayed, titles: Titles) -> Iterator[tuple[str, str]]:
     """Yield what the policy changes about one request."""
     for label, shares in (
         ("newly sent", outcome.newly_disclosed),
@@ -263,7 +254,7 @@ def _differing(outcome: Replayed, titles: Titles) -> Iterator[tuple[str, str]]:
             yield f"{when}  {label}", f"{', '.join(named)} (to {outcome.host})"
 
 
-def _counts(counts: Counts, titles: Titles) -> str:
+def _counts(counts: replays.Counts, titles: Titles) -> str:
     """Return attributes, with the number of requests where it is more than one."""
     named = (titles[name] if count == 1 else f"{titles[name]} ({count}x)" for name, count in counts)
     return ", ".join(named) or "nothing"
@@ -304,15 +295,15 @@ def try_(
             settings = rulebook.match(each.recipient, each.query, each.at.date()).settings
             expect_model(settings, (model.id,))
     own = None if profile is None else read_values(profile, model)
-    worlds = worlds_of(history.requests, model, own)
+    worlds = replays.worlds_of(history.requests, model, own)
     titles = {each.name: each.title for each in model.attributes}
     noted(rules, [*titles])
     outcomes = []
     with Progress() as progress:
-        for outcome in replay(history.requests, rules, model, worlds):
+        for outcome in replays.replay(history.requests, rules, model, worlds):
             outcomes.append(outcome)
             progress("replaying", len(outcomes) / len(history.requests))
-    summary = summary_of(outcomes)
+    summary = replays.summary_of(outcomes)
     message = try_record(outcomes, summary, worlds)
     message["summary"]["sorted"] = history.sorted
     notes = [*_notes(history, summary, worlds)]

@@ -32,31 +32,10 @@ from agent.decision.tradeoff_curve import advanced
 from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.secrets import Secret
 from agent.vault.vault import accounts_of
+from agent.wire import policy as wire
+from agent.wire import records
 from agent.wire.base import Done
 from agent.wire.decide import Allow, Allowed, Answer, Ask, Clicked, Explained, Offer, Refuse
-from agent.wire.policy import (
-    AttributeStatus,
-    Edited,
-    Override,
-    PolicyEdit,
-    Review,
-    Ruled,
-    RulesStatus,
-    Undone,
-    Verdict,
-)
-from agent.wire.records import (
-    Changed,
-    Corrected,
-    Entry,
-    Forget,
-    Handled,
-    Held,
-    NotThat,
-    Profile,
-    ProfileChange,
-    Recipient,
-)
 from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
 from policy.hosts import ANYBODY, host_of, site_of
@@ -123,7 +102,7 @@ class Calls:
 
     async def readable(self, message: object) -> None:
         """Wait for the encoder, a second at most, where it is being loaded and a text needs it."""
-        if isinstance(message, Ask | WhatIf | CurveAsk | NotThat) and message.query:
+        if isinstance(message, Ask | WhatIf | CurveAsk | records.NotThat) and message.query:
             await self.agent.readable(message.query, message.recipient or ANYBODY, self._clock())
 
     def decide(self, body: Ask, *, by: Asker = "command") -> Answer:
@@ -193,15 +172,15 @@ class Calls:
 
     def ledger(
         self, *, recipient: str | None = None, after: int = 0, limit: int | None = None
-    ) -> list[Entry]:
+    ) -> list[records.Entry]:
         """Return the latest entries of the ledger, oldest first."""
         return entries(self.agent, recipient, after, limit, self._now())
 
-    def knowledge(self, *, recipient: str) -> Held:
+    def knowledge(self, *, recipient: str) -> records.Held:
         """Return what a recipient or a group holds."""
         return holding(self.agent, recipient, self._now())
 
-    def forget(self, body: Forget) -> Done:
+    def forget(self, body: records.Forget) -> Done:
         """Record that a recipient forgot; not done if nothing was ever disclosed to it."""
         done = forget(self.agent, body.recipient, self._clock())
         if done:
@@ -209,15 +188,15 @@ class Calls:
             self.agent.bus.publish("forget")
         return Done(done=done)
 
-    def not_that(self, body: NotThat) -> Corrected:
+    def not_that(self, body: records.NotThat) -> records.Corrected:
         """Keep that a text does not mean what it was read as, or take that back."""
         return correct(self.agent, body, self._clock())
 
-    def profile(self) -> Profile:
+    def profile(self) -> records.Profile:
         """Return the user's values."""
-        return Profile(values=opened(self.agent).profile.values())
+        return records.Profile(values=opened(self.agent).profile.values())
 
-    def change_profile(self, body: ProfileChange) -> Changed:
+    def change_profile(self, body: records.ProfileChange) -> records.Changed:
         """Change the user's values, all or nothing; or say what would change."""
         changed = change(self.agent, body, self._clock())
         if changed.done:
@@ -229,11 +208,13 @@ class Calls:
         await asyncio.to_thread(opened(self.agent).backup, absolute(body))
         return Done()
 
-    def requests(self, *, recipient: str | None = None, limit: int | None = None) -> list[Handled]:
+    def requests(
+        self, *, recipient: str | None = None, limit: int | None = None
+    ) -> list[records.Handled]:
         """Return the latest requests, oldest first."""
         return requested(self.agent, recipient, limit, self._now())
 
-    def recipients(self) -> list[Recipient]:
+    def recipients(self) -> list[records.Recipient]:
         """Return everyone who was sent anything, latest first."""
         return known_recipients(self.agent, self._now())
 
@@ -333,15 +314,15 @@ class Calls:
         self.agent.bus.publish("policy")
         return self.agent.rules.status()
 
-    def rules(self) -> RulesStatus:
+    def rules(self) -> wire.RulesStatus:
         """Return every rule of the policy in use."""
         return ruled(self._now(), self.agent)
 
-    def attributes(self, *, recipient: str | None = None) -> list[AttributeStatus]:
+    def attributes(self, *, recipient: str | None = None) -> list[wire.AttributeStatus]:
         """Return the attributes of the model in use, and what the policy says of each."""
         return attributes(recipient, self._now(), self.agent)
 
-    def edit_policy(self, body: PolicyEdit) -> Edited:
+    def edit_policy(self, body: wire.PolicyEdit) -> wire.Edited:
         """Write settings into the policy, or take them out; UsageError where that cannot be."""
         return edited(body, self._clock(), self.agent)
 
@@ -349,12 +330,12 @@ class Calls:
         """Turn answers into prices, and write them into the policy if that is asked."""
         return calibration(body, self._clock(), self.agent)
 
-    def reviews(self) -> list[Review]:
+    def reviews(self) -> list[wire.Review]:
         """Return what waits for the user, and says what was asked; LockedError while locked."""
         opened(self.agent)
         return self.agent.consent.reviews(self._clock())
 
-    def verdict(self, body: Verdict, *, id: int) -> Ruled:  # noqa: A002  (the route's word)
+    def verdict(self, body: wire.Verdict, *, id: int) -> wire.Ruled:  # noqa: A002  (the route's word)
         """Apply the user's decision on a review; UsageError if there is no such one.
 
         LockedError while locked.
@@ -410,7 +391,7 @@ class Calls:
         lines = {} if policy is None else lines_of(policy.text)
         return Allowed(done=done, rule=rule.name, line=place_of(lines, rule, ("nothing",)))
 
-    def override(self, body: Override) -> Ruled:
+    def override(self, body: wire.Override) -> wire.Ruled:
         """Apply the user's decision on attributes; UsageError for one that no model has.
 
         LockedError while locked.
@@ -425,7 +406,7 @@ class Calls:
         self._renew("review")
         return ruled
 
-    def undo(self) -> Undone:
+    def undo(self) -> wire.Undone:
         """Undo the last decision, on requests or values; UsageError where there is none.
 
         LockedError while locked.
@@ -433,7 +414,7 @@ class Calls:
         opened(self.agent)
         what = self.agent.consent.undo(self._clock())
         self._renew("review")
-        return Undone(what=what)
+        return wire.Undone(what=what)
 
     def _known(self, now: datetime) -> frozenset[str]:
         """Return the names of the attributes of all models that may be used."""

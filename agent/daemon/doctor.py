@@ -6,40 +6,19 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from agent import __version__
-from agent.daemon import checks
+from agent.daemon import browsers, checks
 from agent.daemon.agent import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
-from agent.daemon.browsers import (
-    BROWSERS,
-    Browser,
-    Sandbox,
-    System,
-    is_here,
-    look_at_launcher,
-    look_at_manifests,
-    program_of,
-    sandboxes,
-)
 from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.reading import UNREADABLE
 from agent.daemon.service import files, look_at_units, reachable, text_of
 from agent.errors import BusyVaultError, PolicyError, ReticentError, UsageError, reason
 from agent.files import check_ours, left_unfinished
+from agent.vault import vault_files
 from agent.vault.backup import check_closed as look_at_vault
 from agent.vault.connection import RESTORE
 from agent.vault.seal import FORMAT
 from agent.vault.slots import ALTERED
-from agent.vault.vault_files import (
-    MISSING,
-    UNWRITTEN,
-    Location,
-    Notice,
-    check_free,
-    read_notice,
-    read_witness,
-    replaced_vaults,
-    vaults_set_aside,
-)
 from agent.wire.client import Client
 from agent.wire.state import Status
 from agent.words.outcomes import write_policy
@@ -51,8 +30,8 @@ SECONDS = 5.0  # of silence
 START = "run `reticent daemon service install`, or `reticent daemon` in another terminal"
 AGAIN = "restart the daemon"
 FIXES = {
-    MISSING: "nothing to do: it is recorded from now on",
-    UNWRITTEN: "free some space and make the state folder writable",
+    vault_files.MISSING: "nothing to do: it is recorded from now on",
+    vault_files.UNWRITTEN: "free some space and make the state folder writable",
     ALTERED: "remove the keys that you do not recognise with `reticent vault key remove`",
     MISFIT: "choose a value with `reticent profile set`, or clear it with `unset`",
     UNREADABLE: "install reticent anew, then lock and unlock",
@@ -115,19 +94,19 @@ def check_models(here: Machine) -> Iterator[Finding]:
 
 def check_vault(here: Machine) -> Iterator[Finding]:
     """Yield what is wrong with the vault, and whether something tells how old it should be."""
-    at = Location.of(here.paths)
-    notice = read_notice(at)
+    at = vault_files.Location.of(here.paths)
+    notice = vault_files.read_notice(at)
     if notice is not None:
         yield bad("vault", str(notice), notice.hint)
     yield from _older(at, notice)
     if not os.path.lexists(at.vault):
-        check_free(at)  # one that was there is missed
+        vault_files.check_free(at)  # one that was there is missed
         yield warn("vault", "no vault yet", "reticent init")
         return
     if not os.access(at.vault, os.W_OK) or not os.access(at.vault.parent, os.W_OK):
         fix = "make the file and its folder writable: nothing is disclosed without a record"
         yield bad("vault", f"{at.vault} cannot be written to", fix)
-    if read_witness(at.witness) is None:
+    if vault_files.read_witness(at.witness) is None:
         what = "nothing records the vault's age, so an old copy would go unnoticed"
         yield warn("vault", what, "reticent unlock, which records it")
     try:
@@ -146,12 +125,12 @@ def check_vault(here: Machine) -> Iterator[Finding]:
         yield ok("vault", f"{at.vault}, format {FORMAT}: no damage visible without a key")
 
 
-def _older(at: Location, notice: Notice | None) -> Iterator[Finding]:
+def _older(at: vault_files.Location, notice: vault_files.Notice | None) -> Iterator[Finding]:
     """Yield which other copies of a vault lie there: what opened it then opens them now."""
-    for path in replaced_vaults(at.vault):
+    for path in vault_files.replaced_vaults(at.vault):
         what = f"{path} was replaced; the passphrase and keys of that time still open it"
         yield warn("vault", what, f"when you no longer need it: rm '{path}'")
-    for path in vaults_set_aside(at):
+    for path in vault_files.vaults_set_aside(at):
         if notice is None or str(path) != notice.file:
             fix = f"reticent vault restore '{path}'; when you no longer need it: rm '{path}'"
             yield warn("vault", f"{path} was set aside when the vault was replaced", fix)
@@ -212,8 +191,10 @@ def check_service(here: Machine) -> Iterator[Finding]:
 
 def check_browsers(here: Machine) -> Iterator[Finding]:
     """Yield whether browsers with the relay's manifest can start it, and which cannot."""
-    system = System(here.manager, here.environment)
-    seen = [each for each in look_at_manifests(system, here.paths) if each.state != "absent"]
+    system = browsers.System(here.manager, here.environment)
+    seen = [
+        each for each in browsers.look_at_manifests(system, here.paths) if each.state != "absent"
+    ]
     for each in seen:
         title, again = each.browser.title, f"{INSTALL} {each.browser.name}"
         if each.state == "installed":
@@ -223,9 +204,9 @@ def check_browsers(here: Machine) -> Iterator[Finding]:
             yield warn(NAME, f"{each.path} was not written by Reticent", fix)
         else:
             yield warn(NAME, f"{each.path} differs from what this version would write", again)
-    for browser in BROWSERS:
-        if not is_here(browser, system):
-            for sandbox in sandboxes(browser, system):
+    for browser in browsers.BROWSERS:
+        if not browsers.is_here(browser, system):
+            for sandbox in browsers.sandboxes(browser, system):
                 yield warn(NAME, *confined(browser, sandbox))
     if seen:
         yield from _launcher(here)
@@ -233,7 +214,7 @@ def check_browsers(here: Machine) -> Iterator[Finding]:
         yield ok(NAME, f"none is connected; to connect them: `{INSTALL}`")
 
 
-def confined(browser: Browser, sandbox: Sandbox) -> tuple[str, str]:
+def confined(browser: browsers.Browser, sandbox: browsers.Sandbox) -> tuple[str, str]:
     """Return what it means that a browser is in a sandbox, and what to do."""
     what = f"{browser.title} is a {sandbox}, and cannot start the relay outside its sandbox"
     return what, f"install {browser.title} from the system's packages or from its maker"
@@ -241,8 +222,8 @@ def confined(browser: Browser, sandbox: Sandbox) -> tuple[str, str]:
 
 def _launcher(here: Machine) -> Iterator[Finding]:
     """Yield what is wrong with what browsers start, if anything is."""
-    place, state = here.paths.relay, look_at_launcher(here.paths, here.interpreter)
-    program = program_of(here.paths)
+    place, state = here.paths.relay, browsers.look_at_launcher(here.paths, here.interpreter)
+    program = browsers.program_of(here.paths)
     if state == "absent":
         yield bad(NAME, f"{place}, which browsers start, no longer exists", INSTALL)
     elif state == "foreign":

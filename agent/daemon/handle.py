@@ -17,6 +17,7 @@ from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import meaning_of
 from agent.model.model import person_codes
 from agent.vault.disclosure_index import Disclosure
+from agent.wire.base import made
 from agent.wire.decide import Answer, Ask, AttributeOutcome, Summary
 from agent.words.decisions import headline
 
@@ -93,15 +94,7 @@ def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:
         among=wording.among,
         read_as=wording.read_as,
         waiting=len(decision.pending.names) if decision.pending else 0,
-        because=[
-            AttributeOutcome(
-                name=name,
-                reason=found[name].reason,
-                gain_bits=found[name].gain_bits,
-                cost_bits=found[name].cost_bits,
-            )
-            for name in decision.disclosed
-        ],
+        because=[made(AttributeOutcome, found[name]) for name in decision.disclosed],
     )
 
 

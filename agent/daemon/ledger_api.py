@@ -19,14 +19,13 @@ from agent.vault.ledger import knowledge_in
 from agent.vault.profile import Values, differing, followed, planned
 from agent.vault.vault import Vault
 from agent.wire import records
-from agent.wire.base import LATEST_ENTRIES
+from agent.wire.base import LATEST_ENTRIES, made
 from agent.wire.decide import ReadAs
 from agent.words.figures import listed
 from agent.words.titles import titled
 from policy.hosts import ANYBODY, host_of
 from policy.rules import SIGN
 
-SHARED = {*records.Entry.__struct_fields__} & {*records.Handled.__struct_fields__} - {"disclosed"}
 MOST_NAMED = 6  # attributes, in a sentence
 MOST = 48  # moments of one recipient
 
@@ -331,11 +330,12 @@ def requested(
     found = [  # each by its place: after which entry of the ledger, and which request after that
         (
             (each.number, 0),
-            records.Handled(
+            made(
+                records.Handled,
+                each,
                 pool=pool_of(each.recipient),
-                disclosed=[*each.disclosed],
+                disclosed=[*each.disclosed],  # names alone
                 waiting=agent.silent_requests.waiting(each.number),
-                **{name: getattr(each, name) for name in SHARED},
             ),
         )
         for each in entries(agent, recipient, 0, limit, now)
@@ -347,17 +347,13 @@ def requested(
         except UsageError:  # it went nowhere; without a policy nobody looks at it
             continue
         if pool in (None, pool_of(host)):
-            handled = records.Handled(
-                number=silent.number,
+            handled = made(
+                records.Handled,
+                silent,
+                silent.ask,
                 kind="nothing",
-                at=silent.at,
                 recipient=host,
                 pool=pool_of(host),
-                query=silent.ask.query,
-                asked=silent.ask.asked,
-                code=silent.code,
-                waiting=silent.waiting,
-                read_as=silent.read_as,
             )
             found.append(((silent.after, -silent.number), handled))
     found.sort(key=itemgetter(0))

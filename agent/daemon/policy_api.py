@@ -11,12 +11,14 @@ from msgspec.structs import asdict, replace
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import rewrite
 from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
-from agent.errors import ModelError, Problem, UsageError
+from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute
 from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.wire import policy as wire
+from agent.wire.base import made
 from agent.wire.what_if import Calibrate, Calibrated, Pair
+from policy import scope as scopes
 from policy.audit import Remark, audit
 from policy.edit import toml, with_attribute, with_keys
 from policy.hosts import ANYBODY
@@ -25,15 +27,6 @@ from policy.precedence import GUARDED, may
 from policy.read import preset, read
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.rules import Path as RulePath
-from policy.scope import (
-    check_day,
-    checked_key,
-    checked_value,
-    overriding_rules,
-    scope,
-    with_settings,
-    without_settings,
-)
 from policy.settings import SETTINGS
 from policy.toml_scan import Key, line_of, lines_of
 
@@ -48,7 +41,7 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
         path=str(rules.path),
         in_use=policy is not None,
         since=(None if agent.vault is None else rules.usage.since) or now,
-        problems=[_problem(each) for each in rules.problems],
+        problems=[made(wire.Problem, each) for each in rules.problems],
         effective=[],
         rules=[],
     )
@@ -72,16 +65,14 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
         if key in alone
     ]
     written = [
-        wire.RuleStatus(
-            name=rule.name,
-            source=rule.source,
+        made(
+            wire.RuleStatus,
+            rule,
             line=place_of(lines, rule, ()),
-            conditions=rule.conditions,
             settings={key: toml(value) for key, value in rule.settings.items()},
-            expires=rule.expires,
             expired=rule.is_over(today),
             fired_at=rules.usage.at(rule),
-            remarks=[_problem(each) for each in remarks.get(rule, ())],
+            remarks=[made(wire.Problem, each) for each in remarks.get(rule, ())],
         )
         for rule in policy.rules
         if rule.layer is not Layer.DEFAULTS
@@ -92,10 +83,6 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
 def place_of(lines: Mapping[Key, int], rule: Rule, path: RulePath) -> int | None:
     """Return the line of what a rule has at a path, None where the rule is not of the file."""
     return line_of(lines, (*rule.path, *path)) if rule.layer is Layer.FILE else None
-
-
-def _problem(problem: Problem | Remark) -> wire.Problem:
-    return wire.Problem(line=problem.line, key=problem.key, what=problem.what, hint=problem.hint)
 
 
 def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
@@ -123,12 +110,11 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.
         fact = facts.get(attribute.concept) if attribute.scope == "person" else None
         decisive, sensitivity = verdicts.get(key), verdicts.get("sensitivity")
         bits = attribute.sensitivity if sensitivity is None else float(sensitivity.value)
-        return wire.AttributeStatus(
+        return made(
+            wire.AttributeStatus,
+            attribute,
             name=name,
-            title=attribute.title,
-            scope=attribute.scope,
             values=[*(attribute.values if fact is None else fact.choices)],
-            refines=attribute.refines,
             model=model.id,
             disclose=disclose,
             sensitivity_bits=bits,
@@ -167,11 +153,11 @@ def calibrated_message(found: Calibration, *, written: bool = False) -> Calibrat
         return number if isfinite(number) else None
 
     fit = found.fit
-    return Calibrated(
-        people=found.people,
+    return made(
+        Calibrated,
+        found,
         trade_off=None if fit is None else fit.trade_off,
         metric=METRIC,
-        source=found.source,
         rms_residual_bits=None if fit is None else fit.error,
         pairs=[
             Pair(
@@ -228,24 +214,24 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
     is over, for what is not set for exactly this, where the result would be no policy, and as in
     `rewrite`.
     """
-    gone = [*dict.fromkeys(map(checked_key, edit.unset))]
-    values = {key: checked_value(key, value) for key, value in edit.set.items()}
+    gone = [*dict.fromkeys(map(scopes.checked_key, edit.unset))]
+    values = {key: scopes.checked_value(key, value) for key, value in edit.set.items()}
     if not values and not gone:
         raise UsageError("this edit changes nothing", "name a setting to set or to unset")
     if both := next((key for key in gone if key in values), None):
         raise UsageError(f"{both!r} is both set and unset", "choose one of the two")
-    where = scope(edit.recipient, edit.attribute, edit.query, edit.expires)
+    where = scopes.scope(edit.recipient, edit.attribute, edit.query, edit.expires)
     if values:
-        check_day(where, now.date())
+        scopes.check_day(where, now.date())
 
     def change(text: str, policy: Policy) -> str:
         if values:
-            text = with_settings(text, policy, where, values)
+            text = scopes.with_settings(text, policy, where, values)
             policy = read(text, policy.source, preset)
-        return without_settings(text, policy, where, gone) if gone else text
+        return scopes.without_settings(text, policy, where, gone) if gone else text
 
-    _, policy = made = rewrite(agent.rules.path, change)
-    if made.changed:
+    _, policy = written = rewrite(agent.rules.path, change)
+    if written.changed:
         agent.consent.commit()
     _renew(now, agent)
     try:
@@ -255,16 +241,16 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
         names = ()
     lines = lines_of(policy.text)
     return wire.Edited(
-        changed=made.changed,
+        changed=written.changed,
         wins=[
-            wire.Win(
-                key=win.key,
-                value=win.value,
+            made(
+                wire.Win,
+                win,
                 names=[*win.names],
                 rule=win.rule.name,
                 line=place_of(lines, win.rule, (win.key,)),
             )
-            for win in overriding_rules(policy, where, values, names, now.date())
+            for win in scopes.overriding_rules(policy, where, values, names, now.date())
         ],
     )
 

@@ -17,6 +17,7 @@ from agent.decision.tradeoff_curve import curve_steps
 from agent.decision.what_if import Change, WeighedSet, Weighing, weigh_steps
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
+from agent.wire.base import made
 from agent.wire.decide import Ask, Code, Explained, Line
 from agent.wire.what_if import CurveAsk, Point, TradeOffs, Weighed, WeighedOutcome, Weight, WhatIf
 from agent.words.decisions import Decided, carried, difference, explanation, headline, lines
@@ -187,13 +188,14 @@ def _nothing_weighed(code: Code) -> Weighed:
 
 
 def _weight(each: WeighedSet) -> Weight:
-    return Weight(
+    figures = each.figures
+    return made(
+        Weight,
+        each,
+        figures,
         names=[*each.names],
-        utility_bits=each.figures.utility,
-        cost_bits=each.figures.utility - each.figures.objective,
-        identifiability=each.figures.identifiability,
-        people_left=each.figures.people_left,
-        breaks=each.breaks,
+        utility_bits=figures.utility,
+        cost_bits=figures.utility - figures.objective,
     )
 
 
@@ -204,18 +206,15 @@ def _rows(decision: Decision, weighing: Weighing, wording: Decided) -> list[Weig
         reason = reasons.get(each.name)
         guard, disclose = (verdict(key, each.name) for key in ("guard", "disclose"))
         ruled = "auto" if disclose is None else str(disclose.value)
-        return WeighedOutcome(
-            name=each.name,
+        return made(
+            WeighedOutcome,
+            each,
             title=wording.titles[each.name],
             inside=each.disclosed,
-            held=each.held,
             disclose="guarded" if guard is not None and guard.value else ruled,
             reason=code_of(decision) if reason is None else reason.reason,
             rule=None if reason is None else reason.rule,
             limit=None if reason is None else reason.limit,
-            gain_bits=each.gain_bits,
-            cost_bits=each.cost_bits,
-            people_left=each.people_left,
         )
 
     return [row(each) for each in weighing.attributes]
@@ -223,30 +222,18 @@ def _rows(decision: Decision, weighing: Weighing, wording: Decided) -> list[Weig
 
 def _curve_steps(context: RuledContext) -> Generator[None, None, TradeOffs]:
     curve = yield from curve_steps(context)
-    return TradeOffs(
-        matched_query=curve.matched_query,
-        status=code_of(curve),
-        mode=curve.terms.mode,
-        algorithm=curve.terms.algorithm,
-        metric=curve.terms.metric,
-        trade_off=curve.terms.trade_off,
-        present=curve.present,
-        knee=curve.knee,
-        points=[
-            Point(
-                least=step.least,
-                most=step.most,
-                disclosed=[*step.disclosed],
-                utility_bits=step.figures.utility,
-                cost_bits=step.figures.utility - step.figures.objective,
-                identifiability_cost=step.figures.identifiability_cost,
-                people_left=step.figures.people_left,
-                proof=step.proof,
-                beaten=step.beaten,
-            )
-            for step in curve.steps
-        ],
-    )
+    points = [
+        made(
+            Point,
+            step,
+            step.figures,
+            disclosed=[*step.disclosed],
+            utility_bits=step.figures.utility,
+            cost_bits=step.figures.utility - step.figures.objective,
+        )
+        for step in curve.steps
+    ]
+    return made(TradeOffs, curve, curve.terms, status=code_of(curve), points=points)
 
 
 def _worded(decision: Decision, context: RuledContext) -> Decided:

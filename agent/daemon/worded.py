@@ -7,6 +7,7 @@ from agent.decision.terms import Terms
 from agent.decision.tradeoff_curve import Curve
 from agent.model.model import Model
 from agent.model.reading import Reading
+from agent.wire.base import made
 from agent.wire.decide import Code, CountedAmong, ExplainedOutcome, ReadAs
 from agent.words.decisions import Decided
 from agent.words.outcomes import NO_ROOM
@@ -94,12 +95,10 @@ def _reason(each: Candidate, terms: Terms, dropped: frozenset[str]) -> Explained
     """Return why an attribute is in it or not, and the rule behind that."""
     no_room = each.name in dropped
     verdict = terms.verdict(BEHIND.get(each.reason, "disclose"), each.name)
-    return ExplainedOutcome(
-        name=each.name,
-        disclosed=each.disclosed,
+    return made(
+        ExplainedOutcome,
+        each,
         reason=NO_ROOM if no_room else each.reason,
         rule=None if verdict is None or no_room else verdict.rule.name,
         limit=None if no_room else each.limit,
-        gain_bits=each.gain_bits,
-        cost_bits=each.cost_bits,
     )

@@ -5,7 +5,7 @@ in `Answer`, `Entry`, `Held`, `Profile` and `ProfileChange` alone, and in the `R
 has an `Answer` in it; their `repr` masks them.
 """
 
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -28,6 +28,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Names = Annotated[list[Name], Meta(max_length=MOST_NAMES)]
 Search = Annotated[str, Meta(min_length=1, max_length=LONGEST_SEARCH)]
 Values = Annotated[dict[Name, Name], Meta(max_length=MOST_NAMES)]
+Made = TypeVar("Made", bound=Struct)
 
 
 class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -47,6 +48,17 @@ class Done(Message, frozen=True, kw_only=True):
     """It was done."""
 
     done: bool = True
+
+
+def made(kind: type[Made], /, *sources: object, **own: Any) -> Made:  # noqa: ANN401  (of the fields)
+    """Return a message with these fields, and with those that a source calls by the same name.
+
+    ``sources``: values of other rooms; the first of them that has a field counts.
+    """
+    names = kind.__struct_fields__
+    for source in sources:
+        own = {name: getattr(source, name) for name in names if hasattr(source, name)} | own
+    return kind(**own)
 
 
 def masked(values: dict[str, str]) -> str:

@@ -6,23 +6,11 @@ from math import log2, sqrt
 
 import numpy as np
 
-from agent import Model
+from agent import Model, tradeoff
 from agent.lab.charts import Chart, Finding, Panel, Series
 from agent.lab.paper.orders import METRICS, Along, along
 from agent.lab.paper.published import Options, claim, prose
 from agent.lab.paper.subject import Subject, cost_alone
-from agent.tradeoff import (
-    Metric,
-    Pair,
-    PlugIn,
-    Violations,
-    eager_pass,
-    greedy_order,
-    random_pairs,
-    sampling_error,
-    submodularity,
-    supermodularity,
-)
 from agent.tradeoff.grouping import Columns, Partitions
 
 LARGEST = 10  # attributes in a set: a disclosure has few
@@ -41,15 +29,17 @@ class Shape:
     """
 
     name: str
-    violations: Violations
+    violations: tradeoff.Violations
     mean_gain: float
 
 
 def utility_shape(subject: Subject, seed: int) -> Shape:
     """Return how U fares, in bits."""
     objective = subject.utility_alone()
-    triples = random_pairs(objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed))
-    violations = submodularity(objective.utility, triples)
+    triples = tradeoff.random_pairs(
+        objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed)
+    )
+    violations = tradeoff.submodularity(objective.utility, triples)
     found = Shape(f"U, {subject.estimator}", violations, _mean_gain(objective.utility, triples))
     objective.forget()  # partitions by sets that nobody looks at again take a gigabyte
     return found
@@ -58,15 +48,15 @@ def utility_shape(subject: Subject, seed: int) -> Shape:
 def cost_shapes(model: Model, k: int, seed: int) -> tuple[Shape, ...]:
     """Return how each metric fares, in its own unit."""
     draw = np.random.default_rng(seed)
-    triples = random_pairs(cost_alone(model), COST_TRIPLES, LARGEST, draw)
+    triples = tradeoff.random_pairs(cost_alone(model), COST_TRIPLES, LARGEST, draw)
     costs = {metric: cost_alone(model, metric, k).identifiability_cost for metric in METRICS}
     return tuple(
-        Shape(f"C, {metric}", supermodularity(cost, triples), _mean_gain(cost, triples))
+        Shape(f"C, {metric}", tradeoff.supermodularity(cost, triples), _mean_gain(cost, triples))
         for metric, cost in costs.items()
     )
 
 
-def _mean_gain(function: Callable[[int], float], triples: Sequence[Pair]) -> float:
+def _mean_gain(function: Callable[[int], float], triples: Sequence[tradeoff.Pair]) -> float:
     gains = [
         function(each.smaller | 1 << each.attribute) - function(each.smaller) for each in triples
     ]
@@ -132,7 +122,7 @@ class SampledUtility:
 
         ValueError where the estimator is not ``plugin``: no other has a lemma.
         """
-        self._utilities = [each for each in subject.utilities if isinstance(each, PlugIn)]
+        self._utilities = [each for each in subject.utilities if isinstance(each, tradeoff.PlugIn)]
         if len(self._utilities) < len(subject.utilities):
             raise ValueError(f"the paper samples plugin, not {subject.estimator}")
         self._options, model = options, subject.model
@@ -163,7 +153,7 @@ class SampledCost:
         self._share = self._share / self._share.sum()
         self._groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
 
-    def value(self, mask: int, metric: Metric) -> float:
+    def value(self, mask: int, metric: tradeoff.Metric) -> float:
         """Return the estimate of I(A); ``metric``: maxprob or k-anonymity."""
         draw = np.random.default_rng([self._options.seed, mask])
         picked = draw.choice(len(self._share), self._options.samples, p=self._share)
@@ -202,12 +192,12 @@ def utility_estimates(subject: Subject, options: Options) -> Estimates:
     A fresh sample is drawn for each set. The lemma takes the most intents that a query has.
     """
     objective, sampled = subject.utility_alone(), SampledUtility(subject, options)
-    order, _ = greedy_order(objective)
+    order, _ = tradeoff.greedy_order(objective)
     intents = max(len(each.intents) for each in subject.model.queries)
     return Estimates(
         "utility, bits",
         along(subject.model, order, {EXACT: objective.utility, SAMPLED: sampled.value}),
-        sampling_error(options.samples, DELTA, log2(intents), two_sided=True),
+        tradeoff.sampling_error(options.samples, DELTA, log2(intents), two_sided=True),
     )
 
 
@@ -216,12 +206,12 @@ def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
 
     Request attributes are left out: a class of people is then not what a sample falls into.
     """
-    order, _ = greedy_order(cost_alone(model), eager_pass)
+    order, _ = tradeoff.greedy_order(cost_alone(model), tradeoff.eager_pass)
     persons = [each for each in order if each < model.persons]
     crowd, sampled = model.anonymity_set(), SampledCost(model, options)
-    error = sampling_error(options.samples, DELTA, two_sided=True)
+    error = tradeoff.sampling_error(options.samples, DELTA, two_sided=True)
 
-    def estimates(metric: Metric) -> Estimates:
+    def estimates(metric: tradeoff.Metric) -> Estimates:
         measures = {
             EXACT: lambda mask: crowd.identifiability(mask, metric, options.k),
             SAMPLED: lambda mask: sampled.value(mask, metric),
