@@ -11,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from agent.tui.link import Link
 from agent.tui.page import Environment
 from agent.wire.client import Client
 from agent.wire.decide import Ask
-from agent.wire.state import Unlock
+from agent.wire.state import Status, Unlock
 
 PICTURE = Path(__file__).with_name("requests.svg")
 PROFILE = Path(__file__).with_name("profile.toml")
@@ -38,8 +38,7 @@ int_python = "ask"
 """
 PASSPHRASE = "of a vault that is gone in a moment"  # noqa: S105  (it opens nothing that stays)
 SIZE = (116, 32)  # columns and lines
-PATIENCE = 30.0  # seconds for the daemon to begin
-LOADED = 4.0  # seconds for the encoder of texts to be loaded
+PATIENCE = 30.0  # seconds for the daemon to begin, and to read texts
 DRAWN = 2.0  # seconds for all that is asked to stand there
 KEYS = ("down",) * 3  # below what waits, to a request that carried something
 ELSEWHERE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # fonts that would be fetched
@@ -66,9 +65,9 @@ def _daemon(told: Mapping[str, str]) -> Iterator[None]:
     )
     try:
         with Client(places.control) as client:
-            _wait(client)
+            _wait(client, lambda _: True)
             client.call("unlock", Unlock(method="passphrase", secret=PASSPHRASE))
-            time.sleep(LOADED)
+            _wait(client, lambda status: status.encoder == "loaded")
             for recipient, query in REQUESTS:
                 client.call("decide", Ask(query=query, recipient=recipient))
         yield
@@ -77,18 +76,15 @@ def _daemon(told: Mapping[str, str]) -> Iterator[None]:
         process.wait()
 
 
-def _wait(client: Client) -> None:
-    """Wait until the daemon answers."""
+def _wait(client: Client, ready: Callable[[Status], bool]) -> None:
+    """Wait until the daemon answers, and is ready."""
     until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            client.call("status")
-        except DaemonError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.1)
-        else:
-            return
+    while time.monotonic() < until:
+        with suppress(DaemonError):
+            if ready(client.call("status")):
+                return
+        time.sleep(0.1)
+    raise TimeoutError
 
 
 async def _looked_at(places: Paths) -> str:

@@ -1,4 +1,4 @@
-"""`reticent read`: what a text means to the models in use; no vault, no daemon, nothing sent."""
+"""`reticent read`: what a text means to the models in use; nothing is sent."""
 
 import json
 import sys
@@ -8,18 +8,23 @@ from typing import NamedTuple
 
 import click
 
+from agent.cli.daemon_client import door
 from agent.cli.model import model_path, trusted_keys
 from agent.cli.options import PIPE, QUERY, json_option, option
 from agent.cli.printing import note, numeric, page, paragraph, table, wide
 from agent.daemon.model_registry import ModelRegistry
+from agent.errors import DaemonError
 from agent.model.file import read as read_model
+from agent.model.lookup import spelling
 from agent.model.model import Model, surest
 from agent.model.reading import Reading
 from agent.paths import paths
+from agent.wire.records import Correction
 from agent.words.figures import counted
 from agent.words.titles import surely
 
 COLUMNS = (numeric("probability"), wide("query"), wide("model"))
+UNCORRECTED = "what you said texts do not mean counts while the vault is open"
 UNREAD = "Nothing is sent with this text: the models know no query that it surely means."
 
 
@@ -39,18 +44,19 @@ class Meaning(NamedTuple):
 def read(words: tuple[str, ...], model: str | None, *, as_json: bool) -> None:
     """Show which known queries a text means, and how surely.
 
+    What you said it does not mean is left out where the daemon runs and the vault is open.
     - reads a text from each line of the standard input; with --json each gets an object on a line
     of its own, with query null where the text means none, is empty or is not UTF-8.
     """
     text = " ".join(words)
-    models = _models(model)
+    models, corrections = _models(model), _corrections()
     lines = sys.stdin if text == PIPE else iter([QUERY.convert(text, None, None)])
     bad = 0
     for line in lines:
         given = line.rstrip("\r\n")
         shown = given.encode(errors="surrogateescape").decode(errors="replace")
         bad += shown != given
-        meant, candidates = _meanings(shown if shown == given else "", models)
+        meant, candidates = _meanings(shown if shown == given else "", models, corrections)
         record = _record(shown, meant, candidates)
         click.echo(json.dumps(record) if as_json else _page(shown, meant, candidates))
     if bad:
@@ -64,16 +70,35 @@ def _models(named: str | None) -> list[Model]:
     return registry.usable(keys, now) or [registry.of(None, keys, now)]
 
 
-def _meanings(text: str, models: Sequence[Model]) -> tuple[Meaning | None, list[Meaning]]:
+def _corrections() -> list[Correction]:
+    """Return what texts do not mean, by the vault where it is open; a note where it is not."""
+    try:
+        with door(attended=False) as client:
+            found: list[Correction] = client.call("corrections")
+    except DaemonError:
+        if paths().vault.exists():
+            note(UNCORRECTED)
+        return []
+    return found
+
+
+def _meanings(
+    text: str, models: Sequence[Model], corrections: Sequence[Correction]
+) -> tuple[Meaning | None, list[Meaning]]:
     """Return what a text means, None where no model is sure, and what it may mean to any."""
+    written = spelling(text)
+
+    def reading_by(model: Model, text: str) -> Reading:
+        own = [each for each in corrections if each.model == model.id and each.text == written]
+        return model.corrected(model.read(text), [each.query for each in own])
 
     def found(model: Model, reading: Reading) -> list[Meaning]:
         pairs = ((model.queries[each.query], each.probability) for each in reading.candidates)
         return [Meaning(query.text, query.title, model.id, share) for query, share in pairs]
 
-    model, reading = surest(text, models, Model.read)
+    model, reading = surest(text, models, reading_by)
     meant = None if reading.query is None else found(model, reading)[0]
-    candidates = [each for other in models for each in found(other, other.read(text))]
+    candidates = [each for other in models for each in found(other, reading_by(other, text))]
     return meant, sorted(candidates, key=lambda each: (each != meant, -each.probability))
 
 

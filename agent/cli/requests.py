@@ -25,7 +25,13 @@ LEDGER = (
     wide("read as", 10),
     wide("sent", 15),
 )
-REQUESTS = (wide("when", 10), wide("recipient", 14), wide("query", 10), wide("sent", 13))
+REQUESTS = (
+    numeric("entry"),
+    wide("when", 10),
+    wide("recipient", 12),
+    wide("query", 10),
+    wide("sent", 13),
+)
 FIGURES = (wide("read as", 8), numeric("bits"), numeric("people"))
 UNITS = f"bits: {HELPS}; people: {LEFT}."
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
@@ -116,7 +122,8 @@ def history_line(entry: Entry) -> str:
 def list_(*, recipient: str | None, limit: int, explain: bool) -> Answer:
     """List the latest requests, the newest last.
 
-    Requests that carried nothing are listed until the vault is locked.
+    Requests that carried nothing are listed until the vault is locked, and have no entry in the
+    ledger. `not-that` takes the number of an entry, or the text.
     """
     with door() as client:
         found: list[Handled] = client.call("requests", recipient=recipient, limit=limit)
@@ -129,7 +136,8 @@ def list_(*, recipient: str | None, limit: int, explain: bool) -> Answer:
             again = last.get(each.pool) == each.disclosed and not each.waiting
             what = "the same facts again" if again else what
             last[each.pool] = each.disclosed
-        texts = (moment(each.at), each.recipient, each.query, what)
+        number = str(each.number) if each.number > 0 else ""
+        texts = (number, moment(each.at), each.recipient, each.query, what)
         meant = "" if each.read_as is None else read_as(each.read_as)
         figures = (meant, bits(each.utility_bits), people(each.people_left)) if explain else ()
         rows.append((*texts, *figures))

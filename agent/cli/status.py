@@ -11,7 +11,7 @@ from agent.errors import VaultError
 from agent.paths import paths
 from agent.wire.state import Method, PolicyStatus, Status, Unlock
 from agent.words.figures import counted, moment
-from agent.words.notices import model_line, running
+from agent.words.notices import READ, model_line, running
 from agent.words.outcomes import write_policy
 
 NAME = "reticent"
@@ -46,6 +46,8 @@ def status_text(status: Status) -> str:
     lines.append(("policy", _policy(policy, vault=status.vault)))
     lines += [("problem", each) for each in policy.problems]
     lines += [("model", model_line(each)) for each in status.models]
+    if not status.locked:
+        lines.append(("texts", READ[status.encoder]))
     waiting = f"{status.waiting}; `reticent requests pending` lists them"
     lines.append(("waits for you", waiting if status.waiting else "nothing"))
     since = moment(status.started_at)

@@ -162,7 +162,7 @@ class Agent:
 
     async def readable(self, text: str, host: str, now: datetime) -> None:
         """Wait for the encoder, a second at most, where it is being loaded and a text needs it."""
-        if self.vault is not None and self.reader.loading:
+        if self.vault is not None and self.reader.state == "loading":
             with suppress(ModelError, UsageError):  # which the call itself will raise
                 name = self.rules.active.model(host, text, now.date())
                 await self.reader.ready(text, self.readers(name, now))
@@ -203,14 +203,17 @@ class Agent:
         self.rules.usage.begin(now)
         self.consent.opened(vault.items)
         self.reader.corrections = Corrections(vault.items)
-        self.reader.begin(self.usable_models(now))
         policy, keys = self.rules.policy, self.rules.active.keys
         complete = policy is not None and self.registry.complete(policy.models, keys, now)
         self.sources.opened(vault.items, self.request_attributes(now), complete=complete)
 
     def follow_models(self, vault: Vault, now: datetime) -> None:
-        """Have each fact once for all models that may be used, in the profile and in the ledger."""
+        """Have each fact once for all models that may be used, in the profile and in the ledger.
+
+        The encoder begins to load where it is not, and one of them reads texts.
+        """
         usable = self.usable_models(now)
+        self.reader.begin(usable)
         self.rules.concepts = vault.ledger.disclosures.concepts = concepts = Concepts(usable)
         self.rules.active.follow(concepts)
         with suppress(VaultError):  # it is said elsewhere, and tried again
@@ -287,6 +290,7 @@ def status_of(
         entries=None if vault is None else vault.ledger.count,
         notes=[*_status_notes(agent, policy, models, now)],
         notice=None if notice is None else f"{notice}: {notice.hint}",
+        encoder=agent.reader.state,
     )
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from agent import __version__
 from agent.daemon.agent import (
@@ -143,8 +143,7 @@ class Calls:
         In the paper ACLK asks about the page that will be clicked (5.2); live it can only mean
         that a result of this query was visited before.
         """
-        policy = self.agent.rules.policy
-        if self.agent.vault is None or policy is None or not policy.daemon.clicks:
+        if self.agent.vault is None or not self.agent.settings.clicks:
             return Done(done=False)
         self.agent.sources.clicked(body)
         return Done()
@@ -192,6 +191,13 @@ class Calls:
         """Keep that a text does not mean what it was read as, or take that back."""
         return correct(self.agent, body, self._clock())
 
+    def corrections(self) -> list[records.Correction]:
+        """Return what the user said that texts do not mean; LockedError while locked."""
+        kept = self.agent.reader.corrections
+        if kept is None:
+            raise LockedError
+        return [records.Correction(**asdict(each)) for each in kept.all]
+
     def profile(self) -> records.Profile:
         """Return the user's values."""
         return records.Profile(values=opened(self.agent).profile.values())
@@ -229,11 +235,10 @@ class Calls:
     def locked(self) -> Locked:
         """Return the status that any caller may see."""
         agent, now = self.agent, self._now()
-        policy = agent.rules.policy
         return Locked(
             version=__version__,
             locked=agent.vault is None,
-            clicks=policy is not None and policy.daemon.clicks,
+            clicks=agent.settings.clicks,
             sites=agent.consent.sites(now),
             stale_rules=agent.rules.stale,
         )
@@ -271,15 +276,9 @@ class Calls:
         return self.status()
 
     def models(self) -> list[ModelStatus]:
-        """Return the status of each model, and publish changes.
-
-        Where one is new that reads texts, the encoder begins to load, also before the vault is
-        open: who has just unlocked it would wait for that.
-        """
+        """Return the status of each model, and publish changes."""
         found = self.agent.registry.status(self.agent.rules.active.keys, self._clock())
         before, self._models = self._models, found
-        if before != found:
-            self.agent.reader.begin(self.agent.usable_models(self._clock()))
         if before not in (None, found):
             self.agent.bus.publish("models")
             if self.agent.vault is not None:

@@ -8,6 +8,7 @@ from agent.daemon.log import LOG, kind_and_place
 from agent.model.model import Model, surest
 from agent.model.reading import NOTHING, Reading
 from agent.vault.corrections import Corrections
+from agent.wire.state import Encoder
 
 PATIENCE = 1.0  # seconds that a request waits for the encoder
 UNREADABLE = "texts are read by their exact names only: "
@@ -40,9 +41,7 @@ class Reader:
 
         What failed before is tried again.
         """
-        before = self._loading
-        failed = before is not None and before.done() and not before.result()
-        if (before is not None and not failed) or not any(each.encoded for each in models):
+        if self.state != "absent" or not any(each.encoded for each in models):
             return
         self.problem, loading = None, Future[bool]()
         loading.set_running_or_notify_cancel()  # so that nobody who waits can cancel it
@@ -60,15 +59,12 @@ class Reader:
         thread.shutdown(wait=False)
 
     @property
-    def loaded(self) -> bool:
-        """Whether the encoder reads texts by now."""
+    def state(self) -> Encoder:
+        """Whether the encoder reads texts by now, or is being loaded."""
         loading = self._loading
-        return loading is not None and loading.done() and loading.result()
-
-    @property
-    def loading(self) -> bool:
-        """Whether the encoder is being loaded now."""
-        return self._loading is not None and not self._loading.done()
+        if loading is not None and not loading.done():
+            return "loading"
+        return "loaded" if loading is not None and loading.result() else "absent"
 
     async def ready(self, text: str, models: Sequence[Model], patience: float = PATIENCE) -> None:
         """Wait for the encoder if it is being loaded and a text needs it; others go on meanwhile.
@@ -88,15 +84,13 @@ class Reader:
 
     def read(self, text: str, model: Model) -> Reading:
         """Return what a text means to a model, less what the user said that it does not mean."""
-        if self.loaded:
+        if self.state == "loaded":
             found = model.read(text)
         else:
             query = model.match(text)
             found = NOTHING if query is None else Reading.exact(query)
-        if self.corrections is None:
-            return found
-        gone = self.corrections.rejected(text, model.id)
-        return found.without([at for at, each in enumerate(model.queries) if each.text in gone])
+        gone = () if self.corrections is None else self.corrections.rejected(text, model.id)
+        return model.corrected(found, gone)
 
     def surest(self, text: str, models: Sequence[Model]) -> tuple[Model, Reading]:
         """Return the model whose reading of a text is the surest, with that reading.

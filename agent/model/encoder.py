@@ -20,6 +20,7 @@ LONGEST = 1_000  # characters that are read: what is asked is said by then
 
 _lock = Lock()  # of the network too, which is not promised to be safe in threads
 _loaded: list[Any] = []
+_latest: list[tuple[list[str], NDArray[np.float32]]] = []  # one call: every model reads the same
 
 
 def load() -> None:
@@ -35,13 +36,23 @@ def encode(texts: Sequence[str]) -> NDArray[np.float32]:
     """Return the vectors of texts, float32, shape (texts, 512), of length 1; 1 ms for each text.
 
     Neither case nor what follows the first LONGEST characters counts. The vector of one text
-    alone is the same every time; among others it may differ in the last bits.
+    alone is the same every time; among others it may differ in the last bits. The vectors of the
+    latest call are remembered until `forget`, and read-only.
     """
     # A lone surrogate, which no encoding has, becomes a question mark.
-    shown = (each[:LONGEST].lower().encode(errors="replace").decode() for each in texts)
+    shown = [each[:LONGEST].lower().encode(errors="replace").decode() for each in texts]
     with _lock:
-        vectors: NDArray[np.float32] = _network().encode([*shown])
-    return vectors
+        if not _latest or _latest[0][0] != shown:
+            vectors: NDArray[np.float32] = _network().encode(shown)
+            vectors.setflags(write=False)
+            _latest[:] = [(shown, vectors)]
+        return _latest[0][1]
+
+
+def forget() -> None:
+    """Forget the latest texts, and their vectors."""
+    with _lock:
+        _latest.clear()
 
 
 def _network() -> Any:  # noqa: ANN401  (of a package without types)

@@ -92,6 +92,11 @@ def singular(text: str) -> str:
     return words[:-2] if _ES.search(last, len(last) - 4) else words.removesuffix("s")
 
 
+def spelling(text: str) -> str:
+    """Return what all spellings of a text have in common that may mean one query. Idempotent."""
+    return singular(text) or normalise(text)  # marks alone are no word
+
+
 class QueryIndex:
     """Finds known queries by their texts; a text that is not one of them means none."""
 

@@ -1,6 +1,6 @@
 """The model as a value: attributes, queries, tensors, and what follows from them."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from agent.errors import UsageError
+from agent.model import encoder
 from agent.model.attributes import Attribute
 from agent.model.lookup import QueryIndex, Recent
 from agent.model.reading import NOTHING, Reading
@@ -148,6 +149,10 @@ class Model:
                 readings[at] = reading
         return readings
 
+    def corrected(self, reading: Reading, names: Collection[str]) -> Reading:
+        """Return a reading less the queries of these names, which the text does not mean."""
+        return reading.without([at for at, each in enumerate(self.queries) if each.text in names])
+
     @property
     def encoded(self) -> bool:
         """Whether it reads texts that are no names or phrasings, with the encoder."""
@@ -225,8 +230,12 @@ class Model:
         return result
 
     def forget(self) -> None:
-        """Forget all that is remembered: it says what was asked, and what recipients hold."""
+        """Forget all that is remembered: it says what was asked, and what recipients hold.
+
+        Of the encoder too, which models share.
+        """
         self._memory.clear()
+        encoder.forget()
 
 
 def person_codes(model: Model) -> Mapping[str, Mapping[str, int]]:

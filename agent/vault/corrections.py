@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.errors import UsageError
-from agent.model.lookup import normalise
+from agent.model.lookup import spelling
 from agent.vault.connection import damaged
 from agent.vault.seal import from_json
 from agent.vault.store import MAX_ITEM_BYTES, Items
@@ -18,7 +18,7 @@ Text = Annotated[str, Meta(min_length=1)]
 
 
 class Correction(Struct, frozen=True, forbid_unknown_fields=True, order=True):
-    """A text, normalised, that does not mean a known query of a model.
+    """A text, in the spelling of all that are alike, that does not mean a known query of a model.
 
     ``model``: its id; ``query``: by its name, which outlives an update of the model.
     """
@@ -48,8 +48,13 @@ class Corrections:
 
     def of(self, text: str) -> list[Correction]:
         """Return those of a text, however it is written."""
-        wanted = normalise(text)
+        wanted = spelling(text)
         return sorted(each for each in self._kept if each.text == wanted)
+
+    @property
+    def all(self) -> list[Correction]:
+        """All of them, in order."""
+        return sorted(self._kept)
 
     def rejected(self, text: str, model: str) -> frozenset[str]:
         """Return the known queries of a model that a text does not mean, by their names."""
@@ -62,7 +67,7 @@ class Corrections:
 
         Raises VaultError if it was not written.
         """
-        new = Correction(normalise(text), model, query)
+        new = Correction(spelling(text), model, query)
         if new in self._kept:
             return False
         self._keep({*self._kept, new})

@@ -32,6 +32,7 @@ from agent.wire.policy import (
 from agent.wire.records import (
     Changed,
     Corrected,
+    Correction,
     Entry,
     Forget,
     Handled,
@@ -146,6 +147,7 @@ ROUTES = (
     _route(
         "forget: POST /forget", Forget, Done, "State that a recipient has forgotten everything."
     ),
+    _route("corrections: GET /readings", None, list[Correction], "What texts do not mean."),
     _route(
         "not_that: POST /readings",
         NotThat,

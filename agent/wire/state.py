@@ -9,6 +9,7 @@ from agent.wire.base import LONGEST_SECRET, Message
 
 Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
 Method = Literal["passphrase", "recovery", "keyring"]
+Encoder = Literal["loaded", "loading", "absent"]
 EventKind = Literal[
     "answer",  # a request was answered, and carried something
     "nothing",  # one was answered, and carried nothing
@@ -50,7 +51,8 @@ class ModelStatus(Message, frozen=True, kw_only=True):
 class Status(Message, frozen=True, kw_only=True):
     """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null.
 
-    ``notice``: what happened to the vault while it was open and what to do, until that is repaired.
+    ``notice``: what happened to the vault while it was open and what to do, until that is repaired;
+    ``encoder``: until it is loaded, texts are read by their exact names only.
     """
 
     version: str
@@ -65,6 +67,7 @@ class Status(Message, frozen=True, kw_only=True):
     entries: int | None
     notes: list[str]
     notice: str | None = None
+    encoder: Encoder = "absent"
 
 
 class Site(Message, frozen=True, kw_only=True):

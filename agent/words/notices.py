@@ -3,7 +3,7 @@
 Names of attributes are shown by their titles where the caller has them.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
 from agent.wire.decide import CountedAmong
@@ -17,7 +17,7 @@ from agent.wire.records import (
     Inferred,
     Recipient,
 )
-from agent.wire.state import ModelStatus, Status
+from agent.wire.state import Encoder, ModelStatus, Status
 from agent.words.figures import alike, bits, counted, counted_among, listed, people
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import (
@@ -272,6 +272,13 @@ def inferred(found: Inferred) -> str:
 def values_of(values: Iterable[str], title: str = "") -> str:
     """Return values in words, in the order given."""
     return ", ".join(value_title(each, title) for each in values)
+
+
+READ: Mapping[Encoder, str] = {
+    "loaded": "read in anybody's words",
+    "loading": "read by exact names only, until the encoder is loaded",
+    "absent": "read by exact names only",
+}
 
 
 def model_line(model: ModelStatus) -> str:

@@ -3,11 +3,18 @@
 import io
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+from agent.cli.read import UNCORRECTED
+from agent.errors import LockedError
 from agent.model.file import read, shipped_model
+from agent.model.lookup import spelling
+from agent.paths import paths
+from agent.wire.records import Correction
 from tests.cli.conftest import Run
+from tests.wire.fake import FakeDaemon, says
 
 HARD = "which code editor do people use for python scripts"
 KEYS = ["text", "query", "model", "probability", "candidates"]
@@ -51,6 +58,22 @@ def test_a_name_is_read_by_the_model_that_has_it(run: Run, village: Path, home: 
     assert (unread.code, unread.err) == (0, "")
     assert "Nothing is sent with this text" in unread.out
     assert run("read", "--model", "so217", "x").refusal()[1] == "did you mean 'so2017'?"
+
+
+def test_what_a_text_does_not_mean_is_left_out(run: Run, fake: FakeDaemon) -> None:
+    """However it is written, by the vault where that is open; else a note says so."""
+    said = Correction(text=spelling(HARD), model="so2017", query="editor")
+    fake.handlers["corrections"] = says([said])
+    record = run("read", "--json", f"{HARD}?").record
+    assert record["query"] is None
+    assert "editor" not in [each["query"] for each in record["candidates"]]
+    assert run("read", "--json", "editor").record["query"] == "editor"
+    paths().vault.parent.mkdir(exist_ok=True)
+    paths().vault.touch()
+    fake.handlers["corrections"] = Mock(side_effect=LockedError)
+    ran = run("read", "--json", HARD)
+    assert ran.record["query"] == "editor"
+    assert ran.err == f"reticent: note: {UNCORRECTED}\n"
 
 
 def test_each_line_gets_an_object(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

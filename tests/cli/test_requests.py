@@ -49,6 +49,8 @@ def test_the_table_says_what_each_was_told_and_what_not(run: Run, fake: FakeDaem
     plain = page(run, "list")
     assert plain.startswith("2 requests; 1 of them carried facts about you. ")
     assert "0.412" not in plain
+    assert "entry" in plain
+    assert "-1" not in plain
     assert "nothing: one of your rules blocks it" in plain
     said = page(run, "list", "--explain")
     for each in ("region,", "hobby; 1", "0.412 20", "bits: bits better served", "marked as"):

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -15,7 +16,7 @@ from agent.daemon.agent import status_of
 from agent.daemon.model_registry import Keys
 from agent.daemon.reading import UNREADABLE, Reader
 from agent.errors import LockedError, UsageError
-from agent.model.lookup import normalise
+from agent.model.lookup import normalise, spelling
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Reading
 from agent.vault.corrections import Corrections
@@ -58,7 +59,7 @@ def loaded(models: Sequence[Model]) -> Reader:
     reader = Reader(lambda: None)
     reader.begin(models)
     asyncio.run(reader.ready("x", models, 5.0))
-    assert reader.loaded
+    assert reader.state == "loaded"
     return reader
 
 
@@ -107,8 +108,7 @@ def test_only_names_are_read_before_the_encoder_is_there() -> None:
         await asyncio.sleep(0)
         assert not late.done()  # it stands aside for others
         await late
-        assert reader.loading
-        assert not reader.loaded
+        assert reader.state == "loading"
         assert reader.read(TEXT, models[0]) == NOTHING
         assert reader.read(PYTHON, models[0]) == Reading.exact(0)
         waits = asyncio.create_task(reader.ready(TEXT, models, 20))
@@ -140,7 +140,7 @@ def test_a_failure_to_load_is_said_once_and_names_go_on(caplog: pytest.LogCaptur
     assert reader.read(PYTHON, models[0]) == Reading.exact(0)
     reader.begin(models)
     asyncio.run(reader.ready(TEXT, models, 5.0))
-    assert reader.loaded
+    assert reader.state == "loaded"
     assert len(tries) == 2
 
 
@@ -148,7 +148,7 @@ def test_nothing_is_loaded_that_no_model_needs() -> None:
     """A model that knows names alone needs no encoder."""
     reader = Reader(lambda: pytest.fail("it was loaded"))
     reader.begin([made_model(1)])
-    assert not reader.loading
+    assert reader.state == "absent"
 
 
 @given(st.sets(st.integers(0, 4)), st.permutations([0.1, 0.15, 0.2, 0.3]))
@@ -188,17 +188,17 @@ def reads(opened: Home) -> Home:
     return opened
 
 
-def test_the_encoder_loads_before_the_vault_is_open(reads: Home) -> None:
-    """From the first look at the models on, once: who unlocks the vault finds it there."""
+def test_the_encoder_loads_once_the_vault_is_open(reads: Home) -> None:
+    """Whoever only looks needs none; it stays for the next unlocking, and the status says so."""
     calls, agent, loads = reads.calls, reads.agent, list[int]()
     agent.reader = Reader(lambda: loads.append(1))
     calls.lock()
     calls.models()
-    assert agent.vault is None
-    asyncio.run(agent.reader.ready(TEXT, agent.usable_models(reads.now), 5.0))
-    assert agent.reader.loaded
-    calls.models()
-    asyncio.run(calls.unlock(OPEN))
+    assert (calls.status().encoder, loads) == ("absent", [])
+    for _ in range(2):
+        asyncio.run(calls.unlock(OPEN))
+        asyncio.run(agent.reader.ready(TEXT, agent.usable_models(reads.now), 5.0))
+        assert calls.lock().encoder == "loaded"
     assert loads == [1]
 
 
@@ -242,9 +242,13 @@ def test_it_lasts_beyond_a_lock_and_stands_in_no_file(reads: Home) -> None:
     """Sealed in the vault: no policy, log or other file has the text."""
     calls, agent = reads.calls, reads.agent
     assert calls.not_that(NotThat(query=TEXT)).done
+    [kept] = calls.corrections()
+    assert (kept.text, kept.query) == (spelling(TEXT), PYTHON)
+    assert TEXT not in repr(kept)
     calls.lock()
-    with pytest.raises(LockedError):
-        calls.not_that(NotThat(query=TEXT))
+    for call in (calls.corrections, partial(calls.not_that, NotThat(query=TEXT))):
+        with pytest.raises(LockedError):
+            call()
     places = [each.parent for each in (reads.paths.policy, reads.paths.log, agent.place.vault)]
     files = [path for place in {*places, reads.paths.state} for path in place.rglob("*")]
     for path in filter(Path.is_file, files):

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.model.file import read, shipped_model
-from agent.model.lookup import QueryIndex, normalise, separated, singular
+from agent.model.lookup import QueryIndex, normalise, separated, singular, spelling
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
@@ -68,6 +68,15 @@ def test_how_a_text_is_written_is_put_aside_once(text: str) -> None:
     for way in (separated, singular):
         assert way(way(text)) == way(text) == way(normalise(text))
     assert singular(separated(text)) == singular(text)
+
+
+@given(ANY_TEXT | WORDS, ANY_TEXT | WORDS)
+@example("jobs", "Job!")
+@example("?!", "?")
+def test_one_spelling_is_of_all_that_find_a_text(name: str, text: str) -> None:
+    """And of no other, but for what is empty."""
+    found = QueryIndex([[name]]).find(text) is not None
+    assert found == (spelling(text) == spelling(name) != "")
 
 
 @given(st.lists(ANY_TEXT | WORDS, max_size=6))

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -171,6 +172,20 @@ def test_how_a_text_is_encoded() -> None:
     book = "word " * LONGEST
     assert (encode([book]) == encode([book[:LONGEST]])).all()
     assert np.isfinite(encode(["", "\ud800", "\x00", "子供と週末"])).all()
+
+
+def test_what_several_models_read_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of it is left once a model forgets what it was asked."""
+    network, texts = Mock(wraps=encoder._network()), ["a long snake"]  # noqa: SLF001
+    monkeypatch.setattr(encoder, "_loaded", [network])
+    first = encode(texts)
+    assert encode(["A long snake"]) is first
+    assert not first.flags.writeable
+    assert network.encode.call_count == 1
+    reading_model().forget()
+    assert (encode(texts) == first).all()
+    encode(["another"])
+    assert network.encode.call_count == 3
 
 
 def test_another_version_of_the_encoder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
