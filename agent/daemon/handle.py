@@ -9,7 +9,7 @@ from msgspec import structs
 from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, context_of, decided, with_own
 from agent.daemon.header import SEPARATOR, members
-from agent.daemon.request_log import Asker
+from agent.daemon.request_log import CAPPED, Asker
 from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Decision
 from agent.decision.request import Knowledge, people_left
@@ -36,8 +36,8 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         if agent.rates.is_full(by, now):
             return Answer(code="too many")
         most = int(ruling.settings["page_requests_per_minute"].value)
-        if by == "page" and agent.rates.is_page_full(ruling.pool, most, now):
-            return Answer(code="too many from pages")
+        if by in CAPPED and agent.rates.is_capped(ruling.pool, most, now):
+            return Answer(code=CAPPED[by])
         named = (each.name for each in model.attributes[model.persons :])
         sourced = [name for name in named if name in (context.terms.available or ())]
         fresh = agent.sources.values(sourced, ask, now)  # sources: the clock, the history
@@ -85,6 +85,7 @@ def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:
     """Return the figures of an answer; ``left``: the people who agree with all the pool holds."""
     found = {each.name: each for each in decision.candidates}
     wording = replace(worded(decision, context.model, brief=True), people_left=left)
+    named = (*decision.disclosed, *wording.pending)
     return Summary(
         headline=headline(wording),
         pool=context.ruling.pool,
@@ -93,7 +94,9 @@ def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:
         people_left=left,
         among=wording.among,
         read_as=wording.read_as,
-        waiting=len(decision.pending.names) if decision.pending else 0,
+        waiting=len(wording.pending),
+        pending=[*wording.pending],
+        titles={name: wording.titles[name] for name in named},
         because=[made(AttributeOutcome, found[name]) for name in decision.disclosed],
     )
 

@@ -13,11 +13,18 @@ from policy.match import Ruling
 from policy.precedence import Verdicts
 from policy.rules import Rule
 
-Asker = Literal["command", "user", "page", "program"]  # who asks, as the door says
+Asker = Literal["command", "user", "page", "program", "assistant"]  # who asks, as the door says
 MINUTE = timedelta(minutes=1)
-RECORDED: Mapping[Asker, int] = MappingProxyType({"user": 120, "page": 600, "program": 600})
-SHARES: Mapping[Asker, Asker] = {"page": "program"}  # whose places an asker takes
-MOST_POOLS = 1000  # that are counted for pages; the one that was counted first goes
+RECORDED: Mapping[Asker, int] = MappingProxyType(
+    {"user": 120, "page": 600, "program": 600, "assistant": 600}
+)
+# Whose places an asker takes.
+SHARES: Mapping[Asker, Asker] = MappingProxyType({"page": "program", "assistant": "program"})
+# Whose requests are so many a minute for each recipient, and the answer to one more.
+CAPPED: Mapping[Asker, Code] = MappingProxyType(
+    {"page": "too many from pages", "assistant": "too many"}
+)
+MOST_POOLS = 1000  # that are counted for these; the one that was counted first goes
 MOST_SILENT = 1_000  # requests
 ROOM = 2**20  # characters of them in all
 KEPT_RULINGS = 256  # combinations of rules that are not looked into yet
@@ -31,16 +38,16 @@ class Rates:
 
     def __init__(self) -> None:
         self._recorded: defaultdict[Asker, deque[datetime]] = defaultdict(deque)
-        self._of_pages: defaultdict[str, deque[datetime]] = defaultdict(deque)
+        self._of_capped: defaultdict[str, deque[datetime]] = defaultdict(deque)
 
-    def is_page_full(self, pool: str, most: int, now: datetime) -> bool:
-        """Return whether pages have led to a pool so often; if not, this time is counted."""
-        times = self._of_pages[pool]
+    def is_capped(self, pool: str, most: int, now: datetime) -> bool:
+        """Return whether those in `CAPPED` came to a pool so often; if not, this time counts."""
+        times = self._of_capped[pool]
         if _lately(times, now) >= most:
             return True
         times.append(now)
-        if len(self._of_pages) > MOST_POOLS:
-            del self._of_pages[next(iter(self._of_pages))]
+        if len(self._of_capped) > MOST_POOLS:
+            del self._of_capped[next(iter(self._of_capped))]
         return False
 
     def is_full(self, by: Asker, now: datetime) -> bool:
@@ -56,7 +63,7 @@ class Rates:
     def clear(self) -> None:
         """Forget who was asked, and when."""
         self._recorded.clear()
-        self._of_pages.clear()
+        self._of_capped.clear()
 
 
 def _lately(times: deque[datetime], now: datetime) -> int:

@@ -306,10 +306,10 @@ def _opened(request: web.Request, route: Route, sent: Any) -> tuple[str, Any]:  
 
 
 def _asker(request: web.Request, door: Door, pages: AbstractSet[str], sent: object) -> Asker:
-    """Return who asks for a decision: at the query door, the user where our extension says so.
+    """Return who asks for a decision: at the query door, whom an envelope names.
 
-    It says so in an envelope, which comes by the Unix socket: what comes by the port is a
-    program's, and a page that sends an envelope is a page all the same.
+    Our extension sends one for the user or a page, and `reticent mcp` for an assistant, by the
+    Unix socket: what comes by the port is a program's, and a page is a page all the same.
     """
     if pages:
         return "page"

@@ -19,7 +19,7 @@ Code = Literal[
     "unfit",  # the recipient holds a value that the model does not have, or the like
     "failed",
     "not https",  # the recipient is an address that the network reads
-    "too many",  # in the last minute: more than the query door may have recorded
+    "too many",  # in the last minute: more than the query door, or an assistant, may
     "too many from pages",  # more than the policy lets pages lead to
 ]
 UNDECIDED: frozenset[Code] = frozenset(
@@ -85,8 +85,8 @@ class Summary(Message, frozen=True, kw_only=True):
 
     ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the people in
     ``among`` agree with all that the pool holds now; ``waiting``: how many attributes wait for the
-    user; ``because``: for each attribute that leaves, in the order chosen; ``read_as``: null where
-    the text was not understood.
+    user, and ``pending`` their names; ``because``: for each attribute that leaves, in the order
+    chosen; ``titles``: of all these, by name; ``read_as``: null where the text was not understood.
     """
 
     headline: str
@@ -95,7 +95,9 @@ class Summary(Message, frozen=True, kw_only=True):
     utility_bits: float
     people_left: float
     waiting: int
+    pending: list[str] = field(default_factory=list)
     because: list[AttributeOutcome] = field(default_factory=list)
+    titles: dict[str, str] = field(default_factory=dict)
     read_as: ReadAs | None = None
     among: CountedAmong | None = None
 
@@ -208,12 +210,13 @@ class RelayedDecide(RelayedFrame, frozen=True, kw_only=True, tag="decide"):
     """Decide what one request carries, as ``/v1/decide``.
 
     ``by``: ``user`` where the extension itself saw that the user asks (the keyword in the address
-    bar, or a form that a key or a click of theirs sent off), else ``page``. No page can say it: one
-    that asks by itself is a page whatever it says.
+    bar, or a form that a key or a click of theirs sent off); ``assistant`` where one asks for its
+    user through `reticent mcp`; else ``page``. No page can say it: one that asks by itself is a
+    page whatever it says.
     """
 
     body: Ask
-    by: Literal["user", "page"] = "page"
+    by: Literal["user", "page", "assistant"] = "page"
 
 
 class RelayedStatus(RelayedFrame, frozen=True, kw_only=True, tag="status"):

@@ -168,7 +168,7 @@ def test_a_search_is_use_once_the_user_is_answered(by: Asker, code: Code) -> Non
     with behind(QUERY) as running:
         running.calls.instead["decide"] = lambda *_, **__: Answer(code=code)
         envelope = {"id": 1, "call": "decide", "by": by, "body": ASK}
-        if by in {"user", "page"}:
+        if by in {"user", "page", "assistant"}:
             running.ask("POST", "/v1/relay", envelope)
         else:
             running.ask("POST", "/v1/decide", ASK)

@@ -117,7 +117,11 @@ def test_explaining_foretells_and_changes_nothing(
         summary = answer.summary
         told = [name for name, _ in vault.disclosures[-1].disclosed] if answer.id else []
         assert said.disclosed == told
-        assert (said.code, len(said.pending)) == (answer.code, summary.waiting if summary else 0)
+        pending = summary.pending if summary else []
+        assert (said.code, said.pending) == (answer.code, pending)
+        assert len(pending) == (summary.waiting if summary else 0)
+        titles = {name: MODEL.attributes[NAMES.index(name)].title for name in (*told, *pending)}
+        assert titles == (summary.titles if summary else {})
         reasons = {each.name: each for each in said.candidates if each.disclosed}
         assert [*reasons] == sorted(told, key=NAMES.index)
         assert [msgspec.structs.astuple(each) for each in (summary.because if summary else [])] == [
@@ -245,7 +249,8 @@ def test_what_waits_stays_and_is_told() -> None:
     answer = handle(SHOP, MONDAY, agent)
     assert "age" not in answer.attributes
     assert answer.summary is not None
-    assert answer.summary.waiting == 1
+    assert (answer.summary.waiting, answer.summary.pending) == (1, ["age"])
+    assert answer.summary.titles.keys() == {"age", *answer.attributes, *answer.unspecified}
     assert isinstance(agent.bus, Heard)
     assert agent.bus.kinds == ["review"]
 

@@ -130,11 +130,13 @@ def test_a_page_reads_the_searches_of_its_own_site(
         (None, None, "program"),
         (None, "user", "program"),
         (None, "page", "program"),
+        (None, "assistant", "program"),
         (EXTENSION, None, "program"),
         (EXTENSION, "user", "program"),
         (PAGE, None, "page"),
         (PAGE, "user", "page"),
         (PAGE, "page", "page"),
+        (PAGE, "assistant", "page"),
     ],
 )
 def test_no_page_can_say_that_it_is_the_user(
