@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
 
     from click.decorators import FC
 
-    from agent.build.options import BuildOptions
     from agent.lab.attack.bars import Bar
-    from agent.lab.attack.study import Material
 
 
 PLAIN, USUAL = AttackOptions(), PeopleOptions()
@@ -48,22 +47,29 @@ def _counted(name: str, most: int, usual: int, text: str) -> Callable[[FC], FC]:
     return option(name, click.IntRange(min=1, max=most), "N", text, default=usual)
 
 
-describe_option = option("--describe", PATH, "F", "What the columns are, as `model build` has it.")
 log_option = option("--log", PATH, "DIR", "A log, as of `reticent lab synth`.")
 out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 
 
+def _watched(usual: AttackOptions | PeopleOptions) -> Callable[[FC], FC]:
+    """Return the options of each study of people who send requests."""
+    each = (
+        option("--users", PATH, "F", "A row per person, as `model build` has it."),
+        option("--events", PATH, "F", "A row per request."),
+        option("--describe", PATH, "F", "What the columns are, as `model build` has it."),
+        out_option,
+        _counted("--people", MANY, usual.people, "How many send requests."),
+        _counted("--requests", MANY, usual.requests, "Requests of each of them."),
+        seed_option,
+        _counted("--processes", CORES, usual.processes, "How many processes run at once."),
+    )
+    return lambda command: reduce(lambda made, add: add(made), reversed(each), command)
+
+
 @lab.command()
-@option("--users", PATH, "F", "A row per user, as `model build` has it.")
-@option("--events", PATH, "F", "A row per request.")
-@describe_option
+@_watched(PLAIN)
 @log_option
-@out_option
-@_counted("--people", MANY, PLAIN.people, "How many are attacked.")
-@_counted("--requests", MANY, PLAIN.requests, "Requests of each of them.")
-@seed_option
 @_counted("--exact", MANY, PLAIN.exact, "How many of them slow exact search answers too.")
-@_counted("--processes", CORES, PLAIN.processes, "How many processes run at once.")
 @answers
 def attack(
     users: Path | None,
@@ -75,21 +81,29 @@ def attack(
 ) -> Answer:
     """Let an adversary watch the agent of people, and guess who they are.
 
-    Builds a model from one half of the users of two tables, or of a log; people of the other half
-    send their requests in many ways, reticent's among them. With --describe the model's rows stand
+    Builds a model from one half of the users of two tables, by default the time use survey in a
+    checkout of reticent, or of a log; people of the other half send their requests in many ways,
+    reticent's among them. Where the description names a column of weights, the model's rows stand
     for all people of the table, and all are on the adversary's list. Writes figures, attack.csv,
     and report.md, which says what it means. Takes minutes. Needs the extras `build` and `lab`.
     """
-    reader = _reader(users, events, describe, log)
+    if log is not None and (users or events or describe):
+        raise UsageError("the people are of one source", "give --users and --events, or --log")
+    with extra("build", "building a model"):
+        from agent.lab.attack.halves import halves, halves_of_log, tables
     with extra("lab", "drawing figures"):
         from agent.lab.attack.bars import bars
         from agent.lab.attack.charts import NAME, charts, numbers
         from agent.lab.attack.report import page
         from agent.lab.attack.study import study
         from agent.lab.drawing import write_page
+    if log is None:
+        read = partial(halves, tables(users, events, describe))
+    else:
+        read = partial(halves_of_log, log)
     folder = folder_for(out)
     with Progress() as progress:
-        found = study(reader(progress), AttackOptions(**options), progress)
+        found = study(read(progress), AttackOptions(**options), progress)
         progress("drawing", 1.0)
         figures, judged = charts(found), bars(found)
         replace_bytes(numbers(found).encode(), folder / NAME)
@@ -98,14 +112,7 @@ def attack(
 
 
 @lab.command()
-@option("--users", PATH, "F", "A row per person; all of them are the population.")
-@option("--events", PATH, "F", "A row per request.")
-@describe_option
-@out_option
-@_counted("--people", MANY, PLAIN.people, "How many are attacked.")
-@_counted("--requests", MANY, PLAIN.requests, "Requests of each of them.")
-@seed_option
-@_counted("--processes", CORES, PLAIN.processes, "How many processes run at once.")
+@_watched(PLAIN)
 @answers
 def limits(
     users: Path | None, events: Path | None, describe: Path | None, out: Path, **options: int
@@ -117,16 +124,14 @@ def limits(
     sends requests. Writes a figure, and report.md. Takes minutes. Needs the extras `build` and
     `lab`.
     """
-    built, source = _population(users, events, describe)
+    with extra("build", "building a model"):
+        from agent.lab.attack.halves import tables, whole
     with extra("lab", "drawing figures"):
-        from agent.lab.attack.halves import whole
         from agent.lab.attack.limits import TITLE, frontier, page
-        from agent.lab.attack.study import Material
         from agent.lab.drawing import write_report
-    folder = folder_for(out)
+    built, folder = tables(users, events, describe), folder_for(out)
     with Progress() as progress:
-        material = Material(*whole(built, progress), source)
-        found = frontier(material, AttackOptions(**options), progress)
+        found = frontier(whole(built, progress), AttackOptions(**options), progress)
         progress("drawing", 1.0)
         intro, figures = page(found)
         report = write_report(TITLE, intro, figures, folder)
@@ -134,15 +139,8 @@ def limits(
 
 
 @lab.command()
-@option("--users", PATH, "F", "A row per person; all of them are the population.")
-@option("--events", PATH, "F", "A row per request.")
-@describe_option
-@out_option
-@_counted("--people", MANY, USUAL.people, "How many send requests.")
-@_counted("--requests", MANY, USUAL.requests, "Requests of each of them.")
+@_watched(USUAL)
 @_counted("--k", MANY, USUAL.k, "How many shall look alike.")
-@seed_option
-@_counted("--processes", CORES, USUAL.processes, "How many processes run at once.")
 @answers
 def people(
     users: Path | None, events: Path | None, describe: Path | None, out: Path, **options: int
@@ -154,19 +152,19 @@ def people(
     was predicted of each decision, what it is, and bars. Takes minutes. Needs the extras `build`
     and `lab`.
     """
-    built, source = _population(users, events, describe)
     with extra("build", "building a model"):
+        from agent.lab.attack.halves import stated, tables
         from agent.lab.people.samples import world_of
     with extra("lab", "drawing figures"):
         from agent.lab.drawing import write_report
         from agent.lab.people.report import TITLE, findings
         from agent.lab.people.study import study
-    folder = folder_for(out)
+    built, folder = tables(users, events, describe), folder_for(out)
     with Progress() as progress:
         progress("reading", 0.0)
         found = study(world_of(built), PeopleOptions(**options), progress)
         progress("drawing", 1.0)
-        intro, charts = findings(found, source)
+        intro, charts = findings(found, stated(built))
         page = write_report(TITLE, [intro], charts, folder)
     return _wrote(page, [each.chart.name for each in charts], found.bars)
 
@@ -177,45 +175,6 @@ def _wrote(page: Path, figures: list[str], bars: Sequence[Bar]) -> Answer:
     text = f"Wrote {page} and its figures. Of {len(bars)} bars {met} are met, {missed} are not."
     judged = [each._asdict() for each in bars]
     return Answer({"report": str(page), "figures": figures, "bars": judged}, paragraph(text))
-
-
-def _population(
-    users: Path | None, events: Path | None, describe: Path | None
-) -> tuple[BuildOptions, str]:
-    """Return how models of two tables are built, by default of a checkout's, and their source."""
-    if users is None and events is None and describe is None:
-        folder = Path(__file__).parents[2] / "examples" / "data" / "atus"
-        users, events = folder / "users.csv.gz", folder / "events.csv.gz"
-        describe = folder / "model.toml"
-    if users is None or events is None:
-        raise UsageError("the people are of two tables", "give --users and --events")
-    with extra("build", "building a model"):
-        from agent.build.describe import read_description
-        from agent.build.options import BuildOptions
-        from agent.lab.paper.log import stated_source
-    described = {} if describe is None else read_description(describe)
-    return BuildOptions(**described, users=users, events=events), stated_source(users.parent)
-
-
-def _reader(
-    users: Path | None, events: Path | None, describe: Path | None, log: Path | None
-) -> Callable[[Progress], Material]:
-    """Return what reads the two halves, and what is stated about their source."""
-    with extra("build", "building a model"):
-        from agent.lab.attack.halves import halves, halves_of_log, whole
-        from agent.lab.attack.study import Material
-        from agent.lab.paper.log import stated_source
-    if describe is not None and log is None:
-        built, source = _population(users, events, describe)
-        return lambda progress: Material(*whole(built, progress), source)
-    match users, events, log:
-        case Path(), Path(), None:
-            return lambda progress: Material(
-                *halves(users, events, progress), stated_source(users.parent)
-            )
-        case None, None, Path():
-            return lambda progress: Material(*halves_of_log(log, progress), stated_source(log))
-    raise UsageError("the people are of one source", "give --users and --events, or --log")
 
 
 @lab.command()

@@ -49,6 +49,7 @@ class Engine:
     def __init__(self, model: Model) -> None:
         """Take the model, and index it."""
         self.questions = questions(model.queries)
+        self.source = model.source
         self._model, self._ranker = model, Ranker(model)
         self._index = Index(self.questions)
         ends = accumulate((len(each.results) for each in self.questions), initial=0)
@@ -58,14 +59,17 @@ class Engine:
     def search(self, text: str, codes: Mapping[str, int]) -> Found:
         """Search for a text; ``codes``: of attributes by name, as ``Ranker.rank`` takes them.
 
-        The question is the one that agents take the text for, else the one that has its words.
-        Its results are ranked by P(x|q,a), those that have all the words before the others. A
-        text that means no question finds the results that have some of its words, by bm25.
+        The question is the one that agents read the text as, else the one that has its words.
+        Its results are ranked by P(x|q,a), those that have all the words before the others unless
+        the text is the question's own name or phrasing. A text that means no question finds the
+        results that have some of its words, by bm25.
         """
         query = self._model.match(text)
         if query is not None:
             return self._ranked(query, codes, frozenset())
-        query = self._index.question(text)
+        query = self._model.read(text).query
+        if query is None:
+            query = self._index.question(text)
         if query is not None:
             return self._ranked(query, codes, frozenset(self._index.all_words(text)))
         return Found(None, tuple(self._by_words(text)))

@@ -2,9 +2,9 @@
 
     python -m examples.search_service.evaluate [--people 120] [--json]
 
-The model is built from one half of the users. People of the other half each send requests, drawn
-from their own events, to one recipient that remembers all it is told; the service ranks by what a
-request carries. Needs the extra `build`, and a few minutes.
+The model is built from one half of the users, by default of the time use survey. People of the
+other half each send requests, drawn from their own events, to one recipient that remembers all it
+is told; the service ranks by what a request carries. Needs the extra `build`, and a few minutes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from examples.search_service.replay.text import text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-DATA = Path(__file__).parents[1] / "data" / "so2017"
 DESCRIPTION = "What Reticent gains and gives away, for people whom the model has not seen."
 MOST = 1_000_000  # of everything that is counted; so many days are still dates
 LAMBDAS = (1.0, 2.0, 5.12, 10.0, 20.0, 40.0, 60.0, 100.0, 200.0, 400.0)
@@ -49,10 +48,14 @@ FRONTIER = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What is replayed: so many people, requests each, and requests a day; from which tables."""
+    """What is replayed: so many people, requests each, and requests a day; from which tables.
 
-    users: Path = DATA / "users.csv.gz"
-    events: Path = DATA / "events.csv.gz"
+    Without tables, and what describes them, from the time use survey.
+    """
+
+    users: Path | None = None
+    events: Path | None = None
+    describe: Path | None = None
     people: int = 120
     requests: int = 50
     per_day: int = 5
@@ -84,8 +87,10 @@ def main(arguments: Sequence[str]) -> int:
 def evaluated(options: Options, progress: Callable[[str, float], None]) -> Report:
     """Return what came of a replay; the same options give the same report."""
     with extra("build", "building a model"):
-        from agent.lab.attack.halves import halves
-    model, others = halves(options.users, options.events, progress)
+        from agent.lab.attack.halves import halves, tables
+    built = tables(options.users, options.events, options.describe)
+    material = halves(built, progress)
+    model, others = material.model, material.others
     asked = frozenset(attribute.name for attribute in asked_of(model))
     scene = Scene(asked, timedelta(days=1) / options.per_day)
     people = drawn(others, options.people, options.requests, options.seed)
@@ -122,10 +127,9 @@ def _parser() -> ArgumentParser:
         prog="python -m examples.search_service.evaluate", description=DESCRIPTION
     )
     plain = Options()
-    parser.add_argument("--users", type=Path, default=plain.users, help="table with a row per user")
-    parser.add_argument(
-        "--events", type=Path, default=plain.events, help="table with a row per event"
-    )
+    parser.add_argument("--users", type=Path, help="table with a row per person")
+    parser.add_argument("--events", type=Path, help="table with a row per event")
+    parser.add_argument("--describe", type=Path, help="what the columns are")
     parser.add_argument("--people", type=int, default=plain.people, help="people to replay")
     parser.add_argument("--requests", type=int, default=plain.requests, help="requests per person")
     parser.add_argument(

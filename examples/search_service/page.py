@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from examples.search_service.engine import Found, Placed
     from examples.search_service.texts import Entry, Question
 
-NAME = "Forge Search"
+NAME = "Everyday Search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,15 @@ class View:
     titles: Mapping[str, str]
 
 
-def home(questions: Sequence[Question], asks: str) -> str:
-    """Return the first page; ``asks``: what the service asks to be told, and why."""
+def home(questions: Sequence[Question], asks: str, source: str) -> str:
+    """Return the first page; ``asks``: what is asked, and why; ``source``: of the data."""
     body = f"""<p class="lead">This is a small search service that runs on your own machine, over
-{len(questions)} questions about how software is made. It asks browsers for a few facts about who
-searches, and puts first what people like that chose. Without any it ranks for everyone, and what it
-is told it forgets with the page.</p>
+{len(questions)} questions. It asks browsers for a few facts about who searches, and puts first what
+people like that chose. Without any it ranks for everyone, and what it is told it forgets with the
+page. There is nothing behind the results: their names are from the data, and a sentence each was
+written for this example.</p>
 {_ask(questions)}
-<p class="note">{escape(asks)}</p>"""
+<p class="note">{escape(asks)} {escape(source)}</p>"""
     return _whole(NAME, "", body)
 
 

@@ -54,7 +54,7 @@ class Service:
 
     async def home(self, _request: web.Request) -> web.Response:
         """Say what this is."""
-        return _page(page.home(self.engine.questions, self.asks))
+        return _page(page.home(self.engine.questions, self.asks, self.engine.source))
 
     async def search(self, request: web.Request) -> web.Response:
         """Show what a text finds, ranked for what the header of the request tells."""

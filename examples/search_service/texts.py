@@ -1,4 +1,4 @@
-"""What the service says about each query and each result: texts/*.toml beside this file."""
+"""What the service says about each query and each result: texts.toml beside this file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from agent import Query
 
-FOLDER = Path(__file__).parent / "texts"
+TEXTS = Path(__file__).parent / "texts.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +35,23 @@ class Question:
 
 
 def questions(queries: Iterable[Query]) -> tuple[Question, ...]:
-    """Return the question of each query; what no text is written for has its name for a title."""
+    """Return the question of each query; one that nothing was written about has no text."""
     return tuple(_question(query) for query in queries)
 
 
 def _question(query: Query) -> Question:
-    written = _written()
-    table = written.get(query.text, {})
-    texts = written.get(table.get("results_of", query.text), {}).get("results", {})
-    results = tuple(Entry(*texts.get(intent, (plain(intent), ""))) for intent in query.intents)
-    title = table.get("title", plain(query.text))
-    return Question(query.text, title, table.get("text", ""), results)
+    written = _written().get(query.text, {})
+    texts = written.get("results", {})
+    results = tuple(Entry(plain(each), texts.get(each, "")) for each in query.intents)
+    return Question(query.text, plain(query.title or query.text), written.get("text", ""), results)
 
 
 def plain(name: str) -> str:
-    """Return a name of the model as words."""
-    return name.replace("_", " ")
+    """Return a name of the model as words, the first letter a capital."""
+    words = name.replace("_", " ")
+    return words[:1].upper() + words[1:]
 
 
 @cache
 def _written() -> Mapping[str, Any]:
-    tables: dict[str, Any] = {}
-    for path in sorted(FOLDER.glob("*.toml")):
-        tables |= tomllib.loads(path.read_text("utf-8"))
-    return tables
+    return tomllib.loads(TEXTS.read_text("utf-8"))

@@ -21,7 +21,7 @@ from tests.waiting import PATIENCE, bounded, until
 INSTALL, SERVICE, PENDING, APPROVE, EVALUATE = commands(BROWSING)
 BEFORE = [each for each in commands(LIVING) if "ask" not in each and "curl" not in each]
 PYTHON = ".venv/bin/python"
-SEARCH = "search?q=editor"
+SEARCH = "search?q=find+work+as+a+nurse"
 EVERYONE, RANKED = "ranked for everyone", "ranked for: "
 
 pytestmark = pytest.mark.browser

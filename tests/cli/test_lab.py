@@ -61,7 +61,7 @@ def test_an_attack_writes_every_way_with_all_its_requests(
 
 @builds
 def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -> None:
-    """Figures and a page of every bar; two tables, or none for those of the checkout."""
+    """Figures and a page of every bar."""
     users, events = write_town(tmp_path)
     described = tmp_path / "town.toml"
     described.write_text('weights = "weight"\n')
@@ -71,8 +71,6 @@ def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -
     assert found["figures"] == ["people-risk", "people-below-k", "people-left"]
     page = report(tmp_path / "out", found["figures"])
     assert all(bar["what"] in page for bar in found["bars"])
-    _, hint = run("lab", "people", "--users", users, "--out", tmp_path).refusal()
-    assert hint == "give --users and --events"
 
 
 @builds
@@ -111,14 +109,17 @@ def test_the_papers_figures_are_the_same_in_two_processes(
 
 
 ONE_SOURCE = ("the people are of one source", "give --users and --events, or --log")
+TWO_TABLES = ("the people are of two tables", "give --users and --events")
 ONE_THING = ("the figures are of one thing", "give --model, --survey or --log")
 
 
 @pytest.mark.parametrize(
     ("asked", "refusal"),
     [
-        (("attack",), ONE_SOURCE),
-        (("attack", "--users", "u.csv"), ONE_SOURCE),
+        (("attack", "--users", "u.csv"), TWO_TABLES),
+        (("attack", "--describe", "d.toml"), TWO_TABLES),
+        (("people", "--users", "u.csv"), TWO_TABLES),
+        (("limits", "--events", "e.csv"), TWO_TABLES),
         (("attack", "--users", "u.csv", "--events", "e.csv", "--log", "here"), ONE_SOURCE),
         (("paper", "--model", "m.safetensors", "--survey"), ONE_THING),
     ],

@@ -9,29 +9,50 @@ from numpy.typing import NDArray
 
 from agent import Model
 from agent.build.build import model_of
+from agent.build.describe import read_description
 from agent.build.log.read import open_log
 from agent.build.log.source import source_of
 from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
-from agent.build.options import BuildOptions, LogFiles, TableFiles
+from agent.build.options import BuildOptions, TableFiles
 from agent.build.read import open_tables
 from agent.build.tables import Source
+from agent.errors import UsageError
 from agent.lab import Progress
-from agent.lab.attack.heldout import HeldOut
-from agent.lab.paper.log import files_of
+from agent.lab.attack.heldout import HeldOut, Material
+from agent.lab.paper.log import files_of, stated_source
 
 EACH = "one_each"  # the column of weights where every row is one person
+USUAL = Path(__file__).parents[3] / "examples" / "data" / "atus"
 
 
-def halves(users: Path, events: Path, progress: Progress) -> tuple[Model, HeldOut]:
+def tables(users: Path | None, events: Path | None, describe: Path | None) -> BuildOptions:
+    """Return how models of two tables are built, by default of the time use survey in a checkout.
+
+    UsageError where one of the tables is missing, or the description cannot be.
+    """
+    if users is None and events is None and describe is None:
+        users, events, describe = (
+            USUAL / each for each in ("users.csv.gz", "events.csv.gz", "model.toml")
+        )
+    if users is None or events is None:
+        raise UsageError("the people are of two tables", "give --users and --events")
+    described = {} if describe is None else read_description(describe)
+    return BuildOptions(**described, users=users, events=events)
+
+
+def halves(options: BuildOptions, progress: Progress) -> Material:
     """Return the model of one half of the users of two tables, and the people of the other.
 
-    UsageError where there is no such file; BuildError where the tables cannot make a model.
+    ``whole`` where the options say how many people a row stands for. UsageError where there is no
+    such file; BuildError where the tables cannot make a model.
     """
+    if options.weights is not None:
+        return whole(options, progress)
     progress("reading", 0.0)
-    return _halves(open_tables(users, events), TableFiles(users, events), progress)
+    return _halves(open_tables(*TableFiles(*options.files[:2])), options, stated(options), progress)
 
 
-def whole(options: BuildOptions, progress: Progress) -> tuple[Model, HeldOut]:
+def whole(options: BuildOptions, progress: Progress) -> Material:
     """Return the model of one half of the users, whose rows stand for all, and everybody.
 
     The rows of the table are all the people there are. Only the other half asks anything. Errors
@@ -46,7 +67,8 @@ def whole(options: BuildOptions, progress: Progress) -> tuple[Model, HeldOut]:
     )
     model = model_of(source, one, progress)
     seen = observe(source, replace(one, half=None, min_users=1))
-    return model, asked_by(held_out(seen, model), ~in_half_a(seen.users, HALF_KEY))
+    others = asked_by(held_out(seen, model), ~in_half_a(seen.users, HALF_KEY))
+    return Material(model, others, stated(options))
 
 
 def asked_by(everybody: HeldOut, asking: NDArray[np.bool_]) -> HeldOut:
@@ -62,20 +84,25 @@ def asked_by(everybody: HeldOut, asking: NDArray[np.bool_]) -> HeldOut:
     )
 
 
-def halves_of_log(folder: Path, progress: Progress) -> tuple[Model, HeldOut]:
+def halves_of_log(folder: Path, progress: Progress) -> Material:
     """Return the same for the log, people and sites in a folder; errors as ``halves``."""
     progress("reading", 0.0)
     files = files_of(folder)
-    return _halves(source_of(open_log(files)), files, progress)
+    options = BuildOptions(**files._asdict())
+    return _halves(source_of(open_log(files)), options, stated_source(folder), progress)
 
 
-def _halves(
-    source: Source, files: TableFiles | LogFiles, progress: Progress
-) -> tuple[Model, HeldOut]:
+def stated(options: BuildOptions) -> str:
+    """Return what is said of the source of two tables."""
+    return stated_source(options.files[0].parent)
+
+
+def _halves(source: Source, options: BuildOptions, said: str, progress: Progress) -> Material:
     # No figure is of what a model says that the held-out got.
-    one = BuildOptions(**files._asdict(), half="A", validation=False, id="half")
+    one = replace(options, half="A", validation=False, id="half")
     model = model_of(source, one, progress)
-    return model, held_out(observe(source, replace(one, half="B", min_users=1)), model)
+    others = held_out(observe(source, replace(one, half="B", min_users=1)), model)
+    return Material(model, others, said)
 
 
 def held_out(seen: Observations, model: Model) -> HeldOut:

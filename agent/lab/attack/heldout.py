@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agent import Model
 from agent.tradeoff import members
 
 Codes = NDArray[np.unsignedinteger]
@@ -43,6 +44,15 @@ class HeldOut:
     def askers(self) -> Indexes:
         """The people with at least one event, ascending."""
         return np.flatnonzero(np.diff(self.starts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """A model of one half of the people, the other half, and a sentence on where both are from."""
+
+    model: Model
+    others: HeldOut
+    source: str
 
 
 class Asked(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from agent.lab import Progress
 from agent.lab.attack.bars import Bar, Wanted, number, percent, promises
 from agent.lab.attack.charts import SUCCESS, UTILITY
-from agent.lab.attack.heldout import drawn
+from agent.lab.attack.heldout import Material, drawn
 from agent.lab.attack.outcome import (
     QUANTILES,
     Crowd,
@@ -21,7 +21,6 @@ from agent.lab.attack.outcome import (
 from agent.lab.attack.report import BARS, WORDS
 from agent.lab.attack.services import chosen
 from agent.lab.attack.simulation import Scene
-from agent.lab.attack.study import Material
 from agent.lab.attack.ways import ANSWERED, PAPERS, Options, Way
 from agent.lab.attack.workers import Run, traces
 from agent.lab.charts import Chart, Finding, Panel, Series, table
@@ -79,7 +78,7 @@ class Limited:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frontier:
-    """What limits do: deciding without memory and the preset first, then the grid."""
+    """What limits do: deciding without memory and the presets first, then the grid."""
 
     found: tuple[Limited, ...]
     note: str
@@ -88,7 +87,7 @@ class Frontier:
     def best(self) -> Limited:
         """The limits that meet most bars; of these, those that keep most utility."""
         return max(
-            self.found[2:],
+            self.found[-len(grid()) :],
             key=lambda each: (sum(bar.met is True for bar in each.bars), each.bits.mean),
         )
 
@@ -100,7 +99,7 @@ def frontier(material: Material, options: Options, progress: Progress) -> Fronti
     people = drawn(others, options.people, options.requests, options.seed)
     crowd = Crowd(people, others.codes, (), (options.requests,))
     resamples = Resamples(len(people), options.seed)
-    ways = (PAPERS, ANSWERED[1], *grid())
+    ways = (PAPERS, *ANSWERED, *grid())
     sent = traces(model, Scene(seed=options.seed), ways, people, Run(options.processes, progress))
     outcomes = {way: outcome(crowd, each, service) for way, each in sent.items()}
     note = (
@@ -141,7 +140,8 @@ def page(found: Frontier) -> tuple[list[str], list[Finding]]:
         )
         for each in found.found
     ]
-    lines = [_series("without memory, and the preset as it is", found.found[:2])]
+    before = found.found[: -len(grid())]
+    lines = [_series("without memory, and the presets as they are", before)]
     for risk in RISKS:
         mine = [each for each in found.found if each.way.risk == risk and not each.way.violations]
         lines.append(_series(f"risk = {risk:g}, k from {KS[0]} to {KS[-1]:,}", mine))

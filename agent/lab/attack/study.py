@@ -10,7 +10,7 @@ from agent import Model
 from agent.lab import Progress
 from agent.lab.attack import ways
 from agent.lab.attack.adversaries import Inferred, knowing, pooled
-from agent.lab.attack.heldout import Floats, HeldOut, Indexes, Person, drawn
+from agent.lab.attack.heldout import Floats, Indexes, Material, Person, drawn
 from agent.lab.attack.outcome import Crowd, Outcome, Resamples, left_of, outcome
 from agent.lab.attack.services import Service, Trial, chosen
 from agent.lab.attack.simulation import Scene, Trace
@@ -128,15 +128,6 @@ def _rarest(people: Sequence[Person], found: Outcome) -> list[Person]:
     """Return those with whom the fewest agree in the end, in their first requests."""
     places = np.argsort(found.left[:, -1], kind="stable")[:FEW].tolist()
     return [people[each]._replace(requests=people[each].requests[:SHORT]) for each in places]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Material:
-    """A model of one half of the people, the other half, and a sentence on where both are from."""
-
-    model: Model
-    others: HeldOut
-    source: str
 
 
 class Side(NamedTuple):

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class Setting:
     """Who was replayed, and how.
 
-    ``model``, ``others``: people in each half; ``people``: of the others who were replayed;
-    ``asked``: how many of the model's ``attributes`` the service asks for; ``requests``: of each
-    person; ``unranked``: events of the others that the model has no result for.
+    ``model``: people that it was built from; ``others``: on an adversary's list; ``people``: who
+    were replayed; ``asked``: how many of the model's ``attributes`` the service asks for;
+    ``requests``: of each person; ``unranked``: events that the model has no result for.
     """
 
     model: int

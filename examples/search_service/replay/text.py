@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from examples.search_service.replay.report import Report
 
 INTRODUCTION = (
-    "Each of {people} of the {others:,} people whom the model has not seen sends {requests} "
-    "requests, {per_day} a day, to one recipient that remembers all it is told; seed {seed}. It "
+    "Each of {people} people whom the model has not seen sends {requests} requests, {per_day} a "
+    "day, to one recipient that remembers all it is told; seed {seed}. It "
     "asks for {asked} of the {attributes} attributes, and ranks by what a request carries. "
     "Whatever a preset would ask the user about counts as refused. Brackets hold the middle 95 % "
     "of resamples of the people, which are the same for every line."
 )
 LEFT = (
     "How many people match everything that was sent, after the last request: among the {model:,} "
-    "that the model was built from, and among the {others:,} others, who include the person. At "
-    "most 1 %, 5 % and 50 % of the people have fewer left."
+    "that the model was built from, and among the {others:,} on an adversary's list, who include "
+    "the person. At most 1 %, 5 % and 50 % of the people have fewer left."
 )
 ALONE = (
     "The preset balanced at other lambdas, with its limits on and off; left: the 5 % figures from "

@@ -1,4 +1,4 @@
-"""The shipped model, and the service over it."""
+"""The model of everyday life, and the service over it."""
 
 from collections.abc import Iterator
 from io import StringIO
@@ -15,8 +15,8 @@ from examples.search_service.service import Service
 
 @pytest.fixture(scope="session")
 def model() -> Model:
-    """The model that comes with Reticent."""
-    return read(shipped_model("so2017"))
+    """The first of those that come with Reticent."""
+    return read(shipped_model("atus"))
 
 
 @pytest.fixture(scope="session")

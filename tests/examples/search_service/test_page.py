@@ -47,7 +47,7 @@ def test_no_text_is_taken_for_a_tag(word: str) -> None:
     for made in (
         lambda text: page.results(view(text, (1, 2), (2, 1)), [], text),
         lambda text: page.result(Question("q", text, text, ()), Entry(text, text), text),
-        lambda text: page.home([Question(text, text, text, ())], text),
+        lambda text: page.home([Question(text, text, text, ())], text, text),
         lambda text: page.empty([Question(text, text, text, ())], text),
         page.problem,
     ):

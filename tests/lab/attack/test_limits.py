@@ -9,9 +9,9 @@ from agent import Limits, Terms
 from agent.build.observe import HALF_KEY, in_half_a
 from agent.build.options import BuildOptions
 from agent.lab.attack.halves import whole
+from agent.lab.attack.heldout import Material
 from agent.lab.attack.limits import KS, WANTED, Frontier, Limited, frontier, grid, page
 from agent.lab.attack.outcome import Interval
-from agent.lab.attack.study import Material
 from agent.lab.attack.ways import ANSWERED, PAPERS, Options
 from tests.build.worlds import QUIET
 from tests.lab.people.made import TOWN, write_town
@@ -24,7 +24,7 @@ pytestmark = QUIET
 def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
     """Return a town of which the model knows one half."""
     users, events = write_town(tmp_path_factory.mktemp("town"))
-    return Material(*whole(_options(users, events), quiet), "a town")
+    return whole(_options(users, events), quiet)
 
 
 def _options(users: Path, events: Path) -> BuildOptions:
@@ -60,9 +60,9 @@ def test_a_strict_limit_leaves_everybody_alike(material: Material) -> None:
     """No way leaves fewer people than its k, or finds somebody more often than its risk allows."""
     options = Options(people=20, requests=4, processes=1)
     found = frontier(material, options, quiet)
-    assert [each.way for each in found.found[:2]] == [PAPERS, ANSWERED[1]]
-    assert {each.way.k for each in found.found[2:]} == {*KS}
-    for each in found.found[2:]:
+    assert [each.way for each in found.found[:4]] == [PAPERS, *ANSWERED]
+    assert {each.way.k for each in found.found[4:]} == {*KS}
+    for each in found.found[4:]:
         if each.way.k is not None and each.way.k > TOWN:
             assert {*each.left} == {TOWN}
             assert each.success.mean == pytest.approx(1 / TOWN)
@@ -87,6 +87,6 @@ def test_the_best_limits_meet_most_bars_and_then_keep_most() -> None:
         [True, True, True],
         [True, True, False],
     ]
-    before = (found[0], found[0])
+    before = (found[0],) * 4
     assert Frontier((*before, *found), "").best is found[2]
     assert np.isclose(WANTED.kept, 0.9)

@@ -11,14 +11,13 @@ import pytest
 from agent.lab.attack.adversaries import Inferred
 from agent.lab.attack.bars import Bar, bars
 from agent.lab.attack.charts import charts, numbers
-from agent.lab.attack.heldout import drawn
+from agent.lab.attack.heldout import Material, drawn
 from agent.lab.attack.outcome import Crowd, Outcome, figures
 from agent.lab.attack.report import page
 from agent.lab.attack.study import (
     FEW,
     LISTED,
     SHORT,
-    Material,
     Study,
     Withheld,
     known,
