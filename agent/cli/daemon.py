@@ -13,7 +13,7 @@ import click
 
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
-from agent.cli.options import Answer, OneOf, answers, json_option, record
+from agent.cli.options import Answer, OneOf, answers, json_option, option, record
 from agent.cli.printing import listing, paragraph, printable
 from agent.daemon import service as services
 from agent.daemon.checks import Machine, listens
@@ -27,6 +27,12 @@ from agent.paths import Paths, paths
 from agent.words.notices import health
 
 PORTS = click.IntRange(0, 65535)
+LISTEN = "Answer at this port of 127.0.0.1 too, to those who have the token; 0 for any port."
+ORIGIN = (
+    "A web page that may ask there for its own site, as in https://books.example, or an extension, "
+    "which may for all. May be repeated."
+)
+OWN_MANAGER = "Whose files. By default those of this system."
 SECONDS = 20.0  # for the daemon to end
 PAUSE = 0.1
 ENDED = "The daemon has ended: nothing is attached to any request until one runs again."
@@ -57,11 +63,8 @@ def written(manager: services.Manager) -> list[services.UnitFile]:
     return services.files(manager, sys.executable, os.environ)
 
 
-manager_option = click.option(
-    "--manager",
-    type=OneOf(["systemd", "launchd"]),
-    default=usual,
-    help="Whose files. By default those of this system.",
+manager_option = option(
+    "--manager", OneOf(["systemd", "launchd"]), None, OWN_MANAGER, default=usual
 )
 
 
@@ -158,20 +161,8 @@ def status(manager: services.Manager) -> Answer:
 
 
 @daemon.command(name="run")
-@click.option(
-    "--listen",
-    type=PORTS,
-    metavar="PORT",
-    help="Answer at this port of 127.0.0.1 too, to those who have the token; 0 for any port.",
-)
-@click.option(
-    "--origin",
-    "origins",
-    metavar="ORIGIN",
-    multiple=True,
-    help="A web page that may ask there for its own site, as in https://books.example, or an"
-    " extension, which may for all. May be repeated.",
-)
+@option("--listen", PORTS, "PORT", LISTEN)
+@option("--origin origins", str, "ORIGIN", ORIGIN, multiple=True)
 @json_option
 def run_(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> None:
     """Answer requests until Ctrl-C, or `reticent daemon stop`, ends it.

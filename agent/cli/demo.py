@@ -1,7 +1,9 @@
 """`reticent demo`: eight requests of a fictional mother of two."""
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 
 import click
 
@@ -22,53 +24,13 @@ from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import facts as facts_of
 from agent.words.titles import read_as
 
-NAME = "Mara"
-PROFILE = {
-    "atus": {
-        "region": "midwest",
-        "state": "mn",
-        "sex": "female",
-        "age": "35_44",
-        "education": "bachelor",
-        "race": "white",
-        "hispanic": "no",
-        "marital": "married",
-        "partner": "spouse",
-        "home": "own",
-        "work": "employed",
-        "hours": "part_time",
-        "occupation": "professional",
-        "industry": "prof_biz_svcs",
-        "employer": "private",
-        "student": "no",
-        "children": "yes",
-        "youngest_child": "5_9",
-        "household": "4",
-    },
-    "so2017": {
-        "region": "usa_canada",
-        "occupation": "developer",
-        "remote": "half_or_more",
-        "dev_web": "yes",
-        **dict.fromkeys(("dev_mobile", "dev_desktop", "dev_devops"), "no"),
-        **dict.fromkeys(("int_javascript", "int_sql", "int_python"), "yes"),
-        **dict.fromkeys(("int_java", "int_dotnet", "int_php", "int_apple"), "no"),
-    },
-}
-SEARCH, JOBS, FORGE = "search.example", "jobs.example", "forge.example"
-REQUESTS = (
-    (SEARCH, "what could I do this weekend with two kids"),
-    (SEARCH, "easy dinner for a family of four"),
-    (JOBS, "part-time jobs near me"),
-    (SEARCH, "yoga for beginners"),
-    (SEARCH, "why does my knee hurt"),
-    (JOBS, "evening classes for adults"),
-    (FORGE, "which code editor should I use"),
-    (SEARCH, "things to do with kids on a rainy day"),
-)
-FACTS = sum(map(len, PROFILE.values()))
 Asked = tuple[str, str]  # recipient, query
-RECIPIENTS = (SEARCH, JOBS)
+NAME = "Mara"
+_STORY = tomllib.loads((files("agent.cli") / "demo.toml").read_text("utf-8"))
+PROFILE: Mapping[str, Mapping[str, str]] = _STORY["profile"]  # by the id of a model
+REQUESTS: tuple[Asked, ...] = tuple((recipient, query) for recipient, query in _STORY["requests"])
+FACTS = sum(map(len, PROFILE.values()))
+RECIPIENTS = ("search.example", "jobs.example")  # who is asked most
 CERTIFIED = (
     "Certified is what holds if gains shrink as a set grows, which is not proven; where one "
     "was seen to grow, nothing is. Such bounds are loose, so small shares are normal."

@@ -41,7 +41,7 @@ def option(
     **more: Any,  # noqa: ANN401  (of click)
 ) -> Callable[[F], F]:
     """Return an option that takes a value; ``declared``: its name, and that of its argument."""
-    shown, names = "default" in more, declared.split()
+    shown, names = "default" in more and not callable(more["default"]), declared.split()
     return click.option(*names, type=kind, metavar=metavar, help=text, show_default=shown, **more)
 
 

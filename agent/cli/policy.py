@@ -58,13 +58,8 @@ def read_policy(file: Path) -> Policy:
     return load(file, check_ours if file == own_policy() else None)
 
 
-policy_option = click.option(
-    "--policy",
-    "file",
-    type=PATH,
-    default=own_policy,
-    metavar="FILE",
-    help="The policy file. By default your own.",
+policy_option = option(
+    "--policy file", PATH, "FILE", "The policy file. By default your own.", default=own_policy
 )
 
 

@@ -29,7 +29,7 @@ from agent.vault.backup import restore as put_back
 from agent.vault.seal import Derivation
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import SlotRow, key_slots
-from agent.vault.vault import Vault, unlock
+from agent.vault.vault import unlock
 from agent.vault.vault_files import Location, read_witness, replaced_vaults, vaults_set_aside
 from agent.wire.state import Method, Place, Status
 from agent.words.figures import counted
@@ -87,10 +87,8 @@ def add(kind: Kind, method: Method, *, as_json: bool) -> None:
         check_keyring()
     with unlock(_place(), _secret(method)) as vault:
         text = new_passphrase("New passphrase") if kind == "passphrase" else ""
-        before = _kinds(vault)
         with uninterrupted():
-            _, code = vault.add_slot(kind, text)
-            [number] = _kinds(vault).keys() - before.keys()
+            number, code = vault.add_slot(kind, text)
             done = {"id": number, "kind": kind, "recovery_code": code}
             page = f"Key slot {number} opens the vault with {NAMES[kind]}."
             click.echo(record(done) if as_json else _with_code(page, code))
@@ -110,7 +108,8 @@ def remove(number: int, method: Method, *, yes: bool) -> Answer:
     protects what you record from then on.
     """
     with unlock(_place(), _secret(method)) as vault:
-        kinds = _kinds(vault)
+        slots = vault.keys()
+        kinds = {each.id: each.kind for each in slots}
         if number in kinds:
             agree(f"Remove key slot {number}, {NAMES[kinds[number]]}?", yes=yes)
         with uninterrupted():
@@ -197,12 +196,6 @@ def _secret(method: Method, question: str = "", *, yes: bool = True) -> Secret:
     _slots()
     agree(question, yes=yes)
     return Secret(method, ask_for(method))
-
-
-def _kinds(vault: Vault) -> dict[int, Kind | None]:
-    """Return the kinds of the slots by their ids."""
-    found = vault.keys()
-    return {each.id: each.kind for each in found}
 
 
 def _with_code(text: str, code: str | None) -> str:

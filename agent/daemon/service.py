@@ -18,42 +18,8 @@ SERVICE = "reticent.service"
 SOCKETS = {"control": "reticent-control.socket", "query": "reticent-query.socket"}
 PLIST = "reticent.daemon.plist"
 KEPT = (HOME, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")  # where things lie
-_HEADER = "# Written by `reticent daemon service install`; its `remove` takes it away.\n"
-_SERVICE = """
-[Unit]
-Description=Reticent decides which few facts a request may carry
-
-[Service]
-Type=notify
-ExecStart={command}
-{environment}Sockets={sockets}
-Restart=on-failure
-RestartSec=2
-UMask=0077
-LimitCORE=0
-NoNewPrivileges=yes
-LockPersonality=yes
-RestrictAddressFamilies=AF_UNIX AF_INET
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-SystemCallArchitectures=native
-"""
-_SOCKET = """
-[Unit]
-Description=Reticent's socket for {door}
-
-[Socket]
-ListenStream={path}
-FileDescriptorName={door}
-SocketMode=0600
-DirectoryMode=0700
-RemoveOnStop=yes
-Service={service}
-
-[Install]
-WantedBy=sockets.target
-"""
+UNITS = Path(__file__).with_name("units")  # with places to fill in
+_HEADER = "# Written by `reticent daemon service install`; its `remove` takes it away.\n\n"
 _UNTRIED = """<!-- Written by `reticent daemon service install`; its `remove` takes it away.
      Untried: it has been checked as a property list, never run by launchd. -->
 """
@@ -105,9 +71,10 @@ def _units(command: list[str], kept: Mapping[str, str]) -> Iterator[tuple[str, s
     program, *arguments = command
     environment = [f'Environment="{name}={_escaped(value)}"\n' for name, value in kept.items()]
     started = f'"{_escaped(program)}"'  # no variable is expanded in the program's name
+    service, socket = ((UNITS / f"systemd.{kind}").read_text() for kind in ("service", "socket"))
     yield (
         SERVICE,
-        _SERVICE.format(
+        service.format(
             command=" ".join([started, *arguments]),
             environment="".join(environment),
             sockets=" ".join(SOCKETS.values()),
@@ -119,7 +86,7 @@ def _units(command: list[str], kept: Mapping[str, str]) -> Iterator[tuple[str, s
             ours = paths(kept)
             own = ours.control if door == "control" else ours.query
             path = check_address(own).replace("%", "%%")
-        yield name, _SOCKET.format(door=door, path=path, service=SERVICE)
+        yield name, socket.format(door=door, path=path, service=SERVICE)
 
 
 def _plist(command: list[str], kept: Mapping[str, str]) -> str:

@@ -192,9 +192,7 @@ def unlock(at: Location, secret: Secret) -> Vault:
     Raises WrongSecretError, DamagedVaultError, VaultVersionError, RolledBackError, BusyVaultError;
     VaultError if there is no vault, or disk, keyring or memory fail.
     """
-    if (
-        secret.kind == "keyring" and secret.kept is None
-    ):  # before the vault is locked for others: it may take long
+    if secret.kind == "keyring" and secret.kept is None:  # before others are locked out: it is slow
         secret = Secret("keyring", kept=secrets.fetched(accounts_of(at.vault)))
 
     def key_in(database: Database) -> Key:
