@@ -40,6 +40,11 @@ class Paths:
         return self.data / "browser-relay"
 
     @property
+    def extension(self) -> Path:
+        """The folder of the browser extension, for browsers to load."""
+        return self.data / "browser-extension"
+
+    @property
     def witness(self) -> Path:
         """What the vault was last seen to be, kept apart from it to notice a rollback."""
         return self.state / "witness.json"

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
@@ -13,6 +13,7 @@ from agent.cli.printing import Column, listing, paragraph, table, wide
 from agent.daemon.browsers import (
     BROWSERS,
     Browser,
+    ManifestState,
     Seen,
     System,
     install_manifests,
@@ -22,7 +23,8 @@ from agent.daemon.browsers import (
     remove_manifests,
     sandboxes,
 )
-from agent.daemon.doctor import confined
+from agent.daemon.doctor import OUTDATED, UPDATE, confined
+from agent.daemon.extension import look_at_extension, remove_extension, unpack_extension
 from agent.errors import UsageError
 from agent.paths import paths
 
@@ -32,6 +34,22 @@ STATES = {
     "installed": "connected",
     "differing": "connected to another installation of reticent",
     "foreign": "has a manifest that is not reticent's",
+}
+LOADING = {
+    "chromium": 'In {titles}: open chrome://extensions, switch on "Developer mode", click "Load'
+    ' unpacked" and choose that folder.',
+    "firefox": 'In {titles}: open about:debugging#/runtime/this-firefox, click "Load Temporary'
+    ' Add-on" and choose manifest.json in that folder. Firefox drops it when it closes.',
+}
+HIDDEN = (
+    "The folder may be hidden: in the dialog press Ctrl+L, on a Mac Shift+Cmd+G, and paste its"
+    " path."
+)
+EXTENSION = {  # by what there was of it
+    "absent": "Each browser has to load the extension once, from this folder:",
+    "installed": "Each browser has to load the extension once, from this folder:",
+    "differing": "The extension was updated; reload it in each browser, from this folder:",
+    "foreign": "This was edited, and stays; move it away and run this again to update it:",
 }
 COLUMNS = (Column("browser"), Column("installed"), wide("state"))
 
@@ -61,6 +79,7 @@ def install(browser: Sequence[str]) -> Answer:
 
     \b
     BROWSER is one of chromium, chrome, brave, edge, vivaldi, firefox.
+    It unpacks the extension too, and says how to load it.
     Your browsers' own files are left alone; `remove` undoes it.
     """  # noqa: D301  (click's mark, which stands for itself)
     chosen = _chosen(browser) or [each for each in BROWSERS if is_here(each, system())]
@@ -68,13 +87,26 @@ def install(browser: Sequence[str]) -> Answer:
     if not chosen:
         none = ("no browser was found", f"name one: {', '.join(NAMES)}")
         raise UsageError(*next(iter(boxed), none))
-    places = [*map(str, install_manifests(manifests(chosen), paths(), sys.executable))]
+    written = install_manifests(manifests(chosen), paths(), sys.executable)
+    before, place = unpack_extension(paths()), paths().extension
+    places = [*map(str, written), *([str(place)] if before in {"absent", "differing"} else [])]
     notes = [f"{what}: {fix}." for what, fix in boxed]
     titles = ", ".join(each.title for each in chosen)
-    then = f"{titles} can reach the daemon once the extension is installed there."
-    page = "\n".join([listing("Wrote:", places), *map(paragraph, [then, *notes])])
+    lines = [f"{titles} can reach the daemon once the extension is loaded there.", *notes]
+    parts = [listing("Wrote:", places), *map(paragraph, lines), "", *_loading(chosen, before)]
     names = [each.name for each in chosen]
-    return Answer({"browsers": names, "written": places, "notes": notes}, page)
+    extension = {"folder": str(place), "before": before}
+    message = {"browsers": names, "written": places, "extension": extension, "notes": notes}
+    return Answer(message, "\n".join(parts))
+
+
+def _loading(browsers: Iterable[Browser], before: ManifestState) -> Iterator[str]:
+    """Yield where the extension is, and how each kind of browser loads it."""
+    yield listing(EXTENSION[before], [paths().extension])
+    for kind, text in LOADING.items():
+        if titles := [each.title for each in browsers if each.kind == kind]:
+            yield paragraph(text.format(titles=", ".join(titles)))
+    yield paragraph(HIDDEN)
 
 
 @browser.command()
@@ -87,6 +119,8 @@ def remove(browser: Sequence[str]) -> Answer:
     if not ours and look_at_launcher(paths(), sys.executable) in {"installed", "differing"}:
         paths().relay.unlink()
         gone.append(str(paths().relay))
+    if not ours:
+        gone += map(str, remove_extension(paths()))
     head = "Removed; a running browser stays connected until you close it:"
     none = "No browser was connected, so nothing was removed."
     return Answer({"removed": gone}, listing(head, gone) if gone else none)
@@ -109,7 +143,8 @@ def status() -> Answer:
         }
         for each in seen
     ]
-    message = {"browsers": found, "relay": relay, "notes": [*notes]}
+    extension = look_at_extension(paths())
+    message = {"browsers": found, "relay": relay, "extension": extension, "notes": [*notes]}
     rows = [
         (each.browser.title, "yes" if is_here(each.browser, whose) else "no", STATES[each.state])
         for each in seen
@@ -118,6 +153,8 @@ def status() -> Answer:
         notes.append("`reticent browser install` connects those that are installed.")
     elif relay != "installed":
         notes.append(f"{paths().relay} is out of date: run `reticent browser install`.")
+    if extension == "differing":
+        notes.append(f"{paths().extension} has {OUTDATED}: {UPDATE}.")
     return Answer(message, "\n".join([table(COLUMNS, rows), *map(paragraph, notes)]))
 
 

@@ -9,6 +9,7 @@ from agent import __version__
 from agent.daemon import browsers, checks
 from agent.daemon.agent import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
 from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
+from agent.daemon.extension import look_at_extension
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.reading import UNREADABLE
 from agent.daemon.service import files, look_at_units, reachable, text_of
@@ -40,6 +41,8 @@ FIXES = {
 _PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
 NAME = "browsers"
 INSTALL = "reticent browser install"
+OUTDATED = "the extension of another version"
+UPDATE = f"run `{INSTALL}`, then reload the extension in each browser"
 Check = Callable[[Machine], Iterator[Finding]]
 
 
@@ -208,6 +211,8 @@ def check_browsers(here: Machine) -> Iterator[Finding]:
         if not browsers.is_here(browser, system):
             for sandbox in browsers.sandboxes(browser, system):
                 yield warn(NAME, *confined(browser, sandbox))
+    if look_at_extension(here.paths) == "differing":
+        yield warn(NAME, f"{here.paths.extension} has {OUTDATED}", UPDATE)
     if seen:
         yield from _launcher(here)
     else:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from agent.daemon.extension import look_at_extension
 from agent.errors import BusyVaultError, VaultError
 from agent.paths import Paths
 from agent.vault import secrets
@@ -22,6 +23,7 @@ ASIDE = ("vault.db.set-aside-*", ".vault.db.set-aside-*")
 VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", ".*vault.db.*", *ASIDE)
 RELAY = ("browser-relay", ".browser-relay.*")
 MODELS = ("*.safetensors", "*.sig", ".*.part")
+UNPACKING = ".browser-extension.*.part"  # a folder in which the extension is being written
 COPYING = ".????????"  # a folder in which a model is being copied
 STATE = ("witness.json", ".witness.json.*", "listen.token", "daemon.*", "set-aside.json", *ASIDE)
 POLICY = ("policy.toml", ".policy.toml.*")
@@ -61,7 +63,9 @@ def installed_files(paths: Paths) -> InstalledFiles:
             ours.append(folder)
             continue
         for path in _entries(folder):
-            if _fits(path, names, copying=folder == paths.models):
+            making = {paths.models: COPYING, paths.data: UNPACKING}.get(folder, "")
+            unpacked = path == paths.extension and look_at_extension(paths) != "foreign"
+            if unpacked or _fits(path, names, making):
                 ours.append(path)
             elif path not in patterns:
                 others.append(path)
@@ -96,7 +100,7 @@ def accounts(found: InstalledFiles) -> Accounts:
     unread = []
     for path in found.ours:
         beside = any(fnmatchcase(path.name, name) for name in BESIDE)
-        if beside or path.is_symlink() or not _fits(path, VAULTS, copying=False):
+        if beside or path.is_symlink() or not _fits(path, VAULTS):
             continue
         try:
             names |= dict.fromkeys(accounts_of(path))
@@ -126,9 +130,9 @@ def _entries(folder: Path) -> Iterator[Path]:
         yield from sorted(folder.iterdir())
 
 
-def _fits(path: Path, names: Sequence[str], *, copying: bool) -> bool:
-    """Return whether something is ours by its name and kind."""
+def _fits(path: Path, names: Sequence[str], folders: str = "") -> bool:
+    """Return whether something is ours by its name and kind; ``folders``: what ours are called."""
     mode = os.lstat(path).st_mode
     if stat.S_ISDIR(mode):
-        return copying and fnmatchcase(path.name, COPYING)
+        return fnmatchcase(path.name, folders)
     return any(fnmatchcase(path.name, name) for name in names)

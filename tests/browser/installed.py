@@ -14,7 +14,7 @@ from agent.paths import Paths
 from tests.daemon.whole_daemon import BALANCED
 from tests.house.tree import ROOT
 
-EXTENSION = ROOT / "examples" / "browser_extension"
+EXTENSION = ROOT / "agent" / "browser_extension"
 KEYWORD = "ret"
 SLOWLY = 4  # times as long as for people: else a busy machine makes an answer one too many
 WAITS = re.compile(r"(const (?:DECISION|SEEN|STATUS|PATIENCE|FRESH) = )(\d+)")

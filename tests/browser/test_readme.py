@@ -13,7 +13,6 @@ import pytest
 
 from tests.browser.chromium import chromium
 from tests.browser.driver import Driver
-from tests.browser.installed import EXTENSION
 from tests.house.tree import ROOT
 from tests.newcomer import BROWSING, DAEMON, LIVING, SOCKETS, commands, daemon, home_of, typed
 from tests.waiting import PATIENCE, bounded, until
@@ -22,6 +21,7 @@ INSTALL, SERVICE, PENDING, APPROVE, EVALUATE = commands(BROWSING)
 BEFORE = [each for each in commands(LIVING) if "ask" not in each and "curl" not in each]
 PYTHON = ".venv/bin/python"
 SEARCH = "search?q=find+work+as+a+nurse"
+UNPACKED = Path(SOCKETS).parent / "data/browser-extension"
 EVERYONE, RANKED = "ranked for everyone", "ranked for: "
 
 pytestmark = pytest.mark.browser
@@ -87,12 +87,15 @@ def serving(port: int) -> Iterator[None]:
 
 @contextmanager
 def searching(home: Path) -> Iterator[Driver]:
-    """Yield a Chromium that finds what `reticent browser install` wrote, and nothing else."""
+    """Yield a Chromium that finds what `reticent browser install` wrote, and nothing else.
+
+    The extension as well: it is loaded from where that says.
+    """
     folder = home / "browser"
     folder.mkdir()
     told = home / ".config" / "chromium" / "NativeMessagingHosts"
     (folder / told.name).symlink_to(told)
-    with chromium(folder, None, EXTENSION) as browser:
+    with chromium(folder, None, home / UNPACKED) as browser:
         yield browser
 
 

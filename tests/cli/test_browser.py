@@ -42,8 +42,44 @@ def test_installing_tells_those_that_are_here(run: Run, used: Path) -> None:
     ran = run("browser", "install")
     assert (ran.code, ran.err) == (0, "")
     assert manifests(used) == [CHROMIUM, FIREFOX]
-    lines = [f"  {each}" for each in (paths().relay, used / CHROMIUM, used / FIREFOX)]
-    assert ran.out.splitlines()[:4] == ["Wrote:", *lines]
+    wrote = (paths().relay, used / CHROMIUM, used / FIREFOX, paths().extension)
+    assert ran.out.splitlines()[:5] == ["Wrote:", *(f"  {each}" for each in wrote)]
+
+
+def test_installing_says_how_each_browser_loads_the_extension(run: Run, used: Path) -> None:
+    """Where it lies, and only the browsers that were chosen."""
+    said = run("browser", "install").out
+    assert f"\n  {paths().extension}\n" in said
+    assert (paths().extension / "manifest.json").is_file()
+    assert "In Chromium: open chrome://extensions" in said
+    assert "In Firefox: open about:debugging" in said
+    assert "In Firefox" not in run("browser", "install", "chromium", "brave").out
+    assert "In Chromium, Brave: " in run("browser", "install", "chromium", "brave").out
+    assert str(used) in said
+
+
+@pytest.mark.usefixtures("used")
+def test_installing_again_updates_the_extension_unless_it_was_edited(run: Run) -> None:
+    """The page says which it was, and so does the record; `remove` takes only ours away."""
+    assert run("browser", "install", "--json").record["extension"]["before"] == "absent"
+    sums, old = paths().extension / "SHA256SUMS", paths().extension / "icons/16.png"
+    sums.write_text(sums.read_text().replace("icons/16", "icons/15"))
+    old.rename(old.with_name("15.png"))
+    assert "reload the extension in each browser" in _joined(run("browser", "status").out)
+    assert run("browser", "status", "--json").record["extension"] == "differing"
+    assert "was updated; reload it" in run("browser", "install").out
+    assert run("browser", "status", "--json").record["extension"] == "installed"
+    old.write_bytes(b"mine")
+    again = run("browser", "install")
+    assert (again.code, again.err) == (0, "")
+    assert "was edited, and stays" in again.out
+    assert str(paths().extension) not in again.out.partition("can reach")[0]
+    assert str(paths().extension) not in run("browser", "remove", "--json").record["removed"]
+    assert old.read_bytes() == b"mine"
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
 
 
 def test_those_that_are_named_are_told(run: Run, used: Path) -> None:
@@ -52,7 +88,7 @@ def test_those_that_are_named_are_told(run: Run, used: Path) -> None:
     assert record["browsers"] == ["chrome", "vivaldi"]
     assert record["written"][0] == str(paths().relay)
     assert [*map(str, manifests(used))] == [
-        str(Path(each).relative_to(used)) for each in record["written"][1:]
+        str(Path(each).relative_to(used)) for each in record["written"][1:-1]
     ]
 
 
@@ -65,7 +101,7 @@ def test_removing_some_leaves_the_others_their_relay(run: Run, used: Path) -> No
     last = run("browser", "remove")
     said, *gone = last.out.splitlines()
     assert said == "Removed; a running browser stays connected until you close it:"
-    assert gone == [f"  {used / CHROMIUM}", f"  {paths().relay}"]
+    assert gone == [f"  {each}" for each in (used / CHROMIUM, paths().relay, paths().extension)]
     assert manifests(used) == []
     assert not paths().relay.exists()
     again = run("browser", "remove")

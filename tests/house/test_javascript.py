@@ -11,7 +11,7 @@ from tests.examples.clients import node
 from tests.house.javascript import imports, is_module, names, parsed
 from tests.house.tree import ROOT, ran, sources
 
-EXTENSION = ROOT / "examples" / "browser_extension"
+EXTENSION = ROOT / "agent" / "browser_extension"
 
 MAKES_HTML = "innerHTML outerHTML insertAdjacentHTML setHTMLUnsafe createContextualFragment write"
 RUNS_TEXT = "eval Function importScripts"

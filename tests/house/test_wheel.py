@@ -10,8 +10,9 @@ from zipfile import ZipFile
 
 import pytest
 
+from agent.daemon.extension import SOURCE
 from tests.house.test_dependencies import closure
-from tests.house.tree import ran
+from tests.house.tree import ROOT, ran
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,16 @@ def test_the_wheel_holds_data_of_others_with_its_notice(
     """The data's licence asks for the notice wherever the data goes."""
     shipped = [Path(name) for name in ZipFile(wheel).namelist() if name.startswith(f"{folder}/")]
     assert kinds <= {path.suffix for path in shipped}
+
+
+def test_the_wheel_holds_the_browser_extension_once(wheel: Path) -> None:
+    """All of its files, as they are here, for `reticent browser install` to unpack."""
+    inside = ZipFile(wheel)
+    here = {str(each.relative_to(ROOT)): each for each in SOURCE.rglob("*") if each.is_file()}
+    there = {name for name in inside.namelist() if name.startswith("agent/browser_extension/")}
+    assert there == here.keys()
+    assert [name for name in here if inside.read(name) != here[name].read_bytes()] == []
+    assert [Path(name).name for name in inside.namelist()].count("background.js") == 1
 
 
 def test_the_wheel_holds_nothing_of_the_checkouts_own(wheel: Path) -> None:

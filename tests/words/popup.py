@@ -13,7 +13,7 @@ from agent.words.outcomes import BROWSER, BROWSER_STATES, REASONS, WHY_NOTHING
 from agent.words.titles import value_title
 from tests.house.tree import ROOT
 
-PLACE = ROOT / "examples" / "browser_extension" / "popup" / "words.js"
+PLACE = ROOT / "agent" / "browser_extension" / "popup" / "words.js"
 HEAD = "/** Generated from agent/words by `python -m tests.words.popup`: change it there. */\n"
 
 

@@ -1,6 +1,6 @@
 /** Where the extension lies, and what its tests share. */
 
-export const EXTENSION = new URL("../../../examples/browser_extension/", import.meta.url);
+export const EXTENSION = new URL("../../../agent/browser_extension/", import.meta.url);
 
 const { siteOf } = await import(new URL("lib/sites.js", EXTENSION));
 

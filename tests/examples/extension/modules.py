@@ -11,7 +11,7 @@ from tests.examples.clients import node
 from tests.house.tree import ROOT
 from tests.waiting import bounded
 
-EXTENSION = ROOT / "examples" / "browser_extension"
+EXTENSION = ROOT / "agent" / "browser_extension"
 HERE = Path(__file__).parent
 
 
