@@ -12,8 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent.build.build import build_model
-from agent.build.describe import read_description
-from agent.build.options import BuildOptions, TableFiles
+from agent.build.options import BuildOptions, TableFiles, read_description
 from agent.model.file import SHIPPED, SUFFIX, shipped_model, write
 from examples.phrasings import phrasings_of, write_background
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from agent.build import tables
 from agent.build.canonical import Events, Observed, arranged, observed
-from agent.build.describe import AttributeNote, concept_of
-from agent.build.options import BuildOptions, Half
+from agent.build.options import AttributeNote, BuildOptions, Half, concept_of
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute, Scope, wrong_implication
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE

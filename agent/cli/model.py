@@ -336,8 +336,7 @@ def build(
     and text; background: columns intent (the topic) and text. With both, the model reads any
     text. Needs the extra `build`.
     """
-    from agent.build.describe import read_description
-    from agent.build.options import BuildOptions
+    from agent.build.options import BuildOptions, read_description
 
     _check_place(out)
     known = {"id": out.stem} if describe is None else {"id": out.stem} | read_description(describe)
@@ -347,13 +346,13 @@ def build(
     chosen = BuildOptions(**known | given)
     with extra("build", "building a model"):
         from agent.build.build import build_model
-        from agent.lab.questions import defaults
+        from agent.lab.questions import survey
     with Progress() as progress:
         made = build_model(chosen, progress)
     which = sensitivities or ("none" if chosen.log is None else "scaled")
     if which != "none":
-        outcomes = defaults.within_outcomes() if which == "scaled" else defaults.AS_ANSWERED
-        made = defaults.with_default_sensitivities(made, outcomes)
+        outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED
+        made = survey.with_default_sensitivities(made, outcomes)
     with uninterrupted():
         built = write(made, out)
     lines = [f"Wrote {out}: {summary(built)}"]

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.build.build import model_of
-from agent.build.describe import AttributeNote
-from agent.build.options import BuildOptions
+from agent.build.options import AttributeNote, BuildOptions
 from agent.build.shrinkage import SHRINKAGES
 from agent.errors import UsageError
 from agent.model.file import decode, encode

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.build import describe
+from agent.build import options as stated
 from agent.build.build import model_of
-from agent.build.describe import AttributeNote, QueryNote, concepts, read_description
 from agent.build.observe import HALF_KEY, in_half_a
-from agent.build.options import BuildOptions
+from agent.build.options import AttributeNote, BuildOptions, QueryNote, concepts, read_description
 from agent.errors import BuildError, ReticentError, UsageError
 from agent.model.file import decode, encode
 from agent.model.model import Model
@@ -24,7 +23,7 @@ from tests.build.worlds import QUIET, World, observed, options, source, worlds
 from tests.house.tree import ROOT
 
 pytestmark = QUIET
-PAGE = Path(describe.__file__).with_name("FORMAT_DESCRIPTION.md").read_text(encoding="utf-8")
+PAGE = Path(stated.__file__).with_name("FORMAT_DESCRIPTION.md").read_text(encoding="utf-8")
 EXAMPLE = PAGE.split("```toml\n", 1)[1].split("```", 1)[0]
 VILLAGE = World(
     users=(
@@ -76,7 +75,7 @@ def test_the_page_is_what_a_model_is_built_by(tmp_path: Path) -> None:
 def test_the_page_names_every_key() -> None:
     """And the example has all of them."""
     example = tomllib.loads(EXAMPLE)
-    assert [*example] == [*describe.Description.__struct_fields__]
+    assert [*example] == [*stated.Description.__struct_fields__]
     notes = example["attributes"].values()
     keys = {key for note in notes for key in note}
     assert keys == {*AttributeNote.__struct_fields__}

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from agent.build.build import build_model
-from agent.build.describe import AttributeNote
 from agent.build.observe import Observations, observe
+from agent.build.options import AttributeNote
 from agent.build.read import open_tables
 from agent.errors import BuildError, ReticentError, UsageError
 from tests.build.worlds import QUIET, options

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from agent.build.describe import read_description
 from agent.build.observe import Observations, observe
-from agent.build.options import BuildOptions, TableFiles
+from agent.build.options import BuildOptions, TableFiles, read_description
 from agent.build.read import open_tables
 from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Model

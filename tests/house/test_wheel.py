@@ -99,6 +99,6 @@ def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
 
 def test_the_answers_that_prices_come_from_are_read_in_the_wheel(installed: Path) -> None:
     """They are data in the package, and need no extra."""
-    room = "agent.lab.questions.defaults"
+    room = "agent.lab.questions.survey"
     probe = f"import {room} as room; print(room.default_sensitivities(['daily', 'asked_before']))"
     assert run(installed, "python", "-c", probe).startswith("{'asked_before': 0.")

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from agent import Model
 from agent.build.build import model_of
-from agent.build.describe import read_description
 from agent.build.log.read import open_log
 from agent.build.log.source import source_of
 from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
-from agent.build.options import BuildOptions, TableFiles
+from agent.build.options import BuildOptions, TableFiles, read_description
 from agent.build.read import open_tables
 from agent.build.tables import Source
 from agent.errors import UsageError

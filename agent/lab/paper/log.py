@@ -21,7 +21,7 @@ from agent.errors import UsageError
 from agent.lab import Progress
 from agent.lab.paper.published import SHRINKAGE
 from agent.lab.paper.subject import Material, Places
-from agent.lab.questions.defaults import with_default_sensitivities, within_outcomes
+from agent.lab.questions.survey import with_default_sensitivities, within_outcomes
 from agent.model.file import SUFFIX, write
 
 COLUMNS: Mapping[str, str] = {  # precision, as the survey asked of it, and the log's column

@@ -10,9 +10,8 @@ import numpy as np
 
 from agent import Model
 from agent.build.build import model_of
-from agent.build.describe import AttributeNote
 from agent.build.observe import Observations, observe
-from agent.build.options import BuildOptions, TableFiles
+from agent.build.options import AttributeNote, BuildOptions, TableFiles
 from agent.build.read import open_tables
 from agent.build.tables import USER, Source, clean
 from agent.lab import Progress

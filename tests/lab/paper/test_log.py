@@ -8,7 +8,7 @@ from agent.errors import UsageError
 from agent.lab.paper import curve
 from agent.lab.paper.log import MODEL, logged
 from agent.lab.paper.subject import Material
-from agent.lab.questions.defaults import default_sensitivities, within_outcomes
+from agent.lab.questions.survey import default_sensitivities, within_outcomes
 from agent.model.file import read
 from agent.tradeoff.calibrate import Fit
 

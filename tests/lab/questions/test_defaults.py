@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from agent.build.log.schema import BY_LABEL, TABLE_1
 from agent.errors import UsageError
-from agent.lab.questions.defaults import (
+from agent.lab.questions.survey import (
+    MAPPED,
+    OUTCOMES,
     PRICES,
+    WOULD_SHARE,
+    adults,
     default_sensitivities,
     median_bits,
     prices,
@@ -21,7 +25,6 @@ from agent.lab.questions.defaults import (
     with_default_sensitivities,
     within_outcomes,
 )
-from agent.lab.questions.survey import MAPPED, OUTCOMES, WOULD_SHARE, adults
 from tests.decision.made import made_model
 
 NAMES = [each.name for each in TABLE_1]

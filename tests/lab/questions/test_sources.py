@@ -8,8 +8,17 @@ from math import sqrt
 import numpy as np
 
 from agent.build.log.schema import BY_LABEL
-from agent.lab.questions.defaults import PRICES, prices, rated_prices, within_outcomes
-from agent.lab.questions.survey import DOUBLED_BITS, MAPPED, OUTCOMES, WOULD_SHARE, adults
+from agent.lab.questions.survey import (
+    DOUBLED_BITS,
+    MAPPED,
+    OUTCOMES,
+    PRICES,
+    WOULD_SHARE,
+    adults,
+    prices,
+    rated_prices,
+    within_outcomes,
+)
 
 TEXT = (files("agent.lab.questions") / "SOURCES.md").read_text()
 DOUBLED = PRICES.index(DOUBLED_BITS) + 1  # who rates so or below shares for twice the speed
