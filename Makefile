@@ -12,7 +12,7 @@ PURE := $(addprefix tests/,build decision lab model policy tradeoff wire)
 INSTALL := $(BIN)/python -m pip install --quiet
 HASHED := $(INSTALL) --require-hashes --only-binary :all:
 
-.PHONY: demo test soak check bench model clean
+.PHONY: demo test soak check bench model extension wheel clean
 
 demo: .venv/.base
 	@$(BIN)/reticent demo
@@ -50,8 +50,17 @@ bench: .venv/.dev
 model: .venv/.dev
 	$(BIN)/python -m examples.build_shipped_models
 
+# A zip for either store, with which Mozilla's own linter is content, warnings included.
+extension: .venv/.base .ci/node_modules/.package-lock.json
+	@$(BIN)/python -m examples.pack_extension dist
+	@.ci/node_modules/.bin/web-ext lint --warnings-as-errors --no-config-discovery --no-input \
+	  --boring --source-dir dist/reticent-firefox.zip
+
+wheel: .venv/.base
+	@$(BIN)/python -m hatchling build -t wheel
+
 clean:
-	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .ci/node_modules dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 .venv/.base: pyproject.toml $(PINS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -67,6 +76,11 @@ clean:
 	@$(HASHED) --requirement .venv/base.txt
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# Each has its hash in the lockfile, and none runs a script of its own.
+.ci/node_modules/.package-lock.json: .ci/package-lock.json
+	@echo "make: installing web-ext into .ci/node_modules, once"
+	@npm ci --prefix .ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
 .venv/.dev: .venv/.base
 	@echo "make: installing what builds and tests need into .venv, once"

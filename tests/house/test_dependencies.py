@@ -1,5 +1,6 @@
 """A dependency has a reason beside it, a lower bound, and hashes by which it is installed."""
 
+import json
 import re
 from collections.abc import Iterator
 from importlib.metadata import distribution
@@ -72,6 +73,19 @@ def test_a_pin_is_one_exact_version_with_its_hashes() -> None:
     assert len(PINS) == len(lines(TEXT))
     assert {bound.operator for pin in PINS.values() for bound in pin.specifier} == {"=="}
     assert all(len(pin.specifier) == 1 for pin in PINS.values())
+
+
+def test_what_comes_from_npm_has_its_hash_too() -> None:
+    """Exact versions, of no registry in particular, and nothing runs a script of its own."""
+    wanted = json.loads((ROOT / ".ci/package.json").read_text())["devDependencies"]
+    text = (ROOT / ".ci/package-lock.json").read_text()
+    locked = json.loads(text)["packages"]
+    assert locked.pop("")["devDependencies"] == wanted
+    assert {name: locked[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+    assert [name for name, each in locked.items() if "sha512-" not in each["integrity"]] == []
+    assert '"resolved"' not in text
+    said = ran("make", "--dry-run", "--always-make", ".ci/node_modules/.package-lock.json").stdout
+    assert "npm ci --prefix .ci --ignore-scripts" in said
 
 
 def test_the_parts_are_what_make_installs_of_them() -> None:
