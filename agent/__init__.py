@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import date
     from pathlib import Path
 
@@ -66,18 +67,24 @@ def load_policy(path: str | Path) -> Policy:
     return load(Path(path))
 
 
-def terms_for(request: Request, policy: Policy, model: Model, today: date) -> Terms:
+def terms_for(
+    request: Request,
+    policy: Policy,
+    model: Model,
+    today: date,
+    models: Iterable[Model] | None = None,
+) -> Terms:
     """Return the terms that a policy sets for a request; ``ruling`` names the rule behind each.
 
-    ``today``: for rules that expire. UsageError where the recipient is not a host.
+    ``today``: for rules that expire; ``models``: whose names of facts the policy may use, too; by
+    default those that come with reticent. UsageError where the recipient is not a host.
     """
-    from agent.decision.terms import terms_under
-    from policy.match import Rulebook
-    from policy.read import with_typo_guard
+    from agent.decision.terms import rulebook, terms_under
+    from agent.model.file import read, shipped_models
 
-    names = [attribute.name for attribute in model.attributes]
-    rulebook = Rulebook(with_typo_guard(policy, names), names)
-    return terms_under(rulebook.match(request.recipient, request.query, today), model)
+    others = map(read, shipped_models()) if models is None else models
+    book = rulebook(policy, model, others)
+    return terms_under(book.match(request.recipient, request.query, today), model)
 
 
 if not TYPE_CHECKING:

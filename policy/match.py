@@ -5,17 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from types import MappingProxyType
 from urllib.parse import unquote
 
 from agent.errors import UsageError
 from policy.hosts import HIGHEST_PORT, HostIndex, host_of
-from policy.precedence import Matched, Precedence, Verdicts, strictest
+from policy.precedence import Attributes, Precedence, Verdicts
 from policy.rules import ANY, GROUP, SIGN, Policy, Pools, Rule, Words, spoken
 
 Ranked = tuple[Rule, int]
 BEGIN = 2  # characters
-NO_OTHERS: Mapping[str, Sequence[str]] = MappingProxyType({})
 KEPT = 4096  # recipients, and combinations of rules
 SLOT = "{query}"
 LONGEST = 2000  # characters of an address
@@ -90,13 +88,15 @@ class Ruling:
 
     ``host``: the recipient; ``pool``: who shares what it learns: its registered domain, or
     ``@`` and its group; ``settings``: of the request, by key, where any rule or default has one;
-    ``attributes``: for each name asked about, the same of ``disclose``, ``sensitivity``, ``guard``.
+    ``attributes``: for each name asked about, the same of ``disclose``, ``sensitivity``, ``guard``;
+    ``known``: what each of them goes by.
     """
 
     host: str
     pool: str
     settings: Verdicts
     attributes: Mapping[str, Verdicts]
+    known: Attributes
 
 
 class Rulebook:
@@ -105,17 +105,11 @@ class Rulebook:
     Rules that hold for every request are compared once; those that hold for one join them.
     """
 
-    def __init__(
-        self, policy: Policy, names: Sequence[str], alike: Mapping[str, Sequence[str]] = NO_OTHERS
-    ) -> None:
-        """Take the policy, and the names of the model's attributes.
-
-        ``alike``: what other models call the same fact, by name: their rules apply where stricter.
-        """
+    def __init__(self, policy: Policy, attributes: Attributes) -> None:
+        """Take the policy, and the attributes that it is asked about."""
         self.policy = policy
-        self._alike = {name: alike.get(name, ()) for name in names} if alike else {}
-        every = [*names, *(each for others in self._alike.values() for each in others)]
-        self._precedence = Precedence(policy.rules, [*dict.fromkeys(every)])
+        self._known = attributes
+        self._precedence = Precedence(policy.rules, attributes)
         self._pools = Pools(policy.groups)
         self._places = {rule: place for place, rule in enumerate(policy.rules)}
         some = [rule for rule in policy.rules if not rule.lasting]
@@ -123,7 +117,7 @@ class Rulebook:
         self._of_queries = {rule for rule in some if rule.queries and rule.anywhere}
         self._reached = RecipientIndex(rule for rule in some if rule not in self._of_queries)
         self._recipient = lru_cache(KEPT)(self._found)
-        self._verdicts = lru_cache(KEPT)(self._decided)
+        self._verdicts = lru_cache(KEPT)(self._precedence.verdicts)
 
     def match(self, recipient: str, query: str, today: date) -> Ruling:
         """Return the ruling for a request.
@@ -144,7 +138,7 @@ class Rulebook:
             for rule, rank, words in ranked
             if not rule.is_over(today)
         )
-        return Ruling(host, pool, *self._verdicts(tuple(matched)))
+        return Ruling(host, pool, *self._verdicts(tuple(matched)), self._known)
 
     def refusing(self, recipient: str, today: date) -> Rule | None:
         """Return the rule by which a recipient gets nothing, whatever the query; None for none.
@@ -153,16 +147,6 @@ class Rulebook:
         """
         nothing = self.match(recipient, "", today).settings["nothing"]
         return nothing.rule if nothing.value is True else None
-
-    def _decided(self, matched: tuple[Matched, ...]) -> tuple[Verdicts, Mapping[str, Verdicts]]:
-        """Return what is decided of the request, and of each attribute by all its names."""
-        settings, about = self._precedence.verdicts(matched)
-        if self._alike:
-            about = {
-                name: strictest(about[name], (about[each] for each in others))
-                for name, others in self._alike.items()
-            }
-        return settings, about
 
     def _found(self, recipient: str) -> tuple[str, str, tuple[Ranked, ...]]:
         """Return its host, who that pools with, and the rules for it that need not always hold."""

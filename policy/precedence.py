@@ -15,6 +15,25 @@ Matched = tuple[int, int, int]  # a rule's place, and how specific it is in reci
 Why = Literal["block", "more specific", "later layer", "stricter", "the same"]
 
 
+class Known(NamedTuple):
+    """An attribute as models know it, one or several.
+
+    ``concepts``: what it is called across models, more than one where they call several facts
+    alike; ``names``: all that any model calls these, so all by which a rule can mean it.
+    """
+
+    concepts: frozenset[str]
+    names: frozenset[str]
+
+
+Attributes = Mapping[str, Known]  # by the name that is asked about
+
+
+def known(*names: str) -> dict[str, Known]:
+    """Return attributes that every model calls by the same name."""
+    return {name: Known(frozenset({name}), frozenset({name})) for name in names}
+
+
 class Claim(NamedTuple):
     """A rule that holds, how specific it is here, what it sets, and how strict that is."""
 
@@ -88,8 +107,8 @@ def _outranks(one: Claim, other: Claim) -> Why | None:
 class Precedence:
     """The rules of a policy, those that always hold compared once."""
 
-    def __init__(self, rules: Sequence[Rule], names: Sequence[str]) -> None:
-        """Take the rules, and the names of the attributes that are asked about."""
+    def __init__(self, rules: Sequence[Rule], names: Attributes) -> None:
+        """Take the rules, and the attributes that are asked about."""
         self._rules = rules
         self._ranks = _ranks(rules, names)
         lasting = [rule for rule in rules if rule.lasting]
@@ -167,14 +186,16 @@ class _Attributes(Mapping[str, Verdicts]):
         return len(self._always)
 
 
-def _ranks(rules: Iterable[Rule], names: Sequence[str]) -> Mapping[Rule, Mapping[str, int]]:
-    """Return the names that each rule with attributes is about, with how specific it is."""
+def _ranks(rules: Iterable[Rule], names: Attributes) -> Mapping[Rule, Mapping[str, int]]:
+    """Return the attributes that each rule is about by any name, with how specific it is."""
     found: dict[Rule, dict[str, int]] = {}
     matching: dict[NamePattern, list[str]] = {}
     for rule in rules:
         for pattern in rule.attributes:
             if pattern not in matching:
-                matching[pattern] = [name for name in names if pattern.matches(name)]
+                matching[pattern] = [
+                    name for name, each in names.items() if any(map(pattern.matches, each.names))
+                ]
             ranks = found.setdefault(rule, {})
             for name in matching[pattern]:
                 ranks[name] = max(ranks.get(name, ANY), pattern.rank)
@@ -200,22 +221,6 @@ def _add(claims: Claims, rule: Rule, reach: Reach) -> None:
     for key, value in rule.settings.items():
         claim = Claim(rule, reach, value, SETTINGS[key].strictness(value))
         claims.setdefault(key, []).append(claim)
-
-
-def strictest(own: Verdicts, others: Iterable[Verdicts]) -> Verdicts:
-    """Return what is decided about a fact by its own name, or more strictly by another one.
-
-    A price by another name counts where there is one by its own: else the model's may be dearer.
-    """
-    found = dict(own)
-    for other in others:
-        for key, verdict in other.items():
-            known = found.get(key)
-            if known is None:
-                found |= {key: verdict} if key == "guard" else {}
-            elif stricter(SETTINGS[key], verdict.value, known.value):
-                found[key] = verdict
-    return found
 
 
 class Loss(NamedTuple):

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -14,7 +14,7 @@ from agent.errors import UsageError
 from policy.edit import Entry, free_name, with_attribute, with_keys, with_rule, without
 from policy.hosts import ANYBODY, HostPattern
 from policy.match import Rulebook
-from policy.precedence import GUARDED, may
+from policy.precedence import GUARDED, Attributes, known, may
 from policy.read import with_typo_guard
 from policy.rules import Layer, NamePattern, Path, Policy, Rule, Words, is_group
 from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS, fitting
@@ -64,13 +64,15 @@ class Scope:
         """Return a query in the scope."""
         return "" if self.query is None else self.query.replace("*", "")
 
-    def names(self, known: Iterable[str]) -> list[str]:
-        """Return the attributes in the scope."""
+    def names(self, attributes: Attributes) -> Attributes:
+        """Return the attributes in the scope, by whatever name; of them one that no model has."""
         if self.attribute is None:
-            return [*known]
+            return attributes
         pattern = NamePattern.parse(self.attribute)
-        plain = () if "*" in self.attribute else (self.attribute,)
-        return [each for each in dict.fromkeys((*known, *plain)) if pattern.matches(each)]
+        found = {
+            name: each for name, each in attributes.items() if any(map(pattern.matches, each.names))
+        }
+        return found if "*" in self.attribute else found or known(self.attribute)
 
 
 def scope(
@@ -211,13 +213,13 @@ class OverridingRule(NamedTuple):
 
 
 def overriding_rules(
-    policy: Policy, where: Scope, values: Mapping[str, Value], names: Sequence[str], today: date
+    policy: Policy, where: Scope, values: Mapping[str, Value], names: Attributes, today: date
 ) -> tuple[OverridingRule, ...]:
     """Return what decides otherwise about requests of a scope: rules as specific, or more so.
 
     ``names``: the attributes of the model.
     """
-    book = Rulebook(with_typo_guard(policy, names), where.names(names))
+    book = Rulebook(with_typo_guard(policy, [*names]), where.names(names))
     ruling = book.match(where.host(policy), where.words(), today)
     found: dict[tuple[str, str, Value, Rule], list[str]] = {}
     for key, value in values.items():

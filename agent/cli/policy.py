@@ -1,7 +1,7 @@
 """`reticent policy`: check a policy file, and see the rules in force."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.options import PATH, Answer, answers, option, today
 from agent.cli.printing import Column, note, numeric, page, paragraph, printable, table, wide
+from agent.decision.terms import attributes_of
 from agent.errors import PolicyError, Problem, UsageError, nearest
 from agent.files import check_ours
 from agent.model.file import SHIPPED, read, shipped_model, shipped_models
@@ -22,7 +23,7 @@ from agent.wire.policy import Problem as RuleProblem
 from agent.words.figures import bits, counted, moment
 from agent.words.titles import quoted
 from policy.audit import Remark, audit, misspelt
-from policy.read import load, with_typo_guard
+from policy.read import load
 from policy.rules import Layer, Policy
 
 COLUMNS = (wide("fact"), wide("name"), Column("sent"), numeric("bits"), wide("rule", 20))
@@ -86,11 +87,16 @@ model_option = option("--model", MODEL_FILE, "M|NAME", MODEL)
 recipient_option = option("--recipient", str, "HOST", "For whom. By default whoever no rule names.")
 
 
-def noted(policy: Policy, names: Sequence[str]) -> Policy:
-    """Return the policy, guarded against misspelt names; a note is shown for each of these."""
-    for each in misspelt(policy, names):
+def noted(policy: Policy, models: Sequence[Model]) -> None:
+    """Show a note for each name in a policy that probably misspells an attribute of the models."""
+    for each in misspelt(policy, [*attributes_of(models, models)]):
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
-    return with_typo_guard(policy, names)
+
+
+def with_shipped(model: Model) -> list[Model]:
+    """Return a model, and those that come with reticent: all whose names a policy may use."""
+    shipped = map(read, shipped_models())
+    return [model, *(each for each in shipped if each.id != model.id)]
 
 
 def read_model(path: Path | None, query: str = "", keys: Sequence[str] = ()) -> Model:
@@ -103,12 +109,6 @@ def read_model(path: Path | None, query: str = "", keys: Sequence[str] = ()) -> 
     if not query:
         return read(shipped_model())
     return surest(query, [read(each) for each in shipped_models()], Model.read)[0]
-
-
-def titles_in(path: Path | None) -> Mapping[str, str]:
-    """Return the titles of attributes by name, of a model, by default of all that are shipped."""
-    models = [read(each) for each in ([path] if path else reversed(shipped_models()))]
-    return {each.name: each.title for model in models for each in model.attributes}
 
 
 def note_unknown_query(query: str, model: Model) -> None:
@@ -127,7 +127,9 @@ def check(files: tuple[Path, ...], model: Path | None) -> Answer:
 
     Also lists what has no effect: rules that never match, or that others always override.
     """
-    names, day = [*titles_in(model)], today()
+    models, day = with_shipped(read_model(model)), today()
+    known = attributes_of(models, models if model is None else models[:1])
+    names = [*dict.fromkeys(name for each in known.values() for name in sorted(each.names))]
     found, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0

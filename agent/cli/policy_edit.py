@@ -12,11 +12,12 @@ import click
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import QUERY, Answer, OneOf, answers, names, once, option, pair, today
-from agent.cli.policy import model_option, noted, policy_option, titles_in
+from agent.cli.policy import model_option, noted, policy_option, read_model, with_shipped
 from agent.cli.policy_pages import Origins, written
 from agent.cli.printing import note, paragraph
 from agent.cli.reviews import Span, span_options
 from agent.daemon.policy_file import Change, Edit, rewrite
+from agent.decision.terms import attributes_of
 from agent.errors import LockedError, PolicyError, UsageError
 from agent.wire.base import Done
 from agent.wire.client import Client
@@ -79,7 +80,8 @@ def set_(pairs: tuple[str, ...], where: scopes.Scope, file: Path, model: Path | 
     Comments stay. Nothing is written if the result would not be a valid policy. Rules that still
     win over the new one are listed.
     """
-    titles = titles_in(model)
+    models = with_shipped(read_model(model))
+    titles = {each.name: each.title for one in reversed(models) for each in one.attributes}
     given = once("KEY=VALUE", [pair(each) for each in pairs])
     for key, text in given.items():
         if key not in SETTINGS and key in titles:
@@ -88,8 +90,9 @@ def set_(pairs: tuple[str, ...], where: scopes.Scope, file: Path, model: Path | 
     values = {key: scopes.value_of(key, text) for key, text in given.items()}
     scopes.check_day(where, today())
     edit = _rewritten(file, lambda text, policy: scopes.with_settings(text, policy, where, values))
-    noted(edit.after, [*titles])
-    winning = scopes.overriding_rules(edit.after, where, values, [*titles], today())
+    noted(edit.after, models)
+    known = attributes_of(models, models if model is None else models[:1])
+    winning = scopes.overriding_rules(edit.after, where, values, known, today())
     return _outcome(edit, where, values, winning, titles)
 
 

@@ -18,15 +18,17 @@ from agent.cli.policy import (
     read_model,
     read_policy,
     recipient_option,
+    with_shipped,
 )
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.daemon.worded import meant_by
+from agent.decision.terms import rulebook
 from agent.model.model import Model
 from agent.wire.decide import ReadAs
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import Titles, read_as, titled
 from policy.hosts import ANYBODY
-from policy.match import Rulebook, Ruling
+from policy.match import Ruling
 from policy.precedence import GUARDED, Verdict, Verdicts, losses, may
 from policy.rules import SIGN, Layer, Policy, Rule, spoken
 from policy.settings import SETTINGS, DaemonSettings, Value
@@ -188,13 +190,15 @@ def view_of(file: Path, model: Model, recipient: str | None, query: str = "") ->
     UsageError where the recipient is not a host.
     """
     titles = {each.name: each.title for each in model.attributes}
-    policy, day = noted(read_policy(file), [*titles]), today()
-    general = policy
+    policy, day, models = read_policy(file), today(), with_shipped(model)
+    noted(policy, models)
+    book = rulebook(policy, model, models)
+    policy = general = book.policy
     if recipient is None:
         rules = tuple(rule for rule in policy.rules if not (rule.recipients or rule.groups))
         general = replace(policy, rules=rules, groups={})
-    host = ANYBODY if recipient is None else recipient
-    ruling = Rulebook(general, [*titles]).match(host, query, day)
+        book = rulebook(general, model, models)
+    ruling = book.match(ANYBODY if recipient is None else recipient, query, day)
     return View(policy, ruling, query, day, titles, Origins(policy))
 
 

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from agent.cli.interrupt import Progress
 from agent.cli.options import PATH, Answer, answers, explain_option, option
-from agent.cli.policy import MODEL_FILE, noted, read_model, read_policy
+from agent.cli.policy import MODEL_FILE, noted, read_model, read_policy, with_shipped
 from agent.cli.printing import Column, facts, numeric, page, paragraph, strong, table, wide
 from agent.cli.terms import PROFILE, expect_model, read_values
 from agent.decision import replay as replays
@@ -290,17 +290,17 @@ def try_(
     rules = read_policy(file)
     model, history = _read_known(past, model_file, rules.trusted_keys)
     if model_file is None:
-        rulebook = Rulebook(rules, ())
+        rulebook = Rulebook(rules, {})
         for each in history.requests:
             settings = rulebook.match(each.recipient, each.query, each.at.date()).settings
             expect_model(settings, (model.id,))
     own = None if profile is None else read_values(profile, model)
     worlds = replays.worlds_of(history.requests, model, own)
     titles = {each.name: each.title for each in model.attributes}
-    noted(rules, [*titles])
+    noted(rules, models := with_shipped(model))
     outcomes = []
     with Progress() as progress:
-        for outcome in replays.replay(history.requests, rules, model, worlds):
+        for outcome in replays.replay(history.requests, rules, model, worlds, models):
             outcomes.append(outcome)
             progress("replaying", len(outcomes) / len(history.requests))
     summary = replays.summary_of(outcomes)

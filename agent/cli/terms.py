@@ -10,10 +10,10 @@ import click
 from click.core import ParameterSource
 
 from agent.cli.options import PATH, OneOf, flat, names, once, option, pair, today, weighted
-from agent.cli.policy import MODEL_FILE, noted, read_model, read_policy
+from agent.cli.policy import MODEL_FILE, noted, read_model, read_policy, with_shipped
 from agent.decision.context import Context
 from agent.decision.request import Knowledge, Request
-from agent.decision.terms import Limits, Terms, terms_under
+from agent.decision.terms import Limits, Terms, rulebook, terms_under
 from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.file import SHIPPED, shipped_model
@@ -191,9 +191,9 @@ def _ruled(command: click.Context, *, average: bool) -> tuple[Model, Terms]:
     request = (host, options["query"] or "", today())
     rules = read_policy(options["policy"])
     if options["model"] is None:
-        model = model_under(Rulebook(rules, ()).match(*request).settings, request[1])
+        model = model_under(Rulebook(rules, {}).match(*request).settings, request[1])
     else:
         model = read_model(options["model"], keys=rules.trusted_keys)
-    names = [attribute.name for attribute in model.attributes]
-    terms = terms_under(Rulebook(noted(rules, names), names).match(*request), model)
+    noted(rules, models := with_shipped(model))
+    terms = terms_under(rulebook(rules, model, models).match(*request), model)
     return model, replace(terms, mode="standing") if options["standing"] else terms

@@ -207,15 +207,17 @@ class Agent:
         complete = policy is not None and self.registry.complete(policy.models, keys, now)
         self.sources.opened(vault.items, self.request_attributes(now), complete=complete)
 
-    def follow_models(self, vault: Vault, now: datetime) -> None:
-        """Have each fact once for all models that may be used, in the profile and in the ledger.
+    def follow_models(self, vault: Vault | None, now: datetime) -> None:
+        """Have each fact once for all models that may be used: in rules, profile and ledger.
 
-        The encoder begins to load where it is not, and one of them reads texts.
+        The encoder begins to load where it is not, the vault is open, and a model reads texts.
         """
         usable = self.usable_models(now)
+        self.rules.use(usable)
+        if vault is None:
+            return
         self.reader.begin(usable)
-        self.rules.concepts = vault.ledger.disclosures.concepts = concepts = Concepts(usable)
-        self.rules.active.follow(concepts)
+        vault.ledger.disclosures.concepts = Concepts(usable)
         with suppress(VaultError):  # it is said elsewhere, and tried again
             self.contradicted = vault.profile.follow(usable) or self.contradicted
 

@@ -279,11 +279,12 @@ class Calls:
         """Return the status of each model, and publish changes."""
         found = self.agent.registry.status(self.agent.rules.active.keys, self._clock())
         before, self._models = self._models, found
+        now = self._clock()  # a model that is away now may be back soon
+        if before != found:
+            self.agent.follow_models(self.agent.vault, now)
         if before not in (None, found):
             self.agent.bus.publish("models")
             if self.agent.vault is not None:
-                now = self._clock()  # a model that is away now may be back soon
-                self.agent.follow_models(self.agent.vault, now)
                 with suppress(VaultError):  # what cannot be kept now is no reason to end
                     names = self.agent.request_attributes(now)
                     self.agent.sources.opened(self.agent.vault.items, names)

@@ -11,6 +11,7 @@ from msgspec.structs import asdict, replace
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import rewrite
 from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
+from agent.decision.terms import attributes_of
 from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute
 from agent.model.concepts import Concepts
@@ -53,7 +54,7 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
     remarks: dict[Rule, list[Remark]] = {}
     for remark in audit(policy, names or None, today):
         remarks.setdefault(remark.rule, []).append(remark)
-    alone = Rulebook(policy, ()).match(ANYBODY, "", today).settings  # for recipients without rules
+    alone = Rulebook(policy, {}).match(ANYBODY, "", today).settings  # for recipients without rules
     effective = [
         wire.SettingStatus(
             key=key,
@@ -236,9 +237,9 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
     _renew(now, agent)
     try:
         model = agent.model_for(where.host(policy), where.words(), now)
-        names = tuple(each.name for each in model.attributes)
+        names = attributes_of((model, *agent.usable_models(now)), [model])
     except (ModelError, UsageError):
-        names = ()
+        names = {}
     lines = lines_of(policy.text)
     return wire.Edited(
         changed=written.changed,

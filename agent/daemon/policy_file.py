@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from agent.daemon.log import LOG
 from agent.daemon.request_log import RuleUsage
-from agent.decision.terms import Terms, terms_under
+from agent.decision.terms import Terms, attributes_of, rulebook, terms_under
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError, reason
 from agent.files import check_ours, clear_unfinished, fsync, temporary_file
-from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.wire.state import PolicyStatus
 from policy.audit import misspelt
 from policy.hosts import host_of
 from policy.match import Rulebook
-from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read, with_typo_guard
+from policy.precedence import Attributes
+from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read
 from policy.rules import SIGN, Layer, Policy, Pools
 
 SETTLING = timedelta(seconds=0.25)
@@ -162,8 +162,9 @@ def _replaced(target: Path, before: str, after: bytes, mode: int) -> bool:
 class ActivePolicy:
     """A policy, or none; it never changes, but caches what was asked."""
 
-    def __init__(self, policy: Policy | None) -> None:
-        self.policy = policy
+    def __init__(self, policy: Policy | None, models: Sequence[Model] = ()) -> None:
+        """Take the policy, and the models by any of whose names its rules may call a fact."""
+        self.policy, self.models = policy, models
         groups = {} if policy is None else policy.groups
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
         self._books: dict[tuple[str, str], Rulebook] = {}
@@ -171,14 +172,6 @@ class ActivePolicy:
         self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
         rules = () if policy is None else policy.rules
         self._chooses = any("model" in rule.settings for rule in rules)
-        self._concepts = Concepts()
-
-    def follow(self, concepts: Concepts) -> "ActivePolicy":
-        """Have a rule on a name apply to what the installed models call otherwise, too."""
-        self._concepts = concepts
-        self._books.clear()
-        self._terms.clear()
-        return self
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -186,19 +179,21 @@ class ActivePolicy:
         return () if self.policy is None else self.policy.trusted_keys
 
     @cached_property
+    def attributes(self) -> Attributes:
+        """The attributes of all models, each by all that any of them calls it."""
+        return attributes_of(self.models, self.models)
+
+    @cached_property
     def recipients(self) -> Rulebook | None:
         """The rules, ready to be asked about recipients, of no attributes; None without rules."""
-        return None if self.policy is None else Rulebook(self.policy, ())
+        return None if self.policy is None else Rulebook(self.policy, {})
 
     def book(self, model: Model) -> Rulebook | None:
         """Return the rules, ready for the attributes of a model; None where there are no rules."""
         key = (model.id, model.digest)
         book = self._books.get(key)
         if book is None and self.policy is not None:
-            names = [attribute.name for attribute in model.attributes]
-            alike = self._concepts.other_names(model)
-            rules = with_typo_guard(self.policy, names)
-            book = self._books[key] = Rulebook(rules, names, alike)
+            book = self._books[key] = rulebook(self.policy, model, self.models)
         return book
 
     def model(self, recipient: str, query: str, today: date) -> str | None:
@@ -266,7 +261,6 @@ class PolicyFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.active = ActivePolicy(None)
-        self.concepts = Concepts()
         self.usage = RuleUsage()
         self._problems: tuple[Problem, ...] = ()
         self._seen: Fingerprint | None = None
@@ -340,9 +334,13 @@ class PolicyFile:
         stamp = fingerprint_of(self.path)
         self._take(stamp, _load(self.path, stamp), now)
 
+    def use(self, models: Sequence[Model]) -> None:
+        """Have a rule on what one of these models calls a fact hold for what the others call it."""
+        self.active = ActivePolicy(self.policy, models)
+
     def forget(self) -> None:
         """Forget what was asked, and which rules decided; they stay in force."""
-        self.active = ActivePolicy(self.policy).follow(self.concepts)
+        self.active = ActivePolicy(self.policy, self.active.models)
         self.usage.clear()
 
     def status(self) -> PolicyStatus:
@@ -406,7 +404,7 @@ class PolicyFile:
             return False
         if self._unsafe or not problems:  # who wrote the last rules of an unsafe file is unknown
             policy = found if isinstance(found, Policy) else None
-            self.active = ActivePolicy(policy).follow(self.concepts)
+            self.active = ActivePolicy(policy, self.active.models)
             self._loaded_at = None if policy is None else now
         self._problems = problems
         if self._problems:

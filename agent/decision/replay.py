@@ -14,13 +14,12 @@ from agent.decision.choice import mixed, uses_of
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context, matched
 from agent.decision.request import Holdings, Request, people_left
-from agent.decision.terms import terms_under
+from agent.decision.terms import rulebook, terms_under
 from agent.model.model import Model
 from agent.tradeoff.sets import union
 from agent.tradeoff.tables import UNSPECIFIED
 from policy.hosts import site_of
-from policy.match import Rulebook, Ruling
-from policy.read import with_typo_guard
+from policy.match import Ruling
 from policy.rules import Policy
 
 MOST_PEOPLE = 20  # who stand in for a person some of whose values are unknown
@@ -212,22 +211,26 @@ def _counted(shares: Iterable[Shares]) -> Counts:
 
 
 def replay(
-    history: Sequence[PastRequest], policy: Policy, model: Model, worlds: Worlds
+    history: Sequence[PastRequest],
+    policy: Policy,
+    model: Model,
+    worlds: Worlds,
+    models: Sequence[Model],
 ) -> Iterator[Replayed]:
     """Yield for each request what a policy would have disclosed, and what was disclosed.
 
-    ``history``: in order of time; ``worlds``: of the same history and model. In each world a pool
+    ``history``: in order of time; ``worlds``: of the same history and model; ``models``: all that
+    the policy is for. In each world a pool
     of recipients holds what the policy would have disclosed to it before; pools are the policy's
     own, for what was disclosed too. UsageError where a recipient is no host, or the policy names
     a search that the model is too large for.
     """
-    names = [attribute.name for attribute in model.attributes]
-    persons = names[: model.persons]
-    rulebook = Rulebook(with_typo_guard(policy, names), names)
+    persons = [attribute.name for attribute in model.attributes[: model.persons]]
+    book = rulebook(policy, model, models)
     actual: dict[str, Holdings[int]] = defaultdict(Holdings)  # by pool
     parallel: list[dict[str, Holdings[int]]] = [defaultdict(Holdings) for _ in worlds.rows]
     for place, past in enumerate(history):
-        ruling = rulebook.match(past.recipient, past.query, past.at.date())
+        ruling = book.match(past.recipient, past.query, past.at.date())
         terms = replace(terms_under(ruling, model), available=worlds.available(past, model))
         pool, site = ruling.pool, site_of(ruling.host)
         facts = [each for each in past.disclosed if each[0] in persons]

@@ -1,16 +1,20 @@
 """The terms on which a person discloses something to a recipient, and those a policy sets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import inf
 from typing import Any, get_args
 
 from agent.errors import UsageError
+from agent.model.attributes import NAME
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm
-from policy.match import Ruling
-from policy.precedence import Verdict
+from policy.match import Rulebook, Ruling
+from policy.precedence import Attributes, Known, Verdict
+from policy.read import with_typo_guard
+from policy.rules import Policy
 from policy.settings import Memory, Mode, Protect, Unknown
 
 Weights = tuple[tuple[str, float], ...]
@@ -131,6 +135,37 @@ class Terms:
 def _require(holds: bool, what: str, given: object, demand: str) -> None:  # noqa: FBT001  (the condition)
     if not holds:
         raise UsageError(f"{what} cannot be {given}", f"{what} is {demand}")
+
+
+def attributes_of(models: Iterable[Model], asked: Iterable[Model]) -> Attributes:
+    """Return the attributes of the models asked about, each by all that any model calls it."""
+    names: dict[str, set[str]] = {}  # by concept
+    for each in chain.from_iterable(model.attributes for model in models):
+        own = {each.name, each.concept} if NAME.fullmatch(each.concept) else {each.name}
+        names.setdefault(each.concept, set()).update(own)  # MODEL.NAME is in no rule
+    concepts: dict[str, set[str]] = {}
+    for each in chain.from_iterable(model.attributes for model in asked):
+        concepts.setdefault(each.name, set()).add(each.concept)
+    return {
+        name: Known(frozenset(found), frozenset(chain.from_iterable(map(names.__getitem__, found))))
+        for name, found in concepts.items()
+    }
+
+
+def rulebook(policy: Policy, model: Model, models: Iterable[Model]) -> Rulebook:
+    """Return the rules of a policy, ready for the attributes of a model.
+
+    ``models``: all that the policy is for: a rule on what one of them calls a fact is on that fact,
+    whichever decides. A rule that nearly names an attribute of any of them withholds it.
+    """
+    every = (model, *models)
+    return rules_on(policy, attributes_of(every, [model]), every)
+
+
+def rules_on(policy: Policy, asked: Attributes, models: Iterable[Model]) -> Rulebook:
+    """Return the same for attributes that are named."""
+    named = (each.name for model in models for each in model.attributes)
+    return Rulebook(with_typo_guard(policy, [*dict.fromkeys((*asked, *named))]), asked)
 
 
 def terms_under(ruling: Ruling, model: Model) -> Terms:

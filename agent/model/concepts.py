@@ -184,13 +184,3 @@ class Concepts:
             hint = f"write {' or '.join(sorted(found.values()))}"
             raise UsageError(f"{name} may be {len(found)} different facts", hint)
         return next(iter(found))
-
-    def other_names(self, model: Model) -> dict[str, tuple[str, ...]]:
-        """Return what a model's attributes are called elsewhere: by others, and as a concept."""
-        found = {}
-        for concept, own in by_concept(model).items():
-            others = (by_concept(each).get(concept) for each in self.models)
-            names = {concept, *(each.name for each in others if each is not None)} - {own.name}
-            if names := {each for each in names if "." not in each}:  # MODEL.NAME is nobody else's
-                found[own.name] = tuple(sorted(names))
-        return found

@@ -9,13 +9,14 @@ from agent.daemon.consent import Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
-from agent.decision.terms import Terms, terms_under
+from agent.decision.terms import Terms, rulebook, terms_under
+from agent.model.model import Model
 from agent.wire.decide import Ask
 from agent.wire.policy import Review, Verdict
-from policy.match import Rulebook, Ruling
+from policy.match import Ruling
 from policy.read import load
 from policy.rules import Policy
-from tests.decision.made import NAMES, made_model
+from tests.decision.made import made_model
 
 MODEL = made_model(1)
 START = datetime(2026, 3, 2, 9, tzinfo=timezone(timedelta(hours=1)))
@@ -30,31 +31,36 @@ class Office:
     """What the user consents to, with a policy file, and requests as the daemon has them."""
 
     path: Path
+    models: tuple[Model, ...] = (MODEL,)
     consent: Consent = field(init=False)
     now: datetime = START
 
     def __post_init__(self) -> None:
-        self.consent = Consent(self.path, lambda: ActivePolicy(self.policy()))
+        self.consent = Consent(self.path, lambda: ActivePolicy(self.policy(), self.models))
 
     def policy(self) -> Policy | None:
         """Return the rules in use, read anew each time."""
         return load(self.path) if self.path.exists() else None
 
-    def request(self, host: str, query: str = "python today") -> tuple[Decision, Review | None]:
+    def request(
+        self, host: str, query: str = "python today", model: Model = MODEL
+    ) -> tuple[Decision, Review | None]:
         """Decide a request of a recipient that holds nothing, and note it."""
-        decision, _, ruling = self.decided(host, query)
+        decision, _, ruling = self.decided(host, query, model)
         ask = Ask(query=query, recipient=host)
         new = self.consent.note(decision, ruling, ask, self.now)
         self.consent.answered(decision, ruling)
         return decision, new
 
-    def decided(self, host: str, query: str = "python today") -> tuple[Decision, Terms, Ruling]:
+    def decided(
+        self, host: str, query: str = "python today", model: Model = MODEL
+    ) -> tuple[Decision, Terms, Ruling]:
         """Return what would be decided, by which terms, and what is ruled; nothing is noted."""
         policy = self.policy()
         assert policy is not None
-        ruling = Rulebook(policy, NAMES).match(host, query, self.now.date())
-        terms = self.consent.overlay(terms_under(ruling, MODEL), ruling.pool)
-        return decide(Request(query, ruling.host), terms, Knowledge(), MODEL), terms, ruling
+        ruling = rulebook(policy, model, self.models).match(host, query, self.now.date())
+        terms = self.consent.overlay(terms_under(ruling, model), ruling.pool)
+        return decide(Request(query, ruling.host), terms, Knowledge(), model), terms, ruling
 
     def review(self, host: str) -> Review:
         """Return what waits once a host has asked."""
@@ -75,8 +81,8 @@ class Office:
         return self.consent.verdict(review.id, Verdict(**verdict), self.now)
 
 
-def open_office(folder: Path) -> Office:
+def open_office(folder: Path, models: tuple[Model, ...] = (MODEL,)) -> Office:
     """Return one whose policy asks for everything."""
     path = folder / "policy.toml"
     path.write_text(TEXT)
-    return Office(path)
+    return Office(path, models)

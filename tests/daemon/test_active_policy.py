@@ -11,16 +11,15 @@ from agent.daemon.handle import handle
 from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.request_log import RuleUsage
 from agent.errors import UsageError
-from agent.model.concepts import Concepts
 from agent.wire.decide import Ask
 from policy.match import Rulebook, Ruling
+from policy.precedence import known
 from policy.read import preset, read
 from policy.rules import Policy, Rule
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import MODEL, living
 from tests.decision.made import NAMES, made_model
 from tests.policy.strategies import HOSTS, SAMPLES, documents, rendered
-from tests.vault.values import sexes
 
 USAGE_NAMES = tuple(each.name for each in MODEL.attributes)
 NOT_ANSWERED = ("locked", "no policy", "no model", "unfit")
@@ -33,7 +32,6 @@ NEW = '[[rule]]\nname = "new"\nrecipient = "books.example"\nk = 3\n'
 USAGE_TEXT = STRICT + BOOKS + FLU + WEB
 AGAIN = STRICT + NEW + BOOKS + FLU.replace('"flu"\nn', '"fly"\nn') + WEB
 ASKED = st.lists(st.tuples(st.sampled_from(HOSTS), st.sampled_from(SAMPLES)), max_size=4)
-STRICTNESS = ("always", "auto", "ask", "never")
 GOOD = "lambda = 1.0\n"
 MANY = """
 [groups]
@@ -70,7 +68,7 @@ def test_what_a_rulebook_names_as_deciding_has_the_time_of_the_last_answer(
     for hours, (host, query) in enumerate(asked):
         now = MONDAY + hours * HOUR
         answer = handle(Ask(query=query, recipient=host), now, agent)
-        ruling = Rulebook(policy, USAGE_NAMES).match(host, query, now.date())
+        ruling = Rulebook(policy, known(*USAGE_NAMES)).match(host, query, now.date())
         if answer.code not in NOT_ANSWERED:
             expected |= dict.fromkeys(deciding(ruling), now)
     assert {rule: agent.rules.usage.at(rule) for rule in policy.rules} == {
@@ -85,7 +83,7 @@ def test_the_same_rule_of_a_policy_read_again_keeps_its_time(
     """Wherever it stands then; one that says something else is another."""
     monkeypatch.setattr(request_log, "KEPT_RULINGS", kept)
     found, names = RuleUsage(), ("age",)
-    book = Rulebook(rules_of(USAGE_TEXT), names)
+    book = Rulebook(rules_of(USAGE_TEXT), known(*names))
     for hours, (host, query) in enumerate([("books.example", "flu"), ("a.example", "x")]):
         found.note(book.match(host, query, MONDAY.date()), MONDAY + hours * HOUR)
     rules = {rule.name: rule for rule in rules_of(AGAIN).rules}
@@ -97,7 +95,7 @@ def test_the_same_rule_of_a_policy_read_again_keeps_its_time(
 
 def test_neither_recipients_nor_queries_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """And not more rules than there may be: the ones that decided longest ago go first."""
-    found, book = RuleUsage(), Rulebook(rules_of(USAGE_TEXT), ())
+    found, book = RuleUsage(), Rulebook(rules_of(USAGE_TEXT), {})
     for host in ("secret.example", "books.example"):
         found.note(book.match(host, "secret", MONDAY.date()), MONDAY)
     held = [*found._answered.values()]  # noqa: SLF001  (all that is kept)
@@ -174,23 +172,3 @@ def test_two_models_have_rules_of_their_own() -> None:
     book = rules.book(MODEL)
     assert book is not None
     assert {*NAMES} == {*book.match("a.example", "q", MONDAY.date()).attributes}
-
-
-@given(
-    st.sampled_from(STRICTNESS),
-    st.sampled_from(["", *(f'sex = "{each}"\n' for each in STRICTNESS)]),
-)
-def test_a_rule_applies_to_what_other_models_call_the_fact(gender: str, sex: str) -> None:
-    """As far as it is stricter: it never allows what the fact's own name forbids."""
-    one, two = sexes()
-    text = f'preset = "balanced"\n[attributes]\ngender = "{gender}"\n{sex}'
-    alone = ActivePolicy(read(text, "test", preset))
-    both = ActivePolicy(read(text, "test", preset)).follow(Concepts((one, two)))
-    found = []
-    for policy in (alone, both):
-        book = policy.book(two)
-        assert book is not None
-        ruling = book.match("shop.example", "", MONDAY.date())
-        found.append(str(ruling.attributes["sex"]["disclose"].value))
-    own, ruled = (STRICTNESS.index(each) for each in found)
-    assert ruled == max(own, STRICTNESS.index(gender))

@@ -18,7 +18,7 @@ from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, RuleStatus
 from policy.audit import audit
 from policy.hosts import ANYBODY
 from policy.match import Rulebook
-from policy.precedence import GUARDED
+from policy.precedence import GUARDED, known
 from policy.read import is_empty_policy, load
 from policy.rules import Layer, Policy
 from policy.scope import Scope, places
@@ -46,7 +46,7 @@ def test_it_says_what_a_rulebook_rules(document: dict[str, object], host: str | 
         return
     found = attributes(host, MONDAY, agent)
     assert [each.name for each in found] == [*NAMES]
-    ruling = Rulebook(policy, NAMES).match(host or ANYBODY, "", today)
+    ruling = Rulebook(policy, known(*NAMES)).match(host or ANYBODY, "", today)
     for said, own in zip(found, MODEL.attributes, strict=True):
         verdicts = ruling.attributes[said.name]
         guard = float(verdicts["guard"].value) if "guard" in verdicts else 0.0
@@ -104,7 +104,7 @@ def test_it_says_what_a_rulebook_and_an_audit_say(document: dict[str, object]) -
     assert policy is not None
     found = ruled(MONDAY, agent)
     assert (found.in_use, found.since) == (True, MONDAY)
-    ruling = Rulebook(policy, NAMES).match(ANYBODY, "", today)
+    ruling = Rulebook(policy, known(*NAMES)).match(ANYBODY, "", today)
     assert {each.key: (read(each.value), each.rule) for each in found.effective} == {
         key: (verdict.value, verdict.rule.name) for key, verdict in ruling.settings.items()
     }
@@ -271,7 +271,7 @@ def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
     assert (win.rule, win.line) == ("attributes.region", 6)
     policy = home.agent.rules.policy
     assert policy is not None
-    ruling = Rulebook(policy, ()).match("a.example", "", home.now.date())
+    ruling = Rulebook(policy, {}).match("a.example", "", home.now.date())
     assert ruling.settings["lambda"].value == 7
     assert home.bus.kinds == ["policy"]
     assert not home.calls.edit_policy(PolicyEdit(set={"lambda": 7})).changed

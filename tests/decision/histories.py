@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from agent.decision.decide import decide
 from agent.decision.replay import Codes, PastRequest, Replayed, replay, worlds_of
 from agent.decision.request import Request
-from agent.decision.terms import terms_under
+from agent.decision.terms import rulebook, terms_under
 from agent.model.model import Model
-from policy.match import Rulebook
 from policy.read import preset, read
 from policy.rules import Policy, Pools
 from tests.decision.events import Told, knowledge_of
@@ -93,12 +92,12 @@ def lived(
     stream: Sequence[PastRequest], rules: Rules, persons: Sequence[Codes], model: Model
 ) -> tuple[PastRequest, ...]:
     """Return the history of a person, given at each request, whose agent decided by a policy."""
-    rulebook = Rulebook(rules.policy, NAMES)
+    book = rulebook(rules.policy, model, ())
     pools = Pools(rules.policy.groups).of
     events: list[Told] = []
     history = []
     for past, person in zip(stream, persons, strict=True):
-        ruling = rulebook.match(past.recipient, past.query, past.at.date())
+        ruling = book.match(past.recipient, past.query, past.at.date())
         known = knowledge_of(events, ruling.pool, pools, past.at)
         request = Request(past.query, past.recipient, past.asked)
         own = person if rules.protects_me else None
@@ -115,4 +114,4 @@ def tried(
     history: Sequence[PastRequest], rules: Rules, model: Model, profile: Codes | None = None
 ) -> list[Replayed]:
     """Return the outcomes of a replay."""
-    return [*replay(history, rules.policy, model, worlds_of(history, model, profile))]
+    return [*replay(history, rules.policy, model, worlds_of(history, model, profile), ())]

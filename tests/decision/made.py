@@ -1,5 +1,7 @@
 """Small models whose figures are all true: what is stored of single attributes is computed."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,17 @@ CARDS = (3, 4, 2, 3, 2)  # the last is a request attribute
 PERSONS = 4
 TOPICS = ("python", "restaurants", "weather", "trains", "films")
 NAMES = ("age", "region", "gender", "job", "hours")
+
+
+OTHER_NAMES = {name: f"other_{number}" for number, name in enumerate(NAMES)}
+
+
+def elsewhere(model: Model) -> Model:
+    """Return a model that knows the same facts by other names."""
+    named = (
+        replace(each, name=OTHER_NAMES[each.name], concept=each.name) for each in model.attributes
+    )
+    return replace(model, id="elsewhere", attributes=tuple(named))
 
 
 def made_model(seed: int, people: int = 40, queries: int = 2, rare: float = 1.0) -> Model:

@@ -135,7 +135,7 @@ def test_where_all_values_are_known_nobody_has_to_stand_for_the_person(
     worlds = worlds_of(history, model, person)
     rows = tuple(row for each in MODELS for row in worlds_of((), each).rows)
     many = replace(worlds, rows=rows)
-    assert [*replay(history, rules.policy, model, many)] == plain
+    assert [*replay(history, rules.policy, model, many, ())] == plain
     assert not any(each.expected for each in plain)
 
 

@@ -15,6 +15,7 @@ from agent.decision.terms import terms_under
 from agent.model.model import Model
 from policy.hosts import site_of
 from policy.match import Rulebook, Ruling
+from policy.precedence import known
 from policy.read import preset, read
 from tests.decision.events import Forgotten, Told, knowledge_of
 from tests.decision.made import NAMES
@@ -103,7 +104,7 @@ class Agent:
 def followed(text: str, stream: Stream, seed: int) -> dict[Person, Mapping[str, list[Step]]]:
     """Return what each pool sees of each person of the model."""
     model = the_model(seed)
-    rulebook = Rulebook(read(text, "test", preset), NAMES)
+    rulebook = Rulebook(read(text, "test", preset), known(*NAMES))
     people = sorted({tuple(row) for row in model.population.codes.tolist()})
     return {
         person: Agent(dict(zip(NAMES, (*person, 1), strict=True)), rulebook, model).follow(stream)

@@ -1,20 +1,24 @@
 """What a policy rules arrives in the terms, all of it and unchanged."""
 
 from dataclasses import fields, replace
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from agent.decision.terms import LIMITS, TERMS, Limits, Terms, terms_under
+from agent.decision.terms import LIMITS, TERMS, Limits, Terms, rulebook, terms_under
 from policy.match import Rulebook, Ruling
+from policy.precedence import known
 from policy.read import preset, read
 from policy.settings import SETTINGS
-from tests.decision.made import NAMES, made_model
+from tests.decision.made import NAMES, OTHER_NAMES, elsewhere, made_model
 from tests.policy.strategies import TODAY, documents, rendered, requests
 
 MODEL = made_model(0, people=10)
+OTHER = elsewhere(MODEL)
 OF_ATTRIBUTES = {"disclose", "sensitivity", "guard"}
 OF_PEOPLE = {"people"}  # joins k, where people are counted
 NOT_FOR_DECIDING = {"model", "page_requests_per_minute", "search"}
@@ -23,7 +27,7 @@ NOT_OF_A_POLICY = {"allowed", "available", "epsilon", "ruling"}
 
 def ruled(text: str, query: str = "") -> Ruling:
     """Return what a policy rules for one request."""
-    return Rulebook(read(text, "test", preset), NAMES).match("shop.example", query, TODAY)
+    return Rulebook(read(text, "test", preset), known(*NAMES)).match("shop.example", query, TODAY)
 
 
 def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
@@ -69,6 +73,38 @@ def test_people_are_for_models_that_count_them(
         assert (limits.k, limits.max_violations) == expected
 
 
+@given(documents(), requests(), st.randoms(use_true_random=False))
+def test_a_rule_holds_for_a_fact_whatever_models_call_it(
+    document: dict[str, Any], asked: tuple[Any, ...], rng: Random
+) -> None:
+    """Whichever of its names each rule has, and whichever of the models decides."""
+
+    def renamed(part: Any) -> Any:  # noqa: ANN401  (of a document)
+        if isinstance(part, list):
+            return [renamed(each) for each in part]
+        return rng.choice([OTHER_NAMES[part], part]) if part in OTHER_NAMES else part
+
+    again = {**document}
+    if "attributes" in document:
+        again["attributes"] = {renamed(name): each for name, each in again["attributes"].items()}
+    rules = [
+        {**rule, "attribute": renamed(rule.get("attribute"))} for rule in again.get("rule", ())
+    ]
+    again["rule"] = [{k: v for k, v in rule.items() if v is not None} for rule in rules]
+    found = []
+    for each in (document, again):
+        for one, other in ((MODEL, OTHER), (OTHER, MODEL)):
+            book = rulebook(read(rendered(each), "test", preset), one, [other])
+            terms = _flat(terms_under(book.match(*asked), one))
+            names = dict(zip((at.name for at in one.attributes), NAMES, strict=True))
+            for key in ("excluded", "ask", "always"):
+                terms[key] = {names[name] for name in terms[key]}
+            for key in ("sensitivity", "guards"):
+                terms[key] = {names[name]: weight for name, weight in terms[key]}
+            found.append(terms)
+    assert found == found[:1] * 4
+
+
 def _flat(terms: Terms) -> dict[str, Any]:
     found = {each.name: getattr(terms, each.name) for each in fields(Terms)}
     limits = found.pop("limits")
@@ -79,7 +115,7 @@ def _flat(terms: Terms) -> dict[str, Any]:
 @given(documents(), requests())
 def test_what_is_ruled_arrives(document: dict[str, Any], asked: tuple[Any, ...]) -> None:
     """Every verdict, as it is; what nothing rules stays as it is without a policy."""
-    ruling = Rulebook(read(rendered(document), "test", preset), NAMES).match(*asked)
+    ruling = Rulebook(read(rendered(document), "test", preset), known(*NAMES)).match(*asked)
     terms = terms_under(ruling, MODEL)
     found, default = _flat(terms), _flat(Terms())
     for key, name in {**TERMS, **LIMITS}.items():

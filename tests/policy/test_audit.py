@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent.errors import PolicyError
 from policy.audit import Remark, audit
 from policy.match import Rulebook, Ruling
+from policy.precedence import known
 from policy.read import EMPTY_POLICY, preset, read
 from policy.rules import Policy, Rule, frozen
 from policy.settings import SETTINGS
@@ -91,7 +92,7 @@ def test_what_is_said_to_do_nothing_does_nothing(
     if not found:
         return
     one = without(policy, [data.draw(st.sampled_from(found))])
-    books = [Rulebook(each, NAMES) for each in (policy, one, without(policy, found))]
+    books = [Rulebook(each, known(*NAMES)) for each in (policy, one, without(policy, found))]
     for each in asked:
         day = max(each.today, TODAY)
         outcomes = [outcome(book.match(each.recipient, each.query, day)) for book in books]

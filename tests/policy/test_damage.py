@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agent.errors import PolicyError, UsageError
 from policy.match import Rulebook
+from policy.precedence import known
 from policy.read import load, preset, read
 from policy.rules import Layer, Policy, spoken
 from policy.settings import SETTINGS
@@ -100,7 +101,7 @@ def test_refused_with_its_lines_or_nothing_ignored(document: Document, rng: Rand
         assert all(f"{each.key}{each.what}{each.hint}".isprintable() for each in found)
         return
     assert_counts(policy, tomllib.loads(text))
-    Rulebook(policy, NAMES).match("shop.example", "flu", TODAY)
+    Rulebook(policy, known(*NAMES)).match("shop.example", "flu", TODAY)
 
 
 @given(documents())

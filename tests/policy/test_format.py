@@ -9,6 +9,7 @@ import pytest
 
 from agent.errors import PolicyError
 from policy.match import Rulebook
+from policy.precedence import known
 from policy.read import preset, read
 from policy.sections import ATTRIBUTE_KINDS, PRESETS, RULE_KINDS, TOP_KINDS
 from policy.settings import DAEMON, DEFAULTS, SETTINGS
@@ -49,7 +50,7 @@ def test_the_document_has_its_examples() -> None:
 def test_every_example_is_a_policy(example: str) -> None:
     """And can be asked."""
     policy = read(example, "FORMAT.md", preset)
-    assert Rulebook(policy, NAMES).match("books.example", "flu", TODAY).settings
+    assert Rulebook(policy, known(*NAMES)).match("books.example", "flu", TODAY).settings
 
 
 def test_the_errors_are_those_shown() -> None:

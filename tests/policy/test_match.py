@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.match import Rulebook, Ruling
-from policy.precedence import Verdict, losses
+from policy.precedence import Verdict, known, losses
 from policy.read import preset, read
 from policy.rules import spoken
 from policy.settings import SETTINGS, stricter
@@ -26,7 +26,7 @@ RULE = '[[rule]]\nrecipient = "a.example"\n'
 
 def book(text: str) -> Rulebook:
     """Return a policy's text as a rulebook."""
-    return Rulebook(read(text, "test", preset), NAMES)
+    return Rulebook(read(text, "test", preset), known(*NAMES))
 
 
 def ruled(text: str, recipient: str, query: str) -> Ruling:
@@ -159,7 +159,8 @@ def test_the_most_specific_part_counts(
 )
 def test_a_preset_opens_nothing_that_the_file_closes(text: str, disclose: str) -> None:
     """And what it closes stays closed until the file names it."""
-    ruling = Rulebook(read(text, "policy", preset), ("salary",)).match("a.example", "gif", TODAY)
+    policy = read(text, "policy", preset)
+    ruling = Rulebook(policy, known("salary")).match("a.example", "gif", TODAY)
     assert ruling.attributes["salary"]["disclose"].value == disclose
 
 
@@ -178,7 +179,7 @@ def test_a_block_wins_over_everything() -> None:
 
 def test_no_way_of_writing_slips_past_a_block() -> None:
     """A query is compared by its words, and the model reads ``_`` as a space too."""
-    book = Rulebook(read('[queries]\nblock = ["notice-period"]', "policy", preset), ())
+    book = Rulebook(read('[queries]\nblock = ["notice-period"]', "policy", preset), {})
     for query in ("notice period", "Notice_Period", "my notice\u2011period"):
         assert book.match("shop.example", query, TODAY).settings["nothing"].value is True
 
@@ -186,7 +187,7 @@ def test_no_way_of_writing_slips_past_a_block() -> None:
 @given(documents(), requests())
 def test_every_loss_has_a_reason_that_holds(document: Document, asked: Asked) -> None:
     """Of what has two values, at the place where one of them decided."""
-    ruling = Rulebook(read(rendered(document), "test", preset), NAMES).match(*asked)
+    ruling = Rulebook(read(rendered(document), "test", preset), known(*NAMES)).match(*asked)
     found = [*ruling.settings.items()]
     found += [pair for verdicts in ruling.attributes.values() for pair in verdicts.items()]
     for key, verdict in found:
@@ -214,7 +215,7 @@ def test_every_loss_has_a_reason_that_holds(document: Document, asked: Asked) ->
 def test_a_rule_that_decides_or_loses_matches(document: Document, asked: Asked) -> None:
     """And one that does neither, though it sets something of the request, does not."""
     policy = read(rendered(document), "test", preset)
-    ruling = Rulebook(policy, ()).match(*asked)
+    ruling = Rulebook(policy, {}).match(*asked)
     holding = {claim.rule for verdict in ruling.settings.values() for claim in verdict.claims}
     for rule in policy.rules:
         if rule.expires is None or rule.expires >= asked.today:

@@ -15,6 +15,7 @@ from hypothesis import given
 from agent.errors import PolicyError, Problem, UsageError
 from policy.audit import audit
 from policy.match import Rulebook
+from policy.precedence import known
 from policy.read import (
     LARGEST,
     MOST_PARTS,
@@ -266,7 +267,7 @@ def test_too_many_in_a_list() -> None:
 
 def plain(policy: Policy) -> dict[str, object]:
     """Return what a policy rules of a request that no rule is about."""
-    ruling = Rulebook(policy, NAMES).match("elsewhere.example", "", TODAY)
+    ruling = Rulebook(policy, known(*NAMES)).match("elsewhere.example", "", TODAY)
     return {key: verdict.value for key, verdict in ruling.settings.items()}
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agent.errors import UsageError
 from policy.edit import free_name, with_rule
 from policy.match import Rulebook
+from policy.precedence import known
 from policy.read import preset, read
 from policy.rules import Layer, Policy, is_group
 from policy.scope import (
@@ -37,7 +38,7 @@ def test_a_rule_of_a_scope_is_found_and_holds_for_a_request_that_is_meant(
     after = read(with_rule(before.text, rule), "policy.toml", preset)
     (new,) = (each for each in after.rules if each.name == name)
     assert new in places(where, after)
-    names = where.names(NAMES)
+    names = where.names(known(*NAMES))
     ruling = Rulebook(after, names).match(where.host(after), where.words(), TODAY)
     for verdicts in ruling.attributes.values():
         assert new in (verdicts["disclose"].rule, *verdicts["disclose"].lost)
@@ -112,8 +113,9 @@ def test_what_is_set_holds_there_or_what_wins_is_named(
     """As a rulebook says that is made anew; the rule that has it is among those compared."""
     _, where, values, after = change
     ((key, value),) = values.items()
-    named = overriding_rules(after, where, values, NAMES, TODAY)
-    ruling = Rulebook(after, where.names(NAMES)).match(where.host(after), where.words(), TODAY)
+    named = overriding_rules(after, where, values, known(*NAMES), TODAY)
+    names = where.names(known(*NAMES))
+    ruling = Rulebook(after, names).match(where.host(after), where.words(), TODAY)
     ours = [rule for rule in places(where, after) if rule.settings.get(key) == value]
     assert ours
     about = ruling.attributes if SETTINGS[key].about == "attribute" else {"": ruling.settings}

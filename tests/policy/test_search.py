@@ -198,7 +198,7 @@ def test_what_is_listed_is_what_is_ruled(document: Mapping[str, Any], today: dat
         if search is not None and search.host == host
         if not any(_decide(document, host, today, "nothing"))
     }
-    assert {*searches(Rulebook(policy, ()), today)} == expected
+    assert {*searches(Rulebook(policy, {}), today)} == expected
 
 
 def _decide(document: Mapping[str, Any], host: str, today: date, key: str) -> set[Any]:

@@ -5,7 +5,7 @@ from hypothesis import given
 
 from policy.audit import misspelt
 from policy.match import Rulebook
-from policy.precedence import may
+from policy.precedence import known, may
 from policy.read import preset, read, with_typo_guard
 from policy.rules import Policy
 from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
@@ -22,7 +22,7 @@ def policy_of(text: str) -> Policy:
 
 def ruled(text: str, host: str = "a.example") -> dict[str, str]:
     """Return what may happen to each attribute of a model under a policy."""
-    book = Rulebook(with_typo_guard(policy_of(text), MODEL), MODEL)
+    book = Rulebook(with_typo_guard(policy_of(text), MODEL), known(*MODEL))
     found = book.match(host, "", TODAY).attributes
     return {name: may(found[name]) for name in MODEL}
 
@@ -32,7 +32,7 @@ def test_it_only_ever_closes(document: Document, asked: Asked) -> None:
     """Whatever else a policy says: of requests nothing changes, and no attribute opens."""
     policy = policy_of(rendered(document))
     kept = with_typo_guard(policy, NAMES)
-    before, after = (Rulebook(each, NAMES).match(*asked) for each in (policy, kept))
+    before, after = (Rulebook(each, known(*NAMES)).match(*asked) for each in (policy, kept))
     assert before.settings == after.settings
     for name in NAMES:
         own, its = may(before.attributes[name]), may(after.attributes[name])
@@ -88,6 +88,8 @@ def test_what_is_more_specific_wins_as_ever() -> None:
 
 def test_the_reason_names_the_slip() -> None:
     """With the place of the rule that has it."""
-    book = Rulebook(with_typo_guard(policy_of("[attributes]\nslary = 'never'"), MODEL), MODEL)
+    book = Rulebook(
+        with_typo_guard(policy_of("[attributes]\nslary = 'never'"), MODEL), known(*MODEL)
+    )
     rule = book.match("a.example", "", TODAY).attributes["salary"]["disclose"].rule
     assert (rule.name, rule.path) == ("'slary', which nearly names salary", ("attributes", "slary"))

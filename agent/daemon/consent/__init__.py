@@ -25,7 +25,7 @@ from agent.wire.policy import Override, Review, Ruled, Verdict
 from agent.words.figures import listed
 from policy.hosts import host_of, site_of
 from policy.match import Rulebook, Ruling
-from policy.precedence import GUARDED, may
+from policy.precedence import GUARDED, Attributes, may
 from policy.rules import Policy
 
 MOST_REFUSALS = 60  # within an hour
@@ -38,7 +38,7 @@ IN_MEMORY = Ruled(written=None, without_effect=[])
 
 
 def instruction(
-    word: Verdict | Override, host: str, names: tuple[str, ...], query: str, now: datetime
+    word: Verdict | Override, host: str, names: Attributes, query: str, now: datetime
 ) -> Instruction:
     """Return what the user wants; UsageError where days are given without a need, or missing."""
     if (word.lasting == "days") != (word.days is not None):
@@ -83,7 +83,8 @@ class Consent(PendingConsent):
         if verdict.names is not None and not verdict.names:
             raise UsageError("the verdict names no attribute", "leave out names for all of them")
         names = tuple(dict.fromkeys(verdict.names or review.names))
-        wanted = instruction(verdict, review.recipient, names, review.query, now)
+        asked = self.known(names, number)
+        wanted = instruction(verdict, review.recipient, asked, review.query, now)
         pool = self._active().pool_of(review.recipient)
         if pool != review.pool or verdict.pool not in (None, pool):
             raise conflict(f"who {review.recipient} pools with has changed", review)
@@ -115,7 +116,7 @@ class Consent(PendingConsent):
         nothing, where a rule decides that none of ours can beat, or the policy cannot be written.
         """
         names = tuple(dict.fromkeys(word.names))
-        wanted = instruction(word, host_of(word.recipient), names, "", now)
+        wanted = instruction(word, host_of(word.recipient), self.known(names), "", now)
         before, policy = self._current(now), self._active().policy
         if policy is None:
             hint = "create one with `reticent init`, or write one by hand"
@@ -135,7 +136,8 @@ class Consent(PendingConsent):
         ruled, edit, preferences = self._apply(wanted, pool, now)
         waiting = before.waiting
         if word.disclose != "ask":
-            waiting = cleared(waiting, frozenset(names).difference(ruled.without_effect), pool)
+            had = {each: wanted.names[each] for each in names if each not in ruled.without_effect}
+            waiting = cleared(waiting, replace(wanted, names=had).called, pool)
         what = f"Set {listed(names)} to {word.disclose} for {pool or 'everyone'}"
         sentence = f"{what}: undone. {ALREADY_SENT}"
         self._take(Step(sentence, before, State(preferences, waiting), edit))
@@ -200,7 +202,7 @@ class Consent(PendingConsent):
         host = host_of(recipient)
 
         def change(text: str, policy: Policy) -> str:
-            rule = Rulebook(policy, ()).refusing(site_of(host), now.date())
+            rule = Rulebook(policy, {}).refusing(site_of(host), now.date())
             if rule is not None and rule.expires is None:
                 return text
             self._refusals = tuple(each for each in self._refusals if now - each < HOUR)
@@ -246,14 +248,15 @@ class Consent(PendingConsent):
             firm = unasked(preferences, ruling)
         new = (
             Preference(
-                name,
+                concept,
                 pool,
                 wanted.disclose,
                 once=wanted.lasting == "once",
                 firm=name in firm,
                 against=None if ruling is None else basis_of(ruling, name),
             )
-            for name in wanted.names
+            for name, asked in wanted.names.items()
+            for concept in sorted(asked.concepts)
         )
         return IN_MEMORY, None, remembered(preferences, new)
 
@@ -278,7 +281,7 @@ class Consent(PendingConsent):
         before, edit = self._offers.find(site), None
         with ExitStack() as on_failure:  # it is narrowed first, so that nothing opens if this ends
             searches = () if search is None else (search,)
-            approved = Approved(wanted.names, wanted.until, searches).after(before, now.date())
+            approved = Approved((*wanted.names,), wanted.until, searches).after(before, now.date())
             self._offers.keep(site, approved)
             on_failure.callback(self._offers.keep, site, before)
             if self.refused_by(site, now) is not None:

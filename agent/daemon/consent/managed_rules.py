@@ -10,6 +10,7 @@ Recipients that get nothing are listed in one rule: a rule for each would fill t
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -170,7 +171,7 @@ def with_instruction(text: str, policy: Policy, wanted: Instruction, today: date
     """
     rule, after = _rule_for(policy, wanted), text
     for old in managed_rules(text):
-        left = tuple(each for each in old.names if each not in wanted.names)
+        left = tuple(each for each in old.names if each not in wanted.called)
         if not _covers(rule, old, policy) or rule.is_like(old):
             continue
         if not left:
@@ -182,11 +183,8 @@ def with_instruction(text: str, policy: Policy, wanted: Instruction, today: date
     for name, ruled in by_others.items():
         if wanted.value == "approve" and ruled.value != "ask":
             continue  # what somebody closed by hand since then is not opened by an answer
-        if wanted.is_entry and _is_entry(ruled, name):  # which no rule could beat
-            disclose, entry = str(wanted.disclose), tomllib.loads(after)["attributes"][name]
-            is_table = isinstance(entry, dict)
-            settings = {**entry, "disclose": disclose} if is_table else disclose
-            after = with_attribute(after, name, settings)
+        if wanted.is_entry and _is_entry(ruled, wanted, name):  # which no rule could beat
+            after = _with_entries(after, str(wanted.disclose), wanted.names[name].names)
         else:
             names.append(name)
     if names or wanted.value is None:
@@ -197,12 +195,23 @@ def with_instruction(text: str, policy: Policy, wanted: Instruction, today: date
     return _commented(text, after)
 
 
+def _with_entries(text: str, disclose: str, names: Collection[str]) -> str:
+    """Return the text of a policy with all that its entries rule of a fact changed."""
+    entries = tomllib.loads(text)["attributes"]
+    for name in sorted(entries.keys() & names):
+        if isinstance(entries[name], str):
+            text = with_attribute(text, name, disclose)
+        elif "disclose" in entries[name]:
+            text = with_attribute(text, name, {**entries[name], "disclose": disclose})
+    return text
+
+
 def outcome(policy: Policy, wanted: Instruction, today: date) -> Ruled:
     """Return what a policy makes of an instruction, once it says it."""
     rule, found = _rule_for(policy, wanted), _ruled(policy, wanted, today)
     rules = [each.name for each in managed_rules(policy.text) if rule.is_like(each)]
     if wanted.is_entry:
-        rules += [each.rule.name for name, each in found.items() if _is_entry(each, name)]
+        rules += [each.rule.name for name, each in found.items() if _is_entry(each, wanted, name)]
     without = {name: each for name, each in found.items() if not wanted.allows(each.value)}
     return Ruled(
         written=rules[0] if rules else None,
@@ -250,9 +259,10 @@ def _covers(rule: ManagedRule, old: ManagedRule, policy: Policy) -> bool:
     return own == its
 
 
-def _is_entry(ruled: Verdict, name: str) -> bool:
+def _is_entry(ruled: Verdict, wanted: Instruction, name: str) -> bool:
     """Return whether it is the file's own entry of an attribute that decides about it."""
-    return (ruled.rule.layer, ruled.rule.path) == (Layer.FILE, ("attributes", name))
+    entries = {("attributes", each) for each in wanted.names[name].names}
+    return ruled.rule.layer is Layer.FILE and ruled.rule.path in entries
 
 
 def _without_ours(policy: Policy, wanted: Instruction) -> Policy:
@@ -262,7 +272,7 @@ def _without_ours(policy: Policy, wanted: Instruction) -> Policy:
     }
     rules = []
     for rule in policy.rules:
-        left = tuple(each for each in rule.attributes if each.text not in wanted.names)
+        left = tuple(each for each in rule.attributes if each.text not in wanted.called)
         if rule.path not in ours:
             rules.append(rule)
         elif left:

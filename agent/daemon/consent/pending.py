@@ -28,7 +28,7 @@ from agent.daemon.consent.reviews import (
 )
 from agent.daemon.policy_file import ActivePolicy, Edit
 from agent.decision.decide import Decision
-from agent.decision.terms import Terms
+from agent.decision.terms import Terms, rules_on
 from agent.errors import UsageError
 from agent.vault.store import Items
 from agent.wire.decide import Ask
@@ -36,7 +36,7 @@ from agent.wire.policy import Review
 from agent.wire.state import Site
 from policy.hosts import site_of, suffixes
 from policy.match import WRITE, Rulebook, Ruling, Search, searches, usable
-from policy.read import with_typo_guard
+from policy.precedence import Attributes, known
 from policy.rules import Policy, Rule
 
 MOST_BASES = 4096  # of reviews that there are or were
@@ -159,7 +159,7 @@ class Step:
 class _Basis(NamedTuple):
     """What the figures of a review depend on: rulings, what would wait, what its pool was sent."""
 
-    names: tuple[str, ...]
+    known: Attributes
     settings: Mapping[str, object]
     attributes: Mapping[str, object]
     sent: int
@@ -242,7 +242,7 @@ class PendingConsent:
         pending = decision.pending
         if pending is None:
             return None
-        denied = denied_once(self._state.preferences, decision, ruling.pool)
+        denied = denied_once(self._state.preferences, decision, ruling)
         names = [name for name in pending.names if name not in denied]
         if not names:
             return None
@@ -280,6 +280,12 @@ class PendingConsent:
     def reviews(self, now: datetime) -> list[Review]:
         """Return what waits, the one that was met longest ago first."""
         return [*self._current(now).waiting.reviews.values()]
+
+    def known(self, names: Iterable[str], number: int = 0) -> Attributes:
+        """Return attributes by all that they go by; ``number``: of the review that names them."""
+        basis, every = self._bases.get(number), self._active().attributes
+        asked = {**every, **(basis.known if basis else {})}
+        return {name: asked.get(name) or known(name)[name] for name in names}
 
     def unset(self, names: Iterable[str]) -> None:
         """Remove these from what is pending: the user unset them, so they are never sent."""
@@ -350,9 +356,10 @@ class PendingConsent:
             if review.kind == "offer":
                 continue
             before = self._bases.get(review.id)
-            names = tuple(review.names) if before is None else before.names
+            asked = self.known(review.names) if before is None else before.known
+            names = tuple(asked)
             if names not in books:
-                books[names] = Rulebook(with_typo_guard(policy, names), names)
+                books[names] = rules_on(policy, asked, self._active().models)
             ruling = books[names].match(review.recipient, review.query, now.date())
             if before == self._basis(ruling)._replace(sent=self._sent[review.pool]):
                 continue
@@ -372,4 +379,4 @@ class PendingConsent:
             for name, verdicts in ruling.attributes.items()
         }
         settings = {key: each.value for key, each in ruling.settings.items()}
-        return _Basis(tuple(ruling.attributes), settings, attributes, self._sent[ruling.pool])
+        return _Basis(ruling.known, settings, attributes, self._sent[ruling.pool])

@@ -9,8 +9,9 @@ next request that it was about, and then the one before it holds again.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple, get_args
 
@@ -18,7 +19,7 @@ from agent.decision.decide import Decision
 from agent.decision.terms import Terms
 from agent.wire.policy import Decided, Disclose, Lasting
 from policy.match import Ruling
-from policy.precedence import Verdict, may
+from policy.precedence import Attributes, Verdict, may
 from policy.rules import Layer, Rule
 
 DISCLOSE: Mapping[str, Disclose] = {"approve": "auto", "deny": "never"}
@@ -33,13 +34,14 @@ class Instruction:
     """What the user wants from now on of attributes, for whom and for how long.
 
     ``host``: canonical, and with it all that it pools with, unless it is for ``everyone``;
+    ``names``: of the attributes, each with all that it goes by;
     ``value``: a verdict on a review, what an override sets, or None for nothing at all to this
     recipient; ``query``: of the request that it is about; ``until``: the last day, None for no end.
     """
 
     host: str
     value: Decided | Disclose | None
-    names: tuple[str, ...] = ()
+    names: Attributes = field(default_factory=dict)
     query: str = ""
     everyone: bool = False
     until: date | None = None
@@ -49,6 +51,11 @@ class Instruction:
     def disclose(self) -> Disclose | None:
         """What a rule for this says."""
         return DISCLOSE.get(str(self.value)) or RULED.get(self.value)
+
+    @property
+    def called(self) -> frozenset[str]:
+        """All that any model calls what it is about."""
+        return frozenset(chain.from_iterable(each.names for each in self.names.values()))
 
     @property
     def is_written(self) -> bool:
@@ -74,13 +81,13 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """What the user wants of one attribute; ``pool``: for whom, None for everyone.
+    """What the user wants of one fact, by its concept; ``pool``: for whom, None for everyone.
 
     ``disclose``: None for what the policy says, which only a firm preference can want;
     ``against``: the ruling that a firm preference may open; None for any.
     """
 
-    name: str
+    concept: str
     pool: str | None
     disclose: Disclose | None
     once: bool = False
@@ -93,7 +100,7 @@ class Preference:
 
     def replaces(self, other: "Preference") -> bool:
         """Return whether nothing is left of an earlier preference."""
-        if other.name != self.name or not other.within(self.pool):
+        if other.concept != self.concept or not other.within(self.pool):
             return False
         return (other.once or not self.once) and (self.firm or not other.firm)
 
@@ -139,17 +146,22 @@ def remembered(preferences: Preferences, new: Iterable[Preference]) -> Preferenc
     return preferences
 
 
-def written(preferences: Preferences, names: Iterable[str], pool: str | None) -> Preferences:
-    """Return the preferences once the policy rules on these names: the policy holds from now on.
+def written(preferences: Preferences, names: Attributes, pool: str | None) -> Preferences:
+    """Return the preferences once the policy rules on these facts: the policy holds from now on.
 
     Where an earlier preference is about more than the pool, a new one excepts the pool from it.
     """
-    named = frozenset(names)
-    left = tuple(each for each in preferences if each.name not in named or not each.within(pool))
-    wider = {each.name for each in left if pool is not None and each.pool is None}
+    named = concepts_of(names)
+    left = tuple(each for each in preferences if each.concept not in named or not each.within(pool))
+    wider = {each.concept for each in left if pool is not None and each.pool is None}
     return remembered(
-        left, [Preference(name, pool, None, firm=True) for name in names if name in wider]
+        left, [Preference(each, pool, None, firm=True) for each in named if each in wider]
     )
+
+
+def concepts_of(names: Attributes) -> list[str]:
+    """Return the concepts of attributes, each once."""
+    return [*dict.fromkeys(each for known in names.values() for each in sorted(known.concepts))]
 
 
 def undone(preferences: Preferences, before: Preferences, after: Preferences) -> Preferences:
@@ -160,13 +172,15 @@ def undone(preferences: Preferences, before: Preferences, after: Preferences) ->
     return tuple(each for each in before if each not in after or each in preferences)
 
 
-def effective(preferences: Preferences, pool: str) -> Mapping[str, Effective]:
-    """Return the preferences on each attribute that hold for a pool."""
+def effective(preferences: Preferences, pool: str, asked: Attributes) -> Mapping[str, Effective]:
+    """Return the preferences on each attribute that hold for a pool, whatever it was called."""
     found: dict[str, Effective] = {}
     for each in preferences:
-        if each.pool in (None, pool):
-            before = found.get(each.name, NO_PREFERENCE)
-            found[each.name] = Effective(each) if each.firm else before._replace(verdict=each)
+        if each.pool not in (None, pool):
+            continue
+        for name in [name for name, known in asked.items() if each.concept in known.concepts]:
+            before = found.get(name, NO_PREFERENCE)
+            found[name] = Effective(each) if each.firm else before._replace(verdict=each)
     return found
 
 
@@ -179,7 +193,7 @@ def applied(terms: Terms, preferences: Preferences, pool: str) -> Terms:
     ruling, new = terms.ruling, dict[str, Disclose]()
     if ruling is None:
         return terms
-    for name, each in effective(preferences, pool).items():
+    for name, each in effective(preferences, pool, ruling.known).items():
         ruled = basis_of(ruling, name)
         if ruled is not None and each.value(ruled) != ruled.disclose:
             new[name] = each.value(ruled)
@@ -211,8 +225,8 @@ def used_up(preferences: Preferences, decision: Decision, ruling: Ruling) -> Pre
     if not any(each.once for each in preferences):
         return preferences
     new = {*decision.disclosed}.difference(decision.again)
-    denied, used = denied_once(preferences, decision, ruling.pool), list[Preference]()
-    for name, each in effective(preferences, ruling.pool).items():
+    denied, used = denied_once(preferences, decision, ruling), list[Preference]()
+    for name, each in effective(preferences, ruling.pool, ruling.known).items():
         ruled, firm, verdict = basis_of(ruling, name), each.firm, each.verdict
         if ruled is None:
             continue
@@ -220,7 +234,8 @@ def used_up(preferences: Preferences, decision: Decision, ruling: Ruling) -> Pre
         if verdict is not None and verdict.once and (approved or name in denied):
             used.append(verdict)
         if firm is not None and firm.once and decision.status == "decided":
-            rest = effective(tuple(one for one in preferences if one != firm), ruling.pool)
+            others = tuple(one for one in preferences if one != firm)
+            rest = effective(others, ruling.pool, ruling.known)
             if rest.get(name, NO_PREFERENCE).value(ruled) != each.value(ruled):
                 used.append(firm)
     return tuple(each for each in preferences if each not in used)
@@ -237,7 +252,7 @@ def basis_of(ruling: Ruling, name: str) -> Basis | None:
 
 def unasked(preferences: Preferences, ruling: Ruling) -> frozenset[str]:
     """Return the attributes that would not wait, by the preferences and a ruling."""
-    valid = effective(preferences, ruling.pool)
+    valid = effective(preferences, ruling.pool, ruling.known)
     ruled = {name: basis_of(ruling, name) for name in ruling.attributes}
     return frozenset(
         name
@@ -246,8 +261,8 @@ def unasked(preferences: Preferences, ruling: Ruling) -> frozenset[str]:
     )
 
 
-def denied_once(preferences: Preferences, decision: Decision, pool: str) -> frozenset[str]:
+def denied_once(preferences: Preferences, decision: Decision, ruling: Ruling) -> frozenset[str]:
     """Return what waits in a decision and was denied for this one time."""
     waiting = decision.pending.names if decision.pending else ()
-    valid = effective(preferences, pool)
+    valid = effective(preferences, ruling.pool, ruling.known)
     return frozenset(name for name in waiting if name in valid and valid[name].denies_once)

@@ -13,7 +13,7 @@ from agent import Decision, Knowledge, Model, Request, Terms
 from agent.decision.context import Context, relevant
 from agent.decision.decide import decide_context
 from agent.decision.request import Holdings
-from agent.decision.terms import terms_under
+from agent.decision.terms import rulebook, terms_under
 from agent.errors import UsageError
 from agent.lab.attack.heldout import Person
 from agent.lab.attack.ways import Way
@@ -21,7 +21,7 @@ from agent.lab.paper.subject import groups_of
 from agent.tradeoff import UNSPECIFIED, union
 from policy.hosts import site_of
 from policy.match import Rulebook
-from policy.read import preset, read, with_typo_guard
+from policy.read import preset, read
 
 Clock = Callable[[], float]
 Seconds = NDArray[np.float64]
@@ -160,7 +160,7 @@ class Reticent:
         self._rules: Rulebook | None = None
         if way.preset is not None:
             rules = read(f'preset = "{way.preset}"', way.preset, preset)
-            self._rules = Rulebook(with_typo_guard(rules, self._names), self._names)
+            self._rules = rulebook(rules, model, ())
         self._terms: dict[tuple[str, int, date], tuple[int, Terms]] = {}
         self._numbers: dict[Terms, int] = {}
         self._decided: dict[Hashable, Chosen] = {}

@@ -13,8 +13,8 @@ from agent.daemon.policy_file import ActivePolicy
 from agent.errors import RefusedError, ReticentError, UsageError
 from agent.wire.policy import Disclose, Override, Verdict
 from policy.read import preset, read
-from tests.daemon.office import TEXT, Office, open_office
-from tests.decision.made import NAMES
+from tests.daemon.office import MODEL, TEXT, Office, open_office
+from tests.decision.made import NAMES, OTHER_NAMES, elsewhere
 
 HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
 EVENTS = st.tuples(st.sampled_from(HOSTS), st.booleans(), st.integers(0, 30))
@@ -282,6 +282,46 @@ def test_what_waits_follows_the_rules_in_force(
                 assert review.more_bits == pytest.approx(
                     decision.pending.figures.utility - decision.figures.utility
                 )
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["request", "say", "override", "undo"]),
+            st.sampled_from(["a.example", "s1.example"]),
+            st.sampled_from([0, 1]),
+            st.sampled_from(["approve", "deny"]),
+            st.sampled_from(["once", "until restart", "always"]),
+            st.sampled_from(["recipient", "everyone"]),
+        ),
+        max_size=12,
+    )
+)
+def test_what_is_said_through_one_model_holds_in_the_other(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, int, str, str, str]]
+) -> None:
+    """Whatever each calls a fact, whoever asked, and however long the word lasts."""
+    models = MODEL, elsewhere(MODEL)
+    office = open_office(tmp_path_factory.mktemp("consent"), models)
+    for what, host, which, decided, lasting, about in steps:
+        name = (NAMES[0], OTHER_NAMES[NAMES[0]])[which]
+        with suppress(UsageError):
+            if what == "request":
+                office.request(host, model=models[which])
+            elif what == "undo":
+                office.consent.undo(office.now)
+            elif what == "override":
+                disclose = "never" if decided == "deny" else "auto"
+                override(office, [name], disclose, recipient=host, lasting=lasting, about=about)
+            else:
+                for review in office.consent.reviews(office.now)[-1:]:
+                    office.say(review, decided, lasting, about=about)
+        for each in ("a.example", "s1.example"):
+            own, other = (office.decided(each, model=model)[1] for model in models)
+            for part in ("excluded", "ask", "always"):
+                renamed = {OTHER_NAMES[name] for name in getattr(own, part)}
+                assert getattr(other, part) == renamed
 
 
 def override(loose: Office, names: list[str], disclose: str, **more: Any) -> Any:  # noqa: ANN401  (of any field)

@@ -23,12 +23,13 @@ from agent.errors import UsageError
 from agent.wire.policy import Decided, Disclose, Ruled
 from policy.hosts import host_of
 from policy.match import Rulebook
+from policy.precedence import Known, known
 from policy.read import LARGEST, preset, read
 from policy.rules import Policy, Pools
 from policy.toml_scan import comments
 
 START = date(2026, 3, 2)
-BOOKS = Instruction("books.example", "approve", ("salary",))
+BOOKS = Instruction("books.example", "approve", known("salary"))
 PLAIN = 'disclose = "ask"\n'
 DAY = timedelta(days=1)
 NAMES = ("salary", "gender", "int_python")
@@ -44,6 +45,7 @@ BASES = (
 )
 DECISIONS: tuple[Decided, Decided] = ("approve", "deny")
 WANTED = {"approve": "auto", "deny": "never"}
+SALARY = Known(frozenset({"salary"}), frozenset({"salary", "pay"}))
 ENTRY_BASES = (
     'disclose = "ask"\n',
     'preset = "strict"\n[attributes]\nsalary = "never"\n"g*" = "ask"\n',
@@ -125,7 +127,7 @@ class Oracle:
 
 def value_of(text: str, host: str, name: str, today: date, query: str = "") -> object:
     """Return what a policy rules of an attribute."""
-    ruling = Rulebook(policy_of(text), NAMES).match(host, query, today)
+    ruling = Rulebook(policy_of(text), known(*NAMES)).match(host, query, today)
     return ruling.attributes[name]["disclose"].value
 
 
@@ -159,7 +161,7 @@ def test_the_last_verdict_is_what_the_policy_rules(base: str, steps: list[Step])
             text = commented(text, step.line, remarks[-1])
             continue
         until = None if step.days is None else today + step.days * DAY
-        wanted = Instruction(step.host, step.decided, step.names, "", step.everyone, until)
+        wanted = Instruction(step.host, step.decided, known(*step.names), "", step.everyone, until)
         text = with_instruction(text, policy_of(text), wanted, today)
         pool = None if step.everyone else pools.of(step.host)
         for name in step.names:
@@ -173,7 +175,7 @@ def test_the_last_verdict_is_what_the_policy_rules(base: str, steps: list[Step])
 
 def assert_as_said(text: str, base: str, oracle: Oracle, pools: Pools, today: date) -> None:
     """Check every recipient and attribute, on this day and the next ones."""
-    before, after_ = (Rulebook(policy_of(each), NAMES) for each in (base, text))
+    before, after_ = (Rulebook(policy_of(each), known(*NAMES)) for each in (base, text))
     for day, host in product((today, today + DAY, today + 4 * DAY), HOSTS):
         old, new = (each.match(host, "", day).attributes for each in (before, after_))
         for name in NAMES:
@@ -183,17 +185,17 @@ def assert_as_said(text: str, base: str, oracle: Oracle, pools: Pools, today: da
 
 def test_a_verdict_is_a_rule_that_reads_as_one() -> None:
     """Written once, however often it is said."""
-    text = after(PLAIN, BOOKS, BOOKS, Instruction("books.example", "approve", ("gender",)))
+    text = after(PLAIN, BOOKS, BOOKS, Instruction("books.example", "approve", known("gender")))
     assert text == (
         'disclose = "ask"\n\n[[rule]]\nname = "approved for books.example"\n'
         'recipient = "books.example"\nattribute = ["salary", "gender"]\ndisclose = "auto"\n'
     )
-    lasting = Instruction("s2.test", "deny", ("salary",), until=START + DAY)
+    lasting = Instruction("s2.test", "deny", known("salary"), until=START + DAY)
     assert after(f"{PLAIN}{GROUPS}", lasting).endswith(
         '[[rule]]\nname = "denied for @shops until 2026-03-03"\nrecipient = "shops"\n'
         'attribute = ["salary"]\ndisclose = "never"\nexpires = 2026-03-03\n'
     )
-    everyone = Instruction("s2.test", "deny", ("salary",), everyone=True)
+    everyone = Instruction("s2.test", "deny", known("salary"), everyone=True)
     assert 'name = "denied for everyone"\nattribute = ["salary"]' in after(PLAIN, everyone)
 
 
@@ -220,7 +222,7 @@ def test_a_rule_that_somebody_changed_is_theirs() -> None:
 )
 def test_what_another_rule_wins_is_said(rule: str, winner: str | None) -> None:
     """With its name: a query, a host below the domain, the very same scope."""
-    wanted = Instruction("www.books.example", "approve", ("salary",), "jobs in town")
+    wanted = Instruction("www.books.example", "approve", known("salary"), "jobs in town")
     text = after(rule, wanted)
     written = outcome(policy_of(text), wanted, START)
     assert written.written == "approved for books.example"
@@ -233,25 +235,25 @@ def test_no_rule_is_written_that_means_others(host: str) -> None:
     """A host without a dot is the name of a group; below a public suffix are many owners."""
     for decided in (*DECISIONS, None):
         with pytest.raises(UsageError, match=host):
-            after(PLAIN, Instruction(host, decided, ("salary",)))
+            after(PLAIN, Instruction(host, decided, known("salary")))
 
 
 def test_a_host_without_a_dot_is_named_by_its_group() -> None:
     """As FORMAT.md says."""
     text = 'disclose = "ask"\n[groups]\nours = ["intranet"]\n'
     for decided in (DECISIONS[0], None):
-        wanted = Instruction("intranet", decided, ("salary",) if decided else ())
+        wanted = Instruction("intranet", decided, known(*["salary"][: bool(decided)]))
         assert managed_rules(after(text, wanted))[0].recipient == "ours"
 
 
 def test_who_is_refused_gets_nothing_and_the_rest_of_its_group_does() -> None:
     """A refusal is about the recipient alone; it is no verdict on attributes."""
     text = after(f"{PLAIN}{GROUPS}", BOOKS, Instruction("www.s1.example", None))
-    found = Rulebook(policy_of(text), NAMES)
+    found = Rulebook(policy_of(text), known(*NAMES))
     for host, gone in (("s1.example", True), ("x.s1.example", True), ("s2.test", False)):
         assert found.match(host, "", START).settings["nothing"].value is gone
     assert after(text, Instruction("s1.example", None)) == text
-    again = Instruction("s1.example", "approve", ("salary",))
+    again = Instruction("s1.example", "approve", known("salary"))
     assert [each.name for each in managed_rules(after(text, again))] == [
         "approved for books.example",
         "nothing for s1.example",
@@ -266,7 +268,7 @@ def test_no_name_of_a_recipient_writes_anything_else(text: str) -> None:
     """Whatever comes over the wire is a host, or is refused."""
     try:
         host = host_of(text)
-        result = after(PLAIN, Instruction(host, "approve", ("salary",)))
+        result = after(PLAIN, Instruction(host, "approve", known("salary")))
     except UsageError:
         return
     (rule,) = tomllib.loads(result)["rule"]
@@ -279,7 +281,7 @@ def test_long_names_of_recipients_are_cut_and_told_apart() -> None:
     """A name of a rule has at most 200 characters, that of a group any number."""
     groups = {f"{letter}{'x' * 150}": f"{letter}.example" for letter in "ab"}
     lines = "".join(f'{group} = ["{host}"]\n' for group, host in groups.items())
-    wanted = [Instruction(host, "approve", ("salary",)) for host in groups.values()]
+    wanted = [Instruction(host, "approve", known("salary")) for host in groups.values()]
     result = after(f"{PLAIN}[groups]\n{lines}", *wanted)
     assert [each.recipient for each in managed_rules(result)] == [*groups]
     assert after(result, *wanted) == result
@@ -289,7 +291,7 @@ def test_long_names_of_recipients_are_cut_and_told_apart() -> None:
 def test_an_entry_that_asks_is_opened_for_everyone_and_for_good(entry: str) -> None:
     """No rule for everyone is more specific than the entry, so the entry itself says it."""
     text = f"[attributes]\nsalary = {entry}  # mine\n"
-    approved = Instruction("a.example", "approve", ("salary",), everyone=True)
+    approved = Instruction("a.example", "approve", known("salary"), everyone=True)
     opened = text.replace('"ask"', '"auto"')
     assert after(text, approved) == opened
     done = outcome(policy_of(opened), approved, START)
@@ -304,7 +306,7 @@ def test_an_entry_that_asks_is_opened_for_everyone_and_for_good(entry: str) -> N
 def test_an_entry_that_asks_is_not_opened_for_some_days() -> None:
     """It has no end, and a rule that has one does not beat it: that is said."""
     text = '[attributes]\nsalary = "ask"\n'
-    wanted = Instruction("a.example", "approve", ("salary",), everyone=True, until=START)
+    wanted = Instruction("a.example", "approve", known("salary"), everyone=True, until=START)
     written = outcome(policy_of(after(text, wanted)), wanted, START)
     assert written.without_effect == ["salary"]
 
@@ -325,7 +327,7 @@ def test_what_was_closed_by_hand_since_is_not_opened() -> None:
 def test_an_override_for_everyone_and_for_good_is_the_entry(disclose: Disclose, entry: str) -> None:
     """Whatever it said, and nothing beside it changes."""
     text = f"[attributes]\nsalary = {entry}  # mine\n"
-    wanted = Instruction("a.example", disclose, ("salary",), everyone=True)
+    wanted = Instruction("a.example", disclose, known("salary"), everyone=True)
     old = entry.split('"')[1]
     assert after(text, wanted) == text.replace(f'"{old}"', f'"{disclose}"')
 
@@ -337,7 +339,7 @@ def test_an_override_for_everyone_and_for_good_is_the_entry(disclose: Disclose, 
             Instruction,
             st.sampled_from(("a.example", "www.a.example", "s1.example")),
             st.sampled_from([*get_args(Disclose), "approve", "deny"]),
-            st.just(("salary", "gender")) | st.just(("salary",)),
+            st.sampled_from([known("salary", "gender"), {"salary": SALARY}, {"pay": SALARY}]),
             everyone=st.booleans(),
             until=st.sampled_from([None, None, START]),
         ),
@@ -363,7 +365,7 @@ def test_the_last_override_is_what_the_policy_rules(base: str, wanted: list[Inst
 
 def blocked(text: str) -> set[str]:
     """Return who gets nothing, now and for ever."""
-    book, day = Rulebook(policy_of(text), ()), START + timedelta(days=4000)
+    book, day = Rulebook(policy_of(text), {}), START + timedelta(days=4000)
     hosts = {"intranet" if host == "shops" else host: host for host in REFUSED_HOSTS}
     return {
         name
@@ -410,4 +412,6 @@ def test_the_list_leaves_room_for_what_the_user_says() -> None:
     with pytest.raises(UsageError, match="1,000 recipients are refused already"):
         refused(text, "a.example")
     assert len(text) < LARGEST / 2
-    assert "approved for a.example" in after(text, Instruction("a.example", "approve", ("salary",)))
+    assert "approved for a.example" in after(
+        text, Instruction("a.example", "approve", known("salary"))
+    )

@@ -338,7 +338,7 @@ def test_listed_is_what_is_ruled_and_approved(
 
 def book_of(text: str) -> Rulebook:
     """Return the rules of a text."""
-    return Rulebook(read(text, "test", preset), ())
+    return Rulebook(read(text, "test", preset), {})
 
 
 def test_it_is_remembered_until_something_changes(tmp_path: Path) -> None:

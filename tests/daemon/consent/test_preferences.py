@@ -26,6 +26,7 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms, terms_under
 from agent.wire.policy import Decided, Disclose
 from policy.match import Rulebook, Ruling
+from policy.precedence import known
 from policy.read import preset, read
 from tests.decision.made import NAMES, made_model
 
@@ -99,7 +100,7 @@ EVENTS = st.lists(
 def ruled(text: str, host: str) -> tuple[Ruling, Terms]:
     """Return what a policy rules for a request, and the terms."""
     policy = read(text, "test", preset)
-    ruling = Rulebook(policy, NAMES).match(host, "python today", TODAY)
+    ruling = Rulebook(policy, known(*NAMES)).match(host, "python today", TODAY)
     return ruling, terms_under(ruling, MODEL)
 
 
@@ -131,7 +132,7 @@ def test_once_is_used_up_by_the_request_that_would_have_asked(events: list[Event
             words = said(words, event)
             continue
         ruling, terms = ruled(EVERYTHING_ASKED, event.host)
-        valid = {word.name: word for word in words if word.pool in (None, event.host)}
+        valid = {word.concept: word for word in words if word.pool in (None, event.host)}
         decision = decided(applied(terms, words, event.host), event.host)
         waiting = decision.pending.names if decision.pending else ()
         spent = {
@@ -139,8 +140,8 @@ def test_once_is_used_up_by_the_request_that_would_have_asked(events: list[Event
             for name, word in valid.items()
             if word.once and name in (decision.disclosed if word.disclose == "auto" else waiting)
         }
-        quiet = {word.name for word in spent if word.disclose == "never"}
-        assert denied_once(words, decision, ruling.pool) == quiet
+        quiet = {word.concept for word in spent if word.disclose == "never"}
+        assert denied_once(words, decision, ruling) == quiet
         left = used_up(words, decision, ruling)
         assert left == tuple(word for word in words if word not in spent)
         words = left
@@ -199,7 +200,7 @@ def test_the_last_firm_word_is_what_holds(policy: str, new: list[Preference], ho
     for name in NAMES:
         expected = before = value_of(done.terms, name)
         for word in new:
-            if word.name != name or word.pool not in (None, host):
+            if word.concept != name or word.pool not in (None, host):
                 continue
             if word.firm:
                 expected = before = str(word.disclose)
@@ -236,7 +237,7 @@ def test_what_is_said_once_changes_one_decision(
     for word in firm:
         rest = tuple(each for each in done.words if each != word)
         last = not any(
-            each.name == word.name and each.pool in (None, host)
+            each.concept == word.concept and each.pool in (None, host)
             for each in done.words[done.words.index(word) + 1 :]
             if each.firm
         )
@@ -279,7 +280,7 @@ def test_what_is_written_holds_for_whom_it_is_about(
 ) -> None:
     """No word from before says otherwise; of all else they hold as they did."""
     before = remembered((), new)
-    words = written(before, [name], pool)
+    words = written(before, known(name), pool)
     for host in HOSTS:
         _, terms = ruled(policy, host)
         for each in NAMES:

@@ -19,6 +19,7 @@ from agent.lab.attack.simulation import FIRST, Reticent, Scene, Trace, requests_
 from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, UNSET, Way
 from agent.model.model import Model
 from policy.match import Rulebook
+from policy.precedence import known
 from policy.read import preset, read
 from tests.decision.events import Told, knowledge_of
 from tests.decision.made import PERSONS, made_model
@@ -154,7 +155,7 @@ def agent_of(codes: tuple[int, ...], target: Person, way: Way) -> list[Sent]:
         at = FIRST + number * Scene().pause
         text, host = fresh.queries[asked.query].text, "recipient1.example"
         rules = read(f'preset = "{way.preset}"', str(way.preset), preset)
-        ruling = Rulebook(rules, names()).match(host, text, at.date())
+        ruling = Rulebook(rules, known(*names())).match(host, text, at.date())
         terms: Terms = way.changed(terms_under(ruling, fresh))
         held = knowledge_of(told, host, str, at)
         decision = decide(Request(text, host), terms, held, fresh, own)
