@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 
 from agent.model.concepts import Concepts, Meaning
-from agent.model.model import Model
+from agent.model.model import ANY_PEOPLE, Model
 
 TOLD_ANYWAY = frozenset({"language", "country"})  # by the browser, and the network address
 MOST = 6  # models of which every order is tried
@@ -79,7 +79,8 @@ def _among(
         return 1.0
     base, whole = (_codes(each, other, concepts) for each in (shared, {*shared, *new}))
     among, agree = weight_of(base, other), weight_of(whole, other)
-    smaller = 1.0 if other.stands_for == model.stands_for else other.people / model.people
+    same = other.stands_for == model.stands_for != ANY_PEOPLE
+    smaller = 1.0 if same else other.people / model.people
     return min(1.0, smaller) * agree / among if agree else 0.0
 
 

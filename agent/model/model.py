@@ -18,6 +18,7 @@ from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, MeanUtility, Priced, Utility, query_utility
 
 T = TypeVar("T")
+ANY_PEOPLE = "people"  # of a model that does not say which
 UTILITIES_KEPT = 32  # a prepared query of the shipped model takes about 2 MB
 SETS_KEPT = 16
 READINGS_KEPT = 256
@@ -73,8 +74,8 @@ class _Memory:
 class Model:
     """A model: person attributes first, then request attributes; a query is its index.
 
-    ``stands_for``: whom the population counts, a plural; ``options``: with what it was built;
-    ``validation``: what held-out users said about it;
+    ``stands_for``: whom the population counts, a plural, ANY_PEOPLE where it does not say which;
+    ``options``: with what it was built; ``validation``: what held-out users said about it;
     ``digest``: SHA-256 of its file, 64 hexadecimal digits, empty before it is written.
     Two models are equal if their contents are. What is computed is remembered inside.
     """
@@ -86,7 +87,7 @@ class Model:
     attributes: tuple[Attribute, ...]
     queries: tuple[Query, ...]
     tables: Tables = field(repr=False)
-    stands_for: str = "people"
+    stands_for: str = ANY_PEOPLE
     options: Mapping[str, Figure] = field(default_factory=dict)
     validation: Mapping[str, Figure] = field(default_factory=dict)
     digest: str = ""

@@ -47,7 +47,8 @@ def tables(draw: st.DrawFn, name: str) -> Model:
     row = st.lists(st.integers(0, 2), min_size=len(concepts), max_size=len(concepts))
     rows = draw(st.lists(row, min_size=1, max_size=6))
     sizes = st.lists(st.floats(1, 9), min_size=len(rows), max_size=len(rows))
-    return table(name, concepts, rows, draw(st.none() | sizes), draw(st.sampled_from("pq")))
+    people = draw(st.sampled_from(("people", *"pq")))
+    return table(name, concepts, rows, draw(st.none() | sizes), people)
 
 
 WORLDS = st.integers(1, 4).flatmap(
@@ -80,7 +81,7 @@ def in_order(models: Sequence[Model], facts: Sequence[Meaning]) -> float:
             continue
         among, agree = agreeing(model, [*mine & counted]), agreeing(model, [*mine])
         product *= agree / among if agree else 0.0
-        if model.stands_for != models[0].stands_for:
+        if model.stands_for != models[0].stands_for or model.stands_for == "people":
             product *= min(1.0, agreeing(model, []) / agreeing(models[0], []))
         counted |= mine
     return product if counted == {*facts} else 0.0
@@ -142,7 +143,9 @@ def test_by_hand() -> None:
     other = table("o", ["sex", "work"], [[1, 1], [1, 2], [2, 1]], [3, 3, 2], "developers")
     facts = [Meaning("sex", "a"), Meaning("work", "a")]
     assert share_of(facts, mine, Concepts((mine, other))) == 0.5 * 8 / 16
-    alike = replace(other, stands_for="people")
+    unsaid = replace(other, stands_for="people")  # by default: it need not be the same people
+    assert share_of(facts, mine, Concepts((mine, unsaid))) == 0.5 * 8 / 16
+    mine, alike = (replace(each, stands_for="developers") for each in (mine, other))
     assert share_of(facts, mine, Concepts((mine, alike))) == 0.5
     nobody = [Meaning("sex", "b"), Meaning("work", "b")]
     assert share_of(nobody, mine, Concepts((mine, alike))) == 0.0
