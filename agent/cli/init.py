@@ -23,7 +23,7 @@ from agent.model.file import read, shipped_models
 from agent.model.model import Model
 from agent.paths import Paths, paths
 from agent.vault import secrets
-from agent.vault.profile import LARGEST, Values, planned, read_profile
+from agent.vault.profile import LARGEST, Values, by_full_name, planned, read_profile
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
@@ -69,8 +69,8 @@ ABOUT_YOU = (
     "encrypted; only what your policy allows is ever sent."
 )
 KEYS = (
-    f"Enter skips a question, and that fact is never sent. {BACK} goes back one question, {REST} "
-    "skips the rest. 0 lets others learn that you prefer not to say."
+    f"Enter skips a question, and what is not set is never sent. {BACK} goes back one question, "
+    f"{REST} skips the rest. 0 lets others learn that you prefer not to say."
 )
 PIPED = "Read the passphrase from the standard input, and ask nothing."
 KEYRING = "Keep a key in this desktop's keyring too, to unlock without the passphrase?"
@@ -380,12 +380,10 @@ def _read_values(file: Path | None, models: Sequence[Model]) -> Values:
     """Return the values in a file, of the models shipped and the one to decide with."""
     try:
         given = {} if file is None else read_profile(read_bytes(file, LARGEST), models)
-        values: Values = {}
-        for model in models:
-            values = planned(values, given.get(model.id, {}), (), [model], others=models)
+        values = planned({}, by_full_name(given), (), models)
     except UsageError as error:
         raise UsageError(error.what, error.hint, error.where or str(file)) from None
-    _tell_implied((f"{id_}.{name}" for id_, own in given.items() for name in own), values, models)
+    _tell_implied(by_full_name(given), values, models)
     return values
 
 

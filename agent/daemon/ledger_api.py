@@ -16,7 +16,7 @@ from agent.model.concepts import Concepts, Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure, Forgetting, Step
 from agent.vault.ledger import knowledge_in
-from agent.vault.profile import Values, differing, followed, planned
+from agent.vault.profile import Values, by_full_name, differing, planned
 from agent.vault.vault import Vault
 from agent.wire import records
 from agent.wire.base import LATEST_ENTRIES, made
@@ -213,12 +213,12 @@ def _changed(
         after = planned(
             after, set_, unset, models, replace=wanted.replace, everywhere=every, others=usable
         )
-    named = {_named(agent, name, usable, now).id for name in wanted.models}
-    for name, own in wanted.models.items():
-        model = _named(agent, name, usable, now)
-        rest = [each for each in usable if each.id not in named]
-        after = planned(after, own, (), [model], replace=wanted.replace, others=rest)
-    return followed(after, usable)[0] if wanted.models else after
+    named = {_named(agent, name, usable, now).id: own for name, own in wanted.models.items()}
+    if named:
+        models = [each for each in usable if each.id in named]
+        given = by_full_name(named)
+        after = planned(after, given, (), models, replace=wanted.replace, others=usable)
+    return after
 
 
 def _implied(

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 from agent.errors import DamagedModelError, UsageError
@@ -62,6 +63,11 @@ class Attribute:
         for holds, problem in checks:
             if not holds:
                 raise ValueError(f"attribute {self.name!r} {problem}")
+
+    @property
+    def decides(self) -> tuple[str, ...]:
+        """The attributes that hang on this one: those that some value implies a value of."""
+        return tuple(dict.fromkeys(chain.from_iterable(self.implies.values())))
 
     def code(self, value: str) -> int:
         """Return the code of a value; UsageError, naming the nearest, if there is none such."""

@@ -71,9 +71,11 @@ class Profile:
     def follow(self, models: Sequence[Model]) -> tuple[str, ...]:
         """Have each fact once for all these models; return the titles of what contradicted.
 
-        As older profiles may, and one from before a model was installed. VaultError.
+        As older profiles may, and one from before a model was installed: there, what hangs on a
+        fact that is new to it is set too. VaultError.
         """
         after, differ = followed(self._values, models)
+        after = with_implied(self._values, after, frozenset(), models)
         if after != self._values:
             self.keep(after)
         return differ
@@ -145,50 +147,40 @@ def planned(
 
 
 def with_implied(
-    before: Values, after: Values, asked: AbstractSet[str], models: Sequence[Model]
+    before: Values, after: Values, named: AbstractSet[str], models: Sequence[Model]
 ) -> Values:
-    """Return the values after a change with those that follow from it. Pure.
+    """Return the values after a change with those of the facts that hang on it. Pure.
 
-    ``after``: with every fact in all ``models`` that know it; ``asked``: the concepts that the
-    change names. A value that implies others sets them; those that the old value implied, and the
-    new one does not, are unset. What the change names stays, and "unspecified" contradicts
-    nothing; UsageError where another value of it contradicts what is set.
+    ``after``: with every fact in all ``models`` that know it; ``named``: the concepts that the
+    change names, which stay as it states them. What hangs on a fact is all that any of its values
+    implies: it is set with the fact, and unset with it, whatever the value is, since the names of
+    what is set are no secret (DESIGN.md 2.6). Its value is the one that follows, if one does; else
+    "unspecified", where it was not set or followed from the old value. Where a fact only became
+    known to one more model, what was set stays.
     """
-    concepts, gone = Concepts(models), set[str]()
+    values, gone = dict(after), set[str]()
     found: dict[str, tuple[str, str, str]] = {}  # a model, its attribute and value, by concept
     for model in models:
+        old, new = before.get(model.id, {}), after.get(model.id, {})
         spoken = {each.name: each.concept for each in model.attributes}
-        new = after.get(model.id, {})
-        then, now = implied_by(before.get(model.id, {}), model), implied_by(new, model)
-        for name, (by, value) in now.items():
-            concept = spoken[name]
-            if concept not in asked:
-                if spoken[by] in asked:
-                    found.setdefault(concept, (model.id, name, value))
-            elif new.get(name, value) not in (value, UNSPECIFIED):
-                this, other = (concepts.name(model, one) for one in (concept, spoken[by]))
-                hint = f"leave out {this}, which follows from {other}, or change {other} too"
-                raise UsageError(f"{this} contradicts {other}", hint)
-        past = {name for name, (_, value) in then.items() if new.get(name) == value}
-        gone |= {spoken[name] for name in past - now.keys()} - asked
-    gone |= found.keys()
-    values = dict(after)
+        for by in model.attributes:
+            stated = by.concept in named
+            then, now = (by.implies.get(own.get(by.name, ""), {}) for own in (old, new))
+            for name in by.decides:
+                concept, held = spoken[name], new.get(name)
+                if concept in named or not (stated or by.name not in old):
+                    continue
+                if by.name not in new:
+                    gone |= {concept} if by.name in old else set()
+                elif held is None or (stated and (name in now or held == then.get(name))):
+                    found.setdefault(concept, (model.id, name, now.get(name, UNSPECIFIED)))
     for model in models:
-        names = {by_concept(model)[one].name for one in gone & by_concept(model).keys()}
+        names = {each.name for one, each in by_concept(model).items() if one in gone | found.keys()}
         own = after.get(model.id, {})
         values[model.id] = {name: value for name, value in own.items() if name not in names}
     for owner, name, value in found.values():
         values[owner][name] = value
-    return followed(values, models)[0] if gone else after
-
-
-def implied_by(values: Mapping[str, str], model: Model) -> dict[str, tuple[str, str]]:
-    """Return the values that follow from those of a model, each with the attribute it hangs on."""
-    return {
-        name: (each.name, value)
-        for each in model.attributes
-        for name, value in each.implies.get(values.get(each.name, ""), {}).items()
-    }
+    return followed(values, models)[0]
 
 
 def followed(values: Values, models: Sequence[Model]) -> tuple[Values, tuple[str, ...]]:
@@ -201,22 +193,24 @@ def followed(values: Values, models: Sequence[Model]) -> tuple[Values, tuple[str
     concepts, after = Concepts(models), {model: dict(own) for model, own in values.items()}
     differ = []
     for fact in concepts.facts().values():
-        told = [
-            meaning_of(each.name, values[model.id][each.name], model)
-            for model, each in fact.attributes
-            if values.get(model.id, {}).get(each.name) in each.values
-        ]
-        if not told:  # not set, or by a value that the model does not have any more
+        own = [(m, each, values.get(m.id, {}).get(each.name)) for m, each in fact.attributes]
+        told = [meaning_of(each.name, v, m) for m, each, v in own if v in each.values]
+        if all(value is None for _, _, value in own):
             continue
-        best = min(told, key=lambda each: each.value.endswith(f":{UNSPECIFIED}"))
-        for model, attribute in fact.attributes:
-            code = concepts.code(best, model)
+        best = min(told, key=lambda each: each.value.endswith(f":{UNSPECIFIED}"), default=None)
+        for model, attribute, old in own:
+            code = None if best is None else concepts.code(best, model)
             value = UNSPECIFIED if code is None else attribute.values[code[1]]
-            old = values.get(model.id, {}).get(attribute.name, value)
-            if old != value and old in attribute.values:
+            if old in attribute.values and old != value:
                 differ.append(fact.title)
-            after.setdefault(model.id, {})[attribute.name] = value
+            if old in (None, *attribute.values) or value != UNSPECIFIED:  # else of an older file
+                after.setdefault(model.id, {})[attribute.name] = value
     return after, tuple(dict.fromkeys(differ))
+
+
+def by_full_name(values: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return values by MODEL.NAME, as `planned` takes them."""
+    return {f"{model}.{name}": each for model, own in values.items() for name, each in own.items()}
 
 
 def differing(before: Values, after: Values) -> list[tuple[str, str]]:

@@ -197,7 +197,10 @@ class Stale(Message, frozen=True, kw_only=True):
 
 
 class Implied(Message, frozen=True, kw_only=True):
-    """A fact that changes since it hangs on another one; ``value``: null where it is unset."""
+    """A fact that changes since it hangs on another one.
+
+    ``value``: "unspecified" where nothing follows for it, null where it is unset.
+    """
 
     name: str
     title: str

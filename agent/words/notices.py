@@ -31,6 +31,7 @@ from agent.words.titles import (
 )
 
 MOST_NAMED = 6  # recipients, or attributes, in one sentence
+UNSAID = "Answer these too, or others may learn that you did not say."
 GONE = "Data already sent cannot be recalled."
 FORGOTTEN = "marked as having forgotten everything"
 NO_VAULT = "No vault yet: `reticent init` creates one."
@@ -59,7 +60,7 @@ def why_nothing(handled: Handled) -> str:
 def sent(names: Sequence[str], titles: Titles = NONE, unset: Sequence[str] = ()) -> str:
     """Return what a recipient was told; ``unset``: told by leaving it out."""
     parts = [listed(titled(names, titles))] if names else []
-    parts += [f"that {listed(titled(unset, titles))} is not specified"] if unset else []
+    parts += [f"that {listed(titled(unset, titles))} is not said"] if unset else []
     return ", and ".join(parts) or "nothing"
 
 
@@ -196,15 +197,14 @@ def outdated(changed: Changed, titles: Titles = NONE) -> list[str]:
 
 def also(implied: Sequence[Implied], *, masked: bool = False) -> list[str]:
     """Return what changed because other facts did; ``masked``: without the values."""
-    done = {each.title: each.value for each in implied}
-    set_ = [
-        title if masked else f"{title} to {value_title(value, title)}"
-        for title, value in done.items()
-        if value is not None
-    ]
-    unset = [title for title, value in done.items() if value is None]
-    lines = [f"Also set, since it follows: {listed(set_)}."] if set_ else []
-    return lines + ([f"Also unset, since it no longer follows: {listed(unset)}."] if unset else [])
+    now = {each.title: each.value for each in implied}
+    set_ = {title: value for title, value in now.items() if value is not None}
+    named = [f"{t} to {value_title(v, t)}" for t, v in set_.items() if v != UNSPECIFIED]
+    unsaid = [title for title, value in set_.items() if value == UNSPECIFIED]
+    kinds = [("set, since it follows: {}.", named), (f"set to not said: {{}}. {UNSAID}", unsaid)]
+    kinds = [("set with it: {}.", [*set_])] if masked else kinds
+    kinds += [("unset with it: {}.", [title for title in now if title not in set_])]
+    return [f"Also {text.format(listed(titles))}" for text, titles in kinds if titles]
 
 
 def knows(pool: str, count: int, left: float, whole: str) -> str:
@@ -252,7 +252,7 @@ def held(found: Held, titles: Titles = NONE) -> str:
     unset = [name for name, value in found.values.items() if value == UNSPECIFIED]
     told = ""
     if unset:
-        told = f" It also knows that you did not specify {listed(titled(unset, titles))}."
+        told = f" It also knows what you did not say: {listed(titled(unset, titles))}."
     return f"{knows(found.pool, len(found.values), found.people_left, whole)}{new}.{told}"
 
 

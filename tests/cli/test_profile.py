@@ -94,7 +94,7 @@ def test_values_are_set_and_unset(
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == f"Set: region and shoe_size.\n{BACK}\n"
     assert run("profile", "unset", "region,hobby").out == f"Unset: region and hobby.\n{BACK}\n"
-    given(monkeypatch, "\ufeffregion=Coast\nhobby=not specified")
+    given(monkeypatch, "\ufeffregion=Coast\nhobby=not said")
     assert run("profile", "set", "--stdin").code == 0
     assert changes(village_only) == [
         ProfileChange(model="village", set={"region": "coast", "shoe_size": "s 1"}),

@@ -36,7 +36,7 @@ from tests.wire.fake import FakeDaemon, says, short_folder
 
 START = [sys.executable, "-c", "from agent.cli.main import run; run()", "requests", "watch"]
 FIRST = (
-    "Sent to weather.example: region, and that hobby is not specified; 0.412 bits better served, "
+    "Sent to weather.example: region, and that hobby is not said; 0.412 bits better served, "
     "about 20 people left."
 )
 Watch = Callable[..., list[str]]

@@ -2,10 +2,7 @@
 
 from dataclasses import replace
 
-import pytest
-
 from agent.daemon.api import Calls
-from agent.errors import UsageError
 from agent.wire.records import ProfileChange
 from tests.daemon.doubles import MONDAY
 from tests.daemon.happening import SOME
@@ -13,7 +10,7 @@ from tests.daemon.people import MODEL, living
 
 
 def test_what_follows_from_a_fact_changes_with_it_and_is_said() -> None:
-    """Set, shown before, unset, refused and undone; never what was named itself."""
+    """Set, shown before, changed, undone and unset; never what was named itself."""
     by, then, *rest = MODEL.attributes
     value, other, implied = by.values[1], by.values[2], then.values[1]
     by = replace(by, implies={value: {then.name: implied}})
@@ -32,15 +29,16 @@ def test_what_follows_from_a_fact_changes_with_it_and_is_said() -> None:
         by.name: value,
         then.name: implied,
     }
-    both = {by.name: value, then.name: then.values[2]}
-    with pytest.raises(UsageError, match=f"{then.name} contradicts {by.name}"):
-        calls.change_profile(ProfileChange(set=both))
-    with pytest.raises(UsageError, match=f"{then.name} contradicts {by.name}"):
-        calls.change_profile(ProfileChange(models={MODEL.id: both}))
     back = calls.change_profile(ProfileChange(models={MODEL.id: {by.name: other}}))
-    assert [(each.name, each.value) for each in back.implied] == [(then.name, None)]
-    assert then.name not in calls.profile().values[MODEL.id]
+    assert [(each.name, each.value) for each in back.implied] == [(then.name, "unspecified")]
+    assert calls.profile().values[MODEL.id][then.name] == "unspecified"
     calls.undo()
     assert calls.profile().values[MODEL.id][then.name] == implied
     named = calls.change_profile(ProfileChange(set={by.name: value, then.name: implied}))
     assert named.implied == []
+    both = {by.name: value, then.name: then.values[2]}
+    for change in (ProfileChange(set=both), ProfileChange(models={MODEL.id: both})):
+        calls.change_profile(change)
+        assert calls.profile().values[MODEL.id][then.name] == then.values[2]
+    gone = calls.change_profile(ProfileChange(unset=[by.name]))
+    assert [(each.name, each.value) for each in gone.implied] == [(then.name, None)]

@@ -111,24 +111,26 @@ def the_model(seed: int) -> Model:
     return made_model(seed, people=300)
 
 
-def told(steps: Sequence[Step]) -> Values:
-    """Return the person attributes that answers name, with their values."""
-    pairs = (each for step in steps for each in zip(step.names, step.codes, strict=True))
-    return {name: code for name, code in pairs if name in PERSON}
+def has(person: Person, step: Step) -> bool:
+    """Say whether somebody has the values that an answer tells."""
+    told = zip(step.names, step.codes, strict=True)
+    return all(person[NAMES.index(name)] == code for name, code in told if name in PERSON)
 
 
-def holds(said: Mapping[Person, Sequence[Step]]) -> bool:
+def holds(
+    said: Mapping[Person, Sequence[Step]], own: Mapping[Person, Sequence[Person]] | None = None
+) -> bool:
     """Say whether at every step the people with a transcript are those with its values.
 
-    And whether all of these are about to say the same names, in the same order.
+    And whether all of these are about to say the same names, in the same order. ``own``: the
+    values that everybody has at each step, where they change.
     """
     for steps in said.values():
         for count in range(len(steps) + 1):
-            values = told(steps[:count])
             agree = {
                 other
                 for other in said
-                if all(other[NAMES.index(name)] == code for name, code in values.items())
+                if all(map(has, own[other] if own else (other,) * count, steps[:count]))
             }
             if agree != {other for other in said if said[other][:count] == steps[:count]}:
                 return False

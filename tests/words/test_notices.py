@@ -64,7 +64,7 @@ def test_a_cell_of_a_table_is_shorter() -> None:
 def test_what_was_left_out_is_said_too() -> None:
     """By itself, or beside what was sent."""
     assert notices.sent([]) == "nothing"
-    assert notices.sent(["a"], {}, ["b"]) == "a, and that b is not specified"
+    assert notices.sent(["a"], {}, ["b"]) == "a, and that b is not said"
 
 
 def test_what_waits_is_a_question() -> None:
@@ -154,15 +154,18 @@ def test_what_follows_is_named_with_its_value_unless_values_are_hidden() -> None
     found = [
         Implied(name="hours", title="working hours", value="no_job"),
         Implied(name="employer", title="work", value="at_home"),
+        Implied(name="industry", title="industry", value="unspecified"),
         Implied(name="student", title="studies", value=None),
     ]
     assert notices.also(found) == [
         "Also set, since it follows: working hours to no job and work to at home.",
-        "Also unset, since it no longer follows: studies.",
+        f"Also set to not said: industry. {notices.UNSAID}",
+        "Also unset with it: studies.",
     ]
-    assert notices.also(found, masked=True)[0] == (
-        "Also set, since it follows: working hours and work."
-    )
+    assert notices.also(found, masked=True) == [
+        "Also set with it: working hours, work and industry.",
+        "Also unset with it: studies.",
+    ]
     assert notices.also([]) == []
     assert repr(found[0]) == "Implied(name='hours')"
 
@@ -180,7 +183,7 @@ def test_what_a_recipient_knows_begins_with_how_many_blend_in() -> None:
     )
     assert notices.held(found) == (
         "a.example knows 2 facts about you. To it, you blend in with 20 of the 60 people in "
-        "survey; 1 new in the last seven days. It also knows that you did not specify b."
+        "survey; 1 new in the last seven days. It also knows what you did not say: b."
     )
     assert "may know who you are" in notices.held(replace(found, people_left=1))
     assert "you stand out" in notices.held(replace(found, people_left=0))

@@ -128,7 +128,7 @@ export const TITLES = {
 };
 
 export const VALUES = {
-  "unspecified": "not specified",
+  "unspecified": "not said",
   "15_17": "15 to 17",
   "18_24": "18 to 24",
   "25_34": "25 to 34",

@@ -32,7 +32,7 @@ GAP = 2  # columns between two
 UNSET = ""  # in place of a value
 UNSPECIFIED = "unspecified"  # values[0]: set like any other
 LAST = (
-    ("not specified: you prefer not to say, which is an answer too", UNSPECIFIED),
+    ("not said: you prefer not to say, which is an answer too", UNSPECIFIED),
     ("not set, so never sent", UNSET),
 )
 LEFT_TO = ("never", "ask", "auto", "always")

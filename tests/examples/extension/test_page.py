@@ -52,7 +52,7 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
         {"name": "age", "value": "very young", "why": WORTH_IT},
         {"name": "interested in Python", "value": "yes", "why": REASONS["always"]},
     ]
-    assert shown["unspecified"] == [{"name": "gender", "value": "not specified", "why": WORTH_IT}]
+    assert shown["unspecified"] == [{"name": "gender", "value": "not said", "why": WORTH_IT}]
     assert shown["facts"] == [
         "To a.example, 1,234 people still look like you.",
         "1 more fact waits for your approval.",
