@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.lab.attack.heldout import Floats
-from agent.lab.attack.outcome import ENOUGH, Interval, Resamples, between, figures
+from agent.lab.attack.outcome import ENOUGH, Interval, Outcome, Resamples, between
 from agent.lab.attack.study import Study
 from agent.lab.attack.ways import ANSWERED, FAMILIES, PAPERS, SHIPPED, Way
 
 NONE = "-"
 EARLY, LATE = 50, 100  # requests after which they are judged
 FEWER = 1 / 30  # of the guesses that succeed where nothing is remembered
-RARELY, MANY, KEPT = 0.005, 0.95, 0.8  # of guesses, of people, of utility
 BALANCED = (SHIPPED[1], ANSWERED[1])
 LEDGER, PLANNED = OURS = ("with the ledger", "planned")
 
@@ -52,6 +51,19 @@ def milliseconds(seconds: float) -> str:
 def _sure(texts: Sequence[str], unit: str = "") -> str:
     mean, low, high = texts
     return f"{mean}{unit} [{low}, {high}]"
+
+
+class Wanted(NamedTuple):
+    """The most guesses that may succeed, people left, for how many of the people, utility kept."""
+
+    success: float
+    left: int
+    many: float
+    kept: float
+
+
+USUAL = Wanted(success=0.005, left=ENOUGH, many=0.95, kept=0.8)
+WANTED = Wanted(success=0.001, left=1000, many=0.95, kept=0.9)  # where everybody is listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,39 +200,28 @@ def _where(what: str, found: Sequence[Ratio], holds: Sequence[bool]) -> str:
 
 def _balanced(study: Study, way: Way) -> list[Bar]:
     step = judged_at(study, LATE)
-    reached = LATE in study.steps
-    found = figures(study.outcomes[way], step, study.resamples)
-    kept = study.resamples.ratio(
-        study.outcomes[way].bits[:, step], study.outcomes[PAPERS].bits[:, step]
-    )
-    after = f"{way.name}, after {study.steps[step]} requests"
-    rows = promises(after, Wanted(RARELY, ENOUGH, MANY, KEPT), (found.success, found.enough), kept)
-    return [each if reached else each._replace(met=None) for each in rows]
-
-
-class Wanted(NamedTuple):
-    """The most guesses that may succeed, people left, for how many of the people, utility kept."""
-
-    success: float
-    left: int
-    many: float
-    kept: float
+    name = f"{way.name}, after {study.steps[step]} requests"
+    wanted = WANTED if study.material.everybody else USUAL
+    both = study.outcomes[way], study.outcomes[PAPERS]
+    found = promises(name, wanted, *both, step, study.resamples)
+    return [each if LATE in study.steps else each._replace(met=None) for each in found]
 
 
 def promises(
-    name: str, wanted: Wanted, found: tuple[Interval, Interval], kept: Interval | None
+    name: str, wanted: Wanted, ours: Outcome, paper: Outcome, step: int, resamples: Resamples
 ) -> list[Bar]:
-    """Return the three bars of a way; the worse end of each interval counts.
+    """Return the three bars of a way after a step; the worse end of each interval counts.
 
-    ``found``: the success of a guess, and the share of people with enough others left; ``kept``:
-    utility, of what deciding without memory has, None where that cannot be said.
+    ``paper``: of deciding without memory, of whose utility a share is kept.
     """
-    success, enough = found
+    success = resamples.mean(ours.success[:, step])
+    enough = resamples.mean((ours.left[:, step] >= wanted.left).astype(np.float64))
+    kept = resamples.ratio(ours.bits[:, step], paper.bits[:, step])
     return [
         Bar(
             f"{name}: a single guess succeeds",
             f"at most {100 * wanted.success:g} %",
-            percent(success, 3 if wanted.success < RARELY else 2),
+            percent(success, 3 if wanted.success < USUAL.success else 2),
             success.high <= wanted.success,
             f"{success.high / wanted.success:.2g} times the bar",
         ),

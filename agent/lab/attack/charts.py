@@ -88,9 +88,9 @@ def note_of(study: Study) -> str:
     material, options = study.material, study.options
     return (
         f"{source_of(study)} Model of one half: "
-        f"{material.model.population.rows:,} people. Of the {len(study.crowd.codes):,} people of "
-        f"the other half, {len(study.crowd.people):,} send {options.requests:,} requests each; the "
-        f"adversary's list is that half. Seed {options.seed}. Shaded, and in brackets: 95 % of "
+        f"{material.model.population.rows:,} people. Of the other half "
+        f"{len(study.crowd.people):,} send {options.requests:,} requests each; the adversary's "
+        f"list has {material.listed}. Seed {options.seed}. Shaded, and in brackets: 95 % of "
         "resamples of the people."
     )
 

@@ -54,6 +54,16 @@ class Material:
     others: HeldOut
     source: str
 
+    @property
+    def everybody(self) -> bool:
+        """Whether the model's rows stand for all people of the tables, who are all listed."""
+        return self.model.population.weights is not None
+
+    @property
+    def listed(self) -> str:
+        """Whom the adversary's list has, in words."""
+        return f"{'all' if self.everybody else 'that half,'} {len(self.others.codes):,} people"
+
 
 class Asked(NamedTuple):
     """One request: the query and what was chosen, indexes of the model; codes of the request."""

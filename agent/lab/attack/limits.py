@@ -2,22 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
+from typing import NamedTuple
 
 from agent.lab import Progress
-from agent.lab.attack.bars import Bar, Wanted, number, percent, promises
+from agent.lab.attack.bars import WANTED, Bar, number, promises
 from agent.lab.attack.charts import SUCCESS, UTILITY
 from agent.lab.attack.heldout import Material, drawn
-from agent.lab.attack.outcome import (
-    QUANTILES,
-    Crowd,
-    Interval,
-    Outcome,
-    Resamples,
-    outcome,
-    quantile,
-)
+from agent.lab.attack.outcome import Crowd, Figures, Resamples, figures, outcome
 from agent.lab.attack.report import BARS, WORDS
 from agent.lab.attack.services import chosen
 from agent.lab.attack.simulation import Scene
@@ -26,24 +17,18 @@ from agent.lab.attack.workers import Run, traces
 from agent.lab.charts import Chart, Finding, Panel, Series, table
 
 TITLE = "Limits for models whose rows stand for many people"
-WANTED = Wanted(success=0.001, left=1000, many=0.95, kept=0.9)
 KS, RISKS = (300, 500, 1000, 2000), (0.0005, 0.001, 0.002)
-VIOLATIONS = (0.0, 0.02)  # shares of the people for whom k may fail
+VIOLATIONS = (0.0, 0.02, 0.05)  # shares of the people for whom k may fail
 HEAD = (
-    *(
-        "limits",
-        "a guess succeeds",
-        "people left: 1, 5, 50 % have fewer",
-        f"have {WANTED.left:,} or more",
-    ),
-    *("bits a request", "utility kept", "bars"),
+    *("limits", "a guess succeeds", "people left: 1, 5, 50 % have fewer"),
+    *(f"have {WANTED.left:,} or more", "bits a request", "utility kept", "bars"),
 )
 
 
 def grid() -> tuple[Way, ...]:
     """Return the preset balanced, every question answered yes, under each pair of limits."""
     cases = [(k, risk, 0.0) for k in KS for risk in RISKS]
-    cases += [(k, WANTED.success, VIOLATIONS[1]) for k in KS]
+    cases += [(k, WANTED.success, share) for share in VIOLATIONS[1:] for k in KS]
     return tuple(
         replace(
             ANSWERED[1],
@@ -56,24 +41,12 @@ def grid() -> tuple[Way, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Limited:
-    """What came of one way in the end.
-
-    ``kept``: utility, of what deciding without memory has; None where that is nothing.
-    """
+class Limited(NamedTuple):
+    """What came of one way in the end."""
 
     way: Way
-    success: Interval
-    left: tuple[float, ...]
-    enough: Interval
-    bits: Interval
-    kept: Interval | None
-
-    @property
-    def bars(self) -> list[Bar]:
-        """The three bars."""
-        return promises(self.way.name, WANTED, (self.success, self.enough), self.kept)
+    figures: Figures
+    bars: Sequence[Bar]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +61,7 @@ class Frontier:
         """The limits that meet most bars; of these, those that keep most utility."""
         return max(
             self.found[-len(grid()) :],
-            key=lambda each: (sum(bar.met is True for bar in each.bars), each.bits.mean),
+            key=lambda each: (sum(bar.met is True for bar in each.bars), each.figures.bits.mean),
         )
 
 
@@ -109,20 +82,15 @@ def frontier(material: Material, options: Options, progress: Progress) -> Fronti
         f"{len(people):,} send {options.requests:,} requests each. Seed {options.seed}. In "
         "brackets: 95 % of resamples of these."
     )
-    paper = outcomes[PAPERS]
-    return Frontier(tuple(_limited(way, outcomes[way], paper, resamples) for way in ways), note)
-
-
-def _limited(way: Way, found: Outcome, paper: Outcome, resamples: Resamples) -> Limited:
-    left = found.left[:, -1]
-    return Limited(
-        way,
-        resamples.mean(found.success[:, -1]),
-        tuple(quantile(left, each) for each in QUANTILES),
-        resamples.mean((left >= WANTED.left).astype(np.float64)),
-        resamples.mean(found.bits[:, -1]),
-        resamples.ratio(found.bits[:, -1], paper.bits[:, -1]),
-    )
+    found = [
+        Limited(
+            way,
+            figures(each, -1, resamples),
+            promises(way.name, WANTED, each, outcomes[PAPERS], -1, resamples),
+        )
+        for way, each in outcomes.items()
+    ]
+    return Frontier(tuple(found), note)
 
 
 def page(found: Frontier) -> tuple[list[str], list[Finding]]:
@@ -131,11 +99,11 @@ def page(found: Frontier) -> tuple[list[str], list[Finding]]:
     rows = [
         (
             each.way.name,
-            percent(each.success, 3),
-            " / ".join(f"{people:,.0f}" for people in each.left),
-            percent(each.enough),
-            number(each.bits, 4),
-            "cannot be said" if each.kept is None else percent(each.kept, 0),
+            each.bars[0].found,
+            " / ".join(f"{people:,}" for people in each.figures.left),
+            each.bars[1].found,
+            number(each.figures.bits, 4),
+            each.bars[2].found,
             f"{sum(bar.met is True for bar in each.bars)} of {len(each.bars)}",
         )
         for each in found.found
@@ -156,8 +124,8 @@ def page(found: Frontier) -> tuple[list[str], list[Finding]]:
 def _series(label: str, found: Sequence[Limited]) -> Series:
     return Series(
         label,
-        tuple(each.bits.mean for each in found),
-        tuple(100 * each.success.mean for each in found),
+        tuple(each.figures.bits.mean for each in found),
+        tuple(100 * each.figures.success.mean for each in found),
         "points",
         names=tuple(each.way.name for each in found),
     )

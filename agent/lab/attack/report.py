@@ -34,6 +34,7 @@ def page(study: Study, charts: Sequence[Chart], judged: Sequence[Bar]) -> str:
         "note": note_of(study),
         "source": source,
         "people": len(study.crowd.people),
+        "list_has": study.material.listed,
         "charts": "\n".join(section(each, source) for each in charts),
         "bars": table(BARS, bars),
         "ways": _ways(study, study.outcomes),

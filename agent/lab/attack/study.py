@@ -21,7 +21,7 @@ from agent.tradeoff import members, union
 
 EVERYONE = (*ways.SHIPPED, *ANSWERED)
 FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
-GUARDED = ("gender", "race")  # what the preset strict guards
+GUARDED = ("gender", "sex", "race")  # what the preset strict guards
 POOLING = 4  # recipients who share what they hold
 BEFOREHAND = 3  # demographics that an adversary knows already
 LINES: tuple[Way, ...] = tuple(way for family in ways.FAMILIES.values() for way in family)

@@ -1,5 +1,6 @@
 """Everybody is on the list, the model's rows stand for them, and the limits are those of a way."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,11 @@ import pytest
 from agent import Limits, Terms
 from agent.build.observe import HALF_KEY, in_half_a
 from agent.build.options import BuildOptions
+from agent.lab.attack.bars import WANTED, Bar, promises
 from agent.lab.attack.halves import whole
 from agent.lab.attack.heldout import Material
-from agent.lab.attack.limits import KS, WANTED, Frontier, Limited, frontier, grid, page
-from agent.lab.attack.outcome import Interval
+from agent.lab.attack.limits import KS, Frontier, Limited, frontier, grid, page
+from agent.lab.attack.outcome import Outcome, Resamples, figures
 from agent.lab.attack.ways import ANSWERED, PAPERS, Options
 from tests.build.worlds import QUIET
 from tests.lab.people.made import TOWN, write_town
@@ -64,29 +66,42 @@ def test_a_strict_limit_leaves_everybody_alike(material: Material) -> None:
     assert {each.way.k for each in found.found[4:]} == {*KS}
     for each in found.found[4:]:
         if each.way.k is not None and each.way.k > TOWN:
-            assert {*each.left} == {TOWN}
-            assert each.success.mean == pytest.approx(1 / TOWN)
+            assert {*each.figures.left} == {TOWN}
+            assert each.figures.success.mean == pytest.approx(1 / TOWN)
     intro, (finding,) = page(found)
     assert found.best.way.name in intro[0]
     assert all(each.way.name in finding.text[0] for each in found.found)
 
 
+def ended(utility: float, *left: int) -> Outcome:
+    """Return an outcome of people after one request; ``left``: as many as agree with each."""
+    one = np.ones((len(left), 1))
+    return Outcome(np.array(left)[:, None], utility * one, one, one, one, one, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("ours", "met"),
+    [
+        (ended(0.91, 1000, 1000), [True, True, True]),
+        (ended(0.89, 1000, 1000), [True, True, False]),
+        (ended(0.91, 999, 999), [False, False, True]),
+        (ended(0.91, 999, 9000), [False, False, True]),  # the worse end of each interval counts
+    ],
+)
+def test_a_bar_is_met_at_its_end(ours: Outcome, met: list[bool]) -> None:
+    """One guess in a thousand, a thousand people left, nine tenths of the utility."""
+    found = promises("x", WANTED, ours, ended(1.0, 1, 1), 0, Resamples(2, 0))
+    assert [bar.met for bar in found] == met
+
+
 def test_the_best_limits_meet_most_bars_and_then_keep_most() -> None:
-    """A bar is met by the worse end of its interval."""
+    """Of the grid; what comes before it is shown beside it."""
 
-    def limited(place: int, high: float, low: float, bits: float) -> Limited:
-        success, kept = Interval(high, high, high), Interval(low, low, low)
-        brought = Interval(bits, bits, bits)
-        return Limited(grid()[place], success, (0.0,) * 3, Interval(1, 1, 1), brought, kept)
+    def limited(met: Sequence[bool], bits: float) -> Limited:
+        found = figures(ended(bits, 1, 1), 0, Resamples(2, 0))
+        return Limited(PAPERS, found, [Bar("", "", "", each, "") for each in met])
 
-    ends = [(0.002, 1.0, 9.0), (0.001, 0.9, 0.5), (0.001, 0.9, 0.6), (0.001, 0.89, 0.7)]
-    found = [limited(place, *each) for place, each in enumerate(ends)]
-    assert [[bar.met for bar in each.bars] for each in found] == [
-        [False, True, True],
-        [True, True, True],
-        [True, True, True],
-        [True, True, False],
-    ]
-    before = (found[0],) * 4
-    assert Frontier((*before, *found), "").best is found[2]
-    assert np.isclose(WANTED.kept, 0.9)
+    worse = [limited((False, True, True), 9.0)] * len(grid())
+    best, other = limited((True, True, True), 0.6), limited((True, True, True), 0.5)
+    assert Frontier((best, *worse[2:], other, best), "").best is best
+    assert Frontier((best, *worse[1:], other), "").best is other

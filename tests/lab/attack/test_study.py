@@ -38,7 +38,7 @@ from agent.lab.attack.ways import (
     Way,
 )
 from agent.lab.attack.workers import Compared, Run
-from tests.lab.attack.made import model, others
+from tests.lab.attack.made import PEOPLE, model, others
 
 OPTIONS = Options(people=8, requests=7, seed=1, processes=1)
 SOURCE = "Synthetic: made for a test"
@@ -159,6 +159,17 @@ def test_the_bars_of_balanced() -> None:
     assert found[f"{name}a single guess succeeds"].met is True
     assert found[f"{name}people with at least 50 left"].met is True
     assert found[f"{name}utility kept of what {PAPERS.name} has"].met is False
+
+
+def test_bars_are_higher_where_everybody_is_listed() -> None:
+    """The weights of a model say that its rows stand for all people of the tables."""
+    half = made().material
+    population = replace(half.model.population, weights=np.full(PEOPLE, 2.0))
+    tables = replace(half.model.tables, population=population)
+    whole = replace(half, model=replace(half.model, tables=tables))
+    assert (half.listed, whole.listed) == ("that half, 80 people", "all 80 people")
+    wanted = [each.wanted for each in bars(replace(made(), material=whole))[-3:]]
+    assert wanted == ["at most 0.1 %", "at least 95 %", "at least 90 %"]
 
 
 def test_what_is_synthetic_says_so_everywhere() -> None:
