@@ -9,7 +9,7 @@ import click
 
 from agent.cli.options import Answer, answers
 from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
-from agent.daemon.worded import meant_by
+from agent.daemon.worded import among, meant_by
 from agent.decision.decide import Decision, decide
 from agent.decision.matching import share_of
 from agent.decision.replay import bits_of
@@ -19,7 +19,7 @@ from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.file import read, shipped_models
 from agent.model.model import Model, surest
 from agent.words.decisions import at_least
-from agent.words.figures import HELPS, UNKNOWN, bits, counted, people
+from agent.words.figures import HELPS, UNKNOWN, bits, counted, of_whom, people
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import facts as facts_of
 from agent.words.titles import read_as
@@ -109,9 +109,8 @@ def known(held: Mapping[str, str], model: Model, concepts: Concepts) -> Knowledg
 
 def of_people(number: int, model: Model) -> str:
     """Return how many people of those that a model counts: an estimate where rows are a sample."""
-    if model.population.weights is None:
-        return f"{people(number)} of the {people(model.population.rows)} {model.stands_for}"
-    return f"about {people(float(f'{number:.2g}'))} {model.stands_for}"
+    about = "" if model.population.weights is None else "about "
+    return f"{about}{of_whom(number, among(model))}"
 
 
 def request_text(number: int, entry: Entry, *, explain: bool = False) -> str:
@@ -217,7 +216,7 @@ def demo(*, explain: bool) -> Answer:
         f"facts about herself. She asks {len(REQUESTS)} things of three sites. With each, reticent "
         "sends the few facts that help, and keeps her one of many who look like her. Who they are "
         f"depends on what is asked: {of_people(round(first.people), first)}, or "
-        f"{people(models[1].population.rows)} {models[1].stands_for} about software."
+        f"{models[1].population.rows:,} {models[1].stands_for} about software."
     )
     left = [of_people(fewest(entries, each, models), first) for each in RECIPIENTS]
     whole = people_left(known(everything(models), first, Concepts(models)), first)

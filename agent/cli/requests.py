@@ -161,9 +161,9 @@ def recipients() -> Answer:
         sites = "" if each.sites == [each.pool] else f": {', '.join(each.sites)}"
         name = f"{each.pool}{sites}{' (blocked)' if each.blocked else ''}"
         facts_ = ", ".join(titled(each.held, titles)) or "nothing"
-        now, counts = f"{each.people_left:,}", [past.people_left for past in each.history]
+        now, counts = people(each.people_left), [past.people_left for past in each.history]
         if counts != [each.people_left]:
-            now = " ".join(filter(None, (f"{counts[0]:,}", sparkline(counts, each.people), now)))
+            now = " ".join(filter(None, (people(counts[0]), sparkline(counts, each.people), now)))
         rows.append((name, f"{each.requests:,}", facts_, now))
     unit = "look like you: how many people do so to the recipient, at first and now."
     text = page(who_know(found), table(HOLDERS, rows), paragraph(unit))

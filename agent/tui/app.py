@@ -20,7 +20,7 @@ from agent.tui.dialogs import Help
 from agent.tui.link import Connected, DaemonEvent, Disconnected, Link
 from agent.tui.page import Environment, Page
 from agent.tui.privacy_lock import PrivacyLock
-from agent.tui.status_bar import State, TopBar, lost
+from agent.tui.status_bar import TopBar
 from agent.wire.policy import Undone
 
 NAMED = 1000.0  # more than any match: whoever types the whole name means that
@@ -116,9 +116,7 @@ class Review(PrivacyLock):
     def on_disconnected(self, message: Disconnected) -> None:
         """Show that the screen may be out of date; nor may the vault be open."""
         if self.is_running:
-            self.mask()
-            self.state = State(self.state.status, stale=True, trouble=lost(str(message.error)))
-            self.show_state()
+            self.stopped(message.error)
 
     def on_daemon_event(self, message: DaemonEvent) -> None:
         """Renew what the event is about."""

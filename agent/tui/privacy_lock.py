@@ -17,7 +17,7 @@ from agent.tui.dialogs import QUIT
 from agent.tui.link import Link
 from agent.tui.page import Environment, Page, Program, mounted_pages
 from agent.tui.plain import plain, plain_lines
-from agent.tui.status_bar import State, trouble_of
+from agent.tui.status_bar import State, lost, trouble_of
 from agent.wire.state import Method, Status, Unlock
 
 ASKED: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
@@ -28,6 +28,7 @@ LOCKING = Content.from_markup(
 LOCKED = Content.from_markup(
     "[bold]The vault is locked.[/bold] Nothing is attached to any request."
 )
+STOPPED = "[bold]Reticent is stopped:[/bold] $why. Nothing is attached to any request."
 USUAL, TALL = 80, 16  # columns and lines, from which on nothing is left out
 LOOKS = 5.0  # seconds between two looks at the clock
 TOUCHES = 30.0  # seconds between two calls that tell the daemon that a person is there
@@ -63,6 +64,7 @@ class Unlocking(ModalScreen[Status | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "app.quit", "Leave"),
         QUIT,
+        Binding("f9", "app.start", "Start it"),
         Binding("ctrl+r", "other", "Recovery code", priority=True),
         Binding("ctrl+k", "keyring", "Keyring", priority=True),
     ]
@@ -85,17 +87,21 @@ class Unlocking(ModalScreen[Status | None]):
             yield Static(Content(self._outcome), id="wrong")
             other = f"{ASKED[OTHER[self._method]]} (^r)"
             with Container():
-                yield Button("Unlock", id="open", variant="primary", action="screen.open")
+                yield Button("Unlock", variant="primary", action="screen.open")
                 yield Button(other, id="other", action="screen.other")
                 yield Button("Keyring (^k)", action="screen.keyring")
-                yield Button("Leave (esc)", action="app.quit")
+                yield Button("Start it (F9)", id="start", variant="primary", action="app.start")
+                yield Button("Leave (esc)", id="leave", action="app.quit")
 
     def on_mount(self) -> None:
         """Focus the field."""
         self.query_one(Input).focus()
 
-    def explain(self, reason: Content) -> None:
-        """Say why the key is needed, unless it says so already."""
+    def explain(self, reason: Content, *, stopped: bool = False) -> None:
+        """Say why the key is needed, unless it says so; none is while the daemon is ``stopped``."""
+        if self.has_class("-stopped") != stopped:
+            self.set_class(stopped, "-stopped")
+            self.query_one("#start" if stopped else "#secret").focus()
         if self._reason != reason:
             self._reason = reason
             for each in self.query("#locked").results(Static):
@@ -229,7 +235,17 @@ class PrivacyLock(Program):
             text = "[bold]The vault is locked:[/bold] $notice."
             reason = Content.from_markup(text, notice=plain(notice))
         if isinstance(self.screen, Unlocking):
-            self.screen.explain(LOCKING if self._to_lock else reason)
+            shown = LOCKING if self._to_lock else reason
+            self.screen.explain(shown, stopped=self.state.stale)
+
+    def stopped(self, error: ReticentError) -> None:
+        """Say that the daemon does not answer any more; nor may its vault be open."""
+        self.mask()
+        self.state = State(self.state.status, stale=True, trouble=lost(str(error)))
+        self.show_state()
+        if isinstance(self.screen, Unlocking):
+            reason = Content.from_markup(STOPPED, why=plain(str(error)))
+            self.screen.explain(LOCKING if self._to_lock else reason, stopped=True)
 
     def uncover(self, status: Status) -> None:
         """Show the screens again, since the vault was opened, or is gone."""
@@ -330,8 +346,7 @@ class PrivacyLock(Program):
             self.take(await self.link.call("lock", attended=True))
         except ReticentError as error:
             if isinstance(self.screen, Unlocking):
-                start = "; F9 starts it here" if self.state.stale else ""
-                self.screen.say(f"✗ {error}\n{error.hint}{start}")
+                self.screen.say(f"✗ {error}\n{error.hint}")
             else:
                 self.say(error)
 

@@ -33,7 +33,7 @@ class State:
     def summary(self, *, short: bool = False) -> str:
         """Return its state in a few words, each with a sign of its own."""
         if self.stale:
-            return "✗ stale "
+            return "✗ stopped "
         status = self.status
         if status is None:
             return "… connecting "
@@ -57,7 +57,7 @@ class State:
 
 def lost(why: str) -> str:
     """Return what to say once the daemon does not answer any more, and why."""
-    return f"STALE: {plain(why)}; waiting for it to come back, or F9 starts it"
+    return f"This may be out of date: {plain(why)}. F9 starts it."
 
 
 def trouble_of(status: Status) -> str:

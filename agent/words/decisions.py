@@ -15,7 +15,6 @@ from agent.words.figures import (
     listed,
     of_whom,
     people,
-    rough,
 )
 from agent.words.outcomes import REASONS, WHY_NOTHING, breaks
 from agent.words.titles import Titles, quoted, read_as, titled
@@ -321,7 +320,7 @@ def fitting(before: float, left: float, among: CountedAmong | None = None) -> st
     known = f"{'about ' if estimated else ''}{of_whom(before, among)} fit what it knows"
     if people(left) == people(before):
         return f"{known}, and all of them the answer too"
-    return f"{known}, about {rough(left) if estimated else people(left)} the answer too"
+    return f"{known}, about {people(left)} the answer too"
 
 
 def settled(decided: Decided) -> str:

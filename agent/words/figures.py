@@ -5,6 +5,8 @@ from datetime import datetime, tzinfo
 
 from agent.wire.decide import CountedAmong
 
+MILLION = 1_000_000
+LARGE_CROWD = 999.5  # people, from which on two digits are worth saying
 LARGE = 1e6  # bits, from which on decimals say nothing
 DECIMALS, MOST_DECIMALS = 3, 6
 WHOLE = 9.95  # people, from which on a decimal says nothing
@@ -16,6 +18,7 @@ MEASURED: Mapping[str, str] = {
     "entropy": "bits of information about who you are",
     "log-maxprob": "points of how well you stand out",
 }
+RARE, FREQUENT = 1e-3, 0.1  # chances, below which 1 in N says more; from which on one decimal does
 CHANCES = ("maxprob", "k-anonymity")  # measures that are shares, and so read in per cent
 HELPS = "bits better served: with 1 bit, the right result is twice as easy to find"
 COSTS = "what your rules charge for it, in the same bits"
@@ -56,27 +59,27 @@ def apart(one: float | None, other: float | None) -> int:
 
 
 def people(number: float | None) -> str:
-    """Return how many people; an expected number has a decimal where it is small."""
+    """Return how many people, of large numbers two digits: 41,000, 6.3 million.
+
+    An expected number has a decimal where it is small.
+    """
     if number is None:
         return UNKNOWN
-    return f"{number:,.0f}" if number >= WHOLE or number == int(number) else f"{number:.1f}"
-
-
-def rough(number: float) -> str:
-    """Return an estimated number of people: two digits of it are worth saying."""
-    return people(float(f"{number:.2g}") if number >= WHOLE else number)
+    if number < LARGE_CROWD:
+        return f"{number:,.0f}" if number >= WHOLE or number == int(number) else f"{number:.1f}"
+    rounded = float(f"{number:.2g}")
+    return f"{rounded / MILLION:,g} million" if rounded >= MILLION else f"{rounded:,.0f}"
 
 
 def of_whom(number: float, among: CountedAmong | None = None) -> str:
-    """Return how many of which people: 303 of the 18,991 people of the survey.
+    """Return how many of which people: 303 of the 18,991 people of the survey, which are counted.
 
     An estimate is of all people there are: 41,000 people of the US.
     """
-    if among is None:
-        return f"{people(number)} people"
-    if among.estimated:
-        return f"{rough(number)} {among.people}"
-    return f"{people(number)} of the {people(among.count)} {among.people}"
+    if among is None or among.estimated:
+        return f"{people(number)} {'people' if among is None else among.people}"
+    left = people(number) if number < LARGE_CROWD else f"{number:,.0f}"
+    return f"{left} of the {among.count:,} {among.people}"
 
 
 def counted_among(found: Iterable[CountedAmong | None]) -> str:
@@ -85,7 +88,7 @@ def counted_among(found: Iterable[CountedAmong | None]) -> str:
     if len(distinct) != 1:
         return ""
     who, count, estimated = distinct.pop()
-    return f"about {rough(count)} {who}" if estimated else f"the {people(count)} {who}"
+    return f"about {people(count)} {who}" if estimated else f"the {count:,} {who}"
 
 
 def alike(left: float, before: float | None = None, among: CountedAmong | None = None) -> str:
@@ -93,23 +96,33 @@ def alike(left: float, before: float | None = None, among: CountedAmong | None =
     estimated = among is not None and among.estimated
     if not left:
         return "nobody looks like you"
-    if before is not None and people(left) == people(before):
-        if among is None or not estimated:
-            return f"all {people(left)} people who looked like you still do"
+    if before is not None and round(left) == round(before):
         return f"about {of_whom(left, among)} look like you, as before"
     if people(left) == "1":
         return "perhaps nobody else looks like you" if estimated else "only 1 person looks like you"
     return f"about {of_whom(left, among)} still look like you"
 
 
-def measured(value: float, metric: str, decimals: int = 2) -> str:
-    """Return a level of identifiability, or a difference, in its unit: chances in per cent."""
-    return f"{100 * value:.{decimals}f} %" if metric in CHANCES else f"{value:.3g}"
+def measured(value: float, metric: str, most: float | None = None) -> str:
+    """Return a level of identifiability, or a difference, in its unit: 0.08 %, or 1 in 820,000.
+
+    ``most``: the largest on an axis, by which all numbers on it have the same form.
+    """
+    most = value if most is None else most
+    if metric not in CHANCES or not value:
+        return f"{value:.3g}" if metric not in CHANCES else "0 %"
+    if metric == "maxprob" and most < RARE:
+        return f"1 in {people(1 / value)}"
+    return f"{100 * value:.{1 if most >= FREQUENT else 2}f} %"
 
 
-def added_risk(value: float, metric: str, decimals: int = 2) -> str:
+def added_risk(value: float, metric: str) -> str:
     """Return a cost in identifiability as a phrase: 0.08 % more chance of a right guess."""
-    return f"{measured(value, metric, decimals)} more {MEASURED[metric]}"
+    if not value:
+        return "nothing"
+    if metric == "maxprob":
+        return f"a {measured(value, metric)} higher {MEASURED[metric]}"
+    return f"{measured(value, metric)} more {MEASURED[metric]}"
 
 
 def number(trade_off: float) -> str:

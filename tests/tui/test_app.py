@@ -54,10 +54,10 @@ async def test_it_starts_a_daemon_if_none_runs_and_survives_its_end(path: Path) 
             await shown.until(lambda: "√ open" in shown.text())
             daemon.end()
             daemon.fake.__exit__(None, None, None)
-            await shown.until(lambda: "STALE" in shown.text() and "✗ stale" in shown.text())
+            await shown.until(lambda: "out of date" in shown.text() and "✗ stopped" in shown.text())
             daemon.ended = False
             start()
-            await shown.until(lambda: "STALE" not in shown.text())
+            await shown.until(lambda: "out of date" not in shown.text())
     finally:
         daemon.end()
         daemon.fake.__exit__(None, None, None)

@@ -132,7 +132,7 @@ async def test_it_needs_no_daemon(daemon: Double) -> None:
     async with daemon.shown(environment=by(Doctor())) as shown:
         daemon.calls["status"] = says(Raw(500, b"", "text/html"))
         daemon.end()
-        await shown.until(lambda: "STALE" in shown.text())
+        await shown.until(lambda: "out of date" in shown.text())
         await shows(shown)
         assert "1 problem" in shown.text()
 

@@ -29,6 +29,7 @@ from agent.tui.screens.recipients import (
 )
 from agent.wire.decide import Allowed
 from agent.wire.records import Inferred
+from agent.words.figures import people
 from tests.tui.values import HELD, SHOP, recipient, row, weighed, weight
 
 COUNTS = st.lists(st.integers(0, 20_000), min_size=1, max_size=60)
@@ -48,7 +49,7 @@ def test_a_recipient_is_as_wide_as_the_list(
         assert text.isprintable()
     first, second = ("".join(part.text for part in line) for line in found)
     assert first.rstrip().endswith(f"{len(counts):,}")
-    assert f"{counts[-1]:,} " in first
+    assert f"{people(counts[-1])} " in first
     assert ("×" in first and "blocked" in second) is refused
 
 
@@ -123,7 +124,7 @@ def test_the_chart_has_dates_and_numbers(counts: list[int]) -> None:
         title, drawn, ends, dates = found
         assert "20,000" in title
         assert len(drawn) == min(len(counts), CHART)
-        assert ends.split() == [f"{counts[0]:,}", f"{counts[-1]:,}", "people"]
+        assert ends.split() == f"{people(counts[0])} {people(counts[-1])} people".split()
         assert len(ends) == len(dates) >= len(drawn)
 
 

@@ -117,7 +117,7 @@ def test_what_it_means_is_said_in_few_words() -> None:
     def said(trial: Trial) -> str:
         return " ".join(meaning(trial))
 
-    waits = "Without your approval it would get the region. To it, about 18,991 people still look "
+    waits = "Without your approval it would get the region. To it, about 19,000 people still look "
     assert said(trial(review())).startswith(waits)
     nothing = handled(-1, kind="nothing")
     assert said(trial(nothing)).startswith("Today it would get the region.")

@@ -93,8 +93,8 @@ KNOWN: dict[str, Any] = {
         (
             decided(**KNOWN),
             (
-                "Send nothing new, and again 1 fact (region of the world); all 60 people who "
-                "looked like you still do."
+                "Send nothing new, and again 1 fact (region of the world); about 60 "
+                "people look like you, as before."
             ),
         ),
         (
@@ -240,7 +240,7 @@ def test_the_rest_follows_in_lines() -> None:
         *("guarded, so never sent", "objective", "identifiability", "people", "guard age"),
         *("search", "proven", "because"),
     ]
-    assert found["costs"] == "3.33 % more chance that one guess finds you"
+    assert found["costs"] == "a 3.33 % higher chance that one guess finds you"
     assert found["waits for you"] == "hobby: +0.250 bits better served, about 5.5 people left"
     assert found["plan"] == "region of the world for 'w', 'x', 'y' and 1 more"
     assert found["always"] == "b: would break a limit, so not sent"

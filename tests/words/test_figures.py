@@ -69,26 +69,44 @@ def test_decimals_tell_two_numbers_apart(one: float, other: float) -> None:
 
 @pytest.mark.parametrize(
     ("expected", "text"),
-    [(None, "-"), (0, "0"), (1.0, "1"), (2.25, "2.2"), (9.96, "10"), (18991, "18,991")],
+    [
+        *[(None, "-"), (0, "0"), (1.0, "1"), (2.25, "2.2"), (9.96, "10"), (303, "303")],
+        *[(999.6, "1,000"), (18_991, "19,000"), (999_999, "1 million"), (2.4e8, "240 million")],
+    ],
 )
-def test_few_people_have_a_decimal(expected: float | None, text: str) -> None:
+def test_few_people_have_a_decimal_and_many_two_digits(expected: float | None, text: str) -> None:
     """Where they are an expected number."""
     assert people(expected) == text
+
+
+@given(st.floats(0, 1e10), st.floats(0, 1e10))
+def test_a_number_of_people_is_true_to_one_in_twenty(one: float, other: float) -> None:
+    """And more people are never fewer."""
+
+    def read(number: float) -> float:
+        digits, *million = people(number).replace(",", "").split()
+        return float(digits) * (1e6 if million else 1)
+
+    assert abs(read(one) - one) <= max(0.5, one / 20)
+    assert read(min(one, other)) <= read(max(one, other))
 
 
 def test_who_looks_alike_is_said_in_words() -> None:
     """With nobody, one, all and some."""
     assert alike(0) == "nobody looks like you"
     assert alike(1) == "only 1 person looks like you"
-    assert alike(60, 60) == "all 60 people who looked like you still do"
+    assert alike(60, 60) == "about 60 people look like you, as before"
     assert alike(1800, 18991) == "about 1,800 people still look like you"
 
 
 @pytest.mark.parametrize("metric", MEASURED)
 def test_a_cost_has_its_unit(metric: str) -> None:
-    """Chances in per cent."""
-    assert ("%" in measured(0.0008, metric)) == (metric in CHANCES)
-    assert added_risk(0.0008, metric).endswith(f" more {MEASURED[metric]}")
+    """Chances in per cent, where they are not too rare for that."""
+    assert ("%" in measured(0.008, metric)) == (metric in CHANCES)
+    assert added_risk(0.008, metric).endswith(f" {MEASURED[metric]}")
+    assert added_risk(0.0, metric) == "nothing"
+    assert ("1 in 820,000" in added_risk(1 / 816_123, metric)) == (metric == "maxprob")
+    assert [measured(each, "maxprob", 1e-4) for each in (0, 5e-5)] == ["0 %", "1 in 20,000"]
 
 
 def test_a_trade_off_has_three_digits() -> None:
@@ -109,8 +127,8 @@ def test_people_are_of_somewhere() -> None:
     assert of_whom(41_234, country) == "41,000 people of the US"
     assert of_whom(303) == "303 people"
     assert alike(41_234, None, country) == "about 41,000 people of the US still look like you"
-    assert alike(9e6, 9e6, country) == "about 9,000,000 people of the US look like you, as before"
+    assert alike(9e6, 9e6, country) == "about 9 million people of the US look like you, as before"
     assert alike(1, None, country) == "perhaps nobody else looks like you"
-    assert counted_among([country, country]) == "about 240,000,000 people of the US"
+    assert counted_among([country, country]) == "about 240 million people of the US"
     assert counted_among([survey]) == "the 18,991 people of the survey"
     assert counted_among([country, survey]) == counted_among([None]) == ""

@@ -240,7 +240,7 @@ def test_who_knows_says_of_whom_its_people_are() -> None:
     found = [replace(SHOP, among=of_us)]
     assert notices.who_know(found) == (
         "1 recipient knows something about you. "
-        "Numbers are out of about 240,000,000 people of the US."
+        "Numbers are out of about 240 million people of the US."
     )
     survey = CountedAmong(people="people of the survey", count=18_991, estimated=False)
     both = [*found, replace(SHOP, among=survey)]

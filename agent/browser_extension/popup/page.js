@@ -55,8 +55,14 @@ export function bits(number) {
 /** @param {number} number @param {string} what in the singular @returns {string} */
 export function counted(number, what) {
   const shown = Math.round(number).toLocaleString("en");
-  const many = what === "person" ? "people" : `${what}s`;
-  return `${shown} ${shown === "1" ? what : many}`;
+  return `${shown} ${shown === "1" ? what : `${what}s`}`;
+}
+
+/** How many people, of large numbers two digits, as `agent.words.figures.people` says it. */
+function people(number) {
+  const shown = number < 999.5 ? Math.round(number) : Number(number.toPrecision(2));
+  const millions = shown >= 1e6;
+  return (millions ? shown / 1e6 : shown).toLocaleString("en") + (millions ? " million" : "");
 }
 
 function titleOf(name) {
@@ -130,8 +136,8 @@ function factsOf(summary) {
     return [];
   }
   const one = Math.round(summary.people_left) === 1;
-  const left = `${counted(summary.people_left, "person")} still look${one ? "s" : ""} like you`;
-  const known = `To ${summary.pool}, ${left}.`;
+  const who = one ? "1 person" : `about ${people(summary.people_left)} people`;
+  const known = `To ${summary.pool}, ${who} still look${one ? "s" : ""} like you.`;
   const wait = summary.waiting === 1 ? "waits" : "wait";
   const waiting = `${counted(summary.waiting, "more fact")} ${wait} for your approval.`;
   return summary.waiting > 0 ? [known, waiting] : [known];

@@ -66,10 +66,10 @@ def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line
 def left_of(recipient: Recipient) -> str:
     """Return how many people look like the user to a recipient, and how that came to be."""
     counts = [each.people_left for each in recipient.history]
-    now = f"{recipient.people_left:,}"
+    now = people(recipient.people_left)
     if not counts or counts[0] == recipient.people_left:
         return now
-    return f"from {counts[0]:,} {bars(counts, recipient.people, SPARK)} to {now}"
+    return f"from {people(counts[0])} {bars(counts, recipient.people, SPARK)} to {now}"
 
 
 def _name(width: int) -> int:
@@ -132,11 +132,11 @@ def chart(recipient: Recipient, zone: tzinfo | None) -> list[str]:
         return [f"{people(counts[0])} people have looked like you to it since {first}."]
     drawn = bars(counts, recipient.people, CHART)
     width = max(len(drawn), len(first) + len(last) + 2)
-    ends = f"{counts[-1]:,} people"
+    begin, ends = people(counts[0]), f"{people(counts[-1])} people"
     return [
-        f"People who look like you to it, of {recipient.people:,}, change by change:",
+        f"People who look like you to it, of {people(recipient.people)}, change by change:",
         drawn,
-        f"{counts[0]:,}{ends:>{width - len(f'{counts[0]:,}')}}",
+        f"{begin}{ends:>{width - len(begin)}}",
         f"{first}{last:>{width - len(first)}}",
     ]
 

@@ -78,11 +78,6 @@ def selected(found: TradeOffs, index: int) -> float:
     return found.trade_off if index == found.present else lambda_of(found.points[index])
 
 
-def digits_of(most: float) -> int:
-    """Return how many decimals in per cent tell an axis's ends, up to a share, and middle apart."""
-    return next((digits for digits in (2, 3) if 100 * most >= 10**-digits * 2), 4)
-
-
 def about(ask: CurveAsk | None, found: TradeOffs | None) -> str:
     """Return what a curve is about."""
     if ask is None:
@@ -195,8 +190,8 @@ class Plot(Widget, can_focus=True):
         metric = self._found.metric
         spots = spots_of(self._found, self._at)
         width, height = self.content_size
-        digits = digits_of(max(each.x for each in spots))
-        lines = curve(spots, width, height, lambda value: measured(value, metric, digits))
+        most = max(each.x for each in spots)
+        lines = curve(spots, width, height, lambda value: measured(value, metric, most))
         picture = Content("\n".join(lines))
         for place, sign in enumerate(picture.plain):
             if sign in STYLES and place % (width + 1) >= MARGIN:
