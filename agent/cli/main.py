@@ -42,6 +42,7 @@ COMMANDS = {
     "init": Deferred("agent.cli.init", "Set up: a passphrase, a policy and your facts."),
     "lab": Deferred("agent.cli.lab", "Repeat the studies behind reticent."),
     "lock": Deferred("agent.cli.status", "Close the vault, so that nothing is sent."),
+    "mcp": Deferred("agent.cli.mcp", "Let assistants ask for facts about you."),
     "model": Deferred("agent.cli.model", "Build and manage models, and try decisions."),
     "policy": Deferred("agent.cli.policy", "Check, show and change your rules."),
     "profile": Deferred("agent.cli.profile", "Show and change your facts."),

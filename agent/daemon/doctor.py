@@ -4,16 +4,25 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 
 from agent import __version__
 from agent.daemon import browsers, checks
 from agent.daemon.agent import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
 from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
 from agent.daemon.extension import look_at_extension
+from agent.daemon.mcp_hosts import look_at_hosts
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.reading import UNREADABLE
 from agent.daemon.service import files, look_at_units, reachable, text_of
-from agent.errors import BusyVaultError, PolicyError, ReticentError, UsageError, reason
+from agent.errors import (
+    BusyVaultError,
+    PolicyError,
+    ReticentError,
+    UsageError,
+    install_hint,
+    reason,
+)
 from agent.files import check_ours, left_unfinished
 from agent.vault import vault_files
 from agent.vault.backup import check_closed as look_at_vault
@@ -192,6 +201,27 @@ def check_service(here: Machine) -> Iterator[Finding]:
         yield ok("service", "installed")
 
 
+def check_assistants(here: Machine) -> Iterator[Finding]:
+    """Yield whether programs that are to start `reticent mcp` can, for whom, and which cannot."""
+    system = browsers.System(here.manager, here.environment)
+    seen = [each for each in look_at_hosts(system, here.interpreter) if each.state != "absent"]
+    for each in seen:
+        title, again = each.host.title, f"reticent mcp install {each.host.name} --write"
+        if each.state == "unreadable":
+            yield ok("assistants", f"{each.path} has comments, or is not JSON: not checked")
+        elif not os.access(each.program, os.X_OK):
+            what = f"{title} starts {each.program or 'nothing'}, which does not exist"
+            yield bad("assistants", what, again)
+        elif each.state == "installed":
+            yield ok("assistants", f"{title} asks for {each.recipient}")
+        else:
+            yield warn("assistants", f"{title} starts it in another way than this version", again)
+    if not seen:
+        yield ok("assistants", "none is configured; to do that: `reticent mcp install`")
+    elif find_spec("mcp") is None:
+        yield bad("assistants", "the extra `mcp` is not installed", install_hint("mcp"))
+
+
 def check_browsers(here: Machine) -> Iterator[Finding]:
     """Yield whether browsers with the relay's manifest can start it, and which cannot."""
     system = browsers.System(here.manager, here.environment)
@@ -252,6 +282,7 @@ CHECKS: tuple[Check, ...] = (
     check_daemon,
     check_service,
     check_browsers,
+    check_assistants,
     check_vault,
     check_policy,
     check_models,

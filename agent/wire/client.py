@@ -9,13 +9,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import msgspec
 
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.paths import HOME
 from agent.wire.base import JSON_TYPE, MOST_BYTES, UNATTENDED, Fault
+from agent.wire.decide import Answer, Ask, RelayAnswer, RelayedDecide
 from agent.wire.faults import error_of
 from agent.wire.routes import ROUTES, target_of
 from agent.wire.state import Event
@@ -200,6 +201,17 @@ class Client:
         if status != OK:
             raise _refusal(status, answer)
         return _decoded(answer, route.gives)
+
+    def decide(self, body: Ask, by: Literal["user", "page", "assistant"]) -> Answer:
+        """Return what a request carries that somebody makes through this client.
+
+        At the query door, in an envelope, which says who asks. Raises as `call`.
+        """
+        answer: RelayAnswer = self.call("relay", RelayedDecide(id=0, body=body, by=by))
+        if answer.status != OK:
+            raise _refusal(answer.status, bytes(answer.body))
+        found: Answer = _decoded(bytes(answer.body), Answer)
+        return found
 
     def events(self, silence: float | None = None) -> Iterator[Event]:
         """Yield what happens, on a connection of its own, opened with the first event asked for.

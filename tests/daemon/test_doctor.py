@@ -20,6 +20,7 @@ from agent.daemon.browsers import BROWSERS, System, install_manifests, look_at_m
 from agent.daemon.checks import Finding, Machine, State
 from agent.daemon.doctor import CHECKS, NAME, examine
 from agent.daemon.events import Bus
+from agent.daemon.mcp_hosts import HOSTS, entry, with_entry
 from agent.daemon.service import files, write
 from agent.errors import DaemonError
 from agent.files import create_private
@@ -393,6 +394,35 @@ def test_a_launcher_of_another_interpreter(here: Machine) -> None:
     long.data.mkdir(parents=True)
     here.paths.relay.rename(long.relay)
     assert "the path of the socket" in only(replace(here, paths=long), NAME, "bad").what
+
+
+def test_programs_that_start_our_server_are_named(
+    here: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether they can, for whom, and which are told to start something else."""
+    [none] = found(here, "assistants")
+    assert "reticent mcp install" in none.what
+    system, cursor = System(here.manager, here.environment), HOSTS[-1]
+    path = cursor.path(system)
+    path.parent.mkdir()
+
+    def write_entry(**changed: object) -> None:
+        made = entry(cursor, "own.example", here.interpreter, here.environment)
+        path.write_text(with_entry({}, cursor, {**made, **changed}))
+
+    write_entry()
+    assert [each.what for each in found(here, "assistants")] == ["Cursor asks for own.example"]
+    write_entry(args=["mcp"])
+    assert only(here, "assistants", "warn").fix == "reticent mcp install cursor --write"
+    write_entry(command="/gone/python")
+    gone = only(here, "assistants", "bad")
+    assert "/gone/python, which does not exist" in gone.what
+    assert gone.fix == "reticent mcp install cursor --write"
+    path.write_text("// mine\n{}")
+    assert "not checked" in found(here, "assistants")[0].what
+    write_entry()
+    monkeypatch.setattr("agent.daemon.doctor.find_spec", lambda _: None)
+    assert "reticent[mcp]" in only(here, "assistants", "bad").fix
 
 
 def test_a_browser_in_a_sandbox_is_named(here: Machine) -> None:

@@ -29,6 +29,14 @@ import agent.daemon.agent, agent.daemon.api, agent.daemon.server
 print("imported", *sys.modules)
 """
 
+# What `reticent mcp --recipient HOST` imports before it answers.
+ASSISTANT = """
+import sys
+from agent.cli.main import outcome
+outcome(["mcp", "--recipient", "claude.ai"])
+print("imported", *sys.modules)
+"""
+
 # Decides in a warmed-up process with every algorithm and mode, and prints what a hook hears.
 DECIDING = """
 import sys
@@ -102,6 +110,16 @@ def test_the_daemon_brings_no_screens_and_no_studies() -> None:
     _, modules = imported(probe=DAEMON)
     assert {"agent.daemon.server", "aiohttp", "numpy"} <= modules
     assert modules.isdisjoint({"textual", "matplotlib", "ibis", "duckdb", "scipy", "click"})
+
+
+def test_an_assistants_server_is_a_client_and_nothing_more() -> None:
+    """Its program waits for it to start; and it has no keys, no mathematics and no screens."""
+    _, modules = imported(probe=ASSISTANT)
+    assert {"agent.assistants.server", "mcp", "msgspec"} <= modules
+    assert modules.isdisjoint({"numpy", "safetensors", "textual", "aiohttp", "tomlkit", "sqlite3"})
+    rooms = {name.split(".")[1] for name in modules if name.startswith("agent.")}
+    assert rooms <= {"assistants", "cli", "errors", "paths", "tui", "wire", "words"}
+    assert {name for name in modules if name.startswith("agent.tui.")} == {"agent.tui.charts"}
 
 
 def test_the_version_is_the_packages() -> None:

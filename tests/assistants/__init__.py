@@ -1,0 +1,1 @@
+"""What an assistant is told, and how it asks."""
