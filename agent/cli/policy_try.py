@@ -1,6 +1,7 @@
 """`reticent policy try`: what a policy would have disclosed for past requests."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -19,6 +20,7 @@ from agent.cli.terms import PROFILE, expect_model, read_values
 from agent.decision import replay as replays
 from agent.errors import UsageError, misfit, nearest
 from agent.files import read_bytes
+from agent.model.concepts import Concepts, meaning_of
 from agent.model.file import shipped_models
 from agent.model.model import Model
 from agent.words.figures import bits, counted, people
@@ -30,6 +32,7 @@ LARGEST = 1 << 28  # bytes
 EARLIEST = 1970  # there is no week before the first year
 BOM = b"\xef\xbb\xbf"
 _UNKNOWN = re.compile("Object contains unknown field `(.*)`", re.DOTALL)
+_NAMED = re.compile(rb'"model": *"([^"]+)"')
 _PLACED = re.compile(r" - at `\$\.(\w+)")
 HINTS = {
     "at": "write it as in 2026-03-02T09:14:00+01:00",
@@ -37,6 +40,7 @@ HINTS = {
     "query": "write what was asked in quotes",
     "asked": "write names of attributes in [ ], or null",
     "disclosed": 'write them as in {"region": "uk"}',
+    "model": 'write the id of the model that decided, as in "atus"',
 }
 FIELDS = f"a line is one object with {', '.join(HINTS)}"
 NOTHING = "The history is empty: there is nothing to try the policy on."
@@ -54,6 +58,7 @@ class HistoryLine(Struct, frozen=True, forbid_unknown_fields=True):
     query: str
     asked: list[str] | None
     disclosed: dict[str, str]
+    model: str = ""
 
 
 class History(NamedTuple):
@@ -66,18 +71,19 @@ class History(NamedTuple):
 _DECODER = msgspec.json.Decoder(HistoryLine)
 
 
-def read_history(path: Path, model: Model) -> History:
+def read_history(path: Path, models: Sequence[Model]) -> History:
     """Return the requests in a file, sorted by time; of equal times the order of the lines holds.
 
-    UsageError, with the line and the field, where one cannot be read or names something absent
-    from the model. Blank lines are skipped.
+    ``models``: the first is tried; what others told stays as it was. UsageError, with the line and
+    the field, where one cannot be read or names something absent from its model, the first if it
+    names none. Blank lines are skipped.
     """
     lines = read_bytes(path, LARGEST).removeprefix(BOM).split(b"\n")
     requests = []
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                requests.append(_past(line, model))
+                requests.append(_past(line, models))
             except UsageError as error:
                 where = f"{path}:{number}" + (f": {error.where}" if error.where else "")
                 raise UsageError(error.what, error.hint, where) from None
@@ -85,7 +91,7 @@ def read_history(path: Path, model: Model) -> History:
     return History(tuple(ordered), ordered != requests)
 
 
-def _past(line: bytes, model: Model) -> replays.PastRequest:
+def _past(line: bytes, models: Sequence[Model]) -> replays.PastRequest:
     """Return the request on a line; UsageError, with the field, where it cannot be one."""
     try:
         read = _DECODER.decode(line)
@@ -98,9 +104,13 @@ def _past(line: bytes, model: Model) -> replays.PastRequest:
     if read.at.year < EARLIEST:
         hint = f"write a time from {EARLIEST} on"
         raise UsageError(f"{read.at.isoformat()} is too long ago", hint, "at")
-    field = "recipient"
+    field, tried = "recipient", models[0]
     try:
         host_of(read.recipient)
+        field, by_id = "model", {each.id: each for each in models}
+        if read.model and read.model not in by_id:
+            raise UsageError.unknown("model", read.model, by_id)
+        model = by_id[read.model] if read.model else tried
         field = "asked"
         for name in read.asked or ():
             model.index(name)
@@ -111,8 +121,14 @@ def _past(line: bytes, model: Model) -> replays.PastRequest:
         )
     except UsageError as error:
         raise UsageError(error.what, error.hint, field) from None
-    asked = None if read.asked is None else frozenset(read.asked)
-    return replays.PastRequest(read.at, read.recipient, read.query, asked, codes)
+    asked, elsewhere = None if read.asked is None else frozenset(read.asked), None
+    if model is not tried:
+        persons = {each.name for each in model.attributes[: model.persons]}
+        told = [pair for pair in read.disclosed.items() if pair[0] in persons]
+        elsewhere = tuple(meaning_of(name, value, model) for name, value in told)
+        known = (Concepts(models).code(each, tried) for each in elsewhere)
+        codes = tuple(pair for pair in known if pair is not None)
+    return replays.PastRequest(read.at, read.recipient, read.query, asked, codes, elsewhere)
 
 
 def try_record(
@@ -222,6 +238,11 @@ def _notes(history: History, summary: replays.Summary, worlds: replays.Worlds) -
     """Yield what has to be known to read the figures."""
     if history.sorted:
         yield "The lines of the history were not in order of time, and were sorted."
+    if kept := sum(each.elsewhere is not None for each in history.requests):
+        yield (
+            f"Another model decided {counted(kept, 'request')}, which stays as it was; what the "
+            "recipient knows by it counts."
+        )
     if not summary.expected:
         return
     if not worlds.alike:
@@ -260,15 +281,22 @@ def _counts(counts: replays.Counts, titles: Titles) -> str:
     return ", ".join(named) or "nothing"
 
 
-def _read_known(past: Path, file: Path | None, keys: Sequence[str]) -> tuple[Model, History]:
-    """Return a history, and the model in a file or the first shipped one that knows its facts."""
-    *others, last = shipped_models() if file is None else (file,)
-    for path in others:
+def _read_known(past: Path, file: Path | None, keys: Sequence[str]) -> tuple[list[Model], History]:
+    """Return a history, and the models that it is of, the one that is tried first.
+
+    It is the one in the file, or the shipped one that most lines name; where none is named, the
+    first that knows their facts.
+    """
+    if file is not None:
+        models = with_shipped(read_model(file, keys=keys))
+        return models, read_history(past, models)
+    named = Counter(_NAMED.findall(read_bytes(past, LARGEST)))
+    models = sorted(map(read_model, shipped_models()), key=lambda each: -named[each.id.encode()])
+    orders = [[*models[at:], *models[:at]] for at in range(1 if named else len(models))]
+    for each in orders[:-1]:
         with suppress(UsageError):
-            model = read_model(path)
-            return model, read_history(past, model)
-    model = read_model(last, keys=keys)
-    return model, read_history(past, model)
+            return each, read_history(past, each)
+    return orders[-1], read_history(past, orders[-1])
 
 
 @click.command("try")
@@ -288,16 +316,17 @@ def try_(
     model who agree with the rest stand in, and figures are means.
     """
     rules = read_policy(file)
-    model, history = _read_known(past, model_file, rules.trusted_keys)
+    models, history = _read_known(past, model_file, rules.trusted_keys)
+    model = models[0]
     if model_file is None:
         rulebook = Rulebook(rules, {})
-        for each in history.requests:
+        for each in [each for each in history.requests if each.elsewhere is None]:
             settings = rulebook.match(each.recipient, each.query, each.at.date()).settings
             expect_model(settings, (model.id,))
     own = None if profile is None else read_values(profile, model)
     worlds = replays.worlds_of(history.requests, model, own)
     titles = {each.name: each.title for each in model.attributes}
-    noted(rules, models := with_shipped(model))
+    noted(rules, models)
     outcomes = []
     with Progress() as progress:
         for outcome in replays.replay(history.requests, rules, model, worlds, models):

@@ -110,6 +110,7 @@ def history_line(entry: Entry) -> str:
         "query": entry.query,
         "asked": entry.asked,
         "disclosed": entry.disclosed,
+        "model": entry.model,
     }
     return json.dumps(line)
 

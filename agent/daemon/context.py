@@ -7,12 +7,11 @@ from agent.daemon.agent import Agent
 from agent.daemon.header import fits, members
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context
-from agent.decision.matching import unmatched
+from agent.decision.matching import knowledge_in, unmatched
 from agent.decision.request import Request
 from agent.errors import ModelError, UsageError
 from agent.model.concepts import Meaning
 from agent.vault.disclosure_index import NOTHING, site_of
-from agent.vault.ledger import knowledge_in
 from agent.vault.vault import Vault
 from agent.wire.decide import Ask, Code
 from policy.match import Ruling, in_clear

@@ -9,13 +9,13 @@ from operator import itemgetter
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
 from agent.daemon.worded import among, meant_by
+from agent.decision.matching import knowledge_in
 from agent.decision.request import inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure, Forgetting, Step
-from agent.vault.ledger import knowledge_in
 from agent.vault.profile import Values, by_full_name, differing, planned
 from agent.vault.vault import Vault
 from agent.wire import records

@@ -4,15 +4,20 @@ Statistical matching: given the facts that two models share, those that only one
 taken to be independent of the rest (DESIGN.md 2.8). Pure.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from math import prod
+from types import MappingProxyType
 
 import numpy as np
 
+from agent.decision.request import Holdings, Knowledge
 from agent.model.concepts import Concepts, Meaning
 from agent.model.model import ANY_PEOPLE, Model
 
+NO_QUERIES: Mapping[str, float] = MappingProxyType({})
 TOLD_ANYWAY = frozenset({"language", "country"})  # by the browser, and the network address
 MOST = 6  # models of which every order is tried
 Codes = frozenset[tuple[int, int]]
@@ -97,3 +102,29 @@ def unmatched(facts: Iterable[Meaning], models: Concepts) -> Sequence[Meaning]:
         if each.concept not in TOLD_ANYWAY
         and all(models.code(each, model) is None for model in models.models)
     ]
+
+
+def knowledge_in(
+    found: Holdings[str],
+    model: Model,
+    now: datetime,
+    queries: Mapping[str, float] = NO_QUERIES,
+    concepts: Concepts | None = None,
+) -> Knowledge:
+    """Return what a pool holds, in the codes of a model, and how few share the rest of it.
+
+    ``queries``: the latest of the pool, and how often each came, as `DisclosureIndex.queries` has
+    them; one that the model does not know is left out. ``concepts``: the models that are installed,
+    by default this one alone. A fact that the model cannot tell counts in ``share``.
+    """
+    concepts = Concepts((model,)) if concepts is None else concepts
+    facts = [Meaning(concept, fact.value) for concept, fact in found.held.items()]
+    codes = [code for code in (concepts.code(fact, model) for fact in facts) if code is not None]
+    times = defaultdict[int, float](float)
+    for text, count in queries.items():
+        query = model.match(text)
+        if query is not None and count:
+            times[query] += count
+    share = share_of(facts, model, concepts)
+    history = tuple(sorted(times.items()))
+    return Knowledge(tuple(sorted(codes)), found.recent(now), history, share)

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from math import fsum
 from typing import NamedTuple
 
@@ -13,8 +14,10 @@ import numpy as np
 from agent.decision.choice import mixed, uses_of
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context, matched
-from agent.decision.request import Holdings, Request, people_left
+from agent.decision.matching import knowledge_in
+from agent.decision.request import Holdings, Knowledge, Request, people_left
 from agent.decision.terms import rulebook, terms_under
+from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.model import Model
 from agent.tradeoff.sets import union
 from agent.tradeoff.tables import UNSPECIFIED
@@ -34,7 +37,9 @@ class PastRequest:
     """One request that was made, and what it carried.
 
     ``at``: when, with a time zone; ``recipient``: a host or an address; ``asked``: the names the
-    recipient could use, None where it did not say; ``disclosed``: (name, code) pairs.
+    recipient could use, None where it did not say; ``disclosed``: (name, code) pairs;
+    ``elsewhere``: what another model told with it, which is not decided anew; None where the model
+    that is tried decided.
     """
 
     at: datetime
@@ -42,6 +47,7 @@ class PastRequest:
     query: str
     asked: frozenset[str] | None
     disclosed: tuple[tuple[str, int], ...]
+    elsewhere: tuple[Meaning, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,22 +226,30 @@ def replay(
     """Yield for each request what a policy would have disclosed, and what was disclosed.
 
     ``history``: in order of time; ``worlds``: of the same history and model; ``models``: all that
-    the policy is for. In each world a pool
-    of recipients holds what the policy would have disclosed to it before; pools are the policy's
-    own, for what was disclosed too. UsageError where a recipient is no host, or the policy names
+    the policy is for. In each world a pool of recipients holds what the policy would have disclosed
+    to it before, and what other models did: these requests stay as they were, and what the model
+    lacks of it makes those who look alike fewer (DESIGN.md 2.8). Pools are the policy's own, for
+    what was disclosed too. UsageError where a recipient is no host, or the policy names
     a search that the model is too large for.
     """
     persons = [attribute.name for attribute in model.attributes[: model.persons]]
     book = rulebook(policy, model, models)
-    actual: dict[str, Holdings[int]] = defaultdict(Holdings)  # by pool
-    parallel: list[dict[str, Holdings[int]]] = [defaultdict(Holdings) for _ in worlds.rows]
+    concepts = Concepts((model, *models))
+    actual, *parallel = (  # by pool
+        defaultdict[str, Holdings[str]](partial(Holdings, concepts.replaces))
+        for _ in range(1 + len(worlds.rows))
+    )
     for place, past in enumerate(history):
         ruling = book.match(past.recipient, past.query, past.at.date())
         terms = replace(terms_under(ruling, model), available=worlds.available(past, model))
         pool, site = ruling.pool, site_of(ruling.host)
-        facts = [each for each in past.disclosed if each[0] in persons]
+        facts = _meant(past.disclosed, model) if past.elsewhere is None else past.elsewhere
         actual[pool].add_facts(past.at, site, facts)
-        left = people_left(actual[pool].knowledge(past.at), model)
+        if past.elsewhere is not None:
+            for holdings in parallel:
+                holdings[pool].add_facts(past.at, site, facts)
+            continue
+        left = people_left(_known_to(actual[pool], past.at, model, concepts), model)
         request = Request(past.query, past.recipient, past.asked)
         protects_me = terms.limits.protect == "me"  # so that values decide
         known = {name: worlds.code_at(place, name) for name in persons}
@@ -243,17 +257,31 @@ def replay(
         answers = []
         for holdings, row in zip(parallel, worlds.rows, strict=True):
             own = {name: row[name] if code is None else code for name, code in known.items()}
-            held = holdings[pool].knowledge(past.at)
+            held = _known_to(holdings[pool], past.at, model, concepts)
             context = Context(request, terms, held, model, own if protects_me else None)
             decision = decide_context(context, brief=True)
             sent = {name: own[name] for name in decision.disclosed if name in own}
-            holdings[pool].add_facts(past.at, site, sent.items())
+            holdings[pool].add_facts(past.at, site, _meant(sent.items(), model))
             if decision.disclosed:
                 reading = decision.reading
                 holdings[pool].add_query(site, reading.query, reading.probability)
             expected = not guesses.isdisjoint(own if protects_me else sent)
             answers.append(_Answer(decision, people_left(held.with_facts(sent), model), expected))
         yield _outcome(past, ruling, left, answers, model)
+
+
+def _meant(codes: Iterable[tuple[str, int]], model: Model) -> list[Meaning]:
+    """Return the facts about a person among what a request carried."""
+    pairs = ((model.index(name), code) for name, code in codes)
+    known = ((model.attributes[at], code) for at, code in pairs if at < model.persons)
+    return [meaning_of(each.name, each.values[code], model) for each, code in known]
+
+
+def _known_to(
+    holdings: Holdings[str], now: datetime, model: Model, concepts: Concepts
+) -> Knowledge:
+    known = knowledge_in(holdings, model, now, concepts=concepts)
+    return replace(known, queries=holdings.times)
 
 
 def bits_of(query: str, names: Iterable[str], model: Model) -> float:

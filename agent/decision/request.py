@@ -140,14 +140,18 @@ class Holdings(Generic[Value]):
         """
         return len(self._learnt) - bisect_right(self._learnt, now - EPOCH - WEEK)
 
-    def knowledge(self: "Holdings[int]", now: datetime) -> Knowledge:
-        """Return what is held, where its values are codes of a model."""
+    @property
+    def times(self) -> tuple[tuple[int, float], ...]:
+        """The queries that carried something, ascending, and how often each did."""
         asked: dict[int, list[float]] = {}
         for pair in filter(None, chain.from_iterable(self._asked.values())):
             asked.setdefault(pair[0], []).append(pair[1])
-        times = tuple((query, fsum(each)) for query, each in sorted(asked.items()))
+        return tuple((query, fsum(each)) for query, each in sorted(asked.items()))
+
+    def knowledge(self: "Holdings[int]", now: datetime) -> Knowledge:
+        """Return what is held, where its values are codes of a model."""
         codes = tuple(sorted((name, fact.value) for name, fact in self._held.items()))
-        return Knowledge(codes, self.recent(now), times)
+        return Knowledge(codes, self.recent(now), self.times)
 
 
 def people_left(knowledge: Knowledge, model: Model) -> int:

@@ -27,6 +27,8 @@ class GuardUncertainty(NamedTuple):
 class Guard:
     """The cost G_v(A|d) = H(V_v|d) - H(V_v|A u D,d) over people with v specified.
 
+    What a recipient holds and no column has is independent of v given d (DESIGN.md 2.8), so it
+    changes nothing; counting fewer people for it would only make a guard free sooner.
     Source: footnote 2 of the paper's 2.2; DESIGN.md 2.2.
     """
 

@@ -1,8 +1,7 @@
 """The ledger: every disclosure in order, append-only, with checkpoints that open it fast."""
 
 import zlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
@@ -13,16 +12,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.decision.matching import share_of
-from agent.decision.request import Holdings, Knowledge
 from agent.errors import UsageError, VaultError
-from agent.model.concepts import Concepts, Meaning
-from agent.model.model import Model
+from agent.model.concepts import Meaning
 from agent.vault import chain
 from agent.vault.connection import damaged
 from agent.vault.disclosure_index import (
     MOST_SITES,
-    NOTHING,
     Disclosure,
     DisclosureIndex,
     Forgetting,
@@ -186,32 +181,6 @@ class Ledger:
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
         """Return the registered sites of the ledger that are selected, ascending."""
         return sorted(site for site in self.disclosures.sites if sites(site))
-
-
-def knowledge_in(
-    found: Holdings[str],
-    model: Model,
-    now: datetime,
-    queries: Mapping[str, float] = NOTHING,
-    concepts: Concepts | None = None,
-) -> Knowledge:
-    """Return what a pool holds, in the codes of a model, and how few share the rest of it.
-
-    ``queries``: the latest of the pool, and how often each came, as `DisclosureIndex.queries` has
-    them; one that the model does not know is left out. ``concepts``: the models that are installed,
-    by default this one alone. A fact that the model cannot tell counts in ``share``.
-    """
-    concepts = Concepts((model,)) if concepts is None else concepts
-    facts = [Meaning(concept, fact.value) for concept, fact in found.held.items()]
-    codes = [code for code in (concepts.code(fact, model) for fact in facts) if code is not None]
-    times = defaultdict[int, float](float)
-    for text, count in queries.items():
-        query = model.match(text)
-        if query is not None and count:
-            times[query] += count
-    share = share_of(facts, model, concepts)
-    history = tuple(sorted(times.items()))
-    return Knowledge(tuple(sorted(codes)), found.recent(now), history, share)
 
 
 class _Checkpoint(Struct, frozen=True, forbid_unknown_fields=True):

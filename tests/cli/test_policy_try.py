@@ -207,14 +207,35 @@ def test_the_line_in_the_document_is_one(run: Run, tmp_path: Path) -> None:
 def test_the_example_is_a_history(tmp_path: Path) -> None:
     """Of a few requests to several recipients, most of which the model knows, in order."""
     model = read(shipped_model("so2017"))
-    history = read_history(EXAMPLES / "history.jsonl", model)
+    history = read_history(EXAMPLES / "history.jsonl", [model])
     assert 10 <= len(history.requests) <= 12
     assert not history.sorted
     unknown = [each.query for each in history.requests if model.match(each.query) is None]
     assert unknown == ["knee pain"]
     empty = tmp_path / "empty.jsonl"
     empty.write_bytes(b"\xef\xbb\xbf\r\n")
-    assert read_history(empty, model) == ((), False)
+    assert read_history(empty, [model]) == ((), False)
+
+
+def test_what_another_model_told_is_known_and_stays(run: Run, tmp_path: Path) -> None:
+    """It makes those who look alike fewer, and the model that most lines name is tried."""
+    own = [
+        line(query="editors", disclosed={"gender": "female"}, model="so2017"),
+        line(query="editors", model="so2017"),
+    ]
+    other = line(disclosed={"sex": "female", "marital": "widowed"}, model="atus")
+    policy, past = tmp_path / "policy.toml", tmp_path / "past.jsonl"
+    policy.write_text("k = 3")
+    found = []
+    for lines in (own, [other, *own]):
+        past.write_text("\n".join(lines))
+        found.append(run("policy", "try", policy, "--history", past, "--json").record)
+        assert len(found[-1]["requests"]) == 2
+    before, after = (each["requests"][0]["people_left_was"] for each in found)
+    assert 0 < after < before / 3
+    assert "1 request" in run("policy", "try", policy, "--history", past).page
+    past.write_text(line(model="so2018"))
+    assert "did you mean 'so2017'?" in run("policy", "try", policy, "--history", past).refusal()[1]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +285,7 @@ def test_a_damaged_history_is_read_or_refused(
     path = tmp_path_factory.mktemp("damaged") / "history.jsonl"
     path.write_bytes(data)
     try:
-        history = read_history(path, model)
+        history = read_history(path, [model])
     except UsageError as error:
         assert str(error).startswith(f"{path}:")  # noqa: PT017 - either way is right
     else:

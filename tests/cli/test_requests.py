@@ -121,7 +121,7 @@ def test_its_lines_are_a_history(
     """Whatever was asked and disclosed, in order of time."""
     path = tmp_path_factory.mktemp("ledger") / "history.jsonl"
     path.write_text("".join(f"{history_line(each)}\n" for each in entries))
-    read = read_history(path, MODEL).requests
+    read = read_history(path, [MODEL]).requests
     for each, entry in zip(read, sorted(entries, key=lambda each: each.at), strict=True):
         asked = None if entry.asked is None else frozenset(entry.asked)
         assert (each.at, each.recipient, each.query, each.asked) == (
@@ -142,7 +142,7 @@ def test_what_it_prints_can_be_tried(run: Run, tmp_path: Path) -> None:
     assert ran.out.isascii()
     path = tmp_path / "history.jsonl"
     path.write_text(ran.out)
-    assert [each.query for each in read_history(path, MODEL).requests] == [
+    assert [each.query for each in read_history(path, [MODEL]).requests] == [
         each.query for each in ENTRIES if each.kind == "disclosed"
     ]
 

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.decision.context import prepare
-from agent.decision.matching import share_of
+from agent.decision.matching import knowledge_in, share_of
 from agent.decision.request import Holdings, Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.model import Model
 from agent.tradeoff.tables import Population
-from agent.vault.ledger import knowledge_in
 from tests.decision.drawn import QUERIES, World, model_of, worlds
 from tests.decision.made import NAMES, PERSONS
 
@@ -82,6 +81,16 @@ def test_the_fewer_share_the_rest_the_fewer_sets_are_allowed(
     ]
     fewest, fewer, all_ = map(feasible, worlds_)
     assert fewest <= fewer <= all_
+
+
+@given(worlds(), st.floats(0, 1))
+def test_the_rest_makes_no_guard_cheaper(world: World, share: float) -> None:
+    """It is independent of a guarded fact, given what the model has: the guard costs the same."""
+    few = world._replace(known=replace(world.known, share=share))
+    one, other = world.prepared().crowd, few.prepared().crowd
+    for guarded in range(PERSONS):
+        for mask in SETS:
+            assert one.guard_bits(guarded, mask) == other.guard_bits(guarded, mask)
 
 
 def test_a_fact_that_few_share_forbids_what_was_allowed() -> None:

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.decision.decide import decide
+from agent.decision.matching import share_of
 from agent.decision.replay import (
     MOST_PEOPLE,
     Codes,
@@ -17,6 +19,9 @@ from agent.decision.replay import (
     summary_of,
     worlds_of,
 )
+from agent.decision.request import Knowledge, Request, people_left
+from agent.decision.terms import rulebook, terms_under
+from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.model import Model
 from tests.decision.histories import (
     HOSTS,
@@ -34,6 +39,7 @@ from tests.decision.histories import (
     tried,
 )
 from tests.decision.made import CARDS, NAMES, PERSONS
+from tests.decision.test_lacking import others
 
 
 @given(models, streams(), policies(), people)
@@ -226,6 +232,45 @@ def test_a_person_like_nobody_is_replayed_with_anybody() -> None:
     assert not worlds.alike
     assert len(worlds.rows) == MOST_PEOPLE
     assert all(worlds.code_at(0, name) == code for name, code in disclosed)
+
+
+@given(models, people, others("other", MODELS[0]), st.lists(st.booleans(), max_size=8), st.data())
+def test_what_other_models_told_counts_for_every_limit(
+    model: Model, person: Codes, other: Model, own: list[bool], data: st.DataObject
+) -> None:
+    """As the agent itself decides that knows it, fact by fact; and it is not decided anew."""
+    rules, concepts = policy("lambda = 0.01\nk = 3"), Concepts((model, other))
+    persons = other.attributes[: other.persons]
+    facts = tuple(
+        Meaning(each.concept, data.draw(st.sampled_from(each.values[1:]))) for each in persons
+    )
+    history = [
+        PastRequest(START, "a.example", QUERIES[place % 2], None, (), None if mine else facts)
+        for place, mine in enumerate(own)
+    ]
+    found = replay(history, rules, model, worlds_of(history, model, person), [other])
+    held: dict[str, str] = {}
+    for past in history:
+        if past.elsewhere is not None:
+            held |= {each.concept: each.value for each in past.elsewhere}
+            continue
+        known = [Meaning(*each) for each in held.items()]
+        told = (concepts.code(each, model) for each in known)
+        codes = tuple(sorted(each for each in told if each is not None))
+        knowledge = Knowledge(codes, share=share_of(known, model, concepts))
+        request = Request(past.query, past.recipient)
+        terms = terms_under(
+            rulebook(rules, model, [other]).match("a.example", "", START.date()), model
+        )
+        decision = decide(request, terms, knowledge, model)
+        outcome = next(found)
+        assert {name for name, _ in outcome.newly_disclosed} == {*decision.disclosed}
+        sent = {name: person[name] for name in decision.disclosed if name in NAMES[:PERSONS]}
+        assert outcome.people_left.would_be == people_left(knowledge.with_facts(sent), model)
+        for name, code in sent.items():
+            attribute = model.attributes[model.index(name)]
+            held[name] = meaning_of(name, attribute.values[code], model).value
+    assert next(found, None) is None
 
 
 def test_a_value_is_looked_up_near_by() -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import msgspec
 from hypothesis import strategies as st
 
+from agent.decision.matching import knowledge_in
 from agent.decision.request import Fact, Knowledge
 from agent.model.concepts import Meaning
 from agent.model.model import Model
@@ -17,7 +18,7 @@ from agent.vault.disclosure_index import (
     PoolOf,
     Record,
 )
-from agent.vault.ledger import Ledger, knowledge_in
+from agent.vault.ledger import Ledger
 from tests.decision.events import Forgotten, Told
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.decision.matching import knowledge_in
 from agent.decision.request import Knowledge
 from agent.errors import DamagedVaultError
 from agent.model.concepts import Concepts, meaning_of
@@ -24,7 +25,6 @@ from agent.vault.disclosure_index import (
     decode,
     encode,
 )
-from agent.vault.ledger import knowledge_in
 from tests.decision.events import knowledge_of
 from tests.vault.doubles import ledger_of
 from tests.vault.histories import (

@@ -10,12 +10,13 @@ import pytest
 from msgspec import structs
 
 from agent.decision.decide import decide
+from agent.decision.matching import knowledge_in
 from agent.decision.request import Request
 from agent.decision.terms import Limits, Terms
 from agent.model.concepts import Concepts, meaning_of
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
-from agent.vault.ledger import Ledger, knowledge_in
+from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
 from tests.decision.made import NAMES, PERSONS, made_model
 from tests.vault.doubles import MemoryStore
