@@ -116,9 +116,9 @@ def _people(disclosures: Disclosures, model: Model) -> tuple[tuple[Codes, ...], 
     population = model.population
     names = [attribute.name for attribute in model.attributes[: model.persons]]
     agree = np.ones(population.rows, dtype=bool)
-    for index, name in enumerate(names):
-        if name in disclosures:
-            agree &= population.columns[index] == disclosures[name][1][-1]
+    told = ((at, disclosures[n][1][-1]) for at, n in enumerate(names) if n in disclosures)
+    for index, code in population.telling(told):
+        agree &= population.columns[index] == code
     alike = bool(agree.any())
     rows = np.flatnonzero(agree) if alike else np.arange(population.rows)
     count = min(len(rows), MOST_PEOPLE)

@@ -99,7 +99,8 @@ class AnonymitySet:
         self._population, self.cards, self._share = population, tuple(cards), share
         self.known = union(attribute for attribute, _ in known)
         agree = np.ones(population.rows, dtype=bool)
-        for attribute, code in known:
+        telling = population.telling(known)
+        for attribute, code in telling:
             agree &= population.columns[attribute] == code
         self._rows = rows = np.flatnonzero(agree)
         self._columns = population.columns.take(rows, axis=1) if known else population.columns
@@ -112,7 +113,7 @@ class AnonymitySet:
         self._surveyed: Hashable = None
         self._counted = population.weights is None and share >= 1
         self._expected_bits = population.people_bits + sum(
-            float(population.share_bits(attribute)[code]) for attribute, code in known
+            float(population.share_bits(attribute)[code]) for attribute, code in telling
         )
         self.people: float = len(rows)
         """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""

@@ -1,5 +1,6 @@
 """The two tables that everything is computed from: the rows of a query, and the population."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log2
@@ -101,6 +102,18 @@ class Population:
                 bits = np.log2(people / self.people)
             found = self._share_bits[attribute] = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
         return found
+
+    def telling(self, values: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the (attribute, code) pairs that tell people apart.
+
+        One left unspecified does not where every row specifies it: whoever keeps silent is not
+        among them, and may be any of them.
+        """
+        return [
+            (attribute, code)
+            for attribute, code in values
+            if code != UNSPECIFIED or self.share_bits(attribute)[code] > -np.inf
+        ]
 
     @cached_property
     def _share_bits(self) -> dict[int, Floats]:

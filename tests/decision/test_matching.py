@@ -149,3 +149,5 @@ def test_by_hand() -> None:
     assert share_of(facts, mine, Concepts((mine, alike))) == 0.5
     nobody = [Meaning("sex", "b"), Meaning("work", "b")]
     assert share_of(nobody, mine, Concepts((mine, alike))) == 0.0
+    silent = [Meaning("sex", "a"), Meaning("work", "o:unspecified")]  # all others say it
+    assert share_of(silent, mine, Concepts((mine, alike))) == 1.0

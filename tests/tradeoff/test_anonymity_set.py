@@ -1,6 +1,7 @@
 """Identifiability and guards are the definitions, person by person (DESIGN.md 2.2)."""
 
 from collections import defaultdict
+from dataclasses import replace
 from math import log2
 
 import numpy as np
@@ -32,6 +33,24 @@ def test_it_is_the_sum_over_answers(world: World, data: st.DataObject, k: int) -
             assert found == pytest.approx(expected, abs=1e-9), metric
         left = naive.people_left(world.population, mask | already, what)
         assert crowd.people_left(mask) == pytest.approx(left)
+
+
+@given(rich_worlds(), st.data(), METRIC, KS)
+def test_silence_tells_nobody_apart_where_everybody_in_the_data_speaks(
+    world: World, data: st.DataObject, metric: Metric, k: int
+) -> None:
+    """What is left unspecified there is known all the same, and costs nothing."""
+    codes = world.population.codes.copy()
+    silent = data.draw(st.integers(0, world.persons - 1))
+    codes[:, silent] = np.maximum(codes[:, silent], 1)
+    world = replace(world, population=replace(world.population, codes=codes))
+    what = tuple(pair for pair in data.draw(known(world)) if pair[0] != silent)
+    without, crowd = world.anonymity_set(what), world.anonymity_set((*what, (silent, 0)))
+    assert crowd.known == without.known | singleton(silent)
+    for mask in subsets(world.everything & ~singleton(silent)):
+        found = crowd.identifiability(mask | singleton(silent), metric, k)
+        assert found == without.identifiability(mask, metric, k)
+        assert crowd.people_left(mask) == without.people_left(mask)
 
 
 @given(rich_worlds(), st.data(), METRIC, KS)
