@@ -79,7 +79,7 @@ clean:
 
 # Each has its hash in the lockfile, and none runs a script of its own.
 .ci/node_modules/.package-lock.json: .ci/package-lock.json
-	@echo "make: installing web-ext into .ci/node_modules, once"
+	@echo "make: installing npm packages into .ci/node_modules, once"
 	@npm ci --prefix .ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
 .venv/.dev: .venv/.base

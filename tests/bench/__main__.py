@@ -8,6 +8,7 @@ PARTS = (
     "policies",
     "daemon",
     "relay",
+    "mcp",
     "browsers",
     "screens",
     "appending",
