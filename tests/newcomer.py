@@ -18,6 +18,7 @@ README = "\n".join((ROOT / each).read_text() for each in ("README.md", "examples
 COMMAND = re.compile(r"^    ([\w.].*?)(?: +#.*)?$", re.MULTILINE)
 LIVING = "Let it answer for you"
 BROWSING = "In your browser"
+ASSISTING = "In an assistant"
 DAEMON = "reticent daemon"
 EXPORTS = "exports.sh"
 SOCKETS = "reticent-trial/run"  # below the newcomer's home
