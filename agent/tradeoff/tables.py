@@ -109,11 +109,8 @@ class Population:
         One left unspecified does not where every row specifies it: whoever keeps silent is not
         among them, and may be any of them.
         """
-        return [
-            (attribute, code)
-            for attribute, code in values
-            if code != UNSPECIFIED or self.share_bits(attribute)[code] > -np.inf
-        ]
+        bits = self.share_bits
+        return [(i, code) for i, code in values if code or bits(i)[UNSPECIFIED] > -np.inf]
 
     @cached_property
     def _share_bits(self) -> dict[int, Floats]:

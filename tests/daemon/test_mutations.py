@@ -68,6 +68,7 @@ PLAIN = {
     "recipients": Plain("GET", "/v1/recipients"),
     "forget": Plain("POST", "/v1/forget", {"recipient": "search.example"}),
     "not_that": Plain("POST", "/v1/readings", {"query": "editor"}),
+    "corrections": Plain("GET", "/v1/readings"),
     "profile": Plain("GET", "/v1/profile"),
     "change_profile": Plain("POST", "/v1/profile", CHANGE),
     "attributes": Plain("GET", "/v1/attributes?recipient=a.example"),
