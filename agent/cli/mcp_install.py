@@ -11,11 +11,11 @@ from agent.cli.browser import system
 from agent.cli.mcp import check_extra
 from agent.cli.options import Answer, OneOf, answers, host, option
 from agent.cli.printing import listing, paragraph
-from agent.daemon.mcp_hosts import HOSTS, NAME, entry, members_of, with_entry
+from agent.daemon.mcp_hosts import HOST_PROGRAMS, NAME, entry, members_of, with_entry
 from agent.files import PRIVATE, check_way, private_folder, replace_bytes
 from policy.hosts import host_of
 
-BY_NAME = {each.name: each for each in HOSTS}
+BY_NAME = {each.name: each for each in HOST_PROGRAMS}
 
 
 @click.command()

@@ -25,7 +25,7 @@ State = Literal["absent", "installed", "differing", "unreadable"]
 Members = dict[str, Any]
 
 
-class Host(NamedTuple):
+class HostProgram(NamedTuple):
     """A program with an assistant in it.
 
     ``place``: of its file, below the user's own folder where it begins with a dot, else below
@@ -52,8 +52,8 @@ class Host(NamedTuple):
 
 
 CLAUDE, SERVERS = "claude.ai", "mcpServers"
-HOSTS = (
-    Host(
+HOST_PROGRAMS = (
+    HostProgram(
         "claude-desktop",
         "Claude Desktop",
         "Claude/claude_desktop_config.json",
@@ -61,9 +61,15 @@ HOSTS = (
         typed=False,
         recipient=CLAUDE,
     ),
-    Host("claude-code", "Claude Code", ".claude.json", SERVERS, typed=True, recipient=CLAUDE),
-    Host("vscode", "VS Code", "Code/User/mcp.json", "servers", typed=True, recipient="github.com"),
-    Host("cursor", "Cursor", ".cursor/mcp.json", SERVERS, typed=True, recipient="cursor.com"),
+    HostProgram(
+        "claude-code", "Claude Code", ".claude.json", SERVERS, typed=True, recipient=CLAUDE
+    ),
+    HostProgram(
+        "vscode", "VS Code", "Code/User/mcp.json", "servers", typed=True, recipient="github.com"
+    ),
+    HostProgram(
+        "cursor", "Cursor", ".cursor/mcp.json", SERVERS, typed=True, recipient="cursor.com"
+    ),
 )
 
 
@@ -71,7 +77,7 @@ HOSTS = (
 class Seen:
     """What a host's file says of us; ``entry``: our server as it stands there."""
 
-    host: Host
+    host: HostProgram
     path: Path
     state: State
     entry: Mapping[str, Any]
@@ -88,7 +94,9 @@ class Seen:
         return str(self.entry.get("command", ""))
 
 
-def entry(host: Host, recipient: str, interpreter: str, environment: Mapping[str, str]) -> Members:
+def entry(
+    host: HostProgram, recipient: str, interpreter: str, environment: Mapping[str, str]
+) -> Members:
     """Return our server as a host's file has it.
 
     Hosts pass on next to nothing of the user's ``environment``: what says where our folders and
@@ -123,7 +131,7 @@ def members_of(path: Path) -> Members:
     return whole
 
 
-def with_entry(whole: Members, host: Host, made: Members) -> str:
+def with_entry(whole: Members, host: HostProgram, made: Members) -> str:
     """Return the text of a host's file with our server in it, and all else as it is.
 
     What others have added to our server stays too. UsageError where there is no place for it.
@@ -139,7 +147,7 @@ def with_entry(whole: Members, host: Host, made: Members) -> str:
 
 def look_at_hosts(system: System, interpreter: str) -> Iterator[Seen]:
     """Yield what each host's file says of us."""
-    for host in HOSTS:
+    for host in HOST_PROGRAMS:
         path = host.path(system)
         try:
             servers = members_of(path).get(host.servers, {})

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from agent.daemon.browsers import System
-from agent.daemon.mcp_hosts import HOSTS, NAME, Host, look_at_hosts
+from agent.daemon.mcp_hosts import HOST_PROGRAMS, NAME, HostProgram, look_at_hosts
 from agent.paths import HOME
 from tests.cli.conftest import Run
 
-CODE = next(each for each in HOSTS if each.name == "claude-code")
-hosts = pytest.mark.parametrize("host", HOSTS, ids=[each.name for each in HOSTS])
+CODE = next(each for each in HOST_PROGRAMS if each.name == "claude-code")
+hosts = pytest.mark.parametrize("host", HOST_PROGRAMS, ids=[each.name for each in HOST_PROGRAMS])
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,9 @@ def system(home: Path, monkeypatch: pytest.MonkeyPatch) -> System:
 
 
 @hosts
-def test_it_shows_what_to_add_and_writes_nothing(run: Run, system: System, host: Host) -> None:
+def test_it_shows_what_to_add_and_writes_nothing(
+    run: Run, system: System, host: HostProgram
+) -> None:
     """What is shown is what it says to programs; beside it stands where that belongs."""
     record = run("mcp", "install", host.name, "--json").record
     assert (record["path"], record["written"]) == (str(host.path(system)), False)
@@ -41,7 +43,9 @@ def test_it_shows_what_to_add_and_writes_nothing(run: Run, system: System, host:
 
 
 @hosts
-def test_what_is_written_is_found_and_all_else_stays(run: Run, system: System, host: Host) -> None:
+def test_what_is_written_is_found_and_all_else_stays(
+    run: Run, system: System, host: HostProgram
+) -> None:
     """Also a second time, for another recipient."""
     path = host.path(system)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +66,7 @@ def test_what_is_written_is_found_and_all_else_stays(run: Run, system: System, h
 
 def test_a_new_file_is_its_owners(run: Run, system: System) -> None:
     """It may come to hold what others must not read."""
-    for host in HOSTS:
+    for host in HOST_PROGRAMS:
         run("mcp", "install", host.name, "--write")
         assert stat.S_IMODE(host.path(system).stat().st_mode) == 0o600
 

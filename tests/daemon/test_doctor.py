@@ -20,7 +20,7 @@ from agent.daemon.browsers import BROWSERS, System, install_manifests, look_at_m
 from agent.daemon.checks import Finding, Machine, State
 from agent.daemon.doctor import CHECKS, NAME, examine
 from agent.daemon.events import Bus
-from agent.daemon.mcp_hosts import HOSTS, entry, with_entry
+from agent.daemon.mcp_hosts import HOST_PROGRAMS, entry, with_entry
 from agent.daemon.service import files, write
 from agent.errors import DaemonError
 from agent.files import create_private
@@ -402,7 +402,7 @@ def test_programs_that_start_our_server_are_named(
     """Whether they can, for whom, and which are told to start something else."""
     [none] = found(here, "assistants")
     assert "reticent mcp install" in none.what
-    system, cursor = System(here.manager, here.environment), HOSTS[-1]
+    system, cursor = System(here.manager, here.environment), HOST_PROGRAMS[-1]
     path = cursor.path(system)
     path.parent.mkdir()
 

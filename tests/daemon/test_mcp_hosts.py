@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from agent.daemon.browsers import System
 from agent.daemon.mcp_hosts import (
-    HOSTS,
+    HOST_PROGRAMS,
     LARGEST,
     NAME,
-    Host,
+    HostProgram,
     entry,
     look_at_hosts,
     members_of,
@@ -35,9 +35,9 @@ JSON = st.recursive(
     max_leaves=8,
 )
 MADE = {"command": "/usr/bin/python3", "args": ["mcp"]}
-BY_NAME = {each.name: each for each in HOSTS}
+BY_NAME = {each.name: each for each in HOST_PROGRAMS}
 SERVERS = st.dictionaries(st.text(), st.dictionaries(st.text(), JSON, max_size=3), max_size=3)
-HOSTS_NAMED = st.sampled_from(HOSTS)
+HOSTS_NAMED = st.sampled_from(HOST_PROGRAMS)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def system() -> Iterator[System]:
         yield System("systemd", {"HOME": str(folder)})
 
 
-def put(host: Host, system: System, text: str) -> Path:
+def put(host: HostProgram, system: System, text: str) -> Path:
     """Write a host's file."""
     path = host.path(system)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def put(host: Host, system: System, text: str) -> Path:
 
 @given(whole=st.dictionaries(st.text(), JSON, max_size=4), servers=SERVERS, host=HOSTS_NAMED)
 def test_all_that_is_there_stays(
-    whole: dict[str, Any], servers: dict[str, Any], host: Host
+    whole: dict[str, Any], servers: dict[str, Any], host: HostProgram
 ) -> None:
     """Every other member with its value, in its place; and of our own what others have added."""
     before = {**whole, host.servers: servers}
@@ -120,9 +120,9 @@ def test_an_empty_file_or_none_has_nothing(system: System) -> None:
         members_of(path)
 
 
-@pytest.mark.parametrize("host", HOSTS, ids=[each.name for each in HOSTS])
+@pytest.mark.parametrize("host", HOST_PROGRAMS, ids=[each.name for each in HOST_PROGRAMS])
 @pytest.mark.parametrize("manager", ["systemd", "launchd"])
-def test_each_host_has_its_file(host: Host, manager: Any) -> None:  # noqa: ANN401  (a literal)
+def test_each_host_has_its_file(host: HostProgram, manager: Any) -> None:  # noqa: ANN401  (a literal)
     """Below the user's own folder, or where they keep their configuration."""
     plain = host.path(System(manager, {"HOME": "/home/u"}))
     assert plain.is_relative_to("/home/u")
@@ -154,7 +154,8 @@ def test_an_entry_says_where_our_things_lie() -> None:
 def test_what_is_configured_is_seen(system: System) -> None:
     """As it would be written now, in another way, not at all, or nobody can tell."""
     made = {
-        each.name: entry(each, "own.example", sys.executable, system.environment) for each in HOSTS
+        each.name: entry(each, "own.example", sys.executable, system.environment)
+        for each in HOST_PROGRAMS
     }
     put(BY_NAME["claude-desktop"], system, "{}")
     put(BY_NAME["vscode"], system, "// mine\n{}")
