@@ -6,6 +6,7 @@ but what the user says there passes through the host. Source: the protocol's rev
 """
 
 import logging
+import signal
 from collections import deque
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,7 +31,7 @@ from agent.wire.base import LONGEST_QUERY
 from agent.wire.client import Client
 from agent.wire.decide import Ask
 
-SECONDS = 30.0  # of silence; then nothing is told
+SECONDS = 10.0  # of silence; then nothing is told
 LATEST = 100  # answers that are kept, to say again what was told
 ABOUT = (
     "Reticent keeps the user's private facts on their machine, and tells the few of them that make "
@@ -146,7 +147,10 @@ def server_for(assistant: Assistant) -> Server:
 def serve(socket: Path, recipient: str) -> None:
     """Answer an assistant over the standard input and output, until the input ends.
 
-    Nothing is logged: hosts keep what their servers write.
+    Nothing is logged: hosts keep what their servers write. Ctrl-C ends the process at once: nothing
+    is left to do, and the thread that waits for input could not be told.
     """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     logging.disable(logging.CRITICAL)
     server_for(Assistant(socket, recipient)).run("stdio")

@@ -1,6 +1,7 @@
 """`reticent mcp` in a process of its own: only frames of the protocol leave it, whatever comes."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -178,6 +179,19 @@ def test_a_host_that_goes_in_between_ends_it(live: Live, after: int) -> None:
         assert b"Traceback" not in stream(process.stderr).read()
         for pipe in (process.stdout, process.stderr):
             stream(pipe).close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_at_once(live: Live, number: signal.Signals) -> None:
+    """While it waits for its host, which may keep the pipe open."""
+    with server(live, "signal.example") as process:
+        stream(process.stdin).write(json.dumps(modern(1, TOLD, {})).encode() + b"\n")
+        stream(process.stdin).flush()
+        assert json.loads(stream(process.stdout).readline())["id"] == 1
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == -number
+        _, logged = process.communicate(timeout=PATIENCE)
+        assert logged == b""
 
 
 def test_who_is_no_host_is_refused_at_the_start(live: Live) -> None:
