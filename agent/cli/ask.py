@@ -18,7 +18,7 @@ from agent.wire.what_if import Weighed, WhatIf
 from agent.words.figures import apart, bits, listed, of_whom, people
 from agent.words.notices import sent_to
 from agent.words.outcomes import WHY_NOTHING, why, write_policy
-from agent.words.titles import NONE, Titles, read_as, titled, value_title
+from agent.words.titles import NONE, Titles, read_as, titled, titles_in, value_title
 
 COLUMNS = (wide("fact"), Column("sent"), numeric("gain"), numeric("cost"), wide("why", 24))
 MEASURES = map(numeric, ("bits", "cost", "people"))
@@ -103,6 +103,7 @@ def attached_page(
     summary = attached.summary
     if summary is None:  # as of what was not decided, which is an error
         return ""
+    titles = titles_in(summary.model, titles)
     unset = listed(titled(attached.unspecified, titles))
     lines = [("read as", read_as(summary.read_as))]
     if attached.attributes:

@@ -13,9 +13,9 @@ from agent.cli.prompts import agree
 from agent.errors import nearest
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
 from agent.wire.records import Corrected, Entry, Forget, Handled, Held, NotThat, Recipient
-from agent.words.figures import HELPS, LEFT, bits, counted, moment, people
+from agent.words.figures import HELPS, LEFT, bits, counted, moment, of_whom, people
 from agent.words.notices import FORGOTTEN, corrected, held, inferred, outcome_of, who_know
-from agent.words.titles import NONE, facts, read_as, titled, value_title
+from agent.words.titles import NONE, facts, read_as, titled, titles_in, value_title
 
 LEDGER = (
     numeric("entry"),
@@ -88,7 +88,7 @@ def ledger(*, recipient: str | None, after: int | None, limit: int | None, as_js
     for each in entries:
         if as_json and each.kind == "disclosed":
             click.echo(history_line(each))
-        what = "; ".join(facts(each.disclosed, titles)) or "nothing"
+        what = "; ".join(facts(each.disclosed, titles_in(each.model, titles))) or "nothing"
         what = FORGOTTEN if each.kind == "forgotten" else what
         texts = (str(each.number), moment(each.at), each.recipient, each.query)
         rows.append((*texts, "" if each.read_as is None else read_as(each.read_as), what))
@@ -130,13 +130,14 @@ def list_(*, recipient: str | None, limit: int, explain: bool) -> Answer:
         found: list[Handled] = client.call("requests", recipient=recipient, limit=limit)
         titles = titles_of(client)
     note_latest(len(found), limit, "requests")
-    rows, last = [], dict[str, list[str]]()
+    rows, last = [], dict[str, tuple[str, list[str]]]()
     for each in found:
         what = outcome_of(each, titles)
         if each.disclosed:  # which need not be read twice
-            again = last.get(each.pool) == each.disclosed and not each.waiting
+            now = each.model, each.disclosed
+            again = last.get(each.pool) == now and not each.waiting
             what = "the same facts again" if again else what
-            last[each.pool] = each.disclosed
+            last[each.pool] = now
         number = str(each.number) if each.number > 0 else ""
         texts = (number, moment(each.at), each.recipient, each.query, what)
         meant = "" if each.read_as is None else read_as(each.read_as)
@@ -157,12 +158,13 @@ def recipients() -> Answer:
     with door() as client:
         found: list[Recipient] = client.call("recipients")
         titles = titles_of(client)
-    rows = []
+    rows, mixed = [], len({each.among for each in found}) > 1
     for each in found:
         sites = "" if each.sites == [each.pool] else f": {', '.join(each.sites)}"
         name = f"{each.pool}{sites}{' (blocked)' if each.blocked else ''}"
         facts_ = ", ".join(titled(each.held, titles)) or "nothing"
         now, counts = people(each.people_left), [past.people_left for past in each.history]
+        now = of_whom(each.people_left, each.among) if mixed else now
         if counts != [each.people_left]:
             now = " ".join(filter(None, (people(counts[0]), sparkline(counts, each.people), now)))
         rows.append((name, f"{each.requests:,}", facts_, now))

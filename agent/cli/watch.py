@@ -21,7 +21,7 @@ from agent.wire.records import Entry, Handled
 from agent.wire.state import Event, Status
 from agent.words.figures import counted, moment
 from agent.words.notices import asks, brought, model_line, running, sent, why_nothing
-from agent.words.titles import NONE, UNSPECIFIED, Titles
+from agent.words.titles import NONE, UNSPECIFIED, Titles, titles_in
 
 LOCKED = "the vault is locked: `reticent unlock` shows more"
 UNSAID = {"query", "at", "kind"}  # of a review
@@ -67,7 +67,7 @@ def of_entry(entry: Entry, titles: Titles) -> Notice:
     details |= {"disclosed": names, "unspecified": unset}
     details |= {"utility_bits": gain, "people_left": left}
     figures = brought(gain, left)
-    what = sent(names, titles, unset) + (f"; {figures}" if figures else "")
+    what = sent(names, titles_in(entry.model, titles), unset) + (f"; {figures}" if figures else "")
     return Notice("answer", entry.at, f"Sent to {entry.recipient}: {what}.", details)
 
 

@@ -52,7 +52,8 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         largest = _entry(decision, values, people, context, now)
         means = tuple(travel.means[name] for name in largest.persons)
         context.vault.ledger.check(structs.replace(largest, means=means))
-    review = agent.consent.note(decision, ruling, ask, now)  # consent: the answer leaves without it
+    # consent: the answer leaves without it
+    review = agent.consent.note(decision, ruling, ask, now, model.id)
     agent.sources.noted(ask, now)
     if review is not None:
         agent.bus.publish("review", review.id)

@@ -22,7 +22,6 @@ from agent.wire import records
 from agent.wire.base import LATEST_ENTRIES, made
 from agent.wire.decide import ReadAs
 from agent.words.figures import listed
-from agent.words.titles import titled
 from policy.hosts import ANYBODY, host_of
 from policy.rules import SIGN
 
@@ -92,8 +91,9 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
     """Return what a recipient or group holds; UsageError where it is neither."""
     in_use = agent.rules.active
     ledger, pool = opened(agent).ledger, in_use.pool(recipient)
-    model = _counted_by(agent, pool, now)
     index = ledger.disclosures
+    steps = [each for each in index.steps if in_use.pool_of(each.site) == pool]
+    model = _counted_by(agent, pool, steps, now)
     found = index.pool(pool, in_use.pool_of)
     facts = sorted(
         (*index.concepts.label(Meaning(concept, fact.value)), fact.since)
@@ -119,8 +119,17 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
     )
 
 
-def _counted_by(agent: Agent, pool: str, now: datetime) -> Model:
-    """Return the model by which people are counted: the policy's for a pool, or the shipped one."""
+def _counted_by(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> Model:
+    """Return the model by which people are counted: the one that decided last for a pool.
+
+    ``steps``: of the pool. Where it is gone, the policy's for the pool, or the shipped one. What a
+    model lacks of what others told makes its people fewer, so one number is enough.
+    """
+    last = max((each.number for each in steps if each.people_left is not None), default=None)
+    entry = None if last is None else opened(agent).ledger.entry(last)
+    models = {each.id: each for each in agent.usable_models(now)}
+    if isinstance(entry, Disclosure) and entry.model in models:
+        return models[entry.model]
     try:
         return agent.model_for(agent.rules.active.hosts_of(pool)[0], "", now)
     except (ModelError, UsageError):
@@ -151,13 +160,12 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
     before = vault.profile.values()
     usable = agent.usable_models(now)
     after = _changed(agent, wanted, before, usable, now)
-    differs = differing(before, after)
+    differs, changed = differing(before, after), _by_concept(before, after, concepts)
     if differs and not wanted.dry_run:
         vault.profile.keep(after)
         agent.consent.unset(_unset(before, after))
-        names, count = [*dict.fromkeys(name for _, name in differs)], vault.ledger.count
-
-        titles = {each.name: each.title for model in usable for each in model.attributes}
+        known, count = concepts.facts(), vault.ledger.count
+        titles = {each: known[each].title if each in known else each for each in changed}
 
         def put_back() -> str:
             """Restore the values, and say who was sent others since then."""
@@ -167,17 +175,17 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
             agent.bus.publish("profile")
             sent = dict[str, dict[str, None]]()
             for _, site, facts in vault.ledger.disclosures.new_facts_after(count):
-                told = [concepts.label(concepts.current(Meaning(*fact)))[0] for fact in facts]
-                if new := titled([name for name in told if name in names], titles):
+                told = (concepts.current(Meaning(*fact)).concept for fact in facts)
+                if new := [titles[each] for each in told if each in titles]:
                     sent.setdefault(agent.rules.active.pool_of(site), {}).update(dict.fromkeys(new))
             if not sent:
                 return "None of it was sent in the meantime."
             each = "; ".join(f"{pool} was sent {listed(new)}" for pool, new in sorted(sent.items()))
             return f"{ALREADY_SENT[:-1]}: {each}."
 
-        shown = listed(titled(names, titles)) if len(names) <= MOST_NAMED else f"{len(names)} facts"
+        several = f"{len(titles)} facts"
+        shown = listed(titles.values()) if len(titles) <= MOST_NAMED else several
         agent.consent.changed(f"Changed {shown} in your profile", put_back)
-    changed = _by_concept(before, after, concepts)
     stale = vault.ledger.disclosures.holders(changed, pool_of)
     return records.Changed(
         done=not wanted.dry_run,
@@ -388,7 +396,7 @@ def thinned(moments: Sequence[records.Moment], most: int = MOST) -> list[records
 def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> records.Recipient:
     """Return what there is to see of a pool; ``steps``: of the ledger, all that are about it."""
     index, in_use = opened(agent).ledger.disclosures, agent.rules.active
-    model, found = _counted_by(agent, pool, now), index.pool(pool, in_use.pool_of)
+    model, found = _counted_by(agent, pool, steps, now), index.pool(pool, in_use.pool_of)
     concepts = index.concepts
     disclosed = [step for step in steps if step.people_left is not None]
     sites = sorted({step.site for step in disclosed})
@@ -405,7 +413,7 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
             if left is None:  # the ledger has no number, and most have forgotten all
                 past = index.pool(pool, in_use.pool_of, number + 1 if linked else 0)
                 left = people_left(knowledge_in(past, model, step.at, concepts=concepts), model)
-            if left != before:
+            if left != before and left <= model.people:  # more were counted by another model
                 yield records.Moment(at=step.at, people_left=left)
             before = left
 

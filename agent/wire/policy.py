@@ -127,7 +127,8 @@ class Review(Message, frozen=True, kw_only=True):
     """What waits for the user: attributes ruled `ask`, or a recipient that offers to use some.
 
     ``more_bits``, ``people_left``: what they would add, and who would be left with them;
-    ``search``: where a recipient that offers says that it is searched, null where it does not.
+    ``search``: where a recipient that offers says that it is searched, null where it does not;
+    ``model``: whose names these are, empty for an offer.
     """
 
     id: int
@@ -141,6 +142,7 @@ class Review(Message, frozen=True, kw_only=True):
     people_left: float | None = None
     prompted: bool = True
     search: str | None = None
+    model: str = ""
 
 
 class Verdict(Message, frozen=True, kw_only=True):

@@ -37,12 +37,14 @@ class Handled(_Past, frozen=True, kw_only=True):
 
     ``number``: of its entry in the ledger, below 0 where it carried nothing and so has none: such
     requests are remembered until the vault is locked. ``disclosed``: names, those that are not
-    set too; ``pool``: who remembers it, by the policy as it is now.
+    set too; ``pool``: who remembers it, by the policy as it is now;
+    ``model``: that decided, whose names these are.
     """
 
     kind: Literal["disclosed", "nothing", "forgotten"]
     pool: str
     code: Code = "answered"
+    model: str = ""
     disclosed: list[str] = field(default_factory=list)
     waiting: int = 0
 

@@ -27,6 +27,7 @@ from agent.words.titles import (
     quoted,
     read_as,
     titled,
+    titles_in,
     value_title,
 )
 
@@ -71,7 +72,7 @@ def verdict_of(handled: Handled, titles: Titles = NONE) -> str:
     to = whom(handled)
     if handled.kind == "nothing":
         return f"Sent nothing to {to}: {why_nothing(handled)}."
-    return sent_to(to, handled.disclosed, titles, handled.people_left)
+    return sent_to(to, handled.disclosed, titles_in(handled.model, titles), handled.people_left)
 
 
 def sent_to(
@@ -100,12 +101,12 @@ def outcome_of(handled: Handled, titles: Titles = NONE) -> str:
     if handled.kind == "nothing":
         return f"nothing: {why_nothing(handled)}"
     waiting = f"; {handled.waiting} waiting" if handled.waiting else ""
-    return ", ".join(titled(handled.disclosed, titles)) + waiting
+    return ", ".join(titled(handled.disclosed, titles_in(handled.model, titles))) + waiting
 
 
 def asks(review: Review, titles: Titles = NONE) -> str:
     """Return what waits for approval as a question, with what it would bring."""
-    names = listed(titled(review.names, titles))
+    names = listed(titled(review.names, titles_in(review.model, titles)))
     if review.kind == "offer":
         where = "" if review.search is None else f" for searches at {review.search}"
         return f"{review.recipient} asks for {names}{where}"
@@ -130,7 +131,8 @@ def how_long(lasting: Lasting, days: int | None = None) -> str:
 
 def settled(review: Review, verdict: Verdict, titles: Titles = NONE) -> str:
     """Return what the user decided about a review, for whom and for how long."""
-    names = listed(titled(verdict.names or review.names, titles))
+    named = verdict.names or review.names
+    names = listed(titled(named, titles_in(review.model, titles)))
     long, approved = how_long(verdict.lasting, verdict.days), verdict.decided == "approve"
     if review.kind == "offer":
         long = long if verdict.days else "from now on"

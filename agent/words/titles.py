@@ -111,6 +111,13 @@ def titled(names: Iterable[str], titles: Titles = NONE) -> list[str]:
     return [titles.get(name, name) for name in names]
 
 
+def titles_in(model: str, titles: Titles) -> Titles:
+    """Return titles by the names that a model has: two models may call different facts alike."""
+    start = f"{model}."
+    own = {name[len(start) :]: title for name, title in titles.items() if name.startswith(start)}
+    return {**titles, **own}
+
+
 def in_order(values: Iterable[str]) -> list[str]:
     """Return values from low to high, what is not specified first and what is other last."""
     found = [*values]

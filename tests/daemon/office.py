@@ -48,7 +48,7 @@ class Office:
         """Decide a request of a recipient that holds nothing, and note it."""
         decision, _, ruling = self.decided(host, query, model)
         ask = Ask(query=query, recipient=host)
-        new = self.consent.note(decision, ruling, ask, self.now)
+        new = self.consent.note(decision, ruling, ask, self.now, model.id)
         self.consent.answered(decision, ruling)
         return decision, new
 

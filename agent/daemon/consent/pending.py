@@ -234,10 +234,13 @@ class PendingConsent:
         """Return the terms with the user's preferences for a pool applied."""
         return applied(terms, self._state.preferences, pool)
 
-    def note(self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime) -> Review | None:
+    def note(
+        self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime, model: str
+    ) -> Review | None:
         """Queue what waits, also where the answer cannot be recorded then: it was asked for.
 
-        Returns the review if it is new, or may be shown as a prompt from now on.
+        ``model``: that decided. Returns the review if it is new, or may be shown as a prompt from
+        now on.
         """
         pending = decision.pending
         if pending is None:
@@ -254,6 +257,7 @@ class PendingConsent:
             pool=ruling.pool,
             names=names,
             query=ask.query,
+            model=model,
             more_bits=None if denied else pending.figures.utility - decision.figures.utility,
             people_left=None if denied else pending.figures.people_left,
         )

@@ -42,7 +42,7 @@ from agent.wire.records import Corrected, Entry, Handled
 from agent.wire.state import EventKind
 from agent.words.figures import listed
 from agent.words.notices import corrected, overridden, settled, whom
-from agent.words.titles import Titles, titled
+from agent.words.titles import Titles, titled, titles_in
 
 LATEST = 200  # requests that are asked for once all are known
 UNSEEN = ("the request was out of view", "it is shown now: press the key again")
@@ -286,10 +286,13 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Choose for how long, and for whom."""
         await self._choose(subject)
 
+    def _named(self, review: Review) -> list[str]:
+        return titled(review.names, titles_in(review.model, self._titles))
+
     async def _choose(self, subject: Subject) -> None:
         """Ask for how long, and for whom; Enter alone changes nothing."""
         if isinstance(subject, Review):
-            asked = f"Send {listed(titled(subject.names, self._titles))} to {whom(subject)}?"
+            asked = f"Send {listed(self._named(subject))} to {whom(subject)}?"
         else:
             change = self._tried().change.words(self._titles)
             asked = f"{change}, to {whom(subject)}: for how long, and for whom?"
@@ -306,7 +309,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
             await self._choose(subject)
             return
         found = [each for each in self._waits if each.pool == subject.pool]
-        names = titled(dict.fromkeys(name for each in found for name in each.names), self._titles)
+        names = dict.fromkeys(name for each in found for name in self._named(each))
         asked = f"Send everything that waits for {whom(subject)}: {listed(names)}?"
         answers = [("Once, with the next request", ONCE), ("Always", ALWAYS)]
         picked = await self._pick(asked, answers)

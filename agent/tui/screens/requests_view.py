@@ -16,7 +16,7 @@ from agent.wire.what_if import Weighed, WhatIf
 from agent.words.figures import alike, bits, counted, listed, people
 from agent.words.notices import GONE, asks, how_long, took_effect, verdict_of, whom, why_nothing
 from agent.words.outcomes import breaks
-from agent.words.titles import NONE, Titles, read_as, titled
+from agent.words.titles import NONE, Titles, read_as, titled, titles_in
 
 Only = Literal["all", "waiting", "disclosed", "nothing"]
 ONLY: Mapping[Only, str] = {
@@ -95,7 +95,8 @@ def arranged(
         if wanted.only not in ("all", "nothing" if kind == "forgotten" else kind):
             return False
         names = item.names if isinstance(item, Review) else (*item.disclosed, item.code)
-        parts = (item.recipient, item.pool, item.query, *names, *titled(names, titles))
+        shown = titled(names, titles_in(item.model, titles))
+        parts = (item.recipient, item.pool, item.query, *names, *shown)
         text = " ".join(parts).casefold()
         return all(word in text for word in words)
 
@@ -180,7 +181,7 @@ def outcome(item: Subject, titles: Titles = NONE, again: Collection[int] = ()) -
     """Return what happened to a request, or what waits, in one short sentence."""
     if isinstance(item, Review):
         verb = "Asks for" if item.kind == "offer" else "Waits for your approval:"
-        return f"{verb} {listed(titled(item.names, titles))}"
+        return f"{verb} {listed(titled(item.names, titles_in(item.model, titles)))}"
     if item.kind == "forgotten":
         return "You marked it as having forgotten everything"
     if item.kind == "nothing":
