@@ -6,7 +6,7 @@ what was asked, and less for what only may be: that can be sent when it is asked
 sent cannot be taken back.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -33,7 +33,7 @@ FEWEST = 3  # queries, whose mean says nothing of another one
 QUERIES = 24  # the most to plan for; a model remembers the utilities of 32
 PRIOR = 30.0  # requests that the model's own shares of the queries count as
 REST = 0.3  # of what the rest gains counts: most of it can be sent once it is asked for
-OWN_ROWS = 100.0  # rows with which a query counts as much as the mean of many queries
+OWN_ROWS = 50.0  # rows with which a query counts as much as the mean of many queries
 LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less is noise
 
 
@@ -88,7 +88,7 @@ def objective_of(prepared: Prepared, reading: Reading | None) -> DisclosureObjec
     """Return the objective that chooses the set for a reading; None: for the mean of all."""
     model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
     if reading is not None:
-        uses = mixed(reading, pooled_uses if prepared.terms.plans else uses_of, model)
+        uses = mixed(reading, model)
         computed = None if prepared.terms.plans else uses.computed
         return DisclosureObjective(uses, crowd, settings, computed)
     nobodys = replace(settings, own=None)  # what is remembered outlives the request
@@ -138,7 +138,7 @@ def _planned(prepared: Prepared, query: int) -> Choice:
     cost now. What waits for the user would be in the plan with a yes, and helps this request.
     ``query``: the surest of the reading, whose use of the plan is the answer.
     """
-    uses = mixed(prepared.reading, pooled_uses, prepared.model)
+    uses = mixed(prepared.reading, prepared.model)
     objective = objective_of(prepared, prepared.reading)
 
     def best(mask: int, plan: Plan, options: int) -> tuple[int, ...]:
@@ -175,7 +175,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     """
     model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
     shares, mean = _shares(prepared), _mean(model)
-    demands = [Demand(pooled_uses(each, model), share) for each, share in shares.items()]
+    demands = [Demand(uses_of(each, model), share) for each, share in shares.items()]
     rest = 1 - sum(shares.values())
     if mean is None or rest < ROUNDING:
         demands.append(Demand(QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes), {}), 0.0))
@@ -187,20 +187,18 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     return Plan(plan(demands, prices, scope), shares, prices)
 
 
-def mixed(
-    reading: Reading, uses: Callable[[int, Model], QueryPlanner], model: Model
-) -> QueryPlanner:
+def mixed(reading: Reading, model: Model) -> QueryPlanner:
     """Return the utility of what a text means: sum of pi_q U_q over its candidates (DESIGN.md 2.9).
 
-    ``uses``: U_q. What is certain has the query's own. In whatever order the candidates come, they
-    are added in that of the model.
+    What is certain has the query's own. In whatever order the candidates come, they are added in
+    that of the model.
     """
     if reading.certain is not None:
-        return uses(reading.certain, model)
+        return uses_of(reading.certain, model)
     parts = sorted(reading.candidates, key=lambda each: each.query)
 
     def made() -> QueryPlanner:
-        each_query = [uses(each.query, model) for each in parts]
+        each_query = [uses_of(each.query, model) for each in parts]
         weights = [each.probability for each in parts]
         masks = set[int].intersection(*({*each.computed} for each in each_query))
         return QueryPlanner(
@@ -212,48 +210,39 @@ def mixed(
             },
         )
 
-    return model.remember((mixed, uses, *parts), made)
+    return model.remember((mixed, *parts), made)
 
 
 def uses_of(query: int, model: Model) -> QueryPlanner:
-    """Return what a query makes of sets of attributes, as far as it was computed."""
-    return model.remember(
-        (QueryPlanner, query),
-        lambda: QueryPlanner(
-            lambda: model.utility(query), len(model.attributes), model.computed_utilities(query)
-        ),
-    )
+    """Return what a query makes of sets of attributes, drawn towards the mean of all queries.
 
-
-def pooled_uses(query: int, model: Model) -> QueryPlanner:
-    """Return the same, pooled with the mean of all queries: few rows are mostly noise.
-
-    As in the James-Stein estimator (Efron and Morris 1975), by the share of noise and by
-    (Q - 3) / (Q - 1), for Q queries: not at all where there are three or fewer. On the developer
-    survey and on a synthetic log as much of U is noise as is true of the query at 50 to 150 rows,
-    for sets of one to four attributes, which is OWN_ROWS. What the best of many sets owes to luck
-    its prices say: the query's own part has them, the mean has none. Without pairs too little is
-    known of the mean, and nothing is pooled.
+    Few rows are mostly noise. As in the James-Stein estimator (Efron and Morris 1975), by the share
+    of noise and by (Q - 3) / (Q - 1), for Q queries: not at all where there are three or fewer. On
+    the developer survey and on a synthetic log as much of U is noise as is true of the query at 50
+    to 150 rows, for sets of one to four attributes; with OWN_ROWS what is promised is what people
+    held out get on these, on the time use survey and on samples of all three. What the best of many
+    sets owes to luck its prices say: the query's own part has them, the mean has none. Without
+    pairs too little is known of the mean, and nothing is pooled.
     """
+    mean, count = _mean(model), len(model.attributes)
     queries, rows = len(model.queries), model.queries[query].rows
-    mean = _mean(model)
-    if mean is None:
-        return uses_of(query, model)
-    share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
-    weights = np.array([1 - share, share])
 
     def made() -> QueryPlanner:
-        stored = model.tables.singles.utilities_of(query)
+        stored = model.computed_utilities(query)
+        if mean is None:
+            return QueryPlanner(lambda: model.utility(query), count, stored)
+        share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
+        weights = np.array([1 - share, share])
         return QueryPlanner(
             lambda: MeanUtility((model.utility(query), mean.utility), weights),
-            len(model.attributes),
+            count,
             {
                 mask: (1 - share) * bits + share * mean.computed[mask]
                 for mask, bits in stored.items()
             },
         )
 
-    return model.remember((pooled_uses, query), made)
+    return model.remember((QueryPlanner, query), made)
 
 
 class _Mean(NamedTuple):

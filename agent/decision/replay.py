@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agent.decision.choice import mixed, uses_of
+from agent.decision.choice import mixed
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context, matched
 from agent.decision.matching import knowledge_in
@@ -292,7 +292,7 @@ def bits_of(query: str, names: Iterable[str], model: Model) -> float:
     """
     reading = model.read(query)
     mask = union(model.index(name) for name in names)
-    return 0.0 if reading.query is None else mixed(reading, uses_of, model).value(mask)
+    return 0.0 if reading.query is None else mixed(reading, model).value(mask)
 
 
 class _Answer(NamedTuple):

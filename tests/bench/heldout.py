@@ -1,4 +1,4 @@
-"""What a model promises about people it has not seen, and what they get."""
+"""What decisions promise about people a model has not seen, and what they get."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,13 +16,19 @@ from agent.build.log.source import source_of
 from agent.build.observe import Observations, in_half_a, observe
 from agent.build.options import BuildOptions, TableFiles
 from agent.build.read import open_tables
-from agent.build.shrinkage import fit
+from agent.build.shrinkage import Fitted, fit
 from agent.build.validate import Trial, heldout_bits, mean, validate
+from agent.decision.choice import FEWEST as FEWEST_QUERIES
+from agent.decision.choice import OWN_ROWS
 from agent.lab.synth.log import write_log
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
+from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.search import maximise
-from agent.tradeoff.tables import Population
+from agent.tradeoff.sets import pairs, singleton
+from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.utility import MeanUtility, Priced
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DATA = EXAMPLES / "data" / "so2017"
@@ -98,33 +104,62 @@ def _table(name: str, seen: Observations) -> Iterator[str]:
             counts = tuple(table[side] for table in people.request_counts)
             crowd = AnonymitySet(Population(people.codes[side], weights, counts), seen.cards)
             places = np.linspace(0, len(seen.queries) - 1, QUERIES).astype(int)
-            for place in np.unique(places).tolist():
-                for trade_off, kept in _tried(seen.queries[place], side, rows, crowd):
-                    by_trade_off[trade_off].append(kept)
+            queries = [seen.queries[each] for each in np.unique(places).tolist()]
+            built = [each for query in queries if (each := _built(query, side, rows, crowd))]
+            for trade_off, kept in _tried(built, crowd):
+                by_trade_off[trade_off].append(kept)
         yield from _lines(f"{name}, {rows or 'all'} rows", by_trade_off)
 
 
-def _tried(
+class Built(NamedTuple):
+    """A query as a model has it, its rows and those of people held out, and which rows it has."""
+
+    fitted: Fitted
+    rows: int
+    both: QueryRows
+    trained: NDArray[np.bool_]
+
+
+def _built(
     query: Observed, side: NDArray[np.bool_], rows: int | None, crowd: AnonymitySet
-) -> Iterator[tuple[float, Kept]]:
-    """Yield what became of a query that is built from so many rows of one half, by trade-off."""
+) -> Built | None:
+    """Return a query that is built from so many rows of one half of the people."""
     chosen = side if rows is None else _cut(query, side, rows)
     training, both = query.part(chosen), query.part(chosen | ~side)
     if training is None or both is None:
-        return
+        return None
     fitted = fit(training.rows, crowd, "louo", None)
-    columns = row_columns(both.rows, crowd.cards)
-    trained = chosen[both.people][both.rows.user]
-    for trade_off in TRADE_OFFS:
-        objective = fitted.objective.at(trade_off)
-        mask = maximise(objective, "lls").mask
-        groups = columns.groups(np.arange(len(trained)), mask)
-        got = heldout_bits(both.rows, trained, fitted.shrinkage, groups)
-        if got is not None:
-            level = got - trade_off * objective.identifiability_cost(mask)
-            size = len(training.rows.user)
-            yield trade_off, Kept(size, objective.utility(mask), got, level)
     fitted.objective.forget()
+    trained = chosen[both.people][both.rows.user]
+    return Built(fitted, len(training.rows.user), both.rows, trained)
+
+
+def _tried(built: list[Built], crowd: AnonymitySet) -> Iterator[tuple[float, Kept]]:
+    """Yield what became of each query by trade-off, pooled with their mean as decisions are."""
+    count, sizes = len(crowd.cards), np.array([each.rows for each in built], np.float64)
+    utilities = [each.fitted.utility for each in built]
+    few = [singleton(each) for each in range(count)], [*pairs(count)]
+    ones, twos = (
+        np.array([[each.value(mask) for mask in masks] for each in utilities]) for masks in few
+    )
+    mean = Pairwise(sizes @ ones / sizes.sum(), sizes @ twos / sizes.sum())
+    noise = max(0, len(built) - FEWEST_QUERIES) / max(1, len(built) - 1)
+    for each in built:
+        columns = row_columns(each.both, crowd.cards)
+        prices = each.fitted.prices
+        own = each.fitted.utility if prices is None else Priced(each.fitted.utility, prices)
+        share = noise * OWN_ROWS / (each.rows + OWN_ROWS)
+        uses = MeanUtility((own, mean), np.array([1 - share, share])) if share else own
+        for trade_off in TRADE_OFFS:
+            settings = Settings((1 << count) - 1, (0.0,) * count, trade_off)
+            objective = DisclosureObjective(uses, crowd, settings)
+            mask = maximise(objective, "lls").mask
+            groups = columns.groups(np.arange(len(each.trained)), mask)
+            got = heldout_bits(each.both, each.trained, each.fitted.shrinkage, groups)
+            if got is not None:
+                level = got - trade_off * objective.identifiability_cost(mask)
+                yield trade_off, Kept(each.rows, objective.utility(mask), got, level)
+        each.fitted.utility.forget()
 
 
 def _cut(query: Observed, side: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:

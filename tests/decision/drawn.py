@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from agent.decision.choice import pooled_uses
+from agent.decision.choice import uses_of
 from agent.decision.context import Context, Prepared, prepare
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
@@ -58,10 +58,7 @@ class World(NamedTuple):
         query, case, model = self.model.match(self.request.query), self.prepared(), self.model
         if self.terms.mode == "standing" or query is None:
             return DisclosureObjective(model.mean_utility(), case.crowd, case.settings)
-        if self.terms.plans:
-            return DisclosureObjective(pooled_uses(query, model), case.crowd, case.settings)
-        computed = model.computed_utilities(query)
-        return DisclosureObjective(model.utility(query), case.crowd, case.settings, computed)
+        return DisclosureObjective(uses_of(query, model), case.crowd, case.settings)
 
     def mask(self, names: tuple[str, ...]) -> int:
         """Return a set of names as a mask."""

@@ -1,7 +1,7 @@
 """What a text means as a mixture of known queries: the laws of DESIGN.md 2.9 for decisions."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.choice import choice_of, mixed, planned, pooled_uses, uses_of
+from agent.decision.choice import choice_of, mixed, planned, uses_of
 from agent.decision.context import Context, prepare
 from agent.decision.decide import Decision, decide, decide_context
 from agent.decision.request import EPOCH, Holdings, Knowledge, Request
@@ -17,7 +17,6 @@ from agent.decision.terms import Limits, Terms
 from agent.model.model import Model
 from agent.model.reading import LEAST, MOST, NOTHING, Candidate, Reading
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.utility import Function
 from tests.decision.drawn import World, worlds
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
@@ -27,7 +26,6 @@ TEXT = "what might that be"
 MANY = made_model(3, queries=5)
 FEW = made_model(4, queries=2)
 SETS = range(1 << len(CARDS))
-Uses = Callable[[int, Model], QueryPlanner]
 PLANNED = Terms(mode="planned", trade_off=0.05)
 
 
@@ -55,11 +53,11 @@ def decided(text: Reading, terms: Terms, model: Model = MANY, **more: object) ->
     return decide_context(Context(Request(TEXT), terms, model=model, reading=text, **given_))  # type: ignore[arg-type]
 
 
-@given(readings(), st.sampled_from([uses_of, pooled_uses]))
-def test_a_text_is_worth_what_its_queries_are(text: Reading, uses: Uses) -> None:
+@given(readings())
+def test_a_text_is_worth_what_its_queries_are(text: Reading) -> None:
     """Against the sum over the candidates, for every set; what is none of them adds nothing."""
-    found = mixed(text, uses, MANY)
-    parts = [(each.probability, uses(each.query, MANY)) for each in text.candidates]
+    found = mixed(text, MANY)
+    parts = [(each.probability, uses_of(each.query, MANY)) for each in text.candidates]
     for mask in SETS:
         assert found.value(mask) == pytest.approx(sum(p * u.value(mask) for p, u in parts))
         assert found.value(mask) <= found.limit + 1e-12
@@ -73,9 +71,9 @@ def test_a_text_is_worth_what_its_queries_are(text: Reading, uses: Uses) -> None
 def test_utility_is_linear_in_the_probabilities(text: Reading, factor: float) -> None:
     """Half as probable, half as useful."""
     some = tuple(Candidate(each.query, each.probability * factor) for each in text.candidates)
-    less = mixed(replace(text, candidates=some), uses_of, MANY)
+    less = mixed(replace(text, candidates=some), MANY)
     for mask in SETS:
-        whole = mixed(text, uses_of, MANY).value(mask)
+        whole = mixed(text, MANY).value(mask)
         assert less.value(mask) == pytest.approx(factor * whole, abs=1e-12)
 
 
@@ -85,7 +83,7 @@ def test_a_certain_reading_is_the_query_itself(world: World) -> None:
     model, query = world.model, world.model.match(world.request.query)
     if query is None:
         return
-    assert mixed(Reading.exact(query), uses_of, model) is uses_of(query, model)
+    assert mixed(Reading.exact(query), model) is uses_of(query, model)
     told = replace(world.context(), reading=Reading.exact(query))
     assert decide_context(told) == world.decided()
 
@@ -96,7 +94,7 @@ def test_the_best_set_is_that_of_the_mixture(text: Reading, metric: str, most: i
     limits = Limits(per_request=most)
     terms = Terms(trade_off=0.3, metric=metric, algorithm="exhaustive", limits=limits)  # type: ignore[arg-type]
     case = prepare(Context(Request(TEXT), terms, Knowledge(), MANY, reading=text))
-    parts = [(each.probability, MANY.utility(each.query)) for each in text.candidates]
+    parts = [(each.probability, uses_of(each.query, MANY)) for each in text.candidates]
     plain = DisclosureObjective(
         Function(lambda mask: sum(p * u.value(mask) for p, u in parts)), case.crowd, case.settings
     )

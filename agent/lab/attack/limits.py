@@ -17,7 +17,7 @@ from agent.lab.attack.workers import Run, traces
 from agent.lab.charts import Chart, Finding, Panel, Series, table
 
 TITLE = "Limits for models whose rows stand for many people"
-KS, RISKS = (300, 500, 1000, 2000), (0.0005, 0.001, 0.002)
+KS, RISKS = (300, 500, 700, 1000, 2000), (0.0005, 0.001, 0.002)
 VIOLATIONS = (0.0, 0.02, 0.05)  # shares of the people for whom k may fail
 HEAD = (
     *("limits", "a guess succeeds", "people left: 1, 5, 50 % have fewer"),
