@@ -223,11 +223,12 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
     view = view_of(file, used, recipient, query)
     note_unknown_query(query, used)
     ruling = view.ruling
+    called = {name for each in ruling.known.values() for name in each.names}
     matching = [
         rule
         for rule in view.of_file
         if not rule.is_over(view.today)
-        and any(view.reaches(rule, name) for name in (None, *view.titles))
+        and any(view.reaches(rule, name) for name in (None, *called))
     ]
     message = {
         "policy": view.policy.source,

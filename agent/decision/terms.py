@@ -1,5 +1,6 @@
 """The terms on which a person discloses something to a recipient, and those a policy sets."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -139,13 +140,12 @@ def _require(holds: bool, what: str, given: object, demand: str) -> None:  # noq
 
 def attributes_of(models: Iterable[Model], asked: Iterable[Model]) -> Attributes:
     """Return the attributes of the models asked about, each by all that any model calls it."""
-    names: dict[str, set[str]] = {}  # by concept
+    names, concepts = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for each in chain.from_iterable(model.attributes for model in models):
-        own = {each.name, each.concept} if NAME.fullmatch(each.concept) else {each.name}
-        names.setdefault(each.concept, set()).update(own)  # MODEL.NAME is in no rule
-    concepts: dict[str, set[str]] = {}
+        called = filter(NAME.fullmatch, (each.name, each.concept))  # MODEL.NAME is in no rule
+        names[each.concept].update(called)
     for each in chain.from_iterable(model.attributes for model in asked):
-        concepts.setdefault(each.name, set()).add(each.concept)
+        concepts[each.name].add(each.concept)
     return {
         name: Known(frozenset(found), frozenset(chain.from_iterable(map(names.__getitem__, found))))
         for name, found in concepts.items()

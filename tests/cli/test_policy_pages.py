@@ -1,9 +1,10 @@
 """`reticent policy explain` and `show`: what holds, by which rule, and over which."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from agent import Request, load_model, load_policy, terms_for
 from tests.cli.conftest import Run
 
 ORIGIN = ("rule", "from", "source", "line")
@@ -114,3 +115,25 @@ def test_rules_that_are_over_count_for_nothing(asked: Run, folder: Path) -> None
         (listed,) = asked("show", *ends).record["rules"]
         assert listed["expired"] == (days < 0)
     assert "rule 1, ends.toml:1 (expired)" in asked("show", "--policy", "ends.toml").out
+
+
+def test_a_rule_holds_at_every_door_by_what_another_model_calls_the_fact(
+    run: Run, tmp_path: Path
+) -> None:
+    """One on `gender`, by its name in so2017, is one on `sex` in atus; and it is named."""
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[attributes]\ngender = "never"\n')
+    asked = ("--policy", policy, "--recipient", "a.example", "--query", "find work as a nurse")
+    record = run("policy", "explain", *asked, "--json").record
+    assert record["attributes"]["sex"]["disclose"]["value"] == "never"
+    assert [each["rule"] for each in record["matching"]] == ["attributes.gender"]
+    shown = run("policy", "show", "--policy", policy, "--json").record
+    assert shown["attributes"]["sex"]["disclose"]["rule"] == "attributes.gender"
+    [checked] = run("policy", "check", policy, "--model", "atus", "--json").record["files"]
+    assert checked["remarks"] == []
+    changed = ("disclose=auto", "--attribute", "sex", "--policy", policy, "--json")
+    [wins] = run("policy", "set", *changed).record["wins"]
+    assert wins["by"]["rule"] == "attributes.gender"
+    request, model = Request("find work as a nurse", "a.example"), load_model("atus")
+    terms = terms_for(request, load_policy(policy), model, date(2027, 3, 1))
+    assert terms.excluded == {"sex"}

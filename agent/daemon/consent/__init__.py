@@ -24,7 +24,7 @@ from agent.errors import LockedError, RefusedError, UsageError
 from agent.wire.policy import Override, Review, Ruled, Verdict
 from agent.words.figures import listed
 from policy.hosts import host_of, site_of
-from policy.match import Rulebook, Ruling
+from policy.match import Rulebook
 from policy.precedence import GUARDED, Attributes, may
 from policy.rules import Policy
 
@@ -121,7 +121,7 @@ class Consent(PendingConsent):
         if policy is None:
             hint = "create one with `reticent init`, or write one by hand"
             raise UsageError("no policy is in use, so nothing is sent", hint)
-        ruling = _ruling(policy, wanted, now)
+        ruling = managed_rules.ruling_of(policy, wanted, now.date())
         for name in names:
             verdicts = ruling.attributes[name]
             if may(verdicts) == GUARDED:
@@ -240,7 +240,8 @@ class Consent(PendingConsent):
         preferences, policy = self._state.preferences, self._active().policy
         if wanted.is_written:
             return *self._write(wanted, now), written(preferences, wanted.names, pool)
-        ruling = None if policy is None else _ruling(policy, wanted, now)
+        today = now.date()
+        ruling = None if policy is None else managed_rules.ruling_of(policy, wanted, today)
         firm = frozenset[str]()
         if wanted.value not in DISCLOSE:
             firm = frozenset(wanted.names)
@@ -291,8 +292,3 @@ class Consent(PendingConsent):
 
     def _take(self, step: Step) -> None:
         self._state, self._step = step.after, step
-
-
-def _ruling(policy: Policy, wanted: Instruction, now: datetime) -> Ruling:
-    """Return what a policy rules of the request that an instruction is about."""
-    return Rulebook(policy, wanted.names).match(wanted.host, wanted.query, now.date())

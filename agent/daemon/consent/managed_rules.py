@@ -20,7 +20,7 @@ from agent.wire.policy import Disclose, Ruled
 from policy.audit import called
 from policy.edit import Entry, free_name, parsed, with_attribute, with_rule, without_rule
 from policy.hosts import HostPattern, site_of
-from policy.match import Rulebook
+from policy.match import Rulebook, Ruling
 from policy.precedence import Verdict
 from policy.rules import SIGN, Layer, Policy, Pools, is_group
 from policy.toml_scan import comments, lines_of
@@ -280,10 +280,15 @@ def _without_ours(policy: Policy, wanted: Instruction) -> Policy:
     return replace(policy, rules=tuple(rules))
 
 
+def ruling_of(policy: Policy, wanted: Instruction, today: date) -> Ruling:
+    """Return what a policy rules of the request that an instruction is about."""
+    return Rulebook(policy, wanted.names).match(wanted.host, wanted.query, today)
+
+
 def _ruled(policy: Policy, wanted: Instruction, today: date) -> dict[str, Verdict]:
-    """Return what is ruled of each of the names, for the request that an instruction is about."""
-    ruling = Rulebook(policy, wanted.names).match(wanted.host, wanted.query, today)
-    return {name: ruling.attributes[name]["disclose"] for name in wanted.names}
+    """Return what is ruled of each of its names."""
+    ruled = ruling_of(policy, wanted, today).attributes
+    return {name: ruled[name]["disclose"] for name in wanted.names}
 
 
 def _commented(before: str, after: str) -> str:
