@@ -154,8 +154,9 @@ class Life:
             self.model.attributes[self.model.index(name)].values.index(value)
             for name, value in told
         ]
-        why = answer.summary.because if answer.summary else []
-        said = repr((answer.code, why))  # the reasons too are nobody's own
+        summary = answer.summary
+        why = (summary.because, summary.pending, summary.titles) if summary else ()
+        said = repr((answer.code, why))  # reasons and what waits too are nobody's own
         return Step(said, tuple(name for name, _ in told), tuple(codes))
 
     def _after(self, event: Event, pool: str) -> None:
