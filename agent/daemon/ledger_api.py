@@ -235,18 +235,14 @@ def _implied(
     """Return what changes without being named, as it will be."""
     names = {*wanted.set, *wanted.unset, *chain.from_iterable(wanted.models.values())}
     known = concepts.facts()
-    others = {
-        concept: value
-        for concept, value in changed.items()
-        if concept in known and not any(map(known[concept].called, names))
-    }
     return [
         records.Implied(
-            name=known[concept].name,
-            title=known[concept].title,
+            name=fact.name,
+            title=fact.title,
             value=None if value is None else concepts.label(Meaning(concept, value))[1],
         )
-        for concept, value in others.items()
+        for concept, value in changed.items()
+        if (fact := known.get(concept)) and not any(map(fact.called, names))
         if value is not None or not wanted.replace
     ]
 

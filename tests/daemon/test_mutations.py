@@ -67,7 +67,7 @@ PLAIN = {
     "knowledge": Plain("GET", "/v1/knowledge/search.example"),
     "recipients": Plain("GET", "/v1/recipients"),
     "forget": Plain("POST", "/v1/forget", {"recipient": "search.example"}),
-    "not_that": Plain("POST", "/v1/readings", {"query": "editor"}),
+    "not_that": Plain("POST", "/v1/readings", {"query": "version control"}),  # not as TOLD
     "corrections": Plain("GET", "/v1/readings"),
     "profile": Plain("GET", "/v1/profile"),
     "change_profile": Plain("POST", "/v1/profile", CHANGE),
