@@ -113,14 +113,15 @@ def knowledge_in(
 ) -> Knowledge:
     """Return what a pool holds, in the codes of a model, and how few share the rest of it.
 
-    ``queries``: the latest of the pool, and how often each came, as `DisclosureIndex.queries` has
-    them; one that the model does not know is left out. ``concepts``: the models that are installed,
-    by default this one alone. A fact that the model cannot tell counts in ``share``.
+    ``queries``: beside those that it counts itself, the latest of the pool, and how often each
+    came, as `DisclosureIndex.queries` has them; one that the model does not know is left out.
+    ``concepts``: the models that are installed, by default this one alone. A fact that the model
+    cannot tell counts in ``share``.
     """
     concepts = Concepts((model,)) if concepts is None else concepts
     facts = [Meaning(concept, fact.value) for concept, fact in found.held.items()]
     codes = [code for code in (concepts.code(fact, model) for fact in facts) if code is not None]
-    times = defaultdict[int, float](float)
+    times = defaultdict[int, float](float, found.times)
     for text, count in queries.items():
         query = model.match(text)
         if query is not None and count:

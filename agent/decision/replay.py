@@ -15,7 +15,7 @@ from agent.decision.choice import mixed
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context, matched
 from agent.decision.matching import knowledge_in
-from agent.decision.request import Holdings, Knowledge, Request, people_left
+from agent.decision.request import Holdings, Request, people_left
 from agent.decision.terms import rulebook, terms_under
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.model import Model
@@ -249,7 +249,7 @@ def replay(
             for holdings in parallel:
                 holdings[pool].add_facts(past.at, site, facts)
             continue
-        left = people_left(_known_to(actual[pool], past.at, model, concepts), model)
+        left = people_left(knowledge_in(actual[pool], model, past.at, concepts=concepts), model)
         request = Request(past.query, past.recipient, past.asked)
         protects_me = terms.limits.protect == "me"  # so that values decide
         known = {name: worlds.code_at(place, name) for name in persons}
@@ -257,7 +257,7 @@ def replay(
         answers = []
         for holdings, row in zip(parallel, worlds.rows, strict=True):
             own = {name: row[name] if code is None else code for name, code in known.items()}
-            held = _known_to(holdings[pool], past.at, model, concepts)
+            held = knowledge_in(holdings[pool], model, past.at, concepts=concepts)
             context = Context(request, terms, held, model, own if protects_me else None)
             decision = decide_context(context, brief=True)
             sent = {name: own[name] for name in decision.disclosed if name in own}
@@ -275,13 +275,6 @@ def _meant(codes: Iterable[tuple[str, int]], model: Model) -> list[Meaning]:
     pairs = ((model.index(name), code) for name, code in codes)
     known = ((model.attributes[at], code) for at, code in pairs if at < model.persons)
     return [meaning_of(each.name, each.values[code], model) for each, code in known]
-
-
-def _known_to(
-    holdings: Holdings[str], now: datetime, model: Model, concepts: Concepts
-) -> Knowledge:
-    known = knowledge_in(holdings, model, now, concepts=concepts)
-    return replace(known, queries=holdings.times)
 
 
 def bits_of(query: str, names: Iterable[str], model: Model) -> float:

@@ -151,17 +151,12 @@ def written(preferences: Preferences, names: Attributes, pool: str | None) -> Pr
 
     Where an earlier preference is about more than the pool, a new one excepts the pool from it.
     """
-    named = concepts_of(names)
+    named = dict.fromkeys(each for known in names.values() for each in sorted(known.concepts))
     left = tuple(each for each in preferences if each.concept not in named or not each.within(pool))
     wider = {each.concept for each in left if pool is not None and each.pool is None}
     return remembered(
         left, [Preference(each, pool, None, firm=True) for each in named if each in wider]
     )
-
-
-def concepts_of(names: Attributes) -> list[str]:
-    """Return the concepts of attributes, each once."""
-    return [*dict.fromkeys(each for known in names.values() for each in sorted(known.concepts))]
 
 
 def undone(preferences: Preferences, before: Preferences, after: Preferences) -> Preferences:
