@@ -79,13 +79,11 @@ def left_text(found: Mapping[Line, Figures]) -> str:
             Column(f"others {each}" if place == 0 else each, right=True)
             for place, each in enumerate(shares)
         ),
-        Column(f"{PEOPLE} left", right=True),
     )
     rows = [
         [
             line.name,
             *(f"{number:,}" for numbers in each.left for number in numbers),
-            f"{each.many.mean:.0%}",
         ]
         for line, each in found.items()
     ]
