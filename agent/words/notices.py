@@ -32,7 +32,7 @@ from agent.words.titles import (
 )
 
 MOST_NAMED = 6  # recipients, or attributes, in one sentence
-UNSAID = "Answer these too, or others may learn that you did not say."
+UNSAID = "Answer too, or others may learn that you did not say."
 GONE = "Data already sent cannot be recalled."
 FORGOTTEN = "marked as having forgotten everything"
 NO_VAULT = "No vault yet: `reticent init` creates one."
