@@ -207,7 +207,7 @@ def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: 
     """What is unspecified is a fact as well; of what nobody knows there is no table."""
     said = page(run, "knows", "@weather")
     assert said.startswith("weather.example knows 2 facts about you. To it, you blend in with 20")
-    assert "It also knows that you did not specify hobby." in said
+    assert "It also knows what you did not say: hobby." in said
     assert "region coast 2026-03-02" in said
     fake.handlers["knowledge"] = says(changed(HELD, values={}, since={}, recent=0))
     assert page(run, "knows", "weather.example") == "weather.example knows nothing about you."

@@ -54,7 +54,7 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
     ]
     assert shown["unspecified"] == [{"name": "gender", "value": "not said", "why": WORTH_IT}]
     assert shown["facts"] == [
-        "To a.example, 1,234 people still look like you.",
+        "To a.example, about 1,200 people still look like you.",
         "1 more fact waits for your approval.",
     ]
     assert shown["figures"] == [
