@@ -14,9 +14,9 @@ COMMAND = 'reticent model decide --query "what could I do this weekend with two 
 ROWS = 12  # lines of the table that are drawn
 PICTURE = Path(__file__).with_name("terminal.svg")
 
-COLUMNS = 80
 CHARACTER = 8.4  # width in pixels at FONT_SIZE
 FONT_SIZE, LINE, MARGIN = 14, 19, 16
+UNBROKEN = "\N{NO-BREAK SPACE}"  # of other spaces in a row, a viewer shows one
 FONTS = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 
 
@@ -35,13 +35,14 @@ def picture() -> str:
 
 def drawn(lines: list[str]) -> str:
     """Return an SVG of lines of text, of which the first stands out."""
-    width, height = round(COLUMNS * CHARACTER) + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
+    columns = max(map(len, lines))
+    width, height = round(columns * CHARACTER) + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
     size = f'width="{width}" height="{height}"'
     font = f'font-family="{FONTS}" font-size="{FONT_SIZE}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {size}>',
         f'<rect {size} rx="8" fill="#1b1f27"/>',
-        f'<g {font} fill="#d7dce4" xml:space="preserve">',
+        f'<g {font} fill="#d7dce4">',
         *_texts(lines),
         "</g>",
         "</svg>",
@@ -57,7 +58,7 @@ def _texts(lines: list[str]) -> Iterator[str]:
             down, length = MARGIN + LINE * number + FONT_SIZE, len(line) * CHARACTER
             yield (
                 f'<text x="{MARGIN}" y="{down}" textLength="{length:.1f}"{colour}>'
-                f"{escape(line)}</text>"
+                f"{escape(line).replace(' ', UNBROKEN)}</text>"
             )
 
 
