@@ -11,11 +11,11 @@ from traceback import extract_tb
 
 import click
 
-from agent import __version__
 from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.options import sees_terminal
 from agent.cli.printing import as_usage_error, show
+from agent.cli.version import show_version
 from agent.errors import LockedError, ReticentError, UsageError, nearest, reason
 from agent.paths import paths
 
@@ -83,7 +83,14 @@ class Program(Commands):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     epilog=f"With {DEBUG}=1 in the environment, a defect shows its traceback.",
 )
-@click.version_option(__version__, prog_name="reticent")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_version,
+    help="Show the version and the models, and exit.",
+)
 @click.pass_context
 def program(context: click.Context) -> None:
     """Attach few enough facts to a request to stay one of many.

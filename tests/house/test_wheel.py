@@ -11,6 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 from agent.daemon.extension import SOURCE
+from examples import write_man_page
 from tests.house.test_dependencies import closure
 from tests.house.tree import ROOT, ran
 
@@ -79,9 +80,23 @@ def test_the_wheel_holds_the_browser_extension_once(wheel: Path) -> None:
 
 
 def test_the_wheel_holds_nothing_of_the_checkouts_own(wheel: Path) -> None:
-    """Tests and examples stay here."""
-    rooms = {Path(name).parts[0] for name in ZipFile(wheel).namelist()}
+    """Tests and examples stay here, but for the man page, which goes where `man` finds it."""
+    names = ZipFile(wheel).namelist()
+    (page,) = [each for each in names if Path(each).parts[0].endswith(".data")]
+    assert page.endswith(".data/data/share/man/man1/reticent.1")
+    rooms = {Path(name).parts[0] for name in names if name != page}
     assert {room for room in rooms if not room.endswith(".dist-info")} <= {"agent", "policy"}
+
+
+def test_the_man_page_is_what_help_says() -> None:
+    """Of every command; `python -m examples.write_man_page` writes it anew."""
+    assert write_man_page.PAGE.read_text() == write_man_page.page(), str(write_man_page.__doc__)
+    text = write_man_page.PAGE.read_text().replace("\\-", "-")
+    for command in ("ask", "browser install", "daemon run", "policy try", "vault key add"):
+        assert f'.SS "reticent {command} ' in text
+    assert [line for line in text.splitlines() if line.startswith(("'", ". "))] == []
+    assert str(ROOT) not in text
+    assert str(Path.home()) not in text
 
 
 def test_the_command_that_runs_is_the_installed_one(installed: Path) -> None:

@@ -1,0 +1,89 @@
+"""Writes examples/reticent.1, the man page, from what `--help` says of each command.
+
+Run `python -m examples.write_man_page` after you change that; the wheel installs the page.
+"""
+
+import re
+from collections.abc import Iterator
+from inspect import cleandoc
+from pathlib import Path
+
+import click
+
+from agent import __version__
+from agent.cli.main import program
+
+PAGE = Path(__file__).with_name("reticent.1")
+ENVIRONMENT = {
+    "RETICENT_HOME": "A folder that holds the policy, the vault, the models and the sockets. By"
+    " default each lies where the system keeps such files.",
+    "NO_COLOR": "If set, nothing is printed in colour.",
+}
+
+
+def page() -> str:
+    """Return the man page in the macros of man(7)."""
+    context = click.Context(program, info_name="reticent", max_content_width=80)
+    lines = [
+        f'.TH RETICENT 1 "" "reticent {__version__}" "User Commands"',
+        *(".SH NAME", r"reticent \- decide which few facts about you a request may carry"),
+        *(".SH SYNOPSIS", r"\fBreticent\fR [\fIoptions\fR] [\fIcommand\fR ...]"),
+        *(".SH DESCRIPTION", *_text(program.help), *_text(program.epilog)),
+        *(".SH OPTIONS", *_options(program, context)),
+        *(".SH COMMANDS", *_commands(program, context)),
+        ".SH ENVIRONMENT",
+    ]
+    for name, text in ENVIRONMENT.items():
+        lines += [".TP", rf"\fB{name}\fR", _escaped(text)]
+    lines += [".SH EXIT STATUS", "0 if all went well, 2 for what was named wrongly, else 1."]
+    return "\n".join(lines) + "\n"
+
+
+def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
+    """Yield a section for each command below a group that has no commands of its own."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
+            continue
+        inner = click.Context(command, info_name=name, parent=context)
+        if isinstance(command, click.Group):
+            yield from _commands(command, inner)
+        else:
+            pieces = [inner.command_path, *command.collect_usage_pieces(inner)]
+            yield from (f'.SS "{_escaped(" ".join(pieces))}"', *_text(command.help))
+            yield from _options(command, inner)
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[str]:
+    """Yield each option of a command with its help; --help, which all have, once at the top."""
+    for each in command.params if context.parent else command.get_params(context):
+        shown = each.get_help_record(context)
+        if isinstance(each, click.Option) and shown is not None:
+            yield from (".TP", rf"\fB{_escaped(shown[0])}\fR", _escaped(shown[1]))
+
+
+def _text(help_: str | None) -> Iterator[str]:
+    """Yield the paragraphs of a help; click's mark for one whose lines stay as they are is gone."""
+    for paragraph in filter(None, re.split(r"\n{2,}", cleandoc(help_ or ""))):
+        lines = paragraph.partition("\f")[0].splitlines()
+        if lines and lines[0] == "\b":
+            yield from (".PP", ".nf", *map(_escaped, lines[1:]), ".fi")
+        elif lines:
+            yield from (".PP", *map(_escaped, lines))
+
+
+def _escaped(text: str) -> str:
+    r"""Return a text in which nothing is a command of roff(7), and a hyphen can be copied."""
+    plain = (
+        text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq").replace('"', r"\(dq")
+    )
+    return re.sub(r"^(?=\.)", r"\\&", plain)
+
+
+def main() -> None:
+    """Write it."""
+    PAGE.write_text(page())
+
+
+if __name__ == "__main__":
+    main()
