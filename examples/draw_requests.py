@@ -27,7 +27,6 @@ from agent.wire.decide import Ask
 from agent.wire.state import Status, Unlock
 
 PICTURE = Path(__file__).with_name("requests.svg")
-PROFILE = Path(__file__).with_name("profile.toml")
 RETICENT = [sys.executable, "-m", "agent.cli"]
 POLICY = """\
 preset = "balanced"
@@ -55,7 +54,7 @@ def picture() -> str:
 @contextmanager
 def _daemon(told: Mapping[str, str]) -> Iterator[None]:
     """Have a daemon run that has answered all requests."""
-    make = ["init", "--passphrase-stdin", "--profile", str(PROFILE)]
+    make = ["init", "--passphrase-stdin", "--profile", "demo"]
     secret = PASSPHRASE.encode()
     subprocess.run([*RETICENT, *make], input=secret, env=told, check=True, capture_output=True)  # noqa: S603  (ours)
     places = paths(told)

@@ -16,6 +16,8 @@ from tests.wire.fake import short_folder
 
 README = "\n".join((ROOT / each).read_text() for each in ("README.md", "examples/GUIDE.md"))
 COMMAND = re.compile(r"^    ([\w.].*?)(?: +#.*)?$", re.MULTILINE)
+INSTALLING = "Install"
+LEAVING = "Upgrade and remove it"
 LIVING = "Let it answer for you"
 BROWSING = "In your browser"
 ASSISTING = "In an assistant"
@@ -36,7 +38,9 @@ def commands(title: str) -> list[str]:
 @contextmanager
 def home_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield the empty home of a newcomer, in whose `reticent` the sockets lie."""
-    with short_folder() as home:
+    with short_folder() as folder:
+        home = folder / "Zoë's home"
+        home.mkdir()
         for name in OF_PLACES:
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("HOME", str(home))
@@ -46,10 +50,10 @@ def home_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield home
 
 
-def typed(command: str) -> str:
+def typed(command: str, folder: Path = ROOT) -> str:
     """Run a command in a shell, with a passphrase for whoever asks; return what it printed.
 
-    What it exports is there in every shell from then on.
+    ``folder``: where it is typed. What it exports is there in every shell from then on.
     """
     if command.startswith("export "):
         with Path(os.environ["BASH_ENV"]).open("a") as file:
@@ -62,7 +66,7 @@ def typed(command: str) -> str:
         text=True,
         check=False,
         timeout=WAIT,
-        cwd=ROOT,
+        cwd=folder,
     )
     assert (done.returncode, "error" in done.stderr) == (0, False), (command, done.stderr)
     return done.stdout

@@ -82,6 +82,7 @@ def install(manager: services.Manager, *, only_print: bool) -> Answer:
 
     If the system's service manager does not answer, it shows you the commands to run.
     """
+    services.check_program(manager, sys.executable)
     units = written(manager)
     if only_print:
         pages = (f"{printable(str(each.path))}:\n\n{each.text}" for each in units)

@@ -11,6 +11,7 @@ from shutil import get_terminal_size
 import click
 
 from agent.cli.daemon_client import running
+from agent.cli.demo import PROFILE
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record, sees_terminal
 from agent.cli.printing import facts, note, paragraph, printable, told
@@ -36,6 +37,7 @@ from policy.read import preset_text
 PRESETS = ("generous", "balanced", "strict")
 PRESET = "balanced"
 REST, BACK = "-", "<"
+DEMO = "demo"  # in place of a file: the facts of `reticent demo`
 DOZEN = 12  # questions to begin with
 NARROW = 64  # columns that the recovery code and the question below it need
 STARTER = """\
@@ -283,7 +285,7 @@ def create_vault(at: Paths, passphrase: str, values: Values, *, keyring: bool) -
 @click.option("--keyring", is_flag=True, help="Keep a key in the desktop's keyring as well.")
 @option("--model", PATH, "M", "Add this model file, and decide with it.")
 @option("--preset", OneOf(PRESETS), None, f"The rules to start from. By default {PRESET}.")
-@option("--profile", PATH, "FILE", "A TOML file with your facts.")
+@option("--profile", PATH, f"FILE|{DEMO}", "A TOML file with your facts, or those of the demo.")
 @click.option("--no-values", is_flag=True, help="Ask for no facts.")
 @json_option
 def init(
@@ -379,7 +381,11 @@ def _tell_implied(named: Iterable[str], after: Values, models: Sequence[Model]) 
 def _read_values(file: Path | None, models: Sequence[Model]) -> Values:
     """Return the values in a file, of the models shipped and the one to decide with."""
     try:
-        given = {} if file is None else read_profile(read_bytes(file, LARGEST), models)
+        given: Mapping[str, Mapping[str, str]] = {}
+        if file == Path(DEMO) and not file.exists():
+            given = PROFILE
+        elif file is not None:
+            given = read_profile(read_bytes(file, LARGEST), models)
         values = planned({}, by_full_name(given), (), models)
     except UsageError as error:
         raise UsageError(error.what, error.hint, error.where or str(file)) from None

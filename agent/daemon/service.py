@@ -47,8 +47,7 @@ def files(manager: Manager, interpreter: str, environment: Mapping[str, str]) ->
     kept = {name: environment[name] for name in KEPT if environment.get(name)}
     if HOME in kept:
         kept[HOME] = str(paths(kept).config.parent)  # absolute
-    _check(interpreter, "\"'\\" if manager == "systemd" else "")
-    for text in kept.values():
+    for text in (interpreter, *kept.values()):
         _check(text)
     folder = place(manager, environment)
     command = [interpreter, "-P", "-m", "agent.cli", "daemon"]  # -P: not from where it is run
@@ -103,6 +102,11 @@ def _plist(command: list[str], kept: Mapping[str, str]) -> str:
     }
     head, mark, rest = plistlib.dumps(document).decode().partition("<plist")
     return head + _UNTRIED + mark + rest
+
+
+def check_program(manager: Manager, interpreter: str) -> None:
+    """Refuse an interpreter that the manager would not start, whose files are not to be written."""
+    _check(interpreter, "\"'\\" if manager == "systemd" else "")
 
 
 def _check(text: str, without: str = "") -> None:

@@ -13,6 +13,7 @@ import click
 import pytest
 
 from agent.cli import prompts
+from agent.cli.demo import PROFILE
 from agent.cli.init import ask_values, ask_written_down, chosen, most_useful
 from agent.errors import UsageError, VaultError
 from agent.model.concepts import Concepts
@@ -144,6 +145,19 @@ def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
     assert begin("--profile", file, "--preset", "strict").code == 0
     assert kept() == {"so2017": {"region": "west_europe"}}
     assert preset() == "strict"
+
+
+def test_the_demos_facts_need_no_file(
+    begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that follow are set too; a file that is called so comes first."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demo").write_text('[so2017]\nregion = "mars"\n')
+    assert "mars" in begin("--profile", "demo").refusal()[0]
+    (tmp_path / "demo").unlink()
+    assert begin("--profile", "demo").code == 0
+    for model, values in PROFILE.items():
+        assert values.items() <= kept()[model].items()
 
 
 def test_another_model_is_added_and_named(begin: Begin, village: Path, tmp_path: Path) -> None:

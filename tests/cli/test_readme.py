@@ -1,17 +1,12 @@
 """The README does what it says: its commands run, and its picture is what they print."""
 
-import json
 import re
 import runpy
 import shlex
-import tomllib
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from agent.cli.demo import PROFILE
 from agent.cli.main import outcome
 from tests.cli.conftest import builds
 from tests.house.tree import ROOT
@@ -19,14 +14,11 @@ from tests.newcomer import (
     ASSISTING,
     BROWSING,
     COMMAND,
-    DAEMON,
+    INSTALLING,
+    LEAVING,
     LIVING,
     README,
-    SOCKETS,
     commands,
-    daemon,
-    home_of,
-    typed,
 )
 
 COMMANDS = COMMAND.findall(README)
@@ -40,7 +32,7 @@ def test_its_commands_run_one_after_the_other(
     """In the folder of the checkout, as a newcomer would."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    told = {*STORY, *BROWSED, *ASSISTED}
+    told = {*STORY, *BROWSED, *ASSISTED, *commands(LEAVING)}
     ours = [each for each in COMMANDS if each.startswith("reticent ") and each not in told]
     assert len(ours) > 5
     for command in ours:
@@ -48,49 +40,18 @@ def test_its_commands_run_one_after_the_other(
         assert (code, capsys.readouterr().err) == (0, ""), command
 
 
-@pytest.fixture
-def newcomer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The empty home of somebody who has installed it; where their sockets lie."""
-    with home_of(monkeypatch) as home:
-        yield home / SOCKETS
-
-
-def test_its_story_of_a_daemon_is_true(newcomer: Path) -> None:
-    """Every command of it, as typed, in its order; the daemon goes on meanwhile."""
-    said = {}
-    with ExitStack() as ends:
-        for command in STORY:
-            if command == DAEMON:
-                ends.enter_context(daemon(newcomer))
-            else:
-                said[command] = typed(command)
-    first, second = (said[each] for each in STORY if "version control" in each)
-    header = "Shared-Attributes: int_dotnet=?0, dev_desktop=?0, int_java=?0, int_php=?0"
-    assert header in " ".join(first.split())
-    answer = json.loads(second)
-    assert (answer["code"], answer["id"], answer["unspecified"]) == ("answered", 2, [])
-    assert "int_dotnet" in answer["attributes"]
-    assert "interested in .NET" in next(
-        said[each] for each in STORY if each.startswith("reticent requests knows")
-    )
-
-
 def test_it_never_overwrites_what_its_reader_typed() -> None:
     """The fictional developer has a home of its own, and no value is an argument."""
     trial = STORY.index('export RETICENT_HOME="$HOME/reticent-trial"')
-    fictional = [each for each in COMMANDS if "profile.toml" in each]
+    fictional = [each for each in COMMANDS if "--profile" in each]
     assert fictional == [STORY[trial + 1]]
     assert [each for each in COMMANDS if each.startswith("reticent profile")] == []
 
 
-def test_its_profile_is_that_of_the_demo() -> None:
-    """One fictional person, not two."""
-    assert tomllib.loads((ROOT / "examples/profile.toml").read_text()) == PROFILE
-
-
 def test_its_other_commands_are_those_of_continuous_integration() -> None:
     """What is run there is what a newcomer is told."""
-    others = {each for each in COMMANDS if not each.startswith("reticent ")} - {*STORY, *BROWSED}
+    told = {*STORY, *BROWSED, *commands(INSTALLING)[:1], *commands(LEAVING)}  # and installed
+    others = {each for each in COMMANDS if not each.startswith("reticent ")} - told
     assert others == {"make demo", "make test"}
     assert others <= {*(ROOT / ".ci/run").read_text().splitlines()}
 

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from agent import __version__
-from agent.daemon.service import Manager, files, foreign, look_at_units, place, remove, write
+from agent.daemon.service import (
+    Manager,
+    check_program,
+    files,
+    foreign,
+    look_at_units,
+    place,
+    remove,
+    write,
+)
 from agent.errors import UsageError
 from agent.paths import paths
 
@@ -130,9 +139,10 @@ def test_the_command_is_ours_wherever_it_is_run(tmp_path: Path, home: dict[str, 
 @needs_systemd
 @pytest.mark.parametrize("name", ODDER)
 def test_a_program_with_quotes_is_refused(home: dict[str, str], name: str) -> None:
-    """As systemd does itself, but in a folder's name they are no trouble."""
+    """As systemd does itself. In a folder's name they are no trouble, nor to what removes it."""
     with pytest.raises(UsageError, match="a service file cannot hold this path"):
-        files("systemd", f"/opt/{name}", home)
+        check_program("systemd", f"/opt/{name}")
+    assert look_at_units(files("systemd", f"/opt/{name}", home)).present == ()
     write(files("systemd", sys.executable, {**home, "RETICENT_HOME": f"/opt/{name}"}))
     assert verified(place("systemd", home)) == ""
 

@@ -1,10 +1,5 @@
-"""The wheel alone is the whole product: it runs with the base dependencies, far from here."""
+"""The wheel has what a user needs, each once, and nothing else."""
 
-import os
-import sys
-import sysconfig
-import venv
-from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -12,46 +7,14 @@ import pytest
 
 from agent.daemon.extension import SOURCE
 from examples import write_man_page
-from tests.house.test_dependencies import closure
-from tests.house.tree import ROOT, ran
+from tests.house.tree import ROOT
+from tests.house.wheelhouse import built
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel from the checkout, without a network."""
-    folder = tmp_path_factory.mktemp("wheel")
-    ran(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
-    (built,) = folder.glob("*.whl")
-    return built
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the wheel and its base dependencies, nothing else, into an empty environment."""
-    home = tmp_path_factory.mktemp("installed")
-    venv.create(home, symlinks=True)
-    into = ("--python", home / "bin/python")
-    ran(sys.executable, "-m", "pip", *into, "install", "--no-deps", "--no-index", wheel)
-    site = Path(sysconfig.get_path("purelib", "venv", {"base": str(home)}))
-    (ours,) = distributions(name="reticent", path=[str(site)])
-    for needed in closure(ours.requires or []):
-        link(distribution(needed), site)
-    return home
-
-
-def link(needed: Distribution, site: Path) -> None:
-    """Make a distribution of the current environment importable from `site` too."""
-    for name in {file.parts[0] for file in needed.files or ()} - {"..", "__pycache__"}:
-        if not (site / name).exists():
-            (site / name).symlink_to(str(needed.locate_file(name)))
-
-
-def run(home: Path, program: str, *arguments: str) -> str:
-    """Run a program of the environment at `home` from there, and return what it printed."""
-    alone = {"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8"}
-    done = ran(home / "bin" / program, *arguments, check=False, cwd=home, env=alone)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    """Build the wheel from the checkout."""
+    return built(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.mark.parametrize(
@@ -97,23 +60,3 @@ def test_the_man_page_is_what_help_says() -> None:
     assert [line for line in text.splitlines() if line.startswith(("'", ". "))] == []
     assert str(ROOT) not in text
     assert str(Path.home()) not in text
-
-
-def test_the_command_that_runs_is_the_installed_one(installed: Path) -> None:
-    """The checkout is out of reach, and so is every extra."""
-    where = run(installed, "python", "-c", "import agent; print(agent.__file__)")
-    assert Path(where.strip()).is_relative_to(installed)
-    probe = "import importlib.util as u; print(u.find_spec('ibis'), u.find_spec('pytest'))"
-    assert run(installed, "python", "-c", probe).split() == ["None", "None"]
-
-
-def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
-    """The first thing that a newcomer does."""
-    assert run(installed, "reticent", "demo").strip()
-
-
-def test_the_answers_that_prices_come_from_are_read_in_the_wheel(installed: Path) -> None:
-    """They are data in the package, and need no extra."""
-    room = "agent.lab.questions.survey"
-    probe = f"import {room} as room; print(room.default_sensitivities(['daily', 'asked_before']))"
-    assert run(installed, "python", "-c", probe).startswith("{'asked_before': 0.")

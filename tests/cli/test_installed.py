@@ -1,0 +1,143 @@
+"""The wheel alone is the whole product: installed as the README says, its story is true.
+
+In an empty home, far from the checkout, with the base dependencies alone, and without a network:
+they come from wheels made of what is installed here.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from agent import __version__
+from tests.house.wheelhouse import built, fill
+from tests.newcomer import (
+    BROWSING,
+    DAEMON,
+    INSTALLING,
+    LEAVING,
+    LIVING,
+    README,
+    SOCKETS,
+    commands,
+    daemon,
+    home_of,
+    typed,
+)
+
+BASE = f"{sys.base_prefix}/bin/python3.{sys.version_info.minor}"
+INSTALL = commands(INSTALLING)[0]
+OTHERS = ("uv tool install", "python3 -m pip install --user")
+MAN = ".local/share/man/man1/reticent.1"
+OFFLINE = {
+    "PIP_BREAK_SYSTEM_PACKAGES": "1",  # the user's own are meant, in a home of the test's
+    "PIP_CONFIG_FILE": os.devnull,
+    "PIP_NO_COMPILE": "1",
+    "PIP_NO_INDEX": "1",
+    "UV_NO_CONFIG": "1",
+    "UV_NO_INDEX": "1",
+    "UV_OFFLINE": "1",
+    "UV_PYTHON_DOWNLOADS": "never",
+}
+# How, what pipx installs with, and the Python that it then runs in.
+PIPX = ".local/share/pipx/venvs/reticent/bin/python"
+WAYS = [
+    (INSTALL, "uv", PIPX),
+    (INSTALL, "pip", PIPX),
+    (INSTALL.replace("pipx install", OTHERS[0]), "", ".local/share/uv/tools/reticent/bin/python"),
+    (INSTALL.replace("pipx install", OTHERS[1]), "", BASE),
+]
+PROBE = """
+import importlib.util as u, agent, agent.lab.questions.survey as s
+print(agent.__file__, u.find_spec("tests"), s.default_sensitivities(["asked_before"]), sep="\\n")
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where the wheel lies that somebody has got; what it needs is in `needed` there."""
+    folder = tmp_path_factory.mktemp("wheel")
+    built(folder)
+    (folder / "needed").mkdir()
+    fill(folder / "needed")
+    return folder
+
+
+@pytest.fixture
+def home(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Have the empty home of somebody who has pipx and uv, and what the system has."""
+    with home_of(monkeypatch) as home:
+        for name in ("pipx", "uv"):
+            (tmp_path / name).symlink_to(Path(sys.executable).with_name(name))
+        search = (f"{home}/.local/bin", str(tmp_path), os.defpath)
+        monkeypatch.setenv("PATH", os.pathsep.join(search))
+        needed = str(folder / "needed")
+        for name, value in {"PIP_FIND_LINKS": needed, "UV_FIND_LINKS": needed, **OFFLINE}.items():
+            monkeypatch.setenv(name, value)
+        yield home
+
+
+def install(way: str, backend: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Type a command that installs it; this Python's pip is that of whoever has none."""
+    if backend:
+        monkeypatch.setenv("PIPX_DEFAULT_BACKEND", backend)
+    ours = f"{sys.executable} -m pip --python {BASE}"
+    typed(way.replace("python3 -m pip", ours), folder)
+
+
+@pytest.mark.parametrize(("way", "backend", "python"), WAYS, ids=["pipx", "pipx-pip", "uv", "pip"])
+def test_each_way_to_install_it_gives_the_whole_of_it(
+    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, way: str, backend: str, python: str
+) -> None:
+    """The command that runs is the installed one; its data and its man page are there."""
+    install(way, backend, folder, monkeypatch)
+    assert typed("reticent --version", home).startswith(f"reticent, version {__version__}\nmodel ")
+    where, tests, prices = typed(f"\"{python}\" -c '{PROBE}'", home).splitlines()
+    assert Path(where).is_relative_to(home)
+    assert (tests, prices.partition("0.")[0]) == ("None", "{'asked_before': ")
+    assert typed("reticent demo", home).strip()
+    assert (home / MAN).exists() == ("uv tool" not in way)
+
+
+def test_the_readmes_story_is_true_without_the_checkout(
+    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From installing it with pipx to taking it away; the user's own stays until it is purged."""
+    install(INSTALL, "", folder, monkeypatch)
+    said = {}
+    with ExitStack() as ends:
+        for command in commands(LIVING):
+            if command == DAEMON:
+                ends.enter_context(daemon(home / SOCKETS))
+            else:
+                said[command] = typed(command, home)
+        typed(commands(BROWSING)[0].replace("install", "install chromium firefox"), home)
+        first, second = (said[each] for each in said if "version control" in each)
+        header = "Shared-Attributes: int_dotnet=?0, dev_desktop=?0, int_java=?0, int_php=?0"
+        assert header in " ".join(first.split())
+        answer = json.loads(second)
+        assert (answer["code"], answer["id"], answer["unspecified"]) == ("answered", 2, [])
+        assert "int_dotnet" in answer["attributes"]
+        (knows,) = (said[each] for each in said if each.startswith("reticent requests knows"))
+        assert "interested in .NET" in knows
+    trial = home / SOCKETS.split("/")[0]
+    assert (trial / "data/browser-extension/manifest.json").exists()
+    upgrade, *leave = commands(LEAVING)
+    typed(upgrade, folder)
+    assert (trial / "data/vault.db").exists()
+    *leave, uninstall = leave
+    for command in leave:  # purge, which asks
+        typed(command if "purge" not in command else f"{command} --yes", home)
+    assert not trial.exists() or [*trial.rglob("*.db")] == []
+    typed(uninstall, home)
+    assert not (home / ".local/bin/reticent").exists()
+    assert not (home / MAN).exists()
+
+
+def test_the_other_ways_are_in_the_readme() -> None:
+    """In the words that are typed above."""
+    assert all(f"`{each}`" in " ".join(README.split()) for each in OTHERS)
