@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from agent import __version__
+from examples.write_share import COMPLETIONS, PAGE
 from tests.house.wheelhouse import built, fill
 from tests.newcomer import (
     BROWSING,
@@ -32,7 +33,7 @@ from tests.newcomer import (
 BASE = f"{sys.base_prefix}/bin/python3.{sys.version_info.minor}"
 INSTALL = commands(INSTALLING)[0]
 OTHERS = ("uv tool install", "python3 -m pip install --user")
-MAN = ".local/share/man/man1/reticent.1"
+SHARE = ".local/share"
 OFFLINE = {
     "PIP_BREAK_SYSTEM_PACKAGES": "1",  # the user's own are meant, in a home of the test's
     "PIP_CONFIG_FILE": os.devnull,
@@ -93,14 +94,15 @@ def install(way: str, backend: str, folder: Path, monkeypatch: pytest.MonkeyPatc
 def test_each_way_to_install_it_gives_the_whole_of_it(
     home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, way: str, backend: str, python: str
 ) -> None:
-    """The command that runs is the installed one; its data and its man page are there."""
+    """The command that runs is the installed one; its data and what goes with it are there."""
     install(way, backend, folder, monkeypatch)
     assert typed("reticent --version", home).startswith(f"reticent, version {__version__}\nmodel ")
     where, tests, prices = typed(f"\"{python}\" -c '{PROBE}'", home).splitlines()
     assert Path(where).is_relative_to(home)
     assert (tests, prices.partition("0.")[0]) == ("None", "{'asked_before': ")
     assert typed("reticent demo", home).strip()
-    assert (home / MAN).exists() == ("uv tool" not in way)
+    there = {(home / SHARE / each).exists() for each in (PAGE, *COMPLETIONS.values())}
+    assert there == {"uv tool" not in way}
 
 
 def test_the_readmes_story_is_true_without_the_checkout(
@@ -135,7 +137,7 @@ def test_the_readmes_story_is_true_without_the_checkout(
     assert not trial.exists() or [*trial.rglob("*.db")] == []
     typed(uninstall, home)
     assert not (home / ".local/bin/reticent").exists()
-    assert not (home / MAN).exists()
+    assert not (home / SHARE / PAGE).exists()
 
 
 def test_the_other_ways_are_in_the_readme() -> None:

@@ -51,7 +51,7 @@ DEEPER = {
         "agent.lab.attack": "people who were held out send their requests as in the laboratory",
     },
     "examples/search_service/replay": {"agent.cli": "likewise", "agent.lab.attack": "likewise"},
-    "examples/write_man_page.py": {"agent.cli.main": "the page is made of what its help says"},
+    "examples/write_share.py": {"agent.cli": "the man page is made of what its help says"},
 }
 
 

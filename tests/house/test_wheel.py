@@ -6,7 +6,7 @@ from zipfile import ZipFile
 import pytest
 
 from agent.daemon.extension import SOURCE
-from examples import write_man_page
+from examples import write_share
 from tests.house.tree import ROOT
 from tests.house.wheelhouse import built
 
@@ -43,18 +43,20 @@ def test_the_wheel_holds_the_browser_extension_once(wheel: Path) -> None:
 
 
 def test_the_wheel_holds_nothing_of_the_checkouts_own(wheel: Path) -> None:
-    """Tests and examples stay here, but for the man page, which goes where `man` finds it."""
+    """Tests and examples stay here, but for what goes where `man` and the shells look for it."""
     names = ZipFile(wheel).namelist()
-    (page,) = [each for each in names if Path(each).parts[0].endswith(".data")]
-    assert page.endswith(".data/data/share/man/man1/reticent.1")
-    rooms = {Path(name).parts[0] for name in names if name != page}
+    shared = [each for each in names if Path(each).parts[0].endswith(".data")]
+    places = {each.partition(".data/data/share/")[2] for each in shared}
+    assert places == write_share.shared().keys()
+    rooms = {Path(name).parts[0] for name in names if name not in shared}
     assert {room for room in rooms if not room.endswith(".dist-info")} <= {"agent", "policy"}
 
 
 def test_the_man_page_is_what_help_says() -> None:
-    """Of every command; `python -m examples.write_man_page` writes it anew."""
-    assert write_man_page.PAGE.read_text() == write_man_page.page(), str(write_man_page.__doc__)
-    text = write_man_page.PAGE.read_text().replace("\\-", "-")
+    """Of every command; `python -m examples.write_share` writes it anew, and the completions."""
+    for place, text in write_share.shared().items():
+        assert (write_share.SHARE / place).read_text() == text, str(write_share.__doc__)
+    text = write_share.page().replace("\\-", "-")
     for command in ("ask", "browser install", "daemon run", "policy try", "vault key add"):
         assert f'.SS "reticent {command} ' in text
     assert [line for line in text.splitlines() if line.startswith(("'", ". "))] == []

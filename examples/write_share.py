@@ -1,6 +1,7 @@
-"""Writes examples/reticent.1, the man page, from what `--help` says of each command.
+"""Writes examples/share: the man page, from what `--help` says, and how shells complete commands.
 
-Run `python -m examples.write_man_page` after you change that; the wheel installs the page.
+Run `python -m examples.write_share` after you change that. The wheel has these files where pipx,
+pip, man and the shells look for them.
 """
 
 import re
@@ -9,16 +10,35 @@ from inspect import cleandoc
 from pathlib import Path
 
 import click
+from click.shell_completion import get_completion_class
 
 from agent import __version__
 from agent.cli.main import program
+from agent.cli.status import NAME, VARIABLE
 
-PAGE = Path(__file__).with_name("reticent.1")
+SHARE = Path(__file__).with_name("share")
+PAGE = "man/man1/reticent.1"
+COMPLETIONS = {
+    "bash": "bash-completion/completions/reticent",
+    "fish": "fish/vendor_completions.d/reticent.fish",
+    "zsh": "zsh/site-functions/_reticent",
+}
 ENVIRONMENT = {
     "RETICENT_HOME": "A folder that holds the policy, the vault, the models and the sockets. By"
     " default each lies where the system keeps such files.",
     "NO_COLOR": "If set, nothing is printed in colour.",
 }
+
+
+def shared() -> dict[str, str]:
+    """Return the text of each file by its place below SHARE."""
+    texts = {PAGE: page()}
+    for shell, place in COMPLETIONS.items():
+        script = get_completion_class(shell)
+        if script is None:
+            raise AssertionError(shell)
+        texts[place] = script(program, {}, NAME, VARIABLE).source().strip() + "\n"
+    return texts
 
 
 def page() -> str:
@@ -81,8 +101,10 @@ def _escaped(text: str) -> str:
 
 
 def main() -> None:
-    """Write it."""
-    PAGE.write_text(page())
+    """Write them."""
+    for place, text in shared().items():
+        (SHARE / place).parent.mkdir(parents=True, exist_ok=True)
+        (SHARE / place).write_text(text)
 
 
 if __name__ == "__main__":
