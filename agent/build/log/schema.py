@@ -10,30 +10,57 @@ Where the paper's text and its table differ: age groups end at 55 as in section 
 table has 50; students are an occupation, for the table has no attribute of them.
 """
 
+import csv
 from collections.abc import Mapping
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal, NamedTuple
+
+from msgspec import convert
 
 from agent.model.attributes import Scope
 
 Kind = Literal["text", "time", "seconds"]
-GENDERS = ("female", "male")
-AGE_GROUPS = ("under_18", "18_to_55", "over_55")
+
+
+class Entry(NamedTuple):
+    """An attribute of Table 1.
+
+    ``label``: the paper's; ``meaning``: for people; ``values``: beside "unspecified", empty where
+    they are those that the log has; ``concept``: what it is called across models.
+    """
+
+    label: str
+    name: str
+    scope: Scope
+    concept: str
+    values: tuple[str, ...]
+    meaning: str
+
+    @property
+    def title(self) -> str:
+        """What a model calls it, with the paper's label."""
+        return f"{self.meaning} ({self.label})"
+
+
+def _entry(label: str, name: str, scope: str, concept: str, values: str, meaning: str) -> Entry:
+    return Entry(label, name, convert(scope, Scope), concept, tuple(values.split()), meaning)
+
+
+# The names of those that change with the request are the names of the daemon's sources.
+_, *_ROWS = csv.reader((files("agent.build.log") / "table_1.csv").read_text("utf-8").splitlines())
+TABLE_1 = tuple(_entry(*row) for row in _ROWS)
+BY_LABEL: Mapping[str, Entry] = MappingProxyType({each.label: each for each in TABLE_1})
+DEMOGRAPHIC = tuple(each for each in TABLE_1 if each.label.startswith("D"))
+# The sixteen top-level categories of the Open Directory, and two more that Table 1 has.
+TOPIC = tuple(each for each in TABLE_1 if each.label.startswith("T"))
+TOPICS = tuple(each.name.removeprefix("topic_") for each in TOPIC)
+GENDERS, AGE_GROUPS = BY_LABEL["DGDR"].values, BY_LABEL["DAGE"].values
 MAX_OCCUPATIONS = 7  # three bits with "unspecified"; which groups they are is the log's affair
-REGIONS = ("us_canada", "europe", "asia", "other")
-MARITAL_STATUSES = ("single", "married")
+REGIONS, MARITAL_STATUSES = BY_LABEL["DREG"].values, BY_LABEL["DMTL"].values
 NO_YES = ("no", "yes")
 # Other top-level domains may stand in a log, and say nothing.
-DOMAINS = ("com", "edu", "net", "org")
-# The sixteen top-level categories of the Open Directory, and two more that Table 1 has.
-_TOPIC_NAMES = (
-    "arts adult business computers games health home kids_and_teens news recreation reference "
-    "regional science shopping consumer_information society sports world"
-)
-TOPICS = tuple(_TOPIC_NAMES.split())
-_TOPIC_LABELS = (
-    "TART TADT TBUS TCMP TGMS THEA THOM TKID TNWS TREC TREF TREG TSCI TSHP TCIN TSOC TSPT TWLD"
-)
+DOMAINS = BY_LABEL["ATLV"].values
 
 
 class Column(NamedTuple):
@@ -82,53 +109,3 @@ SITES = (
 TABLES: Mapping[str, tuple[Column, ...]] = MappingProxyType(
     {"log": LOG, "people": PEOPLE, "sites": SITES}
 )
-
-
-class Entry(NamedTuple):
-    """An attribute of Table 1.
-
-    ``label``: the paper's; ``meaning``: for people; ``values``: beside "unspecified", empty where
-    they are those that the log has; ``concept``: what it is called across models.
-    """
-
-    name: str
-    label: str
-    meaning: str
-    scope: Scope
-    values: tuple[str, ...]
-    concept: str = ""
-
-    @property
-    def title(self) -> str:
-        """What a model calls it, with the paper's label."""
-        return f"{self.meaning} ({self.label})"
-
-
-DEMOGRAPHIC = (
-    Entry("gender", "DGDR", "gender", "person", GENDERS, "sex"),
-    Entry("age_group", "DAGE", "age group", "person", AGE_GROUPS),
-    Entry("occupation", "DOCC", "occupation", "person", ()),
-    Entry("region", "DREG", "region of the world", "person", REGIONS),
-    Entry("marital_status", "DMTL", "marital status", "person", MARITAL_STATUSES),
-    Entry("children", "DCHD", "has children", "person", NO_YES),
-)
-# The names of those that change with the request are the names of the daemon's sources.
-ACTIVITY = (
-    Entry("asked_before", "AQRY", "asked the same before", "request", NO_YES),
-    Entry("visited_before", "ACLK", "visited the same site before", "request", NO_YES),
-    Entry("daily", "AFRQ", "asks once a day or more", "person", NO_YES),
-    Entry("several_zips", "AZIP", "asked from several zip codes", "person", NO_YES),
-    Entry("several_cities", "ACTY", "asked from several cities", "person", NO_YES),
-    Entry("several_countries", "ACRY", "asked from several countries", "person", NO_YES),
-    Entry("working_hours", "AWHR", "during working hours", "request", NO_YES),
-    Entry("workday", "AWDY", "on a workday", "request", NO_YES),
-    Entry("top_level_domain", "ATLV", "top-level domain of the address", "request", DOMAINS),
-)
-TOPIC = tuple(
-    Entry(
-        f"topic_{topic}", label, f"visits sites about {topic.replace('_', ' ')}", "person", NO_YES
-    )
-    for topic, label in zip(TOPICS, _TOPIC_LABELS.split(), strict=True)
-)
-TABLE_1 = (*DEMOGRAPHIC, *ACTIVITY, *TOPIC)
-BY_LABEL: Mapping[str, Entry] = MappingProxyType({entry.label: entry for entry in TABLE_1})
