@@ -1,7 +1,6 @@
 """How one request travels, from what is asked to what is answered: read it top to bottom."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
 from msgspec import structs
@@ -85,16 +84,16 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
 def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:
     """Return the figures of an answer; ``left``: the people who agree with all the pool holds."""
     found = {each.name: each for each in decision.candidates}
-    wording = replace(worded(decision, context.model, brief=True), people_left=left)
+    wording = structs.replace(worded(decision, context.model, brief=True), people_left=left)
     named = (*decision.disclosed, *wording.pending)
-    return Summary(
+    return made(
+        Summary,
+        wording,
         headline=headline(wording),
         pool=context.ruling.pool,
         model=context.model.id,
         utility_bits=decision.figures.utility,
         people_left=left,
-        among=wording.among,
-        read_as=wording.read_as,
         waiting=len(wording.pending),
         pending=[*wording.pending],
         titles={name: wording.titles[name] for name in named},

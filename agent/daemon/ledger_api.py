@@ -53,17 +53,14 @@ def entries(
     return [
         records.Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
         if isinstance(record, Forgetting)
-        else records.Entry(
+        else made(
+            records.Entry,
+            record,
             number=number,
             kind="disclosed",
-            at=record.at,
             recipient=record.host,
-            query=record.query,
             asked=None if record.asked is None else [*record.asked],
             disclosed=dict(record.disclosed),
-            model=record.model,
-            utility_bits=record.utility_bits,
-            people_left=record.people_left,
             read_as=read_then(record, models.get(record.model)),
         )
         for number, record in opened(agent).ledger.read(after, limit or LATEST_ENTRIES, wanted)

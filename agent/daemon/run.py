@@ -13,20 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from agent.daemon import sockets
 from agent.daemon.events import Bus
 from agent.daemon.log import LOG, kind_and_place, logging_to
-from agent.daemon.sockets import (
-    ADDRESS,
-    BACKLOG,
-    TOKEN,
-    adopted,
-    alone,
-    at_port,
-    doors,
-    more_files,
-    notify,
-    token_of,
-)
 from agent.errors import ReplacedVaultError, ReticentError
 from agent.files import private_folder
 from agent.paths import Paths
@@ -142,12 +131,14 @@ def run(
     with ExitStack() as stack:
         life = stack.enter_context(lifetime())
         stack.callback(os.umask, os.umask(UMASK))
-        stack.enter_context(more_files())
+        stack.enter_context(sockets.more_files())
         for folder in (paths.config, paths.data, paths.state, paths.runtime):
             private_folder(folder)
-        stack.enter_context(alone(paths.daemon_lock))
+        stack.enter_context(sockets.alone(paths.daemon_lock))
         stack.enter_context(logging_to(paths.log))
-        listening = stack.enter_context(doors(paths, adopted(os.environ, os.getpid())))
+        listening = stack.enter_context(
+            sockets.doors(paths, sockets.adopted(os.environ, os.getpid()))
+        )
         gc.disable()  # it would look through modules that all stay, a tenth of the start
         stack.callback(gc.enable)
 
@@ -175,10 +166,10 @@ def live(
     with ExitStack() as stack:
         port, token = None, ""
         if options.listen is not None:
-            token = token_of(paths.state / TOKEN)
-            port = stack.enter_context(at_port(options.listen))
-            at = f"http://{ADDRESS}:{port.getsockname()[1]}"
-            LOG.info("listening at %s, with the token in %s", at, paths.state / TOKEN)
+            token = sockets.token_of(paths.state / sockets.TOKEN)
+            port = stack.enter_context(sockets.at_port(options.listen))
+            at = f"http://{sockets.ADDRESS}:{port.getsockname()[1]}"
+            LOG.info("listening at %s, with the token in %s", at, paths.state / sockets.TOKEN)
         calls = build(paths)
         agent = calls.agent
         stack.callback(_close, agent)  # after the last thread that could open the vault
@@ -230,12 +221,12 @@ async def _answer(
     try:
         for each, opened in sites:
             await each.setup()
-            await web.SockSite(each, opened, backlog=BACKLOG).start()
+            await web.SockSite(each, opened, backlog=sockets.BACKLOG).start()
         LOG.info("ready (process %d)", os.getpid())
-        notify("READY=1", os.environ)
+        sockets.notify("READY=1", os.environ)
         await _until_over(daemon, life)
         LOG.info("ending")
-        notify("STOPPING=1", os.environ)
+        sockets.notify("STOPPING=1", os.environ)
     finally:
         daemon.calls.agent.bus.close()
         await asyncio.gather(*[each.cleanup() for each, _ in sites])

@@ -149,13 +149,12 @@ def _weighing_steps(
         without = f", which lacks {lost}" if lost else ""
         text = f"it was decided with {entry.model}, and is weighed with {now}{without}"
         remarks.append(Line(label="model", text=text))
-    return Weighed(
-        code=code_of(decision),
+    return made(
+        Weighed,
+        wording,
         headline=sentence,
         pool=context.ruling.pool,
         model=context.model.id,
-        metric=decision.terms.metric,
-        trade_off=decision.terms.trade_off,
         people=weighing.chosen.figures.people,
         decided=[*decision.disclosed],
         pending=[*decision.pending.names] if decision.pending else [],
@@ -163,9 +162,6 @@ def _weighing_steps(
         weighed=other,
         rows=_rows(decision, weighing, wording),
         lines=remarks,
-        read_as=wording.read_as,
-        proof=decision.evidence.proof,
-        among=wording.among,
     )
 
 

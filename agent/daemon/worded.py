@@ -43,7 +43,7 @@ def worded(
 
     ``brief``: for the headline alone.
     """
-    figures, evidence, terms = decision.figures, decision.evidence, decision.terms
+    figures, terms = decision.figures, decision.terms
     pending = decision.pending
     rules: dict[str, list[str]] = defaultdict(list)  # the settings behind it, without the defaults
     settings = {} if brief or terms.ruling is None else terms.ruling.settings
@@ -51,40 +51,21 @@ def worded(
         if verdict.rule.layer:
             rules[verdict.rule.name].append(f"{key} = {shown(verdict.value)}")
     more = figures if pending is None else pending.figures
-    return Decided(
+    return made(
+        Decided,
+        decision,
+        figures,
+        decision.evidence,
+        terms,
         code=code_of(decision),
-        mode=decision.mode,
         query=decision.request.query,
         read_as=meant_by(decision.reading, model),
-        disclosed=decision.disclosed,
-        again=decision.again,
         pending=pending.names if pending else (),
         outcomes=[_reason(each, terms, dropped) for each in decision.candidates],
         titles={each.name: each.title for each in model.attributes},
-        ask=terms.ask,
-        always=terms.always,
-        plans=terms.plans,
-        algorithm=terms.algorithm,
-        metric=figures.metric,
-        metric_k=terms.metric_k,
-        trade_off=terms.trade_off,
-        gain_bits=figures.utility,
-        objective_bits=figures.objective,
-        guard_bits=figures.guard,
-        sensitivity_bits=figures.sensitivity,
-        level=figures.identifiability,
-        added_level=figures.identifiability_cost,
-        people=figures.people,
-        people_left=figures.people_left,
         among=among(model),
         pending_bits=more.utility - figures.utility,
         pending_left=more.people_left,
-        evaluations=evidence.evaluations,
-        proof=evidence.proof,
-        bound=evidence.bound,
-        certified=None if brief else evidence.certified,
-        violations=evidence.violations,
-        node_limit_hit=evidence.node_limit_hit,
         serves={each.name: each.serves for each in decision.candidates if each.serves},
         guessed={each.name: (each.bits, each.best_guess) for each in decision.guarded},
         rules=rules,

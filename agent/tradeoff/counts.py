@@ -7,21 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agent.tradeoff.grouping import (
-    BYTE,
-    SPARSE,
-    Column,
-    Columns,
-    Divisions,
-    bundles,
-    joint,
-    keys,
-    mass_of,
-    multiplicity,
-    number,
-    stable_order,
-    tally,
-)
+from agent.tradeoff import grouping
 from agent.tradeoff.sets import members
 from agent.tradeoff.tables import Floats, Indexes, QueryRows
 
@@ -60,7 +46,7 @@ def kinds_of(rows: QueryRows, request: int) -> Kinds:
         for attribute in members(request):
             column = rows.request[:, attribute - rows.persons].astype(np.intp)
             values = int(column.max(initial=0)) + 1
-            unit, used = number(unit * values + column, units * values)
+            unit, used = grouping.number(unit * values + column, units * values)
             units = len(used)
         own = _own_rows(rows, unit, units)
     facts = (rows.intent, *own, *(total if request else ()))
@@ -69,9 +55,9 @@ def kinds_of(rows: QueryRows, request: int) -> Kinds:
         span = int(fact.max(initial=0)) + 1
         key, size = key * span + fact, size * span
         if size > KEYS:  # before the next fact makes it overflow
-            key, used = number(key, size)
+            key, used = grouping.number(key, size)
             size = len(used)
-    of_row, used = number(key, size)
+    of_row, used = grouping.number(key, size)
     example = np.empty(len(used), dtype=np.intp)
     example[of_row] = np.arange(len(of_row))
     same, rows_own, same_total, own_total = (fact[example] for fact in (*own, *total))
@@ -81,7 +67,7 @@ def kinds_of(rows: QueryRows, request: int) -> Kinds:
 def _own_rows(rows: QueryRows, unit: Indexes, units: int) -> tuple[Indexes, Indexes]:
     """Return, for each row, how many of its unit share its intent, and how many there are."""
     pair = unit * rows.intents + rows.intent
-    return multiplicity(pair, units * rows.intents), multiplicity(unit, units)
+    return grouping.multiplicity(pair, units * rows.intents), grouping.multiplicity(unit, units)
 
 
 class Cells(NamedTuple):
@@ -117,9 +103,9 @@ class Counts(NamedTuple):
     first: Indexes
 
 
-def count(cells: Cells, columns: Sequence[Column]) -> Counts:
+def count(cells: Cells, columns: Sequence[grouping.Column]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
-    table = np.concatenate(tally(cells.row, len(cells.kind), columns), dtype=np.float64)
+    table = np.concatenate(grouping.tally(cells.row, len(cells.kind), columns), dtype=np.float64)
     used, (values, size) = table != 0, table.shape
     entries = np.count_nonzero(used, axis=1)  # of each value
     value = np.arange(values)
@@ -127,7 +113,7 @@ def count(cells: Cells, columns: Sequence[Column]) -> Counts:
     cell = entry - np.repeat(value * size, entries)
     pair = cells.pair.take(cell) + np.repeat(value * len(cells.pairs), entries)
     rows = table.ravel().take(entry)
-    pairs = mass_of(pair, rows, values * len(cells.pairs))
+    pairs = grouping.mass_of(pair, rows, values * len(cells.pairs))
     groups = np.add.reduceat(pairs.reshape(values, -1), cells.groups, axis=1)
     group_of_pair = groups.take(cells.group[cells.pairs], axis=1).ravel()
     first_value = np.cumsum([0, *(column.card for column in columns[:-1])])
@@ -140,14 +126,14 @@ def count(cells: Cells, columns: Sequence[Column]) -> Counts:
     )
 
 
-def split(cells: Cells, kinds: Kinds, column: Column) -> Cells:
+def split(cells: Cells, kinds: Kinds, column: grouping.Column) -> Cells:
     """Split every group by one more attribute."""
     size = len(cells.kind)
-    combined = keys(cells.row, size, column.codes)
+    combined = grouping.keys(cells.row, size, column.codes)
     used = np.flatnonzero(np.bincount(combined, minlength=size * column.card))
     value, cell = np.divmod(used, size)
     group = cells.group[cell] * column.card + value
-    order = stable_order(group)
+    order = grouping.stable_order(group)
     number = np.empty(size * column.card, dtype=np.intp)
     number[used[order]] = np.arange(len(used))
     kind = cells.kind[cell[order]]
@@ -173,7 +159,7 @@ class Layout:
     kind, float64; ``shared``: whether counts are remembered for another shrinkage to use.
     """
 
-    def __init__(self, rows: QueryRows, columns: Columns, request: int) -> None:
+    def __init__(self, rows: QueryRows, columns: grouping.Columns, request: int) -> None:
         """Prepare the rows; ``request``: the request attributes that divide them, a mask."""
         self._columns, self._persons = columns, (1 << rows.persons) - 1
         self.kinds = kinds = kinds_of(rows, request)
@@ -182,7 +168,7 @@ class Layout:
         self.prior = (others + 0.5) / (len(rows.intent) - kinds.own_total + rows.intents / 2)
         each, intent = np.arange(len(kinds.intent)), kinds.intent
         undivided = _sorted_cells(kinds.of_row, each, intent, np.zeros_like(intent))
-        self.divisions = Divisions(undivided, self._divide, CELLS_KEPT)
+        self.divisions = grouping.Divisions(undivided, self._divide, CELLS_KEPT)
         self.shared = False
         self._counted: OrderedDict[tuple[int, ...], Counts] = OrderedDict()
         self._room = COUNTS_KEPT
@@ -230,7 +216,7 @@ class Layout:
         rows = np.bincount(cells.row).astype(np.float64)
         group = self._columns.groups(cells.sample, mask)[cells.group]
         pair = group * (int(kinds.intent[-1]) + 1) + kinds.intent[cells.kind]
-        pairs, groups = mass_of(pair, rows, 0), mass_of(group, rows, 0)
+        pairs, groups = grouping.mass_of(pair, rows, 0), grouping.mass_of(group, rows, 0)
         return Counts(rows, pairs[pair], groups[group], cells.kind, np.zeros(1, dtype=np.intp))
 
     def forget(self) -> None:
@@ -244,8 +230,8 @@ class Layout:
         """Divide by more attributes, as many in one go as there are rows for."""
         cells, rest = parent, [self._columns.each[each] for each in members(attributes)]
         while rest:
-            most = SPARSE * len(cells.row) // len(cells.kind)
-            first = bundles(rest, min(most, BYTE))[0]
-            cells = split(cells, self.kinds, joint([rest[place] for place in first]))
+            most = grouping.SPARSE * len(cells.row) // len(cells.kind)
+            first = grouping.bundles(rest, min(most, grouping.BYTE))[0]
+            cells = split(cells, self.kinds, grouping.joint([rest[place] for place in first]))
             rest = [column for place, column in enumerate(rest) if place not in first]
         return cells

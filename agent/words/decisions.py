@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import floor
+
+from msgspec import Struct, field
 
 from agent.wire.decide import Code, CountedAmong, Explained, ExplainedOutcome, Line, ReadAs
 from agent.wire.what_if import Weight
@@ -33,17 +34,15 @@ BEFOREHAND = "for the average query and a recipient that knows nothing"
 UNHEARD = "nothing says how much it helps"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class Decided(Struct, frozen=True, kw_only=True):
     """What the sentences need to know of a decision.
 
     ``read_as``: what the query was read as; ``again``: what of ``disclosed`` the recipient knows;
     ``pending``: what waits for approval, with ``pending_bits`` more help and ``pending_left``
-    people; ``ask``, ``always``: attributes ruled so; ``level``, ``added_level``: identifiability
-    in the unit of ``metric``; ``bound``, ``certified``: as in DESIGN.md 2.5; ``serves``: known
-    queries that the plan has an attribute for; ``guessed``: by guarded attribute, the bits told
-    about it and the success of the best guess; ``rules``: the settings behind the decision, by the
-    rule that made them.
+    people; ``ask``, ``always``: attributes ruled so; ``utility`` to ``people_left``, ``bound``,
+    ``certified``: as a decision has them; ``serves``: known queries that the plan has an attribute
+    for; ``guessed``: by guarded attribute, the bits told about it and the success of the best
+    guess; ``rules``: the settings behind the decision, by the rule that made them.
     """
 
     code: Code
@@ -62,12 +61,12 @@ class Decided:
     metric: str
     metric_k: int
     trade_off: float
-    gain_bits: float
-    objective_bits: float
-    guard_bits: float
-    sensitivity_bits: float
-    level: float
-    added_level: float
+    utility: float
+    objective: float
+    guard: float
+    sensitivity: float
+    identifiability: float
+    identifiability_cost: float
     people: int
     people_left: float
     among: CountedAmong | None = None
@@ -224,8 +223,8 @@ def _helps(decided: Decided) -> Iterator[tuple[str, str]]:
     """Yield both sides of the bargain, each with its unit."""
     if decided.code == "answered" and decided.disclosed:
         mean = " on average" if decided.mode == "standing" else ""
-        yield "helps", f"{bits(decided.gain_bits)} bits better served{mean}"
-        yield "costs", added_risk(decided.added_level, decided.metric)
+        yield "helps", f"{bits(decided.utility)} bits better served{mean}"
+        yield "costs", added_risk(decided.identifiability_cost, decided.metric)
 
 
 def _pending(decided: Decided) -> Iterator[tuple[str, str]]:
@@ -290,17 +289,17 @@ def _figures(decided: Decided) -> Iterator[tuple[str, str]]:
 
 def _objective(decided: Decided) -> str:
     """Return the objective as the sum that it is."""
-    risk = f"{decided.trade_off:g} x {decided.added_level:.5f} identifiability"
-    terms = [f"{bits(decided.gain_bits)} gained", risk]
-    terms += [f"{bits(decided.guard_bits)} guarded"] if decided.guessed else []
-    terms += [f"{bits(decided.sensitivity_bits)} sensitive"] if decided.sensitivity_bits else []
+    risk = f"{decided.trade_off:g} x {decided.identifiability_cost:.5f} identifiability"
+    terms = [f"{bits(decided.utility)} gained", risk]
+    terms += [f"{bits(decided.guard)} guarded"] if decided.guessed else []
+    terms += [f"{bits(decided.sensitivity)} sensitive"] if decided.sensitivity else []
     mean = ", for the average query" if decided.mode == "standing" else ""
-    return f"{bits(decided.objective_bits)} bits = {' - '.join(terms)}{mean}"
+    return f"{bits(decided.objective)} bits = {' - '.join(terms)}{mean}"
 
 
 def guessing(decided: Decided) -> str:
     """Return how well the recipient is expected to single a person out, before and after."""
-    after, before = decided.level, decided.level - decided.added_level
+    after, before = decided.identifiability, decided.identifiability - decided.identifiability_cost
     match decided.metric:
         case "maxprob":
             return f"1 guess in {1 / after:,.0f} is right; before, 1 in {1 / before:,.0f}"

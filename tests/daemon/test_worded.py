@@ -59,6 +59,6 @@ def test_the_objective_is_the_sum_that_is_said() -> None:
     """Each of its terms is what its name says."""
     guards, sensitivity = (("hobby", 0.05),), (("region", 0.125),)
     found = said(decided(knowledge=NOTHING, guards=guards, sensitivity=sensitivity))
-    terms = found.trade_off * found.added_level + found.guard_bits + found.sensitivity_bits
-    assert found.objective_bits == pytest.approx(found.gain_bits - terms)
-    assert (found.disclosed, found.sensitivity_bits) == (("region",), 0.125)
+    terms = found.trade_off * found.identifiability_cost + found.guard + found.sensitivity
+    assert found.objective == pytest.approx(found.utility - terms)
+    assert (found.disclosed, found.sensitivity) == (("region",), 0.125)
