@@ -106,6 +106,7 @@ def _entry(
 ) -> Disclosure:
     """Return the entry of the ledger that says what leaves."""
     asked, own = context.request.asked, person_codes(context.model)
+    reading, queries = decision.reading, context.model.queries
     persons = tuple(name for name in values if name in own)
     return Disclosure(
         at=now,
@@ -120,5 +121,6 @@ def _entry(
         utility_bits=decision.figures.utility,
         people_left=left,
         read_as=decision.matched_query or "",
-        probability=decision.reading.probability,
+        probability=reading.probability,
+        others=tuple((queries[each.query].text, each.probability) for each in reading.meant[1:]),
     )

@@ -263,8 +263,7 @@ def replay(
             sent = {name: own[name] for name in decision.disclosed if name in own}
             holdings[pool].add_facts(past.at, site, _meant(sent.items(), model))
             if decision.disclosed:
-                reading = decision.reading
-                holdings[pool].add_query(site, reading.query, reading.probability)
+                holdings[pool].add_query(site, decision.reading)
             expected = not guesses.isdisjoint(own if protects_me else sent)
             answers.append(_Answer(decision, people_left(held.with_facts(sent), model), expected))
         yield _outcome(past, ruling, left, answers, model)

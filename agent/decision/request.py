@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 from agent.model.model import Model
+from agent.model.reading import Candidate, Reading
 from agent.tradeoff.guard import FEWEST
 
 WEEK = timedelta(days=7)
@@ -40,8 +41,8 @@ class Knowledge:
     ``codes``: (name, code) pairs, each name once, in ascending order; ``recent``: how many facts
     it learned within the last seven days; ``queries``: (query, times) pairs, ascending: the model's
     queries, by index, that carried something to it, and how often, each time by the probability
-    of its reading; ``share``: 0 to 1, rho of DESIGN.md 2.8, of those who agree with ``codes``, who
-    agree with what else it holds.
+    that it was meant; ``share``: 0 to 1, rho of DESIGN.md 2.8, of those who agree with ``codes``,
+    who agree with what else it holds.
     """
 
     codes: tuple[tuple[str, int], ...] = ()
@@ -88,7 +89,7 @@ class Holdings(Generic[Value]):
         self._standing: dict[str, list[tuple[str, Fact[Value]]]] = {}  # by attribute, with the site
         self._held: dict[str, Fact[Value]] = {}
         self._learnt: list[timedelta] = []  # when each fact was new, ascending
-        self._asked: dict[str, deque[tuple[int, float] | None]] = {}  # by site
+        self._asked: dict[str, deque[tuple[Candidate, ...]]] = {}  # by site
 
     @property
     def held(self) -> Mapping[str, Fact[Value]]:
@@ -105,13 +106,9 @@ class Holdings(Generic[Value]):
             if self._learns(name, fact):
                 insort(self._learnt, at - EPOCH)
 
-    def add_query(self, site: str, query: int | None, probability: float = 1.0) -> None:
-        """Note a query that carried something to a site, None for one that the model lacks.
-
-        ``probability``: that the text meant this query.
-        """
-        asked = None if query is None else (query, probability)
-        self._asked.setdefault(site, deque(maxlen=LATEST)).append(asked)
+    def add_query(self, site: str, reading: Reading) -> None:
+        """Note what a text that carried something to a site may have meant."""
+        self._asked.setdefault(site, deque(maxlen=LATEST)).append(reading.meant)
 
     def forget(self, sites: Collection[str]) -> None:
         """Keep only what other sites received, whichever sites pool by now."""
@@ -144,8 +141,8 @@ class Holdings(Generic[Value]):
     def times(self) -> tuple[tuple[int, float], ...]:
         """The queries that carried something, ascending, and how often each did."""
         asked: dict[int, list[float]] = {}
-        for pair in filter(None, chain.from_iterable(self._asked.values())):
-            asked.setdefault(pair[0], []).append(pair[1])
+        for each in chain.from_iterable(chain.from_iterable(self._asked.values())):
+            asked.setdefault(each.query, []).append(each.probability)
         return tuple((query, fsum(each)) for query, each in sorted(asked.items()))
 
     def knowledge(self: "Holdings[int]", now: datetime) -> Knowledge:

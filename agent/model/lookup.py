@@ -39,6 +39,32 @@ class Recent(Generic[K, V]):
         self._results.clear()
 
 
+class Once(Generic[K]):
+    """Values that are kept once, each in the place that it took first, from 0 on."""
+
+    def __init__(self) -> None:
+        """Keep nothing yet."""
+        self.values: list[K] = []
+        self._places: dict[K, int] = {}
+
+    def place(self, value: K) -> int:
+        """Return the place of a value, which it takes if it is new."""
+        place = self._places.setdefault(value, len(self.values))
+        if place == len(self.values):
+            self.values.append(value)
+        return place
+
+    def used(self, *columns: list[int]) -> tuple[list[K], list[list[int]]]:
+        """Return the values in columns of places, and the columns with their places among these.
+
+        A number below 0 is no place, and stays.
+        """
+        used = sorted({place for column in columns for place in column if place >= 0})
+        among = {place: at for at, place in enumerate(used)}
+        moved = [[among.get(place, place) for place in column] for column in columns]
+        return [self.values[place] for place in used], moved
+
+
 def normalise(text: str) -> str:
     """Return a text as it is compared: NFKC, case folded, white space collapsed and stripped.
 

@@ -46,6 +46,11 @@ class Reading:
         """That of ``query``; 0 where there is none."""
         return 0.0 if self.query is None else self.candidates[0].probability
 
+    @property
+    def meant(self) -> tuple[Candidate, ...]:
+        """All candidates where one of them is sure enough, the surest first; else none."""
+        return () if self.query is None else self.candidates
+
     def without(self, queries: Collection[int]) -> "Reading":
         """Return what is left once the text is known not to mean these queries.
 

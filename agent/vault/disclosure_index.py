@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 
 from agent.decision.request import EPOCH, LATEST, Holdings
 from agent.model.concepts import Concepts, Meaning
-from agent.model.lookup import Recent
+from agent.model.lookup import Once, Recent
 from agent.vault.connection import damaged
 from agent.vault.seal import from_json
 from policy import hosts
@@ -27,10 +27,11 @@ VIEWS = 4  # groupings kept ready: the policy's, and the one before it was edite
 NOTHING: Mapping[str, float] = MappingProxyType({})
 PoolOf = Callable[[str], str]
 Pairs = tuple[tuple[str, str], ...]
-FORGOT = -1  # in place of a number of people, and of a query
+Shares = tuple[tuple[str, float], ...]
+FORGOT = -1  # in place of a number of people, and of a place of `Once`
 THOUSANDTHS = 1000  # in which probabilities are counted, so that their sums are exact
 MICROSECOND = timedelta(microseconds=1)
-COLUMNS = "qqiqiiii"  # types, see `DisclosureIndex`
+COLUMNS = "qqiqiii"  # types, see `DisclosureIndex`
 site_of = lru_cache(maxsize=4096)(hosts.site_of)
 
 
@@ -62,7 +63,8 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     none in entries older than that; ``model``, ``digest``: of the model that decided;
     ``people_left``: who agree with all that the recipient's pool holds from now on; ``read_as``:
     the known query that the text was read as, by its name, empty where it was none, and None in
-    entries from before texts were read: those were its own text; ``probability``: of that.
+    entries from before texts were read: those were its own text; ``probability``: of that;
+    ``others``: what else the text may have meant, with probabilities.
     Raises ValueError if one of these does not hold.
     """
 
@@ -77,6 +79,7 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     means: tuple[Meaning, ...] = ()
     read_as: str | None = None
     probability: float = 1.0
+    others: Shares = ()
 
     def __post_init__(self) -> None:
         names, persons = {name for name, _ in self.disclosed}, {*self.persons}
@@ -89,7 +92,8 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
             (all(map(all, self.means)), "a meaning is empty"),
             (isfinite(self.utility_bits), "the utility is not finite"),
             (self.people_left >= 0, "the number of people left is negative"),
-            (0 <= self.probability <= 1, "the probability is not one"),
+            (all(0 <= each <= 1 for _, each in self.meant), "a probability is not one"),
+            (all(name for name, _ in self.others), "a known query has no name"),
         )
 
     @property
@@ -102,9 +106,10 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
         return self.means or tuple((f"{model}.{n}", f"{model}:{told[n]}") for n in self.persons)
 
     @property
-    def meant(self) -> str:
-        """The name of the known query, or the text where an entry does not say."""
-        return self.query if self.read_as is None else self.read_as
+    def meant(self) -> Shares:
+        """The names of all known queries, with probabilities; of the text where it does not say."""
+        name = self.query if self.read_as is None else self.read_as
+        return ((name, self.probability), *self.others)
 
     def __repr__(self) -> str:
         return f"Disclosure(at={self.at.isoformat()}, {len(self.disclosed)} attributes)"
@@ -173,8 +178,8 @@ class Step(NamedTuple):
     """One entry, about one site; one that forgets stands here for each of its sites.
 
     ``people_left``: who agreed with all that the site's pool held from then on; it and ``query``
-    are None where the site was stated to forget. ``meant``: the known query that it was read as,
-    ``probability``: of that.
+    are None where the site was stated to forget. ``meant``: the known queries that the text may
+    have meant, the one that it was read as first, with probabilities.
     """
 
     number: int
@@ -182,15 +187,17 @@ class Step(NamedTuple):
     site: str
     people_left: int | None
     query: str | None
-    meant: str = ""
-    probability: float = 0.0
+    meant: Shares = ()
+
+
+_Reading = tuple[tuple[str, int], ...]  # known queries, each in THOUSANDTHS
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True):
     """What follows from the entries ``first`` to ``last``, after that of those before.
 
-    ``sites``: the registered sites they name first; ``columns``: their steps, in which a site, a
-    query and what was meant is a position in ``names``.
+    ``sites``: the registered sites they name first; ``columns``: their steps, in which a site and
+    a query is a position in ``names``, and what was meant one in ``readings``.
     """
 
     first: int
@@ -199,6 +206,7 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
     sites: list[str]
     notes: list[Note]
     names: list[str]
+    readings: list[_Reading]
     columns: list[list[int]]
 
     def __repr__(self) -> str:
@@ -206,7 +214,7 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _NUMBER = attrgetter("number")
-_Latest = deque[tuple[int, int]]
+_Latest = deque[int]
 
 
 class DisclosureIndex:
@@ -219,8 +227,8 @@ class DisclosureIndex:
     is in holds it already. Hosts of one site are always in one pool.
     Steps stand in columns of numbers, for there is one for each entry, for good: the number of the
     entry; the time in microseconds since EPOCH; its zone in seconds east of Greenwich; the people
-    left, or FORGOT; the probability of the reading, in THOUSANDTHS; the site; the query, or FORGOT;
-    the known query that was meant, or FORGOT. A text is kept once; they hold no attribute.
+    left, or FORGOT; the site; the query, or FORGOT; what was meant, or FORGOT. A text is kept once,
+    and so is a reading, with its probabilities in THOUSANDTHS; they hold no attribute.
     """
 
     def __init__(self) -> None:
@@ -231,8 +239,8 @@ class DisclosureIndex:
         self._noted: dict[str, dict[str, int]] = {}  # by site and attribute: its last note
         self._values: dict[str, tuple[str, int]] = {}  # the latest value, and since which entry
         self._columns: list[array[int]] = [array(each) for each in COLUMNS]
-        self._names: list[str] = []
-        self._places: dict[str, int] = {}
+        self._names = Once[str]()
+        self._readings = Once[_Reading]()
         self._queries: dict[int, _Latest] = {}  # by site; what it forgot is gone
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
         self._concepts = Concepts()
@@ -250,14 +258,15 @@ class DisclosureIndex:
     @property
     def steps(self) -> Iterator[Step]:
         """Yield all steps there are now."""
-        names = self._names
-        for number, time, zone, left, sure, site, query, meant in zip(*self._columns, strict=True):
+        names = self._names.values
+        for number, time, zone, left, site, query, reading in zip(*self._columns, strict=True):
             at = (EPOCH + time * MICROSECOND).astimezone(timezone(timedelta(seconds=zone)))
             if query == FORGOT:
                 yield Step(number, at, names[site], None, None)
             else:
-                reading = names[meant], sure / THOUSANDTHS
-                yield Step(number, at, names[site], left, names[query], *reading)
+                meant = self._readings.values[reading]
+                shares = tuple((name, sure / THOUSANDTHS) for name, sure in meant)
+                yield Step(number, at, names[site], left, names[query], shares)
 
     def news(self, record: Record) -> Pairs:
         """Return the facts in an entry that may be new to some pool; none where it forgets."""
@@ -281,13 +290,13 @@ class DisclosureIndex:
         if isinstance(record, Forgetting):
             self._note(Note(number, None, record.sites, ()))
             for each in record.sites:
-                self._step(number, *at, FORGOT, 0, self._place(each), FORGOT, FORGOT)
+                self._step(number, *at, FORGOT, self._names.place(each), FORGOT, FORGOT)
             return
         if news:
             self._note(Note(number, record.at, (site,), news))
-        sure = round(record.probability * THOUSANDTHS)
-        places = map(self._place, (site, record.query, record.meant))
-        self._step(number, *at, record.people_left, sure, *places)
+        reading = tuple((name, round(share * THOUSANDTHS)) for name, share in record.meant)
+        places = (*map(self._names.place, (site, record.query)), self._readings.place(reading))
+        self._step(number, *at, record.people_left, *places)
 
     def export(self, after: int, last: int) -> Part:
         """Return what follows from the entries after a number, up to the last, for `load`."""
@@ -296,11 +305,9 @@ class DisclosureIndex:
         notes = self._notes[begin:end]
         begin, end = (bisect_right(self._columns[0], each) for each in (after, last))
         columns = [column[begin:end].tolist() for column in self._columns]
-        used = sorted({place for column in columns[-3:] for place in column} - {FORGOT})
-        positions = {place: at for at, place in enumerate(used)} | {FORGOT: FORGOT}
-        columns[-3:] = [[positions[place] for place in column] for column in columns[-3:]]
-        names = [self._names[place] for place in used]
-        return Part(after + 1, last, self.latest, sites, notes, names, columns)
+        names, columns[-3:-1] = self._names.used(*columns[-3:-1])
+        readings, columns[-1:] = self._readings.used(columns[-1])
+        return Part(after + 1, last, self.latest, sites, notes, names, readings, columns)
 
     def load(self, part: Part) -> None:
         """Take what follows from the next entries, as it was exported."""
@@ -308,9 +315,10 @@ class DisclosureIndex:
         self.sites |= dict.fromkeys(part.sites, part.last)
         for note in part.notes:
             self._note(note)
-        places = [*map(self._place, part.names), FORGOT]  # the last, at the position FORGOT
-        for *others, site, query, meant in zip(*part.columns, strict=True):
-            self._step(*others, places[site], places[query], places[meant])
+        names = [*map(self._names.place, part.names), FORGOT]  # the last, at the position FORGOT
+        readings = [*map(self._readings.place, part.readings), FORGOT]
+        for *others, site, query, reading in zip(*part.columns, strict=True):
+            self._step(*others, names[site], names[query], readings[reading])
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
         """Return what a pool holds; ``pool_of``: the pool of a host, the same for its whole site.
@@ -355,27 +363,27 @@ class DisclosureIndex:
     def queries(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Mapping[str, float]:
         """Return the latest known queries of a pool's sites and how often each came; see `LATEST`.
 
-        Each time counts by the probability of its reading, and a text that was read as none has no
-        name. Arguments as for `pool`.
+        Each time counts all that its text may have meant, by probability; a text that was read as
+        none has no name. Arguments as for `pool`.
         """
         if before is None:
             view = self._view(pool_of)
             if len(self._queries) > view.sites_read:
                 for site in [*self._queries][view.sites_read :]:
-                    view.sites[pool_of(self._names[site])].append(site)
+                    view.sites[pool_of(self._names.values[site])].append(site)
                 view.sites_read = len(self._queries)
             found = [self._queries[site] for site in view.sites.get(pool, ())]
         else:
             queries: dict[int, _Latest] = {}
             end = bisect_left(self._columns[0], before)
-            for sure, site, _, meant in zip(
-                *(each[:end] for each in self._columns[-4:]), strict=True
-            ):
-                _enqueue(queries, sure, site, meant)
-            found = [queries[site] for site in queries if pool_of(self._names[site]) == pool]
+            for site, _, reading in zip(*(each[:end] for each in self._columns[-3:]), strict=True):
+                _enqueue(queries, site, reading)
+            names = self._names.values
+            found = [queries[site] for site in queries if pool_of(names[site]) == pool]
         times = Counter[str]()
-        for meant, sure in chain.from_iterable(found):
-            times[self._names[meant]] += sure
+        for reading in chain.from_iterable(found):
+            for name, sure in self._readings.values[reading]:
+                times[name] += sure
         return {name: count / THOUSANDTHS for name, count in times.items()}
 
     def _note(self, note: Note) -> None:
@@ -391,14 +399,8 @@ class DisclosureIndex:
     def _step(self, *row: int) -> None:
         for column, value in zip(self._columns, row, strict=True):
             column.append(value)
-        _, _, _, _, sure, site, _, meant = row
-        _enqueue(self._queries, sure, site, meant)
-
-    def _place(self, name: str) -> int:
-        place = self._places.setdefault(name, len(self._names))
-        if place == len(self._names):
-            self._names.append(name)
-        return place
+        *_, site, _, reading = row
+        _enqueue(self._queries, site, reading)
 
     def _view(self, pool_of: PoolOf) -> "_View":
         view = self._views.get(pool_of, lambda: _View(pool_of, self._concepts))
@@ -406,13 +408,13 @@ class DisclosureIndex:
         return view
 
 
-def _enqueue(queries: dict[int, _Latest], sure: int, site: int, meant: int) -> None:
-    """Take a known query of a site as its latest, with its THOUSANDTHS; FORGOT removes all."""
+def _enqueue(queries: dict[int, _Latest], site: int, reading: int) -> None:
+    """Take a reading as the latest of a site; FORGOT removes all."""
     latest = queries.setdefault(site, deque(maxlen=LATEST))
-    if meant == FORGOT:
+    if reading == FORGOT:
         latest.clear()
     else:
-        latest.append((meant, sure))
+        latest.append(reading)
 
 
 class _View:

@@ -35,7 +35,7 @@ Rows = Iterable[tuple[int, bytes]]
 EVERY = 4096  # entries in a part
 PREFIX = "checkpoint/"
 LARGEST = 2**24  # bytes of a part that is not compressed: one of long entries is not kept
-_FORMAT = 4
+_FORMAT = 5
 
 
 class Reset(Struct, frozen=True, forbid_unknown_fields=True):
@@ -166,8 +166,9 @@ class Ledger:
                 digest="",
                 utility_bits=0.0,
                 people_left=first.people_left,
-                read_as=first.meant,
-                probability=first.probability,
+                read_as=first.meant[0][0],
+                probability=first.meant[0][1],
+                others=first.meant[1:],
             )
         return found
 

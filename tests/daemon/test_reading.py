@@ -221,7 +221,7 @@ def test_a_text_is_answered_recorded_and_corrected(reads: Home) -> None:
     assert calls.requests()[-1].read_as == meant
     assert agent.vault is not None
     site = agent.vault.ledger.disclosures.queries(SHOP, lambda site: site)
-    assert site == {PYTHON: 0.62}
+    assert site == {PYTHON: 0.62, "restaurants today": 0.2}
     found = calls.not_that(NotThat(entry=answer.id))
     assert (found.done, found.query, found.read_as, found.now) == (True, TEXT, [meant], None)
     assert corrected(found).startswith(f"It will not be read as '{PYTHON}' again. ")

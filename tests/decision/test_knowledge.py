@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.decision.request import LATEST, Holdings, Knowledge
+from agent.model.reading import NOTHING, Reading
 from policy.hosts import site_of
 from tests.decision.events import Forgotten, Told, knowledge_of
 
@@ -40,7 +41,8 @@ def folded(events: Sequence[Told | Forgotten], now: datetime = NOW) -> Knowledge
             holdings.forget(event.sites)
         else:
             holdings.add_facts(event.at, site_of(event.host), event.codes)
-            holdings.add_query(site_of(event.host), event.query)
+            meant = NOTHING if event.query is None else Reading.exact(event.query)
+            holdings.add_query(site_of(event.host), meant)
     return holdings.knowledge(now)
 
 

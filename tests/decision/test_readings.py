@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import chain, permutations
 
 import pytest
 from hypothesis import given, settings
@@ -138,23 +138,25 @@ def test_a_plan_is_for_what_the_text_may_mean(text: Reading) -> None:
         assert planned(prepare(request), 0).shares[each.query] > shares[each.query]
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.floats(LEAST, 1.0)), max_size=9), st.randoms())
+@given(st.lists(readings(), max_size=9), st.randoms())
 def test_what_was_asked_counts_by_probability_in_any_order(
-    asked: list[tuple[int, float]], shuffler: object
+    asked: list[Reading], shuffler: object
 ) -> None:
-    """One request of 0.4 and one of 0.6 are as one that was certain."""
+    """All that each text may have meant; one of 0.4 and one of 0.6 are as one that was certain."""
     other = asked[:]
     shuffler.shuffle(other)  # type: ignore[attr-defined]
     found = []
     for each in (asked, other):
         holdings: Holdings[int] = Holdings()
-        for query, probability in each:
-            holdings.add_query("example.org", query, probability)
-        holdings.add_query("example.org", None)
+        for text in each:
+            holdings.add_query("example.org", text)
+        holdings.add_query("example.org", Reading(None, (Candidate(1, 0.4),)))
         found.append(holdings.knowledge(EPOCH).queries)
     assert found[0] == found[1]
-    for query, times in found[0]:
-        assert times == pytest.approx(sum(p for q, p in asked if q == query))
+    wanted = Counter[int]()
+    for candidate in chain.from_iterable(text.candidates for text in asked):
+        wanted[candidate.query] += candidate.probability  # type: ignore[assignment]
+    assert dict(found[0]) == pytest.approx(dict(wanted))
 
 
 @given(readings(), st.data())
@@ -198,8 +200,8 @@ def test_what_is_left_out_says_nothing_however_texts_are_read(mode: str, seed: i
             known = known.with_facts(
                 {name: codes[name] for name in codes if name in NAMES[:PERSONS]}
             )
-            if codes and each.query is not None:
-                asked[each.query] += each.probability  # type: ignore[assignment]
+            for meant in each.meant if codes else ():
+                asked[meant.query] += meant.probability  # type: ignore[assignment]
             known = replace(known, queries=tuple(sorted(asked.items())))
         return steps
 

@@ -35,6 +35,7 @@ DEEPER = {
     },
     "agent/lab/attack": {
         "agent.decision": "the agent's memory of recipients is replayed event by event",
+        "agent.model.reading": "and takes questions as it does texts that were read",
         "agent.tradeoff.grouping": "adversaries and services count as the agent does",
         "policy": "presets are attacked as they ship",
     },

@@ -163,6 +163,9 @@ def records(draw: st.DrawFn) -> Record:
         people_left=draw(st.integers(0, 2**40)),
         read_as=draw(st.none() | st.just("") | TEXTS),
         probability=draw(st.integers(0, 1000)) / 1000,
+        others=draw(
+            st.lists(st.tuples(NAMED, st.sampled_from([0.125, 0.25])), max_size=2).map(tuple)
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from agent.errors import UsageError
 from agent.lab.attack.heldout import Person
 from agent.lab.attack.ways import Way
 from agent.lab.paper.subject import groups_of
+from agent.model.reading import Reading
 from agent.tradeoff import UNSPECIFIED, union
 from policy.hosts import site_of
 from policy.match import Rulebook
@@ -108,7 +109,7 @@ class Memory:
         holdings = self._holdings[self._pool(host)]
         holdings.add_facts(question.at, site_of(host), new)
         if chosen.planned and chosen.order:
-            holdings.add_query(site_of(host), question.query)
+            holdings.add_query(site_of(host), Reading.exact(question.query))
         self._held[host] = self.held(host) | union(lasting)
 
     def _pool(self, host: str) -> str:
