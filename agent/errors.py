@@ -174,7 +174,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 def install_hint(extra: str) -> str:
     """Return how to install an extra, from a clone or without one."""
-    return f"run pip install '.[{extra}]' in your clone, or pip install 'reticent[{extra}]'"
+    return f"run pip install '.[{extra}]' in your clone, or pipx install --force './WHEEL[{extra}]'"
 
 
 _AT = re.compile(r" - at `([^`]*)`| - at `key` in `([^`]*)`")

@@ -216,5 +216,5 @@ def test_it_says_which_extra_it_needs(
     monkeypatch.setitem(__import__("sys").modules, "agent.lab.synth.log", None)
     error, hint = run("lab", "synth", tmp_path / "log").refusal(code=1)
     assert "which is not installed" in error
-    assert hint.endswith("pip install 'reticent[build]'")
+    assert hint.endswith("pipx install --force './WHEEL[build]'")
     assert [*tmp_path.iterdir()] == []

@@ -110,4 +110,4 @@ def test_without_the_extra_it_says_so(
     monkeypatch.setattr("agent.cli.mcp.find_spec", lambda _: None)
     error, hint = run("mcp", *arguments).refusal()
     assert error == "the extra `mcp` is not installed"
-    assert "reticent[mcp]" in hint
+    assert "WHEEL[mcp]" in hint

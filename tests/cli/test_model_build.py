@@ -243,7 +243,7 @@ def test_without_the_extra_a_build_says_what_to_install(
     monkeypatch.setitem(sys.modules, "ibis", None)
     error, hint = run("model", "build", *tables).refusal(code=1)
     assert error == "building a model needs ibis, which is not installed"
-    assert hint.endswith("pip install 'reticent[build]'")
+    assert hint.endswith("pipx install --force './WHEEL[build]'")
 
 
 def test_progress_is_drawn_for_a_terminal_only(

@@ -422,7 +422,7 @@ def test_programs_that_start_our_server_are_named(
     assert "not checked" in found(here, "assistants")[0].what
     write_entry()
     monkeypatch.setattr("agent.daemon.doctor.find_spec", lambda _: None)
-    assert "reticent[mcp]" in only(here, "assistants", "bad").fix
+    assert "WHEEL[mcp]" in only(here, "assistants", "bad").fix
 
 
 def test_a_browser_in_a_sandbox_is_named(here: Machine) -> None:
