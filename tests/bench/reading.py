@@ -2,17 +2,18 @@
 
 import csv
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from agent import load_model
 from agent.model.model import Model, surest
 from examples.phrasings import DATA, MODELS
 
-EVERYDAY = DATA / "everyday.csv"
+TABLES = (DATA / "everyday.csv", DATA / "blind.csv")
 
 
-class Everyday(NamedTuple):
-    """What the surest of some models makes of everyday texts; one flag for each text.
+class Read(NamedTuple):
+    """What the surest of some models makes of labelled texts; one flag for each text.
 
     ``known``: whether a text that means a query is read; ``right``: of those read, whether as one
     of the right queries; ``unknown``: whether a text that means none is read.
@@ -23,10 +24,10 @@ class Everyday(NamedTuple):
     unknown: list[bool]
 
 
-def everyday(models: Sequence[Model]) -> Everyday:
-    """Return how the everyday texts are read; several right queries are separated by a bar."""
-    found = Everyday([], [], [])
-    with EVERYDAY.open(encoding="utf-8", newline="") as file:
+def labelled(table: Path, models: Sequence[Model]) -> Read:
+    """Return how the texts of a table are read; several right queries are separated by a bar."""
+    found = Read([], [], [])
+    with table.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             model, reading = surest(row["text"], models, Model.read)
             read = reading.query is not None
@@ -38,7 +39,9 @@ def everyday(models: Sequence[Model]) -> Everyday:
 
 def figures() -> Iterator[str]:
     """Print how many are read, and how many of these rightly."""
-    known, right, unknown = everyday([load_model(name) for name in MODELS])
-    yield f"everyday texts that mean a query: {sum(known)} of {len(known)} are read"
-    yield f"of these rightly: {sum(right)} of {len(right)}"
-    yield f"everyday texts that mean none: {sum(unknown)} of {len(unknown)} are read"
+    models = [load_model(name) for name in MODELS]
+    for table in TABLES:
+        known, right, unknown = labelled(table, models)
+        yield f"{table.stem} texts that mean a query: {sum(known)} of {len(known)} are read"
+        yield f"of these rightly: {sum(right)} of {len(right)}"
+        yield f"{table.stem} texts that mean none: {sum(unknown)} of {len(unknown)} are read"
