@@ -5,38 +5,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from agent.build.log.schema import AGE_GROUPS
-from agent.lab.synth.marginals import Arrays, Flags, Floats, Ints, Rng, drawn, within
+from agent.lab.synth.marginals import Arrays, Flags, Floats, Ints, Rng, drawn, invented, within
 from agent.lab.synth.queries import SUFFIXES, UNKNOWN, Moment, Queries
 from agent.lab.synth.world import CIRCLES, TRUE_REGIONS, People, World
 
-_STEEP, _FLATTER = 1.3, 0.9  # fall of a site's share with its rank: as a habit, picked anew
-# Spread, in logits, of how much each trait of a person or a moment speaks for a site.
-_SPEAKS = {
-    "circle": 1.6,
-    "age": 1.3,
-    "region": 0.4,
-    "woman": 0.5,
-    "moves": 0.6,
-    "network": 1.2,
-    "working": 0.8,
-    "workday": 0.4,
-}
-_TASTE = 0.5  # of how much somebody likes a topic, for sites of that topic
-_RETURNS = (0.28, 0.28)  # to the site that they mostly want: the first time, and later
+_SET = invented("clicks")
 LONG = 30.0  # seconds; a shorter stay is no intent
-_EARLY, _LATE = 0.3, 2.0  # pages before and after the one that was meant, on average
-_MOST = 3  # of each
-_STAYS = 0.5  # of the later pages hold them for LONG
-_SHORT = (3.0, 29.0)
-_STAY, _SPREAD, _LONGEST = 4.4, 0.9, 300.0  # of the logarithm of seconds; seconds
-_CLICK = (4.0, 20.0)  # seconds until the first page
 
 
 def targets(crowd: People, asked: Queries, moment: Moment, of: World, rng: Rng) -> Ints:
     """Return the host of each query of a block, a code in ``of.hosts``."""
     first = np.zeros(len(asked.pair), dtype=np.bool_)
     first[np.unique(asked.pair, return_index=True)[1]] = True
-    returns = rng.random(len(first)) < np.where(first, *_RETURNS)
+    returns = rng.random(len(first)) < np.where(first, *_SET.returns)
     person = _traits(
         ("circle", crowd.circle, len(CIRCLES)),
         ("age", crowd.age, len(AGE_GROUPS)),
@@ -59,11 +40,11 @@ def targets(crowd: People, asked: Queries, moment: Moment, of: World, rng: Rng) 
         place[pairs] = np.arange(len(pairs))
         people = asked.pair_person[pairs]
         liked = person[people] @ leans[: person.shape[1]]
-        liked += _TASTE * crowd.taste[people][:, of.topic[hosts]]
+        liked += _SET.taste * crowd.taste[people][:, of.topic[hosts]]
         ranks = np.log(np.arange(len(hosts)) + 1)
-        wanted = drawn(liked - _STEEP * ranks, rng)
+        wanted = drawn(liked - _SET.steep * ranks, rng)
         which = place[asked.pair[rows]]
-        anew = liked[which] + now[rows] @ leans[person.shape[1] :] - _FLATTER * ranks
+        anew = liked[which] + now[rows] @ leans[person.shape[1] :] - _SET.flatter * ranks
         choice = np.where(returns[rows], wanted[which], drawn(anew, rng))
         found[rows] = hosts[choice]
     return found
@@ -74,7 +55,9 @@ def _traits(*traits: tuple[str, Ints | Flags, int]) -> Floats:
 
     ``traits``: a name, codes, and how many values there are.
     """
-    columns = [_SPEAKS[name] * np.eye(many)[codes.astype(np.int64)] for name, codes, many in traits]
+    columns = [
+        _SET.speaks[name] * np.eye(many)[codes.astype(np.int64)] for name, codes, many in traits
+    ]
     return np.concatenate(columns, axis=1)
 
 
@@ -105,8 +88,8 @@ def pages(taste: Floats, asked: Queries, target: Ints, of: World, rng: Rng) -> P
     sites of topics that they like. ``taste``: as `People` has it.
     """
     count = len(target)
-    early = np.minimum(rng.poisson(_EARLY, count), _MOST)
-    late = np.minimum(rng.poisson(_LATE, count), _MOST)
+    early = np.minimum(rng.poisson(_SET.early, count), _SET.most)
+    late = np.minimum(rng.poisson(_SET.late, count), _SET.most)
     each = early + 1 + late
     row = np.repeat(np.arange(count), each)
     place = np.arange(len(row)) - np.repeat(np.cumsum(each) - each, each)
@@ -118,11 +101,11 @@ def pages(taste: Floats, asked: Queries, target: Ints, of: World, rng: Rng) -> P
     answer = start + (rng.random(len(row)) ** 2 * (end - start)).astype(np.int64)
     host = np.where(before, of.answers[answer], host)
     host = np.where(meant, target[row], host)
-    stays = meant | (~before & (rng.random(len(row)) < _STAYS))
-    short = rng.uniform(*_SHORT, len(row))
-    long = np.clip(rng.lognormal(_STAY, _SPREAD, len(row)), LONG, _LONGEST)
+    stays = meant | (~before & (rng.random(len(row)) < _SET.stays))
+    short = rng.uniform(_SET.short[0], _SET.short[1], len(row))
+    long = np.clip(rng.lognormal(_SET.stay, _SET.spread, len(row)), LONG, _SET.longest)
     dwell: Floats = np.round(np.where(stays, long, short), 1).astype(np.float64)
-    opened = np.repeat(rng.uniform(*_CLICK, count), each)
+    opened = np.repeat(rng.uniform(_SET.click[0], _SET.click[1], count), each)
     sums = np.concatenate([[0.0], dwell.cumsum()])[:-1]
     opened += sums - sums[np.flatnonzero(place == 0)][row]
     return Pages(row, host, np.ceil(opened).astype(np.int64) + place, dwell)

@@ -1,10 +1,12 @@
 """The paper's shares of its search log (section 5), and draws that come out at such shares."""
 
 import csv
+import tomllib
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import date
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +44,12 @@ class Marginal(NamedTuple):
 _, *_ROWS = csv.reader((files("agent.lab.synth") / "marginals.csv").read_text("utf-8").splitlines())
 MARGINALS = tuple(Marginal._make((*each[:2], float(each[2]), *each[3:])) for each in _ROWS)
 PUBLISHED = {each.name: each.share for each in MARGINALS}
+INVENTED = tomllib.loads((files("agent.lab.synth") / "invented.toml").read_text("utf-8"))
+
+
+def invented(part: str) -> SimpleNamespace:
+    """Return the numbers of a part of invented.toml, by their names."""
+    return SimpleNamespace(**INVENTED[part])
 
 
 class Arrays:

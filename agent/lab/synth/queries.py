@@ -20,40 +20,25 @@ from agent.lab.synth.marginals import (
     apportioned,
     by_rank,
     chances,
+    invented,
     top_share,
     within,
 )
 from agent.lab.synth.world import CIRCLES, People, World
 
-_DIVERSE, _LOYAL = 0.8, 1.1  # spread, in logits, of how many queries somebody has, and repeats
-_HABIT = 1.3  # spread of how often a person repeats each of theirs
-_PLENTY = 2  # times MIN_USERS: a query with so many can lose one
+_SET = invented("queries")
 GAP = 1_200  # seconds at least from one query of a person to their next
 DAY, HOUR = 86_400, 3_600
 SATURDAY = 5
 OPENS, CLOSES = 7, 18
-# How many ask in the hours that are not for work, from 18:00 on.
-_REST = (3.0, 4.0, 5.0, 5.0, 4.0, 3.0, 1.5, 0.7, 0.4, 0.3, 0.3, 0.5, 1.0)
-_LEAST_DAYS = 9  # from first to last of who is called daily: over a week, whatever the hours
-_HURRY = 1.5  # spread of who asks daily among those who ask as often, in logits
-_OWN_HOURS, _OWN_DAYS = 1.0, 0.5  # spread of people's habits, in logits
 COUNTRIES = ("US", "CA", "GB", "DE", "FR", "IN", "JP")  # city c is in number c % 7
 _BY_REGION = np.array([[0, 1], [2, 3], [5, 6]])  # by code of the region
 _FIRST = np.array([0.88, 0.5, 0.6])  # how many of a region live in the first of its countries
 CITIES, ZIPS = 1_400, 6  # of the world, a multiple of the countries; of a city
-_FLAT = 5  # cities of a country that are about as large
 NOWHERE = -1
-_UNPLACED = 0.04  # of the people have a provider that tells no place
-_ODD = 0.01  # have several zips in one city, and as many several cities of unknown zip
-_AWAY = 0.25  # of the queries of somebody who asks from two places
 UNKNOWN = -1  # the look-up failed
 SUFFIXES = (*DOMAINS, "us", "uk", "in")  # those after DOMAINS say nothing in Table 1
 _FOREIGN = len(DOMAINS)  # and the code of a region
-# How common each of DOMAINS, and one of one's own country, is at home, at work, at school.
-_HOME = (0.38, 0.01, 0.48, 0.02, 0.11)
-_WORK = (0.72, 0.02, 0.10, 0.12, 0.04)
-_SCHOOL = (0.05, 0.85, 0.02, 0.04, 0.04)
-_STUDENT = 0  # code in CIRCLES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,12 +63,12 @@ def queries(interests: Floats, of: World, rng: Rng) -> Queries:
     """
     count, total = len(interests), QUERIES
     first = round(total * (1 - PUBLISHED["asked_before"]))
-    diverse = rng.normal(scale=_DIVERSE, size=count)
+    diverse = rng.normal(scale=_SET.diverse, size=count)
     own = apportioned(np.exp(diverse), first, least=1)
-    loyal = 0.5 * diverse + rng.normal(scale=_LOYAL, size=count)
+    loyal = 0.5 * diverse + rng.normal(scale=_SET.loyal, size=count)
     again = apportioned(np.exp(loyal), total - first)
     pair_person, pair_text = np.nonzero(_chosen(interests, of, own, rng))
-    habits = np.exp(rng.normal(scale=_HABIT, size=first))
+    habits = np.exp(rng.normal(scale=_SET.habit, size=first))
     repeated = within(habits, pair_person, np.repeat(np.arange(count), again), rng)
     pair = np.concatenate([np.arange(first), repeated])
     pair = pair[np.lexsort((rng.random(total), pair_person[pair]))]
@@ -104,7 +89,7 @@ def _chosen(interests: Floats, of: World, own: Ints, rng: Rng) -> Flags:
             askers = chosen.sum(axis=0)
             if askers[text] >= MIN_USERS:
                 break
-            spare = np.flatnonzero(chosen[person] & (askers > _PLENTY * MIN_USERS))
+            spare = np.flatnonzero(chosen[person] & (askers > _SET.plenty * MIN_USERS))
             if len(spare) and not chosen[person, text]:
                 chosen[person, [spare[0], text]] = False, True
     return chosen
@@ -146,11 +131,11 @@ def _times(crowd: People, person: Ints, rng: Rng) -> Ints:
     day = _days(first, days, person, rng)
     workday = (day + FIRST_DAY.weekday()) % 7 < SATURDAY
     office = np.array([each.office for each in CIRCLES])[crowd.circle]
-    own = office + rng.normal(scale=_OWN_HOURS, size=len(office))
+    own = office + rng.normal(scale=_SET.own_hours, size=len(office))
     chance = chances(own[person] * np.where(workday, 1.0, 0.3), PUBLISHED["working_hours"])
     working = rng.random(len(person)) < chance
     inside = rng.integers(OPENS * HOUR, CLOSES * HOUR, size=len(day))
-    rest = np.array(_REST)
+    rest = np.array(_SET.rest)
     hour = (CLOSES + rng.choice(len(rest), size=len(day), p=rest / rest.sum())) % 24
     outside = hour * HOUR + rng.integers(HOUR, size=len(day))
     since = (FIRST_DAY - date(1970, 1, 1)).days
@@ -169,9 +154,9 @@ def _windows(count: Ints, rng: Rng) -> tuple[Ints, Ints]:
     Who asks daily takes no more days than queries, and others take more.
     """
     most = (LAST_DAY - FIRST_DAY).days  # the last day is left for what is late
-    keen = np.log(count) + rng.logistic(scale=_HURRY / 2, size=len(count))
-    daily = top_share(keen, PUBLISHED["daily"], count > _LEAST_DAYS)
-    low = np.where(daily, _LEAST_DAYS, np.minimum(count + 3, most))
+    keen = np.log(count) + rng.logistic(scale=_SET.hurry / 2, size=len(count))
+    daily = top_share(keen, PUBLISHED["daily"], count > _SET.least_days)
+    low = np.where(daily, _SET.least_days, np.minimum(count + 3, most))
     high = np.where(daily, np.minimum(count - 1, most), most)
     days = np.where(count > 1, rng.integers(low, high + 1), 1)
     return rng.integers(most - days + 1), days
@@ -184,7 +169,7 @@ def _days(first: Ints, days: Ints, person: Ints, rng: Rng) -> Ints:
     """
     calendar = np.arange((LAST_DAY - FIRST_DAY).days + 1)
     work = (calendar + FIRST_DAY.weekday()) % 7 < SATURDAY
-    logits = rng.normal(scale=_OWN_DAYS, size=len(first))[person]
+    logits = rng.normal(scale=_SET.own_days, size=len(first))[person]
     is_work = rng.random(len(person)) < chances(logits, PUBLISHED["workday"])
     start, end = first[person], (first + days)[person]
     day = start.copy()
@@ -207,15 +192,15 @@ def _places(region: Ints, person: Ints, rng: Rng) -> tuple[Ints, Ints, Flags]:
     """
     count = np.bincount(person, minlength=len(region))
     mobile = rng.logistic(size=len(count)) + 0.5 * np.log(count)
-    able = (by_rank(rng.random(len(count)), [_UNPLACED, 1 - _UNPLACED]) == 1) & (count > 1)
+    able = (by_rank(rng.random(len(count)), [_SET.unplaced, 1 - _SET.unplaced]) == 1) & (count > 1)
     far = top_share(mobile, PUBLISHED["several_cities"], able)  # in another city, at times
-    vague = top_share(rng.random(len(count)), _ODD, far)
+    vague = top_share(rng.random(len(count)), _SET.odd, far)
     near = top_share(mobile, PUBLISHED["several_zips"] - far.mean() + vague.mean(), able & ~far)
     abroad = top_share(rng.random(len(count)), PUBLISHED["several_countries"], far & ~vague)
     # A city in a country of each one's region, large ones more often.
     countries, ranks = len(COUNTRIES), CITIES // len(COUNTRIES)
     country = _BY_REGION[region, np.where(rng.random(len(region)) < _FIRST[region], 0, 1)]
-    sizes = 1.0 / (np.arange(ranks) + _FLAT)
+    sizes = 1.0 / (np.arange(ranks) + _SET.flat)
     rank = rng.choice(ranks, size=len(region), p=sizes / sizes.sum())
     home = rank * countries + country
     # Another one for those who move: in another country, or else in the same.
@@ -226,7 +211,7 @@ def _places(region: Ints, person: Ints, rng: Rng) -> tuple[Ints, Ints, Flags]:
     second = (house + 1) % ZIPS
     # Elsewhere is never the first query of somebody, and always the last.
     moves = (far | near)[person]
-    away = moves & (rng.random(len(person)) < _AWAY)
+    away = moves & (rng.random(len(person)) < _SET.away)
     away = np.where(np.diff(person, append=-1) != 0, moves, away)
     away[np.diff(person, prepend=-1) != 0] = False
     city = np.where(away, other[person], home[person])
@@ -243,10 +228,10 @@ def _suffixes(crowd: People, person: Ints, inside: Flags, rng: Rng) -> Ints:
     """
     people = len(crowd.circle)
     home, work, school = (
-        rng.choice(len(each), size=people, p=each) for each in (_HOME, _WORK, _SCHOOL)
+        rng.choice(len(each), size=people, p=each) for each in (_SET.home, _SET.work, _SET.school)
     )
     connected = np.array([each.connected for each in CIRCLES])[crowd.circle]
-    there = np.where(crowd.circle == _STUDENT, school, work)
+    there = np.where(crowd.circle == _SET.student, school, work)
     code = np.where(connected[person] & inside, there[person], home[person])
     known = code < _FOREIGN
     fails = chances(np.zeros(len(code)), 1 - PUBLISHED["domain_known"] / known.mean())

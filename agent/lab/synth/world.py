@@ -1,15 +1,14 @@
 """Who and what there is: people with their tastes, and sites and queries with their topics."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 
 from agent.build.log.schema import GENDERS, TOPICS
 from agent.lab.synth.marginals import (
+    INVENTED,
     PUBLISHED,
     TEXTS,
     Arrays,
@@ -19,22 +18,15 @@ from agent.lab.synth.marginals import (
     Rng,
     apportioned,
     by_rank,
+    invented,
     top_share,
 )
 
 UNSAID = -1
+_SET = invented("world")
 TRUE_REGIONS = 3  # that somebody lives in; nobody is of the schema's "other" here
-_TASTE = 0.9  # spread of what one person likes beyond their circle, in logits
-_ABOUT = ("", "reviews", "online", "near me", "for beginners", "prices", "jobs", "pictures")
-_MORE = ("club", "help", "news", "guide")
 SITES = 4_000
 TRAITS = 29  # of people and moments, as `clicks` has them
-_LEAST_SITES, _LEAST_TEXTS = 60, 30  # of a topic
-_FOCUS = 0.75  # of a query's meaning that is its own topic; the rest is another
-_TOO = 0.15  # of the sites have a second topic
-_FEWEST, _MOST = 4, 24  # sites that answer a query
-_FALL = 0.6  # of the popularity of queries and sites with their rank: a power law
-_FLAT = 20  # ranks at the head that are about alike
 
 
 class Circle(NamedTuple):
@@ -54,8 +46,7 @@ class Circle(NamedTuple):
     likes: Mapping[str, float]
 
 
-_INVENTED = tomllib.loads((files("agent.lab.synth") / "invented.toml").read_text("utf-8"))
-CIRCLES = tuple(Circle(name, **each) for name, each in _INVENTED["circles"].items())
+CIRCLES = tuple(Circle(name, **each) for name, each in INVENTED["circles"].items())
 OCCUPATIONS = tuple(each.name for each in CIRCLES)
 
 
@@ -100,9 +91,9 @@ def people(count: int, rng: Rng) -> People:
     student, keen = circle == 0, rng.random(count)
     others = PUBLISHED["occupation_given"] - PUBLISHED["student"]
     says = top_share(keen, PUBLISHED["student"], student) | top_share(keen, others, ~student)
-    tastes = _INVENTED["tastes"]
+    tastes = INVENTED["tastes"]
     liked, of_women, of_age = (_row(tastes[each]) for each in ("all", "women", "age"))
-    own = rng.normal(scale=_TASTE, size=(count, len(TOPICS)))
+    own = rng.normal(scale=_SET.taste, size=(count, len(TOPICS)))
     shared = np.array([_row(each.likes) for each in CIRCLES])[circle]
     return People(
         circle=circle,
@@ -137,8 +128,8 @@ def _row(likes: Mapping[str, float]) -> Floats:
 
 def texts(topic: str, count: int) -> list[str]:
     """Return ``count`` different queries of a topic: up to 96, and no two topics share one."""
-    subjects = _INVENTED["subjects"][topic].split()
-    pairs = [f"{subject} {about}" for about in (*_ABOUT, *_MORE) for subject in subjects]
+    subjects = INVENTED["subjects"][topic].split()
+    pairs = [f"{subject} {about}" for about in (*_SET.about, *_SET.more) for subject in subjects]
     return [pair.strip() for pair in pairs[:count]]
 
 
@@ -182,20 +173,20 @@ class World(Arrays):
 
 def world(liked: Floats, rng: Rng) -> World:
     """Return a world for people who like topics in these shares, float64 (topics,)."""
-    counts = apportioned(liked, SITES, _LEAST_SITES)
+    counts = apportioned(liked, SITES, _SET.least_sites)
     topic = np.repeat(np.arange(len(TOPICS)), counts)
     shares = [share * _power(count) for share, count in zip(liked, counts, strict=True)]
     visited = np.concatenate(shares)
-    too = rng.random(SITES) < _TOO
+    too = rng.random(SITES) < _SET.too
     second = np.where(too, rng.integers(len(TOPICS), size=SITES), -1)
-    own = apportioned(liked, TEXTS, _LEAST_TEXTS)
+    own = apportioned(liked, TEXTS, _SET.least_texts)
     subject = np.repeat(np.arange(len(TOPICS)), own)
     other = rng.choice(len(TOPICS), size=TEXTS, p=liked)
     meaning = np.zeros((TEXTS, len(TOPICS)))
-    np.add.at(meaning, (np.arange(TEXTS), subject), _FOCUS)
-    np.add.at(meaning, (np.arange(TEXTS), other), 1 - _FOCUS)
+    np.add.at(meaning, (np.arange(TEXTS), subject), _SET.focus)
+    np.add.at(meaning, (np.arange(TEXTS), other), 1 - _SET.focus)
     # The hosts of each query are drawn without replacement, by popularity and meaning.
-    sizes = rng.integers(_FEWEST, _MOST + 1, size=TEXTS)
+    sizes = rng.integers(_SET.fewest, _SET.most + 1, size=TEXTS)
     fit = np.log(visited) + np.log(meaning[:, topic] + 1e-4)
     order = np.argsort(-(fit + rng.gumbel(size=fit.shape)), axis=1)
     names = [each.replace("_", "-") for each in TOPICS]
@@ -220,5 +211,5 @@ def world(liked: Floats, rng: Rng) -> World:
 
 
 def _power(count: int) -> Floats:
-    weights = np.power(np.arange(count) + float(_FLAT), -_FALL)
+    weights = np.power(np.arange(count) + float(_SET.flat), -_SET.fall)
     return np.asarray(weights / weights.sum())
