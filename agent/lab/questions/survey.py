@@ -8,6 +8,7 @@ both, a default sensitivity in bits for the attributes of Table 1 that one of th
 
 import csv
 import gzip
+import tomllib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent import Model
-from agent.build.log.schema import BY_LABEL
+from agent.build.log.schema import BY_LABEL, TOPIC
 from agent.decision.calibration import IMPROVEMENTS, Answers
 from agent.errors import UsageError
 from agent.model.model import Figure
@@ -36,32 +37,19 @@ LOCATIONS = ("region", "country", "state", "city", "zip code", "address")  # 6.2
 SPREAD = 0.3  # of ln bits, from person to person
 BEYOND = 4.0  # bits: who wants so much or more would never share, as fourfold is the most offered
 _BITS = tuple(BEYOND if each == NEVER else log2(each) for each in IMPROVEMENTS.values())
+_STATED = tomllib.loads((files("agent.lab.questions") / "stated.toml").read_text("utf-8"))
 # 6.1, Fig. 1: the shares who would tell the search engine if that would "double search
 # performance". 6.1 has 64 % and 63.9 % for DOCC: the same, rounded. That 92.7 % "would rather
 # share" DREG than TNWS stands among the results of this question; it is taken as one.
 WILLING = "6.1"
-WOULD_SHARE = MappingProxyType(
-    {"DREG": 0.927, "DAGE": 0.82, "DGDR": 0.78, "DOCC": 0.639, "DMTL": 0.544, "DCHD": 0.526}
-)
+WOULD_SHARE: Mapping[str, float] = MappingProxyType(_STATED["would_share"])
 MOST_SENSITIVE = "AWHR"  # 6.1
 SOURCE = "adults_2020"
 MOST = 4  # very sensitive; 1 is not at all
 _MEND = "get the file anew from where this version of Reticent came from"
 # The items that speak of an attribute of Table 1; the highest level among them counts, person by
 # person. SOURCES.md says why these, and why none for the others.
-MAPPED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "DAGE": ("birthdate",),
-        "DMTL": ("relationship",),
-        "AQRY": ("search",),
-        "ACLK": ("website",),
-        **dict.fromkeys(("AZIP", "ACTY", "ACRY"), ("location",)),
-        "THEA": ("health",),
-        "TSOC": ("religion", "politics"),
-        "TSHP": ("purchases",),
-        **dict.fromkeys(("TART", "TNWS"), ("media",)),
-    }
-)
+MAPPED = MappingProxyType({label: tuple(each) for label, each in _STATED["mapped"].items()})
 # What each level of the second survey wants, which did not ask: the paper's four improvements
 # (6.3), in order. Its text bears this out: 54.4 % share DMTL for twice the performance, and 53.7 %
 # rate relationship history 3 or below.
@@ -74,7 +62,7 @@ class Outcome(NamedTuple):
     """A set of Fig. 11 (7.3): its utility in bits, or a ``bound`` above it, and its F."""
 
     name: str
-    labels: tuple[str, ...]
+    labels: Sequence[str]
     utility: float
     score: float
     bound: bool = False
@@ -85,14 +73,8 @@ class Outcome(NamedTuple):
         return self.utility - self.score
 
 
-OUTCOMES = (
-    Outcome("optimised", ("AFRQ", "ATLV", "AWDY", "AQRY", "ACLK", "DAGE", "TSPT"), 1.4, 0.83),
-    Outcome("search statistics", ("ATLV", "AWDY", "AWHR", "AFRQ"), 0.8, 0.57),
-    # the log lacks DMTL and DCHD (Table 1)
-    Outcome("demographics", ("DGDR", "DAGE", "DOCC", "DREG"), 0.95, 0.3),
-    # "less utility than the optimized solution"
-    Outcome("topics", tuple(each for each in BY_LABEL if each[0] == "T"), 1.4, -1.73, bound=True),
-)
+TOPICS = tuple(each.label for each in TOPIC)
+OUTCOMES = tuple(Outcome(**{"labels": TOPICS, **each}) for each in _STATED["outcomes"])
 
 
 def made_answers(
