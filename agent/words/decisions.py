@@ -6,6 +6,7 @@ from math import floor
 
 from msgspec import Struct, field
 
+from agent.wire.base import made
 from agent.wire.decide import Code, CountedAmong, Explained, ExplainedOutcome, Line, ReadAs
 from agent.wire.what_if import Weight
 from agent.words.figures import (
@@ -112,15 +113,14 @@ def headline(decided: Decided) -> str:
 
 def explanation(decided: Decided, more: Iterable[Line] = ()) -> Explained:
     """Return a decision with all that there is to say about it; ``more``: lines at the end."""
-    return Explained(
-        code=decided.code,
+    return made(
+        Explained,
+        decided,
         headline=headline(decided),
         disclosed=[*decided.disclosed],
         pending=[*decided.pending],
         lines=[*lines(decided), *more],
         candidates=[*decided.outcomes],
-        read_as=decided.read_as,
-        proof=decided.proof,
     )
 
 
