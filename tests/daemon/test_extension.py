@@ -214,7 +214,7 @@ def test_a_file_where_the_folder_should_be_is_said(places: Paths, name: str) -> 
     assert place.read_text() == "mine"
 
 
-@pytest.mark.parametrize("refusal", [errno.ENOSPC, errno.EROFS])
+@pytest.mark.parametrize("refusal", [errno.ENOSPC, errno.EROFS, errno.EACCES])
 @pytest.mark.parametrize("call", ["open", "fsync", "mkdir", "rename"])
 def test_a_disk_that_takes_no_more_leaves_what_there_was(
     older: Paths, monkeypatch: pytest.MonkeyPatch, refusal: int, call: str
