@@ -16,6 +16,7 @@ Algorithm = Literal["lls", "ls", "greedy", "exact", "exhaustive"]
 Protect = Literal["everyone", "me"]
 Unknown = Literal["standing", "nothing"]
 Memory = Literal["forgets", "remembers"]
+Prompt = Literal["terminal", "pinentry"]
 Value = str | int | float | bool
 
 LONGEST_MINUTES = 480  # that a vault stays open after the last command, whatever the policy says
@@ -43,6 +44,13 @@ Address = Annotated[
         max_length=2000,
         description="an https address with {query} in it,"
         " such as 'https://search.example/find?q={query}'",
+    ),
+]
+Program = Annotated[
+    str,
+    Meta(
+        pattern=r"^(/.{1,1000})?\Z",
+        description="an absolute path such as '/usr/bin/pinentry-gtk-2'",
     ),
 ]
 LARGER, SMALLER = 1, -1  # which values are stricter; of choices, the later are larger
@@ -130,16 +138,21 @@ class DaemonSettings:
 
     ``lock_after_minutes``: without a command or a search of the user's; 0 means `LONGEST_MINUTES`;
     ``prompts_per_hour``: how many reviews may open by themselves; ``clicks``: whether browsers may
-    tell which results are visited.
+    tell which results are visited; ``prompt``: where the user is asked; ``pinentry``: the program
+    of its dialogs, empty for the first that is found.
     """
 
     lock_after_minutes: float = 15.0
     prompts_per_hour: int = 6
     clicks: bool = False
+    prompt: Prompt = "terminal"
+    pinentry: str = ""
 
 
 DAEMON = _by_key(
     ("lock_after_minutes", Minutes, "daemon", None, None, "Idle minutes until it locks; 0 is 480."),
     ("prompts_per_hour", Whole, "daemon", None, None, "Reviews an hour that open unasked."),
     ("clicks", Switch, "daemon", None, None, "Whether browsers tell which results you visit."),
+    ("prompt", Prompt, "daemon", None, None, "Whether dialogs ask you, or the terminal alone."),
+    ("pinentry", Program, "daemon", None, None, "The program of these dialogs."),
 )

@@ -17,6 +17,7 @@ from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, rec
 from agent.cli.printing import facts, note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passphrase
 from agent.daemon.model_registry import ModelRegistry
+from agent.daemon.pinentry import find, shows
 from agent.errors import UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
 from agent.model.concepts import Concepts, Fact
@@ -47,6 +48,11 @@ STARTER = """\
 preset = "{preset}"
 """
 MODEL = 'model = "{name}"\n'
+DIALOGS = '\n[daemon]\nprompt = "pinentry"\n'
+DIALOG = (
+    "When a search of yours finds the vault locked, may a dialog on your desktop ask for the "
+    "passphrase ({program})?"
+)
 EXAMPLES = """
 # A typo is never ignored. For example:
 #
@@ -246,10 +252,21 @@ def ask_written_down(above: int) -> None:
     click.echo("  (not shown any more)\n")
 
 
-def write_policy(at: Paths, preset: str | None, model: Model, file: Path | None) -> bool:
+def ask_dialogs() -> bool:
+    """Return whether dialogs may ask; they are offered where one could open now."""
+    program = find() if shows(os.environ) else None
+    if program is None:
+        return False
+    return click.confirm(DIALOG.format(program=program), default=False, err=True)
+
+
+def write_policy(
+    at: Paths, preset: str | None, model: Model, file: Path | None, *, dialogs: bool = False
+) -> bool:
     """Write a policy where there is none; say whether it was written.
 
-    ``preset``: None to write none; ``file``: of a model other than the shipped one, which is added.
+    ``preset``: None to write none; ``file``: of a model other than the shipped one, which is added;
+    ``dialogs``: they may ask.
     """
     text = STARTER.format(preset=preset)
     if file is not None:
@@ -260,7 +277,8 @@ def write_policy(at: Paths, preset: str | None, model: Model, file: Path | None)
             registry.add(file, (), now)
     written = preset is not None and not os.path.lexists(at.policy)
     if written:
-        create_private((text + EXAMPLES).encode(), at.policy)
+        text += (DIALOGS if dialogs else "") + EXAMPLES
+        create_private(text.encode(), at.policy)
     return written
 
 
@@ -312,13 +330,14 @@ def init(
     shipped = [read(each) for each in shipped_models()]
     chosen = shipped if model is None else [read(model)]
     values = _read_values(profile, _once(*shipped, *chosen))
-    asking = at_terminal() and not passphrase_stdin
+    asking, dialogs = at_terminal() and not passphrase_stdin, False
     if asking:
         told(FIRST)
         passphrase = ask_passphrase(PROMPTS["passphrase"])
         if not keyring and secrets.backend() is not None:
             keyring = click.confirm(KEYRING, default=False, err=True)
         preset = preset or (None if at.policy.exists() else ask_preset())
+        dialogs = preset is not None and ask_dialogs()
         if profile is None and not no_values:
             values = ask_first_values(chosen)
     else:
@@ -328,7 +347,7 @@ def init(
         check_free(Location.of(at))
         for folder in (at.config, at.data, at.state):
             private_folder(folder)
-        written = write_policy(at, preset, chosen[0], model)
+        written = write_policy(at, preset, chosen[0], model, dialogs=dialogs)
         code, why = create_vault(at, passphrase, values, keyring=keyring)
         message = {
             "vault": str(at.vault),

@@ -377,4 +377,5 @@ def _daemon(settings: DaemonSettings) -> str:
     minutes, prompts = settings.lock_after_minutes, settings.prompts_per_hour
     after = f"{minutes:g} minutes without use" if minutes else "eight hours without a command"
     clicks = "; browsers may tell which results you visit" if settings.clicks else ""
-    return f"locks after {after}, and asks at most {prompts} times an hour{clicks}"
+    where = " in a dialog" if settings.prompt == "pinentry" else ""
+    return f"locks after {after}, and asks{where} at most {prompts} times an hour{clicks}"

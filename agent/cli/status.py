@@ -1,5 +1,7 @@
 """`reticent status`, `lock` and `unlock`: whether requests are answered."""
 
+import os
+
 import click
 from click.shell_completion import get_completion_class
 
@@ -9,7 +11,7 @@ from agent.cli.printing import facts, note, page, paragraph
 from agent.cli.prompts import ask_for, method_options
 from agent.errors import VaultError
 from agent.paths import paths
-from agent.wire.state import Method, PolicyStatus, Status, Unlock
+from agent.wire.state import Method, PolicyStatus, Status, Unlock, screen_of
 from agent.words.figures import counted, moment
 from agent.words.notices import READ, model_line, running
 from agent.words.outcomes import write_policy
@@ -92,7 +94,9 @@ def unlock(method: Method) -> Answer:
             raise VaultError("there is no vault yet", "make one with `reticent init`")
         notes = ["the vault was already open; the secret was not checked"]
         if found.locked:
-            found = client.call("unlock", Unlock(method=method, secret=ask_for(method)))
+            screen = screen_of(os.environ)
+            how = Unlock(method=method, secret=ask_for(method), screen=screen)
+            found = client.call("unlock", how)
             notes = ([found.notice] if found.notice else []) + found.notes
     for each in notes:
         note(each)

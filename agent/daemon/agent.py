@@ -99,7 +99,8 @@ class Agent:
     ``place``: of the vault; ``started_at``: with a zone; ``locks``: how often a lock was requested;
     ``trouble``: why the vault let no answer leave, None where it lets them; ``ahead``: of the
     clock, the time by which all is decided; ``contradicted``: titles of facts that models had
-    different values of, when they were brought together.
+    different values of, when they were brought together; ``commanded``: to be called when the user
+    opens the vault elsewhere than on control; ``locking``: called first whenever it locks.
     """
 
     place: Location
@@ -117,6 +118,8 @@ class Agent:
     locks: int = 0
     trouble: VaultError | None = None
     contradicted: tuple[str, ...] = ()
+    commanded: Callable[[], object] = field(default=lambda: None)
+    locking: Callable[[], object] = field(default=lambda: None)
     _floor: _Floor | None = field(default=None, init=False)
 
     def time(
@@ -233,6 +236,7 @@ class Agent:
         file was replaced and all of it cannot be written aside.
         """
         self.locks += 1
+        self.locking()
         if self.vault is None:
             return
         self.vault.rescue()

@@ -4,6 +4,7 @@ The body comes first, parameters by keyword. Each raises a ReticentError where i
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, suppress
 from datetime import datetime
@@ -26,6 +27,7 @@ from agent.daemon.handle import handle
 from agent.daemon.ledger_api import change, correct, entries, forget, holding, opened, requested
 from agent.daemon.ledger_api import recipients as known_recipients
 from agent.daemon.policy_api import attributes, calibration, edited, place_of, ruled
+from agent.daemon.prompts import Prompts
 from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
 from agent.decision.tradeoff_curve import advanced
@@ -64,6 +66,10 @@ class Calls:
         self._one_at_a_time = asyncio.Lock()
         self._one_apart = asyncio.Lock()
         self._models: list[ModelStatus] | None = None
+        self.prompts = Prompts(
+            agent, self.unlock, lambda word, number: self.verdict(word, id=number), os.environ
+        )
+        agent.locking = self.prompts.locked
 
     def _now(self) -> datetime:
         """Return the time, and have the policy in force as the file is now."""
@@ -123,6 +129,8 @@ class Calls:
             self.agent.trouble = None
             self.agent.silent_requests.recorded(answer.id, answer)
             self.agent.bus.publish("answer", answer.id)
+        if self.agent.settings.prompt == "pinentry":
+            self.prompts.after(body, answer, by, now)
         return replace(answer, stale_rules=self.agent.rules.stale)
 
     def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> None:
@@ -250,6 +258,7 @@ class Calls:
         keyring is waited for, another may open it.
         """
         agent, locks = self.agent, self.agent.locks
+        self.prompts.use(body.screen)
         secret = Secret(body.method, body.secret)
         if body.method == "keyring":
             names: list[str] = []
@@ -266,6 +275,7 @@ class Calls:
                     agent.opened(vault, self._clock())
                     on_failure.pop_all()
                 agent.vault = vault
+                self.prompts.end()
                 self.agent.bus.publish("lock")
             self._check_later(locks)
         return self.status()

@@ -127,7 +127,11 @@ class Autolock:
         """Lock if it is time, before a call is answered; then count the call, if it does."""
         self.check()
         if door == CONTROL and name not in UNCOUNTED:
-            self._commanded = self._used = self._clock().passed
+            self.commanded()
+
+    def commanded(self) -> None:
+        """Count a command, or what the user says in a dialog."""
+        self._commanded = self._used = self._clock().passed
 
     def used(self) -> None:
         """Count a search that the user has sent off, once it is answered."""

@@ -5,9 +5,10 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
+from pathlib import Path
 
 from agent import __version__
-from agent.daemon import browsers, checks
+from agent.daemon import browsers, checks, pinentry
 from agent.daemon.agent import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
 from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
 from agent.daemon.extension import look_at_extension
@@ -35,6 +36,7 @@ from agent.words.outcomes import write_policy
 from policy.audit import audit, misspelt
 from policy.read import EMPTY_POLICY, is_empty_policy, load
 from policy.rules import Policy
+from policy.settings import DaemonSettings
 
 SECONDS = 5.0  # of silence
 START = "run `reticent daemon service install`, or `reticent daemon` in another terminal"
@@ -222,6 +224,28 @@ def check_assistants(here: Machine) -> Iterator[Finding]:
         yield bad("assistants", "the extra `mcp` is not installed", install_hint("mcp"))
 
 
+def check_dialogs(here: Machine) -> Iterator[Finding]:
+    """Yield whether dialogs can ask for the passphrase, where the policy says so, or could."""
+    settings, found = DaemonSettings(), pinentry.find()
+    with suppress(ReticentError):  # `check_policy` says what is wrong with it
+        settings = load(here.paths.policy, check_ours).daemon
+    if settings.prompt == "terminal":
+        could = "none can be opened: no pinentry is installed, and none is needed"
+        if found is not None:
+            could = f'`prompt = "pinentry"` under [daemon] would have {found} ask'
+        yield ok("dialogs", f"the terminal asks; {could}")
+        return
+    program = pinentry.checked(Path(settings.pinentry)) if settings.pinentry else found
+    if program is None:
+        fix = "install pinentry-gnome3, pinentry-gtk2, pinentry-qt or pinentry-mac"
+        yield bad("dialogs", "no pinentry is installed, so no dialog opens", fix)
+    elif not pinentry.shows(here.environment):
+        fix = "nothing to do if the daemon runs in a desktop session: it has its own"
+        yield warn("dialogs", f"{program} asks, but this session has no display", fix)
+    else:
+        yield ok("dialogs", f"{program} asks")
+
+
 def check_browsers(here: Machine) -> Iterator[Finding]:
     """Yield whether browsers with the relay's manifest can start it, and which cannot."""
     system = browsers.System(here.manager, here.environment)
@@ -283,6 +307,7 @@ CHECKS: tuple[Check, ...] = (
     check_service,
     check_browsers,
     check_assistants,
+    check_dialogs,
     check_vault,
     check_policy,
     check_models,

@@ -178,6 +178,7 @@ def live(
         autolock = Autolock(
             lambda: agent.settings.lock_after_minutes, lambda: agent.vault is None, agent.lock
         )
+        agent.commanded = autolock.commanded
         daemon = Daemon(calls, autolock, partial(_end, agent, life))
         sites = [(runner(application(door, daemon)), each) for door, each in listening.items()]
         if port is not None:

@@ -1,5 +1,6 @@
 """Hides everything private while the vault is locked or nobody is there."""
 
+import os
 from time import monotonic
 from typing import ClassVar
 
@@ -18,7 +19,7 @@ from agent.tui.link import Link
 from agent.tui.page import Environment, Page, Program, mounted_pages
 from agent.tui.plain import plain, plain_lines
 from agent.tui.status_bar import State, lost, trouble_of
-from agent.wire.state import Method, Status, Unlock
+from agent.wire.state import Method, Status, Unlock, screen_of
 
 ASKED: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
 OTHER: dict[Method, Method] = {"passphrase": "recovery", "recovery": "passphrase"}
@@ -123,7 +124,7 @@ class Unlocking(ModalScreen[Status | None]):
         field = self.query_one(Input)
         secret, field.value = field.value, ""
         if secret:
-            self._unlock(Unlock(method=self._method, secret=secret))
+            self._unlock(Unlock(method=self._method, secret=secret, screen=screen_of(os.environ)))
 
     def action_other(self) -> None:
         """Ask for the recovery code in place of the passphrase, or the other way round."""

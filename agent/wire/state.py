@@ -1,14 +1,25 @@
 """How the daemon is, and what changes that."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from agent.wire.base import LONGEST_SECRET, Message
+from agent.wire.base import LONGEST_SECRET, Message, Name
 
 Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
 Method = Literal["passphrase", "recovery", "keyring"]
+# The variables by which programs find a screen, and those of them that a caller has.
+SCREEN = (
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+)
+Variable = Annotated[str, Meta(max_length=4096, pattern=r"^[^\x00-\x1f]*$")]
+Screen = Annotated[dict[Name, Variable], Meta(max_length=len(SCREEN))]
 Encoder = Literal["loaded", "loading", "absent"]
 EventKind = Literal[
     "answer",  # a request was answered, and carried something
@@ -21,6 +32,12 @@ EventKind = Literal[
     "profile",
     "forget",
 ]
+
+
+def screen_of(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of an environment that name its screen."""
+    found = {name: environment.get(name, "") for name in SCREEN}
+    return {name: each for name, each in found.items() if each and each.isprintable()}
 
 
 class PolicyStatus(Message, frozen=True, kw_only=True):
@@ -96,10 +113,14 @@ class Locked(Message, frozen=True, kw_only=True):
 
 
 class Unlock(Message, frozen=True, kw_only=True):
-    """How to unlock; ``secret``: null for the keyring, which has it."""
+    """How to unlock; ``secret``: null for the keyring, which has it.
+
+    ``screen``: where dialogs may ask the user from now on, empty for where they did.
+    """
 
     method: Method
     secret: Secret | None = None
+    screen: Screen = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Unlock(method={self.method!r})"

@@ -420,3 +420,17 @@ def test_the_recovery_code_leaves_the_terminal(
 
 def _ended(_prompt: str) -> str:
     raise click.Abort
+
+
+@pytest.mark.parametrize("answer", ["y", ""])
+def test_a_dialog_is_offered_where_one_could_open(
+    answering: Begin, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    """And no dialog asks where it is not wanted; the rest of the policy stays as it is."""
+    monkeypatch.setenv("DISPLAY", ":7")
+    monkeypatch.setattr("agent.cli.init.find", lambda: Path("/usr/bin/pinentry-qt"))
+    ran = answering("--no-values", secrets=(PASSPHRASE,) * 2, answers=("n", "", answer, ""))
+    assert ran.code == 0, ran.err
+    assert "/usr/bin/pinentry-qt" in " ".join(ran.err.split())
+    assert policy().daemon.prompt == ("pinentry" if answer else "terminal")
+    assert preset() == "balanced"

@@ -61,6 +61,8 @@ OF_THE_DAEMON: Mapping[str, st.SearchStrategy[Any]] = {
     "lock_after_minutes": NUMBERS,
     "prompts_per_hour": WHOLE,
     "clicks": st.booleans(),
+    "prompt": st.sampled_from(["terminal", "pinentry"]),
+    "pinentry": st.sampled_from(["", "/usr/bin/pinentry"]),
 }
 CALLED = ("mine", "für", 'a "b" [c]')
 SEARCH = "https://www.shop.example/find?q={query}"

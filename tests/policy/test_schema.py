@@ -136,6 +136,7 @@ def _spoil(document: Document, data: st.DataObject) -> None:
         'search = "http://127.0.0.1.shop.example/?q={query}"',
         *("[daemon]\nlock_after_minutes = -1", "[daemon]\nlock_after_minutes = 481"),
         *("[daemon]\nprompts_per_hour = 1.5", "[daemon]\nprompts = 1", "prompts_per_hour = 1"),
+        *('[daemon]\nprompt = "gui"', '[daemon]\npinentry = "pinentry"'),
         *("[[rule]]", '[[rule]]\nattribute = "age"\nk = 5'),
         *('[[rule]]\nquery = "flu"\nmemory = "forgets"', "[[rule]]\nrecipients = 'a.b'\nk = 5"),
         "[[rule]]\nexpires = 5\nk = 5",

@@ -1,0 +1,94 @@
+"""The dialog that a person would see: GTK's pinentry, on a screen of its own."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from agent.daemon import pinentry
+from agent.daemon.pinentry import DECLINED, Button, Reply, opened
+from agent.words import dialogs
+from tests import waiting
+from tests.words.reviews import TITLES, review
+
+pytestmark = pytest.mark.browser
+GTK = Path("/usr/bin/pinentry-gtk-2")
+SHOWN = 0.02  # seconds between two looks for the window
+
+
+@pytest.fixture(scope="module")
+def display() -> Iterator[str]:
+    """Yield the name of a screen that nobody sees."""
+    program = shutil.which("Xvfb")
+    assert program is not None, "install xvfb"
+    read, write = os.pipe()
+    with subprocess.Popen(
+        [program, "-displayfd", str(write), "-nolisten", "tcp"],
+        pass_fds=[write],
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        os.close(write)
+        with os.fdopen(read) as number, waiting.living(server):
+            yield f":{number.readline().strip()}"
+
+
+def do(display: str, *command: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a program on the screen."""
+    there = os.environ | {"DISPLAY": display}
+    return subprocess.run(command, env=there, capture_output=True, check=False)
+
+
+def answered(display: str, kind: str, text: str, keys: list[str]) -> tuple[Reply, bytes]:
+    """Return what the dialog answers to these keys, and the picture of the screen before them."""
+    picture: list[bytes] = []
+
+    def press() -> None:
+        find = ("xdotool", "search", "--onlyvisible", "--name", "Reticent")
+        waiting.until(lambda: do(display, *find).stdout, "the window")
+        do(display, *find, "windowfocus", "--sync")
+        picture.append(do(display, "import", "-window", "root", "png:-").stdout)
+        do(display, "xdotool", "key", "--delay", "30", *keys)
+
+    async def ask() -> Reply:
+        async with opened(GTK, {"DISPLAY": display, "LC_ALL": "C.UTF-8"}, dialogs.TITLE) as dialog:
+            await dialog.tell("SETPROMPT", dialogs.PROMPT)
+            buttons = Button(dialogs.UNLOCK, dialogs.NOT_NOW)
+            if kind == "CONFIRM":
+                buttons = Button(dialogs.NO, dialogs.LATER, dialogs.YES)
+            pressing = asyncio.create_task(asyncio.to_thread(press))
+            reply = await dialog.show(kind, text, buttons)
+            await pressing
+            return reply
+
+    with ThreadPoolExecutor() as apart:  # a browser of other tests may keep a loop in this thread
+        return apart.submit(asyncio.run, ask()).result(), picture[0]
+
+
+def test_a_passphrase_is_typed_into_it(display: str, tmp_path: Path) -> None:
+    """As is what a line of the protocol has to escape; it is on no picture."""
+    reply, picture = answered(
+        display, "GETPIN", dialogs.locked("shop.example"), [*"ab", "percent", "Return"]
+    )
+    assert reply.data == b"ab%"
+    assert picture.startswith(b"\x89PNG")
+    (tmp_path / "passphrase.png").write_bytes(picture)
+
+
+@pytest.mark.parametrize("key", ["Return", "space", "Escape"])
+def test_no_key_that_comes_by_chance_says_yes(display: str, tmp_path: Path, key: str) -> None:
+    """Whoever types when it opens has decided nothing; "Yes" must be gone to."""
+    text = dialogs.asks(review(), TITLES)
+    reply, picture = answered(display, "CONFIRM", text, [key])
+    assert reply.error in pinentry.UNANSWERED
+    (tmp_path / "word.png").write_bytes(picture)
+
+
+def test_yes_is_a_step_away(display: str) -> None:
+    """By the key that goes from button to button."""
+    reply, _ = answered(display, "CONFIRM", "Send it?", ["Tab", "Return"])
+    assert reply.error == DECLINED

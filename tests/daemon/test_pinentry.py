@@ -1,0 +1,172 @@
+"""The protocol of dialogs, and programs that break it."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon import pinentry
+from agent.daemon.pinentry import (
+    DECLINED,
+    LONGEST_LINE,
+    MOST_DATA,
+    MOST_LINES,
+    Button,
+    PinentryError,
+    Reply,
+    Response,
+    checked,
+    opened,
+    request,
+    unescaped,
+)
+from agent.errors import ReticentError, UnsafeError
+from tests.daemon.scripted import Scripted, typed
+
+BUTTONS = Button("No", "Later", "Yes")
+SCREEN = {"DISPLAY": ":7", "LC_ALL": "C.UTF-8", "SECRET": "mine", "GPG_TTY": "/dev/tty1"}
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(TEXTS)
+def test_a_line_says_the_text_or_its_start(text: str) -> None:
+    """In one line of the protocol, without a control character, and cut between characters."""
+    line = request("SETDESC", text)
+    assert len(line) <= LONGEST_LINE
+    assert line.endswith(b"\n")
+    assert not any(each < 32 or each == 127 for each in line[:-1])
+    told = unescaped(line[:-1].removeprefix(b"SETDESC").removeprefix(b" ")).decode()
+    assert text.startswith(told)
+    assert told == text or len(line) + 4 * 3 > LONGEST_LINE
+
+
+@given(st.binary())
+def test_data_come_back_as_they_were(data: bytes) -> None:
+    """Whatever is escaped of them."""
+    assert unescaped(b"".join(b"%%%02x" % each for each in data)) == data
+    assert unescaped(data.replace(b"%", b"%25")) == data
+
+
+@given(st.lists(st.sampled_from([b"D ab", b"D %41", b"S x", b"# no", b"OK yes"])))
+def test_a_reply_is_its_data_up_to_its_end(lines: list[bytes]) -> None:
+    """Those of several lines are one, and what else is said is nothing."""
+    response, data = Response(), b""
+    for line in lines:
+        data += {b"D ab": b"ab", b"D %41": b"A"}.get(line, b"")
+        found = response.take(line)
+        assert (found is not None) == line.startswith(b"OK")
+        if found is not None:
+            assert found == Reply(0, data)
+            assert repr(found) == "Reply(error=0)"
+            break
+
+
+@pytest.mark.parametrize(("line", "error"), [(b"ERR 83886179 gone", 99), (b"ERR 83886194", 114)])
+def test_an_error_is_its_code_without_its_source(line: bytes, error: int) -> None:
+    """As libgpg-error composes them."""
+    assert Response().take(line) == Reply(error)
+
+
+@given(st.binary())
+def test_any_line_is_taken_or_refused(line: bytes) -> None:
+    """With an error of ours, and never as consent unless it says so."""
+    try:
+        found = Response().take(line)
+    except PinentryError:
+        return
+    assert found is None or found.error or line.split(b" ")[0] == b"OK"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        *([b"ERR"], [b"ERR x"], [b"ERR 0"], [b"ERR 65536"], [b"ERR " + b"9" * 5000]),
+        *([b"D %4"], [b"D %"], [b"D %zz"], [b""], [b"INQUIRE QUALITY a"], [b"ok"]),
+        *([b"# x"] * (MOST_LINES + 1), [b"D " + b"x" * LONGEST_LINE]),
+        [b"D " + b"x" * (LONGEST_LINE - 3)] * (MOST_DATA // LONGEST_LINE + 2),
+    ],
+)
+def test_a_damaged_reply_is_refused(lines: list[bytes]) -> None:
+    """At the latest with its last line."""
+    response = Response()
+    with pytest.raises(PinentryError):
+        assert [response.take(each) for each in lines] == []
+
+
+def shown(program: Scripted, kind: str = "CONFIRM") -> Reply:
+    """Return what a program answers to one question."""
+
+    async def ask() -> Reply:
+        async with opened(program.path, SCREEN, "Reticent") as dialog:
+            return await dialog.show(kind, "100 %\nsure?", BUTTONS)
+
+    return asyncio.run(ask())
+
+
+def test_a_program_is_told_all_and_gets_nothing_else(tmp_path: Path) -> None:
+    """No cache, no name of a key, no terminal, no variable that it does not need."""
+    program = Scripted(tmp_path / "p")
+    program.answers(GETPIN=[typed("a%25b")], OPTION=["ERR 83886254 what\n"])
+    assert shown(program, "GETPIN") == Reply(0, b"a%b")
+    told = program.told()
+    for line in (
+        *("OPTION no-grab", "OPTION display=:7", "OPTION lc-ctype=C.UTF-8", "SETTIMEOUT 60"),
+        *("SETKEYINFO --clear", "SETTITLE Reticent", "SETDESC 100 %25%0Asure?", "SETOK No"),
+        *("SETCANCEL Later", "SETNOTOK Yes"),
+    ):
+        assert line in told
+    assert not [line for line in told if "cache" in line or "tty" in line.split("{")[0]]
+    extra = {"LC_CTYPE", "PYTHONCOERCECLOCALE"}  # which Python sets for itself
+    assert program.environment().keys() - extra == {"DISPLAY", "LC_ALL"}
+    assert program.gone()
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [("OK\n", 0), ("ERR 83886179\n", 99), ("ERR 83886194\n", DECLINED), ("ERR 83886142\n", 62)],
+)
+def test_what_the_person_says_comes_back(tmp_path: Path, answer: str, error: int) -> None:
+    """A button, or none."""
+    program = Scripted(tmp_path / "p")
+    program.answers(CONFIRM=[answer])
+    assert shown(program).error == error
+
+
+@pytest.mark.parametrize("command", ["GREETING", "SETTITLE", "SETNOTOK", "CONFIRM"])
+@pytest.mark.parametrize(
+    "answer", ["SLEEP", "DIE", "FLOOD", "ENDLESS", "what?\n", "ERR 83886131\n", "\0\n"]
+)
+def test_a_program_that_misbehaves_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, answer: str
+) -> None:
+    """Within the time, whatever it says and when."""
+    monkeypatch.setattr(pinentry, "SECONDS", 0.5)
+    monkeypatch.setattr(pinentry, "PATIENCE", 0)
+    program = Scripted(tmp_path / "p")
+    program.answers(**{command: [answer]})
+    with pytest.raises(PinentryError):
+        shown(program)
+    assert program.gone()
+
+
+def test_only_a_program_of_ours_or_root_is_started(tmp_path: Path) -> None:
+    """By its absolute path, in folders that nobody else can change either."""
+    program = Scripted(tmp_path / "p")
+    assert checked(program.path) == program.path
+    for mode, path in ((0o702, program.path), (0o600, program.path), (0o777, tmp_path / "p")):
+        before = path.stat().st_mode
+        path.chmod(mode)
+        with pytest.raises((UnsafeError, PinentryError)):
+            shown(program)
+        path.chmod(before)
+    if os.geteuid() == 0:
+        os.chown(program.path, 12345, 12345)
+        with pytest.raises(UnsafeError):
+            checked(program.path)
+    for other in (Path("pinentry"), tmp_path / "none", tmp_path / "p", Path("usr/bin/env")):
+        with pytest.raises(ReticentError):
+            checked(other)
+    assert program.started() == 0

@@ -1,0 +1,358 @@
+"""Dialogs of the daemon: who may cause one, how often, and what comes of it."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.daemon import pinentry
+from agent.daemon.checks import Machine
+from agent.daemon.doctor import examine
+from agent.daemon.request_log import Asker
+from agent.wire.decide import Answer, Ask, Offer, Refuse
+from agent.wire.records import Forget
+from tests import waiting
+from tests.daemon.doubles import MONDAY
+from tests.daemon.home import OPEN, POLICY, Home
+from tests.daemon.people import SHOP
+from tests.daemon.scripted import Scripted, typed
+from tests.vault.worlds import PASSPHRASE
+
+NOT_NOW = "ERR 83886179 Operation cancelled\n"
+OTHER = "ERR 83886194 Not confirmed\n"
+LATE = "ERR 83886142 Timeout\n"
+RIGHT, FALSE = typed(PASSPHRASE), typed("wrong")
+
+
+class Desk:
+    """A home whose policy has a scripted program ask, and a clock that a test sets."""
+
+    def __init__(self, folder: Path) -> None:
+        self.program = Scripted(folder / "program")
+        self.home = Home(folder)
+        text = (
+            POLICY.replace('region = "ask"', 'age = "ask"')
+            + f'prompt = "pinentry"\npinentry = "{self.program.path}"\n'
+        )
+        self.home.paths.policy.write_text(text)
+        self.home.calls.reload()
+        self.clock = 0.0
+        self.prompts = self.home.calls.prompts
+        self.prompts._clock = lambda: self.clock  # noqa: SLF001
+        self.prompts.use({"DISPLAY": ":7"})
+
+    def ask(self, by: Asker = "user", ask: Ask = SHOP) -> Answer:
+        """Ask for a decision, as the door does."""
+        return self.home.calls.decide(ask, by=by)
+
+    async def done(self) -> None:
+        """Wait until the dialog is over, if there is one."""
+        if self.prompts._task is not None:  # noqa: SLF001
+            await self.prompts._task  # noqa: SLF001
+
+    async def shown(self, times: int = 1) -> None:
+        """Wait until a dialog has asked so often."""
+        await asyncio.to_thread(self.program.wait, times)
+
+    async def asked(self, by: Asker = "user", ask: Ask = SHOP) -> Answer:
+        """Ask, and wait for what comes of it."""
+        answer = self.ask(by, ask)
+        await self.done()
+        return answer
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """Yield one whose vault is locked."""
+    made = Desk(tmp_path)
+    with made.home:
+        yield made
+
+
+def run(steps: Coroutine[None, None, None]) -> None:
+    """Take all steps of a test."""
+    asyncio.run(asyncio.wait_for(steps, waiting.PATIENCE))
+
+
+@pytest.mark.parametrize("by", ["user", "assistant"])
+def test_the_next_request_profits(desk: Desk, by: Asker) -> None:
+    """The one that opened the dialog was answered at once, with nothing; and it counts as use."""
+    counted: list[str] = []
+    desk.home.agent.commanded = lambda: counted.append("used")
+    desk.program.answers(GETPIN=[RIGHT])
+
+    async def steps() -> None:
+        assert (await desk.asked(by)).code == "locked"
+        assert desk.ask(by).code == "answered"
+
+    run(steps())
+    assert counted == ["used"]
+    assert desk.program.asked() == 1
+    assert any("shop.example" in line for line in desk.program.told() if "SETDESC" in line)
+    assert PASSPHRASE not in "".join(desk.program.told())
+    assert desk.program.gone()
+
+
+@pytest.mark.parametrize("by", ["page", "program", "command"])
+def test_nobody_else_opens_one(desk: Desk, by: Asker) -> None:
+    """Neither a page nor a program, however often it asks."""
+
+    async def steps() -> None:
+        for _ in range(50):
+            await desk.asked(by)
+
+    run(steps())
+    assert desk.program.started() == 0
+
+
+def test_what_could_not_be_answered_anyway_opens_none(desk: Desk) -> None:
+    """In clear, to no host, to one that gets nothing; without a screen, a vault, or the setting."""
+
+    async def steps() -> None:
+        await desk.asked(ask=Ask(query="a", recipient="http://shop.example"))
+        await desk.asked(ask=Ask(query="a", recipient="a b"))
+        desk.home.calls.refuse(Refuse(recipient="shop.example"))
+        await desk.asked()
+        vault = desk.home.paths.vault
+        vault.rename(vault.with_suffix(".away"))
+        await desk.asked(ask=Ask(query="a", recipient="other.example"))
+        vault.with_suffix(".away").rename(vault)
+        desk.prompts._screen.clear()  # noqa: SLF001
+        await desk.asked(ask=Ask(query="a", recipient="other.example"))
+        desk.prompts.use({"DISPLAY": ":7"})
+        desk.home.paths.policy.write_text(POLICY)  # where the terminal asks
+        desk.home.calls.reload()
+        await desk.asked(ask=Ask(query="a", recipient="other.example"))
+
+    run(steps())
+    assert desk.program.started() == 0
+
+
+@pytest.mark.parametrize("answer", [NOT_NOW, LATE, "OK\n" * 9, "DIE", "ENDLESS", "what?\n"])
+def test_not_now_holds_ten_minutes(desk: Desk, answer: str) -> None:
+    """As does whatever is no passphrase."""
+    desk.program.answers(GETPIN=[answer])
+
+    async def steps() -> None:
+        for at, times in ((0, 1), (1, 1), (599, 1), (600, 2), (700, 2)):
+            desk.clock = at
+            assert (await desk.asked()).code == "locked"
+            assert desk.program.started() == times
+
+    run(steps())
+    assert desk.program.gone()
+
+
+def test_a_wrong_passphrase_is_asked_again_twice(desk: Desk) -> None:
+    """By the same program, which says how many tries are left."""
+    desk.program.answers(GETPIN=[FALSE])
+
+    async def steps() -> None:
+        await desk.asked()
+        assert (desk.program.asked(), desk.program.started()) == (3, 1)
+        desk.clock = 600
+        desk.program.answers(GETPIN=[FALSE, typed(""), RIGHT])
+        await desk.asked()
+        assert (desk.program.asked(), desk.program.started()) == (6, 2)
+        assert desk.ask().code == "answered"
+
+    run(steps())
+    errors = [line for line in desk.program.told() if line.startswith("SETERROR")]
+    assert [line.split(". ")[1] for line in errors[:2]] == ["2 tries left.", "1 try left."]
+
+
+def test_two_requests_open_one_dialog(desk: Desk) -> None:
+    """While it is open nothing waits for it."""
+    desk.program.answers(GETPIN=["SLEEP"])
+
+    async def steps() -> None:
+        for _ in range(20):
+            assert desk.ask().code == "locked"
+        await desk.shown()
+        desk.ask("assistant")
+        desk.prompts.end()
+        await desk.done()
+
+    run(steps())
+    assert desk.program.started() == 1
+    assert desk.program.gone()
+
+
+@pytest.mark.parametrize("step", ["lock", "unlock"])
+def test_it_is_closed_once_nothing_can_come_of_it(desk: Desk, step: str) -> None:
+    """That was not the user's "not now"."""
+    desk.program.answers(GETPIN=["SLEEP"])
+
+    async def steps() -> None:
+        desk.ask()
+        await desk.shown()
+        if step == "lock":
+            desk.home.calls.lock()
+        else:
+            await desk.home.calls.unlock(OPEN)
+        await desk.done()
+        assert desk.program.gone()
+        assert desk.home.calls.locked().locked == (step == "lock")
+        desk.home.calls.lock()
+        desk.program.answers(GETPIN=[RIGHT])
+        await desk.asked()
+        assert not desk.home.calls.locked().locked
+
+    run(steps())
+
+
+def test_the_end_of_the_daemon_ends_it(desk: Desk) -> None:
+    """As `asyncio.run` cancels what is left."""
+    desk.program.answers(GETPIN=["SLEEP"])
+
+    async def steps() -> None:
+        desk.ask()
+        await desk.shown()
+
+    run(steps())
+    assert desk.program.gone()
+
+
+def test_only_control_says_where_the_screen_is(desk: Desk) -> None:
+    """Through `unlock`, which leaves it as it is where it names none."""
+    desk.program.answers(GETPIN=[NOT_NOW])
+
+    async def steps() -> None:
+        await desk.home.calls.unlock(OPEN)
+        desk.home.calls.lock()
+        await desk.asked()
+        assert desk.program.environment()["DISPLAY"] == ":7"
+        moved = {"WAYLAND_DISPLAY": "wayland-0", "LD_PRELOAD": "/evil", "PATH": "/evil"}
+        desk.prompts.use(moved)
+        desk.clock = 600
+        await desk.asked()
+        found = desk.program.environment()
+        assert found["WAYLAND_DISPLAY"] == "wayland-0"
+        assert not {"DISPLAY", "LD_PRELOAD", "PATH"} & found.keys()
+
+    run(steps())
+
+
+def waits(desk: Desk) -> list[str]:
+    """Return the names that wait for the user."""
+    return [name for each in desk.home.calls.reviews() for name in each.names]
+
+
+@pytest.mark.parametrize(
+    ("answers", "waiting_on", "sent"),
+    [
+        ([OTHER, "OK\n"], [], (True, False)),
+        ([OTHER, OTHER], [], (True, True)),
+        (["OK\n"], [], (False, False)),
+        ([NOT_NOW], ["age"], (False, False)),
+        ([LATE], ["age"], (False, False)),
+        ([OTHER, NOT_NOW], ["age"], (False, False)),
+        (["DIE"], ["age"], (False, False)),
+    ],
+)
+def test_what_waits_is_settled_as_was_said(
+    desk: Desk, answers: list[str], waiting_on: list[str], sent: tuple[bool, bool]
+) -> None:
+    """The answer of the request left without it; closing the dialog, and Enter, allow nothing."""
+    desk.program.answers(CONFIRM=answers)
+
+    async def steps() -> None:
+        await desk.home.calls.unlock(OPEN)
+        desk.home.fill()
+        assert "age" not in (await desk.asked()).attributes
+        assert waits(desk) == waiting_on
+        desk.prompts.use({})
+        for has in sent:
+            desk.home.calls.forget(Forget(recipient=SHOP.recipient))
+            assert ("age" in desk.ask("page").attributes) == has
+
+    run(steps())
+    assert desk.program.started() == 1
+    assert desk.program.gone()
+
+
+def test_one_an_hour_and_recipient(desk: Desk) -> None:
+    """A group counts as one; pages and their offers open none."""
+    desk.program.answers(CONFIRM=[NOT_NOW])
+    adverts = [Ask(query="python today", recipient=each) for each in ("ads.test", "more.test")]
+
+    async def steps() -> None:
+        await desk.home.calls.unlock(OPEN)
+        desk.home.fill()
+        for by in ("page", "program", "command"):
+            await desk.asked(by)
+        desk.home.calls.offer(Offer(recipient="a.example", names=["age"]))
+        assert desk.program.started() == 0
+        for at, ask, times in (
+            *((0, SHOP, 1), (10, SHOP, 1), (20, adverts[0], 2), (30, adverts[1], 2)),
+            *((3599, SHOP, 2), (3600, SHOP, 3), (3600, adverts[1], 3), (3620, adverts[1], 4)),
+        ):
+            desk.clock = at
+            await desk.asked(ask=ask)
+            assert desk.program.started() == times, at
+
+    run(steps())
+
+
+def test_no_more_than_the_policy_lets_open_unasked(desk: Desk) -> None:
+    """Where it says that none may, all wait in the list."""
+    text = desk.home.paths.policy.read_text()
+    desk.home.paths.policy.write_text(text + "prompts_per_hour = 0\n")
+    desk.home.calls.reload()
+
+    async def steps() -> None:
+        await desk.home.calls.unlock(OPEN)
+        desk.home.fill()
+        await desk.asked()
+
+    run(steps())
+    assert waits(desk) == ["age"]
+    assert desk.program.started() == 0
+
+
+def test_a_lock_closes_what_asks_for_a_word(desk: Desk) -> None:
+    """Whom it was about is not said while locked, and nothing is decided."""
+    desk.program.answers(CONFIRM=["SLEEP"])
+
+    async def steps() -> None:
+        await desk.home.calls.unlock(OPEN)
+        desk.home.fill()
+        desk.ask()
+        await desk.shown()
+        desk.home.agent.lock()
+        await desk.done()
+        assert desk.program.gone()
+        await desk.home.calls.unlock(OPEN)
+
+    run(steps())
+    assert waits(desk) == ["age"]
+
+
+def test_doctor_says_who_asks(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal, or a program: there, missing, anybody's, or without a screen."""
+    program, places = desk.program.path, desk.home.paths
+    monkeypatch.setattr(pinentry, "FOLDERS", (str(program.parent),))
+
+    def found(policy: str, **environment: str) -> tuple[str, str]:
+        """Return what is found under a policy, in an environment."""
+        places.policy.write_text(f"[daemon]\n{policy}\n")
+        [finding] = [
+            each
+            for each in examine(Machine(places, environment, MONDAY, "systemd", sys.executable))
+            if each.name == "dialogs"
+        ]
+        return finding.state, finding.what
+
+    usual, named = 'prompt = "pinentry"', f'prompt = "pinentry"\npinentry = "{program}"'
+    assert "no pinentry is installed" in found("")[1]
+    assert found(usual, DISPLAY=":0")[0] == "bad"
+    assert found(named, DISPLAY=":0") == ("ok", f"{program} asks")
+    assert found(named)[0] == "warn"
+    program.chmod(0o722)
+    assert found(named, DISPLAY=":0")[0] == "bad"
+    program.chmod(0o700)
+    program.rename(renamed := program.with_name("pinentry-qt"))
+    assert found(usual, DISPLAY=":0") == ("ok", f"{renamed} asks")
+    assert found("")[1].endswith(f"would have {renamed} ask")
