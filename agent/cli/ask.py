@@ -16,7 +16,7 @@ from agent.wire.policy import Review
 from agent.wire.state import Status
 from agent.wire.what_if import Weighed, WhatIf
 from agent.words.figures import apart, bits, listed, of_whom, people
-from agent.words.notices import sent_to
+from agent.words.notices import sent_to, waits
 from agent.words.outcomes import WHY_NOTHING, why, write_policy
 from agent.words.titles import NONE, Titles, read_as, titled, titles_in, value_title
 
@@ -111,7 +111,6 @@ def attached_page(
         again = [each.name for each in summary.because if each.reason == known]
         again = [name for name in again if name in sent]
         verdict = sent_to(summary.pool, sent, titles, summary.people_left, again, summary.among)
-        lines.insert(0, ("header", f"{HEADER}: {attached.header}"))
     elif unset:
         verdict = f"Sent nothing to {summary.pool}: you prefer not to say {unset}."
     else:
@@ -119,10 +118,9 @@ def attached_page(
     if unset:
         text = f"{unset}: left out, which is an answer too, and counts as known"
         lines.append(("unspecified", text))
-    for each in waiting:
-        approve, deny = (f"`reticent requests {word} {each.id}`" for word in ("approve", "deny"))
-        waits = listed(titled(each.names, titles))
-        lines.append(("waits for you", f"{waits}, until you say {approve} or {deny}"))
+    lines += [("waits for you", waits(each, titles)) for each in waiting]
+    if attached.attributes:
+        lines.append(("header", f"{HEADER}: {attached.header}"))
     if explain and attached.id is not None:
         lines.append(("helps", f"{bits(summary.utility_bits)} bits better served"))
         lines.append(("recorded", f"entry {attached.id} of the ledger, as sent to {summary.pool}"))

@@ -146,7 +146,7 @@ def _figures(decision: Decision, model: Model) -> Iterator[tuple[str, str]]:
     yield "withheld", f"{counted(len(withheld), 'other fact')}; nearly worth it: {nearest}"
     yield "helps", f"{bits(decision.figures.utility)} {HELPS}"
     share = decision.evidence.certified
-    yield "proven", "nothing" if share is None else at_least(share)
+    yield "how good", "a better set may exist" if share is None else at_least(share)
 
 
 def recipients_text(entries: Sequence[Entry], models: Sequence[Model]) -> str:

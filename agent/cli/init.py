@@ -147,7 +147,7 @@ def ask_values(asked: Sequence[Fact], known: Mapping[str, str] = NONE) -> dict[s
         if at not in left:
             at += 1
             continue
-        shown = question(printable(fact.title))
+        shown = question(printable(fact.title), fact.choices[1:])
         click.echo(f"\n{left.index(at) + 1} of {len(left)}: {shown}", err=True)
         answer = _ask_value(fact, _offered(fact, values, asked), kept=fact.name in values)
         if answer == REST:

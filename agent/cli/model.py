@@ -11,7 +11,7 @@ import click
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Progress, extra, uninterrupted
-from agent.cli.options import PATH, Answer, OneOf, answers, option, shrinkage
+from agent.cli.options import PATH, Answer, OneOf, answers, explain_option, option, shrinkage
 from agent.cli.printing import Column, facts, numeric, page, paragraph, printable, table, wide
 from agent.daemon.model_registry import ModelRegistry
 from agent.errors import UsageError
@@ -26,7 +26,7 @@ from agent.paths import paths
 from agent.wire.base import Done
 from agent.wire.client import Client
 from agent.wire.state import ModelStatus, Place
-from agent.words.figures import bits, counted
+from agent.words.figures import HELPS, bits, counted, people
 from agent.words.titles import in_order, value_title
 from policy.read import load
 
@@ -45,12 +45,16 @@ QUERIES: dict[str, tuple[Column, Callable[[Any], str]]] = {  # in the order of t
     "shrinkage": (numeric("prior"), "{:g}".format),
     "prior_entropy_bits": (numeric("at most"), bits),
     "predicted_bits": (numeric("predicted"), bits),
-    "heldout_bits": (numeric("measured"), bits),
+    "heldout_bits": (numeric("helps"), bits),
 }
+PLAIN = ("title", "rows", "users", "heldout_bits")  # what needs no --explain
 LEGEND = (
-    "Queries it knows. prior: its weight, in answers; at most: the bits of help that no fact "
-    "exceeds; predicted, measured: bits of help from the best facts, by the model and for people "
-    "left out of it."
+    "What it can be asked about, and what it learned that from. helps: how much the best facts "
+    f"help people whom it did not learn from, in {HELPS}."
+)
+MORE = (
+    "prior: its weight, in answers; at most: the bits of help that no fact exceeds; predicted: "
+    "what the model itself expects in place of `helps`."
 )
 PERSONAL = (
     "The file holds the rows of single people, so handle it as personal data: user ids are gone, "
@@ -206,8 +210,8 @@ def summary(found: Model) -> str:
     rows = f"{found.population.rows:,}"
     if found.population.weights is None:
         return f"{found.id} knows {counts}, learned from {rows} {found.stands_for}."
-    people = f"about {float(f'{found.people:.3g}'):,.0f} {found.stands_for}"
-    return f"{found.id} knows {counts}, learned from {rows} people, who stand for {people}."
+    whom = f"about {people(found.people)} {found.stands_for}"
+    return f"{found.id} knows {counts}, learned from {rows} people, who stand for {whom}."
 
 
 def dropped(found: Model) -> str:
@@ -265,8 +269,9 @@ def model_path(named: str) -> Path:
 
 @model.command()
 @click.argument("path", required=False, metavar="[M|NAME]")
+@explain_option
 @answers
-def info(path: str | None) -> Answer:
+def info(path: str | None, *, explain: bool) -> Answer:
     """Describe a model: the file M, or one in use by its NAME.
 
     By default it is the first of those that come with reticent.
@@ -277,22 +282,25 @@ def info(path: str | None) -> Answer:
     about = [
         ("source", found.source or "not stated"),
         ("licence", found.licence or "not stated"),
+        ("reads", reads(found)),
+    ]
+    about += [
         ("estimator", found.estimator),
         ("options", _figures(options)),
         ("dropped", dropped(found) or "nothing"),
         ("validation", _figures(tried)),
-        ("reads", reads(found)),
         ("digest", found.digest),
-    ]
+    ] * explain
+    shown = {name: QUERIES[name] for name in (QUERIES if explain else PLAIN)}
     rows = [
-        [form(getattr(each, name)) for name, (_, form) in QUERIES.items()] for each in found.queries
+        [form(getattr(each, name)) for name, (_, form) in shown.items()] for each in found.queries
     ]
     text = page(
         summary(found),
         paragraph(PERSONAL),
         facts(about),
-        paragraph(LEGEND),
-        table([column for column, _ in QUERIES.values()], rows),
+        paragraph(f"{LEGEND} {MORE}" if explain else LEGEND),
+        table([column for column, _ in shown.values()], rows),
         table(ATTRIBUTES, map(_attribute, found.attributes)),
     )
     return Answer(model_record(found), text)

@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import click
 
@@ -19,22 +18,16 @@ from agent.model.lookup import spelling
 from agent.model.model import Model, surest
 from agent.model.reading import Reading
 from agent.paths import paths
+from agent.wire.decide import ReadAs
 from agent.wire.records import Correction
 from agent.words.figures import counted
-from agent.words.titles import surely
+from agent.words.outcomes import WHY_NOTHING
+from agent.words.titles import read_as, surely
 
-COLUMNS = (numeric("probability"), wide("query"), wide("model"))
+COLUMNS = (numeric("sure"), wide("query"), wide("model"))
+FIELDS = ("query", "title", "model", "probability")
 UNCORRECTED = "what you said texts do not mean counts while the vault is open"
-UNREAD = "Nothing is sent with this text: the models know no query that it surely means."
-
-
-class Meaning(NamedTuple):
-    """A known query that a text may mean, of one of the models."""
-
-    query: str
-    title: str
-    model: str
-    probability: float
+NEXT = "`reticent ask HOST TEXT --dry-run` shows what would be sent with it. Nothing was sent now."
 
 
 @click.command(name="read")
@@ -84,7 +77,7 @@ def _corrections() -> list[Correction]:
 
 def _meanings(
     text: str, models: Sequence[Model], corrections: Sequence[Correction]
-) -> tuple[Meaning | None, list[Meaning]]:
+) -> tuple[ReadAs | None, list[ReadAs]]:
     """Return what a text means, None where no model is sure, and what it may mean to any."""
     written = spelling(text)
 
@@ -92,9 +85,12 @@ def _meanings(
         own = [each for each in corrections if each.model == model.id and each.text == written]
         return model.corrected(model.read(text), [each.query for each in own])
 
-    def found(model: Model, reading: Reading) -> list[Meaning]:
+    def found(model: Model, reading: Reading) -> list[ReadAs]:
         pairs = ((model.queries[each.query], each.probability) for each in reading.candidates)
-        return [Meaning(query.text, query.title, model.id, share) for query, share in pairs]
+        return [
+            ReadAs(query=query.text, title=query.title, model=model.id, probability=share)
+            for query, share in pairs
+        ]
 
     model, reading = surest(text, models, reading_by)
     meant = None if reading.query is None else found(model, reading)[0]
@@ -102,22 +98,25 @@ def _meanings(
     return meant, sorted(candidates, key=lambda each: (each != meant, -each.probability))
 
 
-def _record(text: str, meant: Meaning | None, candidates: Sequence[Meaning]) -> dict[str, object]:
+def _record(text: str, meant: ReadAs | None, candidates: Sequence[ReadAs]) -> dict[str, object]:
     return {
         "text": text,
         "query": None if meant is None else meant.query,
         "model": None if meant is None else meant.model,
         "probability": None if meant is None else meant.probability,
-        "candidates": [each._asdict() for each in candidates],
+        "candidates": [{name: getattr(each, name) for name in FIELDS} for each in candidates],
     }
 
 
-def _page(text: str, meant: Meaning | None, candidates: Sequence[Meaning]) -> str:
-    """Return what a person is told of a text."""
-    said = UNREAD
+def _page(text: str, meant: ReadAs | None, candidates: Sequence[ReadAs]) -> str:
+    """Return what a person is told of a text: how it is read, and what else it may mean."""
+    said = WHY_NOTHING["unknown query"]
     if meant is not None:
-        said = (
-            f"This means {meant.title} ({surely(meant.probability)}), by the model {meant.model}."
-        )
-    rows = [(surely(each.probability), each.title, each.model) for each in candidates]
-    return page(text, paragraph(said), table(COLUMNS, rows))
+        said = f"read as {read_as(meant)}, by the model {meant.model}"
+    others = [each for each in candidates if each != meant]
+    rows = [(surely(each.probability), each.title, each.model) for each in others]
+    also = (
+        "It may also mean:" if meant else "It may mean one of these, but that is not sure enough:"
+    )
+    doubt = "\n".join([also, table(COLUMNS, rows)]) if rows else ""
+    return page(f"“{text}” is {said}.", doubt, paragraph(NEXT) if meant else "")

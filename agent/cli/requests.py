@@ -9,12 +9,13 @@ from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands, Deferred
 from agent.cli.options import QUERY, Answer, answers, explain_option, option, yes_option
 from agent.cli.printing import Column, note, numeric, page, paragraph, sparkline, table, told, wide
+from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
 from agent.errors import nearest
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
 from agent.wire.records import Corrected, Entry, Forget, Handled, Held, NotThat, Recipient
 from agent.words.figures import HELPS, LEFT, bits, counted, moment, of_whom, people
-from agent.words.notices import FORGOTTEN, corrected, held, inferred, outcome_of, who_know
+from agent.words.notices import FORGOTTEN, corrected, held, inferred, outcome_of, waits, who_know
 from agent.words.titles import NONE, facts, read_as, titled, titles_in, value_title
 
 LEDGER = (
@@ -183,6 +184,7 @@ def knows(recipient: str) -> Answer:
     """
     with door() as client:
         found: Held = client.call("knowledge", recipient=recipient)
+        waiting = [each for each in client.call("reviews") if each.pool == found.pool]
         titles = titles_of(client)
         meant = "" if found.values else _meant(recipient, client.call("recipients"))
     rows = []
@@ -191,7 +193,9 @@ def knows(recipient: str) -> Answer:
         since = moment(found.since[name]) if name in found.since else ""
         rows.append((title, value_title(value, title), since))
     guesses = [paragraph(inferred(each)) for each in found.inferred]
-    return Answer(found, page(held(found, titles) + meant, table(KNOWN, rows), *guesses))
+    held_back = pairs(("waits for you", waits(each, titles)) for each in waiting)
+    text = page(held(found, titles) + meant, table(KNOWN, rows), *guesses, held_back)
+    return Answer(found, text)
 
 
 @requests.command(name="not-that")

@@ -40,7 +40,7 @@ KNOW = (
     "What the recipient knows, as an example: other users of this machine can read what you type "
     "here. `reticent ask HOST - --dry-run` uses what it really knows."
 )
-GUARD = "Is never sent, and whatever gives it away costs extra. May be repeated."
+GUARD = "Is never sent, and less of what others could guess it from. May be repeated."
 PROFILE = 'Your facts, attribute = "value". Facts that are not in it are never sent.'
 
 

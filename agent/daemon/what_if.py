@@ -196,7 +196,9 @@ def _weight(each: WeighedSet) -> Weight:
 
 
 def _rows(decision: Decision, weighing: Weighing, wording: Decided) -> list[WeighedOutcome]:
+    """Return the facts, or those of either set where none was decided: one reason is enough."""
     reasons, verdict = {each.name: each for each in wording.outcomes}, decision.terms.verdict
+    either = {*weighing.chosen.names, *weighing.weighed.names}
 
     def row(each: Candidate) -> WeighedOutcome:
         reason = reasons.get(each.name)
@@ -213,7 +215,7 @@ def _rows(decision: Decision, weighing: Weighing, wording: Decided) -> list[Weig
             limit=None if reason is None else reason.limit,
         )
 
-    return [row(each) for each in weighing.attributes]
+    return [row(each) for each in weighing.attributes if reasons or each.name in either]
 
 
 def _curve_steps(context: RuledContext) -> Generator[None, None, TradeOffs]:

@@ -126,18 +126,24 @@ TRADEOFF = (
 SOUGHT_TITLE = "Show only attributes whose title contains a text."
 SET = "Choose your value of the attribute, or remove it; u reverts that."
 DISCLOSE = "Choose whether it may be sent: never, asks first, when worth it, or always."
-GUARD = "Guard it, so that whatever gives it away costs; or stop guarding it."
+GUARD = "Never send it, and less of what others could guess it from; or stop that."
 SLIDE = "policy set sensitivity=BITS --attribute NAME"
-CHEAPER = "Demand fewer bits; Enter writes that."
+MORE_OFTEN = "Send it where it helps less, too; Enter writes that."
 COPY = "Copy your value to the clipboard, after asking."
 SAVE = "Write the slider that you moved into the policy."
 BACK = "Put the slider back where it was, or show all attributes again."
 PROFILE = (
     Action("set_value", "s", "Set", SET, "profile set NAME"),
     Action("disclose", "d", "May be sent", DISCLOSE, "policy set disclose=never --attribute NAME"),
-    Action("guard", "g", "Guard", GUARD, "policy set guard=1 --attribute NAME"),
-    Action("more", "right,plus", "Dearer", "Demand more bits for it; Enter writes that.", SLIDE),
-    Action("less", "left,minus", "Cheaper", CHEAPER, SLIDE, "never"),
+    Action("guard", "g", "Secret", GUARD, "policy set guard=1 --attribute NAME"),
+    Action(
+        "more",
+        "right,plus",
+        "Less",
+        "Send it only where it helps more; Enter writes that.",
+        SLIDE,
+    ),
+    Action("less", "left,minus", "More", MORE_OFTEN, SLIDE, "never"),
     Action("save", "enter", "Save", SAVE, SLIDE, "never"),
     Action("only_back", "escape", "Put back", BACK, footer="never"),
     Action("copy", "c", "Copy", COPY, "profile show --reveal", "never"),

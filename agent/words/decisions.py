@@ -140,11 +140,11 @@ def proven(decided: Decided) -> str:
     quality = _quality(decided)
     if decided.mode == "standing":
         if quality is None:
-            return f"nothing for this request: the set was chosen {BEFOREHAND}"
+            return f"not known for this request: the set was chosen {BEFOREHAND}"
         return f"{BEFOREHAND}: {quality}"
     if decided.mode == "planned":
-        return "nothing: a plan grows fact by fact, and the best plan was not computed"
-    return f"no bound: {_why_unproven(decided)}" if quality is None else quality
+        return "a good plan, grown fact by fact; a better one may exist"
+    return f"a better set may exist: {_why_unproven(decided)}" if quality is None else quality
 
 
 def at_least(share: float) -> str:
@@ -208,7 +208,7 @@ def _why_nothing(decided: Decided) -> str:
         return f"what would help enough would break the limit {which}"
     if decided.mode == "planned":
         return "nothing helps enough in the long run"
-    return "nothing helps more than it costs"
+    return "nothing helps enough"
 
 
 def _read(decided: Decided) -> Iterator[tuple[str, str]]:
@@ -279,17 +279,17 @@ def _figures(decided: Decided) -> Iterator[tuple[str, str]]:
     for name, (told, guess) in decided.guessed.items():
         title = decided.titles.get(name, name)
         known = f"{bits(told)} bits about it are told; the best guess is right for {guess:.0%}"
-        yield f"guard {title}", known
+        yield f"secret: {title}", known
     yield (
         "search",
         f"{decided.algorithm}, {counted(decided.evaluations, 'set')}; {settled(decided)}",
     )
-    yield "proven", proven(decided)
+    yield "how good", proven(decided)
 
 
 def _objective(decided: Decided) -> str:
     """Return the objective as the sum that it is."""
-    risk = f"{decided.trade_off:g} x {decided.identifiability_cost:.5f} identifiability"
+    risk = f"{decided.trade_off:g} x {decided.identifiability_cost:.3g} identifiability"
     terms = [f"{bits(decided.utility)} gained", risk]
     terms += [f"{bits(decided.guard)} guarded"] if decided.guessed else []
     terms += [f"{bits(decided.sensitivity)} sensitive"] if decided.sensitivity else []
@@ -302,7 +302,7 @@ def guessing(decided: Decided) -> str:
     after, before = decided.identifiability, decided.identifiability - decided.identifiability_cost
     match decided.metric:
         case "maxprob":
-            return f"1 guess in {1 / after:,.0f} is right; before, 1 in {1 / before:,.0f}"
+            return f"1 guess in {people(1 / after)} is right; before, 1 in {people(1 / before)}"
         case "k-anonymity":
             who = f"of the people blend in with fewer than {decided.metric_k}"
             return f"{after:.1%} {who}; before, {before:.1%}"
@@ -350,9 +350,9 @@ def _why_unproven(decided: Decided) -> str:
     if decided.node_limit_hit:
         return "the search reached its node limit first"
     if decided.metric in ("entropy", "k-anonymity"):
-        return f"the cost {decided.metric} has none"
+        return f"the cost {decided.metric} has no bound"
     if decided.guessed:
-        return "there is none with a guarded attribute"
+        return "there is no bound while a fact is kept secret"
     if decided.violations:
         return "a gain grew along the way, where a bound needs gains to shrink"
-    return "none was computed"
+    return "no bound was computed"

@@ -32,7 +32,7 @@ from agent.words.titles import (
 )
 
 MOST_NAMED = 6  # recipients, or attributes, in one sentence
-UNSAID = "Answer too, or others may learn that you did not say."
+UNSAID = "Others may learn that you did not say, until you answer."
 GONE = "Data already sent cannot be recalled."
 FORGOTTEN = "marked as having forgotten everything"
 NO_VAULT = "No vault yet: `reticent init` creates one."
@@ -115,6 +115,13 @@ def asks(review: Review, titles: Titles = NONE) -> str:
     to = review.recipient
     to += f" (and {review.pool})" if review.pool != to else ""
     return f"Send {names} to {to}{about}? {figures}".rstrip()
+
+
+def waits(review: Review, titles: Titles = NONE) -> str:
+    """Return what waits for approval, and how to settle it."""
+    approve, deny = (f"`reticent requests {word} {review.id}`" for word in ("approve", "deny"))
+    names = listed(titled(review.names, titles_in(review.model, titles)))
+    return f"{names}, until you say {approve} or {deny}"
 
 
 def how_long(lasting: Lasting, days: int | None = None) -> str:
@@ -203,7 +210,10 @@ def also(implied: Sequence[Implied], *, masked: bool = False) -> list[str]:
     set_ = {title: value for title, value in now.items() if value is not None}
     named = [f"{t} to {value_title(v, t)}" for t, v in set_.items() if v != UNSPECIFIED]
     unsaid = [title for title, value in set_.items() if value == UNSPECIFIED]
-    kinds = [("set, since it follows: {}.", named), (f"set to not said: {{}}. {UNSAID}", unsaid)]
+    kinds = [
+        ("set, since it follows: {}.", named),
+        (f"counted as not said: {{}}. {UNSAID}", unsaid),
+    ]
     kinds = [("set with it: {}.", [*set_])] if masked else kinds
     kinds += [("unset with it: {}.", [title for title in now if title not in set_])]
     return [f"Also {text.format(listed(titles))}" for text, titles in kinds if titles]
@@ -266,9 +276,13 @@ def inferred(found: Inferred) -> str:
     right = f"its best guess is right for {guess} of people like you, and {chance} by chance"
     amount = bits(abs(found.bits), decimals=2)
     if found.bits < 0:
-        return f"{found.title} (guarded): {right}; it is {amount} bits less certain than before."
+        return (
+            f"{found.title} (kept secret): {right}; it is {amount} bits less certain than before."
+        )
     whole = bits(found.bits_in_all, decimals=2)
-    return f"{found.title} (guarded): {right}; it has learned {amount} of {whole} bits about it."
+    return (
+        f"{found.title} (kept secret): {right}; it has learned {amount} of {whole} bits about it."
+    )
 
 
 def values_of(values: Iterable[str], title: str = "") -> str:

@@ -66,8 +66,8 @@ def concerns(model: str) -> str:
     return CONCERNS.get(model, f"Do you have facts for the model {model}?")
 
 
-def question(title: str) -> str:
-    """Return the question that a value answers, by the title of its attribute."""
+def question(title: str, values: Iterable[str] = ()) -> str:
+    """Return the question that a value answers, by its attribute's title; ``values``: to choose."""
     first, _, rest = title.partition(" ")
     if first in ("interested", "enrolled", "looking"):
         return f"Are you {title}?"
@@ -75,7 +75,9 @@ def question(title: str) -> str:
         rest = rest.replace("as ", "as a ", 1)
     if first in ("works", "programs", "feels"):
         return f"Do you {first.removesuffix('s')} {rest}?"
-    return f"{title[:1].upper()}{title[1:]}: which fits you?"
+    return (
+        f"{title[:1].upper()}{title[1:]}{'' if {*values} == {'no', 'yes'} else ': which fits you'}?"
+    )
 
 
 def fact(title: str, value: str) -> str:

@@ -41,8 +41,8 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     """The plain sentence is on top; nothing waits, and so nobody is asked what does."""
     said = run(*ASK, "--explain").page
     assert said.startswith(VERDICT)
-    assert 'region coast header Shared-Attributes: region="coast"' in said
-    assert "read as nothing that the models know" in said
+    read = "region coast read as nothing that the models know"
+    assert f'{read} header Shared-Attributes: region="coast"' in said
     assert "recorded entry 13 of the ledger, as sent to weather.example" in said
     assert "people 20 people fit all that it knows" in said
     decided = ("decide", {"body": Ask(recipient="weather.example", query="weather")})

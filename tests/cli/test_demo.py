@@ -159,13 +159,13 @@ def test_the_demo_shows_every_request(run: Run) -> None:
     plain = " ".join(run("demo").out.split())
     assert "people of the US aged 15 and up still look like her." in plain
     assert "of the 18,991 people of the survey still look like her." in plain
-    assert not any(word in plain for word in ("bits", "proven", "int_", "=", "0.000"))
+    assert not any(word in plain for word in ("bits", "how good", "int_", "=", "0.000"))
     assert plain.endswith("each site could have recognised her.")
     ran = run("demo", "--explain")
     assert (ran.code, ran.err) == (0, "")
     for number, (recipient, query) in enumerate(story.REQUESTS, 1):
         assert f'{number}. {recipient} is asked "{query}"' in ran.out
-    for word in ("new", "again", "read as", "withheld", "helps", "proven"):
+    for word in ("new", "again", "read as", "withheld", "helps", "how good"):
         assert f"\n  {word} " in ran.out
     for way in ("reticent, as above", "deciding without memory", "one standing set", "sharing all"):
         assert f"\n  {way}" in ran.out

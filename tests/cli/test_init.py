@@ -339,7 +339,7 @@ def test_what_hangs_on_a_fact_is_set_and_said(begin: Begin, tmp_path: Path) -> N
     profile.write_text(f'[village]\n{region.name} = "{region.values[2]}"\n')
     ran = begin("--model", model, "--profile", profile)
     assert ran.code == 0, ran.err
-    assert f"Also set to not said: {hobby.title}." in ran.err
+    assert f"Also counted as not said: {hobby.title}." in ran.err
     assert kept() == {"village": {region.name: region.values[2], hobby.name: "unspecified"}}
 
 

@@ -25,7 +25,7 @@ def test_a_text_is_read_without_a_vault(run: Run, home: Path) -> None:
     page = run("read", HARD)
     assert page == run("model", "read", *HARD.split())
     assert (page.code, page.err) == (0, "")
-    assert page.out.startswith(f"{HARD}\n\nThis means code editor (")
+    assert " ".join(page.out.split()).startswith(f"“{HARD}” is read as 'code editor' (")
     assert "so2017" in page.out
     assert not any(home.iterdir())
 
@@ -56,7 +56,7 @@ def test_a_name_is_read_by_the_model_that_has_it(run: Run, village: Path, home: 
     assert (record["query"], record["model"], record["probability"]) == ("weather", "village", 1)
     unread = run("read", "--model", village, "tabs or spaces")
     assert (unread.code, unread.err) == (0, "")
-    assert "Nothing is sent with this text" in unread.out
+    assert "not understood, so it goes as it is" in unread.out
     assert run("read", "--model", "so217", "x").refusal()[1] == "did you mean 'so2017'?"
 
 

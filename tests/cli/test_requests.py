@@ -71,7 +71,6 @@ def test_the_table_says_what_each_was_told_and_what_not(run: Run, fake: FakeDaem
         ("ledger --json", "ledger", {"limit": MOST_ENTRIES}),
         ("ledger a --after 7", "ledger", {"recipient": "a", "after": 7, "limit": LATEST_ENTRIES}),
         ("ledger --json --limit 5", "ledger", {"limit": 5}),
-        ("knows @weather", "knowledge", {"recipient": "@weather"}),
     ],
 )
 def test_what_is_asked_for_reaches_the_daemon(
@@ -204,12 +203,17 @@ def test_one_person_is_the_lowest_bar_and_all_the_highest(monkeypatch: pytest.Mo
 
 
 def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: FakeDaemon) -> None:
-    """What is unspecified is a fact as well; of what nobody knows there is no table."""
+    """Unspecified is a fact too; what waits stands below; of what nobody knows is no table."""
+    also: list[object] = [("reviews", {}), ("attributes", {})]
+    waits = "waits for you hobby and shoe_size, until you say `reticent requests approve 3`"
     said = page(run, "knows", "@weather")
+    assert waits in said
     assert said.startswith("weather.example knows 2 facts about you. To it, you blend in with 20")
     assert "It also knows what you did not say: hobby." in said
     assert "region coast 2026-03-02" in said
+    assert fake.calls == [("knowledge", {"recipient": "@weather"}), *also]
     fake.handlers["knowledge"] = says(changed(HELD, values={}, since={}, recent=0))
+    fake.handlers["reviews"] = says([])
     assert page(run, "knows", "weather.example") == "weather.example knows nothing about you."
 
 

@@ -190,9 +190,9 @@ async def test_whether_it_may_leave_is_chosen_and_it_is_guarded(own: Own) -> Non
         await choose(shown, "d", "home", "enter")
         await shown.until(lambda: row(shown, "major")[2] == "never")
         await shown.pilot.press("g")
-        await shown.until(lambda: row(shown, "major")[2] == "guarded")
+        await shown.until(lambda: row(shown, "major")[2] == "kept secret")
         await shown.pilot.press("d")
-        await shown.until(lambda: "g stops guarding it" in shown.notes())
+        await shown.until(lambda: "g stops that" in shown.notes())
         await shown.pilot.press("g")
         await shown.until(lambda: row(shown, "major")[2] == "when worth it")
     wanted = [{"disclose": "never"}, {"guard": 1}, {"guard": 0}]

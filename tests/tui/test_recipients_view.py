@@ -157,7 +157,7 @@ def test_what_rules_an_attribute_is_said_beside_it() -> None:
         row("four", gain_bits=0.2),
     ]
     found = [remark for _, remark, _ in additions(weighed(rows=rows))]
-    assert found == ["in that set", "never", "guarded, breaks k", ""]
+    assert found == ["in that set", "never", "kept secret, breaks k", ""]
 
 
 def test_the_set_beside_which_it_is_weighed_is_named() -> None:

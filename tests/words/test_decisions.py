@@ -134,7 +134,7 @@ KNOWN: dict[str, Any] = {
             silent(mode="standing"),
             "Send nothing: nothing in the set for every request may be sent now.",
         ),
-        (silent(), "Send nothing: nothing helps more than it costs."),
+        (silent(), "Send nothing: nothing helps enough."),
     ],
 )
 def test_the_verdict_comes_first(case: Decided, sentence: str) -> None:
@@ -150,22 +150,31 @@ def test_the_verdict_comes_first(case: Decided, sentence: str) -> None:
             decided(proof="if-submodular", bound=1.0, certified=1.0),
             f"no better set exists; {ASSUMED}",
         ),
-        (decided(), "no bound: none was computed"),
-        (decided(node_limit_hit=True), "no bound: the search reached its node limit first"),
-        (decided(metric="entropy"), "no bound: the cost entropy has none"),
-        (decided(guessed={"a": (0.1, 0.5)}), "no bound: there is none with a guarded attribute"),
+        (decided(), "a better set may exist: no bound was computed"),
+        (
+            decided(node_limit_hit=True),
+            "a better set may exist: the search reached its node limit first",
+        ),
+        (decided(metric="entropy"), "a better set may exist: the cost entropy has no bound"),
+        (
+            decided(guessed={"a": (0.1, 0.5)}),
+            "a better set may exist: there is no bound while a fact is kept secret",
+        ),
         (
             decided(violations=1),
-            "no bound: a gain grew along the way, where a bound needs gains to shrink",
+            (
+                "a better set may exist: a gain grew along the way, where a bound needs gains to "
+                "shrink"
+            ),
         ),
         (
             decided(mode="planned", proof="enumerated", bound=1.0, certified=1.0),
-            "nothing: a plan grows fact by fact, and the best plan was not computed",
+            "a good plan, grown fact by fact; a better one may exist",
         ),
         (
             decided(mode="standing"),
             (
-                "nothing for this request: the set was chosen for the average query and a "
+                "not known for this request: the set was chosen for the average query and a "
                 "recipient that knows nothing"
             ),
         ),
@@ -237,16 +246,16 @@ def test_the_rest_follows_in_lines() -> None:
     found = {each.label: each.text for each in lines(case)}
     assert [*found] == [
         *("read as", "helps", "costs", "waits for you", "plan", "always"),
-        *("guarded, so never sent", "objective", "identifiability", "people", "guard age"),
-        *("search", "proven", "because"),
+        *("kept secret, so never sent", "objective", "identifiability", "people", "secret: age"),
+        *("search", "how good", "because"),
     ]
     assert found["costs"] == "a 3.33 % higher chance that one guess finds you"
     assert found["waits for you"] == "hobby: +0.250 bits better served, about 5.5 people left"
     assert found["plan"] == "region of the world for 'w', 'x', 'y' and 1 more"
     assert found["always"] == "b: would break a limit, so not sent"
-    assert found["guarded, so never sent"] == "age (me)"
+    assert found["kept secret, so never sent"] == "age (me)"
     assert found["objective"] == (
-        "0.816 bits = 0.986 gained - 5.12 x 0.03333 identifiability - 0.000 guarded"
+        "0.816 bits = 0.986 gained - 5.12 x 0.0333 identifiability - 0.000 guarded"
     )
     assert found["because"] == "shops: lambda = 5"
 

@@ -159,7 +159,7 @@ def test_what_follows_is_named_with_its_value_unless_values_are_hidden() -> None
     ]
     assert notices.also(found) == [
         "Also set, since it follows: working hours to no job and work to at home.",
-        f"Also set to not said: industry. {notices.UNSAID}",
+        f"Also counted as not said: industry. {notices.UNSAID}",
         "Also unset with it: studies.",
     ]
     assert notices.also(found, masked=True) == [
@@ -195,7 +195,8 @@ def test_a_guess_at_a_guarded_attribute_is_compared_with_chance() -> None:
         name="a", title="gender", bits=0.25, bits_in_all=1.0, best_guess=0.75, by_chance=0.5
     )
     assert notices.inferred(found) == (
-        "gender (guarded): its best guess is right for 75% of people like you, and 50% by chance; "
+        "gender (kept secret): its best guess is right for 75% of people like you, and 50% by "
+        "chance; "
         "it has learned 0.25 of 1.00 bits about it."
     )
     assert "less certain" in notices.inferred(replace(found, bits=-0.25))

@@ -197,9 +197,9 @@ def detail(row: Row, rows: Iterable[Row], pending: Sequence[str] = ()) -> Iterat
         {EACH_REQUEST: "set for each request", NOT_SET: "not set, so never sent"}.get(value, value),
     )
     yield "May it be sent", f"it {RULINGS[fact.disclose].sentence} (by {row.rule})"
-    price = f"must help by {row.bits:.4g} bits more than it costs"
-    price = price if row.bits else "need not help more than it costs"
-    yield "Its price", f"it {price}{'' if row.slid is None else f' ({PENDING})'}. {BITS}"
+    price = f"it must help by {row.bits:.4g} bits more than it costs"
+    price = price if row.bits else "none but the risk of being found"
+    yield "Its price", f"{price}{'' if row.slid is None else f' ({PENDING})'}. {BITS}"
     if row.own:
         yield "Known to", listed(row.holders, "no recipient", most=MOST_NAMED)
     else:
@@ -377,7 +377,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         """Choose whether it may be sent."""
         fact = row.attribute
         if fact.disclose == "guarded":
-            self.review.tell(f"{fact.title} is guarded, so never sent. g stops guarding it.")
+            self.review.tell(f"{fact.title} is kept secret, so never sent. g stops that.")
             return
         asked = f"May it be sent: {fact.title}? Decide for what it is, not for your value."
         now = {fact.disclose: " (current)"}

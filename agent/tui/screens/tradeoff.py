@@ -121,7 +121,7 @@ def figures_of(found: TradeOffs, index: int) -> list[tuple[str, str]]:
         at: point.cost_bits + (at - point.least) * point.identifiability_cost for at in lambdas
     }
     in_bits = ", ".join(f"{bits(cost)} at λ = {number(at)}" for at, cost in costs.items())
-    guarded = f", {bits(other)} of them for what is guarded or sensitive" if other else ""
+    guarded = f", {bits(other)} of them for what is secret or sensitive" if other else ""
     same = f"{number(point.least)} to {number(point.most)}"
     lasts = f" (the same set from {same})" if point.least < point.most else ""
     share, each = trade_off, f"1 more of the cost ({MEASURED[metric]})"
@@ -140,7 +140,7 @@ def figures_of(found: TradeOffs, index: int) -> list[tuple[str, str]]:
         gain = bits(point.utility_bits - now.utility_bits, signed=True)
         cost = f"{'+' if dearer >= 0 else '-'}{measured(abs(dearer), metric)} of cost"
         more = other - _other(now)
-        rest = f", {bits(more, signed=True)} bits for what is guarded or sensitive"
+        rest = f", {bits(more, signed=True)} bits for what is secret or sensitive"
         lines.append(("change", f"{gain} bits of help, {cost}{rest if abs(more) >= SEEN else ''}"))
     return [*lines, ("proof", PROOFS[point.proof])]
 
