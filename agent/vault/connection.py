@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+from msgspec.json import Decoder
 
 from agent.errors import (
     BusyVaultError,
@@ -20,6 +22,7 @@ from agent.errors import (
     reason,
 )
 from agent.files import create_private, unfinished
+from agent.vault.seal import from_json
 from agent.vault.vault_files import JOURNAL, LOG
 
 RESTORE = "bring a backup back with `reticent vault restore FILE`"
@@ -48,6 +51,7 @@ _REFUSALS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, *_BUSY}
 _MAGIC = b"\x37\x7f\x06"  # how a log begins
 _BEFORE_PAGE = 24  # bytes in a log
 MAX_VALUE_BYTES = 2**21  # the largest payload is half of that
+Value = TypeVar("Value")
 READERS = 510, 0x40000002  # bytes that whoever reads a database locks, from there on (SQLite)
 
 
@@ -76,6 +80,17 @@ def damaged(what: str, path: Path | None = None) -> DamagedVaultError:
     """Return the error for a damaged vault."""
     place = None if path is None else str(path)
     return DamagedVaultError(f"the vault is damaged: {what}", RESTORE, place)
+
+
+def decoded(payload: bytes | None, decoder: Decoder[Value], what: str) -> Value | None:
+    """Return the value in a payload, None without a payload; DamagedVaultError where it is none.
+
+    ``what``: the value in words.
+    """
+    found = None if payload is None else from_json(payload, decoder)
+    if payload is not None and found is None:
+        raise damaged(f"{what} cannot be read")
+    return found
 
 
 def _kind(error: sqlite3.Error) -> int:

@@ -8,8 +8,7 @@ from msgspec import Meta, Struct
 
 from agent.errors import UsageError
 from agent.model.lookup import spelling
-from agent.vault.connection import damaged
-from agent.vault.seal import from_json
+from agent.vault.connection import decoded
 from agent.vault.store import MAX_ITEM_BYTES, Items
 
 ITEM = "not-that"
@@ -40,11 +39,7 @@ class Corrections:
     def __init__(self, items: Items) -> None:
         """Read them; DamagedVaultError if they cannot be read."""
         self._items = items
-        payload = items.get(ITEM)
-        found = [] if payload is None else from_json(payload, _DECODER)
-        if found is None:
-            raise damaged("what texts do not mean cannot be read")
-        self._kept = frozenset(found)
+        self._kept = frozenset(decoded(items.get(ITEM), _DECODER, "what texts do not mean") or ())
 
     def of(self, text: str) -> list[Correction]:
         """Return those of a text, however it is written."""

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from agent.errors import UsageError, VaultError
 from agent.model.concepts import Meaning
 from agent.vault import chain
-from agent.vault.connection import damaged
+from agent.vault.connection import decoded
 from agent.vault.disclosure_index import (
     MOST_SITES,
     Disclosure,
@@ -47,10 +47,7 @@ class Reset(Struct, frozen=True, forbid_unknown_fields=True):
     @classmethod
     def read(cls, payload: bytes | None) -> "Reset | None":
         """Return the correction in a payload, None without a payload; DamagedVaultError."""
-        found = None if payload is None else from_json(payload, msgspec.json.Decoder(cls))
-        if payload is not None and found is None:
-            raise damaged("the correction of its clock cannot be read")
-        return found
+        return decoded(payload, msgspec.json.Decoder(cls), "the correction of its clock")
 
 
 class Ledger:

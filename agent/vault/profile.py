@@ -10,8 +10,7 @@ from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, by_concept, meaning_of
 from agent.model.model import Model, checked, person_codes
-from agent.vault.connection import damaged
-from agent.vault.seal import from_json
+from agent.vault.connection import decoded
 from agent.vault.store import Store
 
 ITEM = "profile"
@@ -30,11 +29,7 @@ class Profile:
     def __init__(self, records: Store) -> None:
         """Read the values; DamagedVaultError if they cannot be read."""
         self._records = records
-        payload = records.get(ITEM)
-        values = {} if payload is None else from_json(payload, _DECODER)
-        if values is None:
-            raise damaged("the profile cannot be read")
-        self._values = values
+        self._values = decoded(records.get(ITEM), _DECODER, "the profile") or {}
 
     def __repr__(self) -> str:
         return f"Profile({len(self._values)} models)"
