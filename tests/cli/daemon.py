@@ -19,8 +19,9 @@ from agent.wire.records import (
     Recipient,
     ValueChange,
 )
-from agent.wire.state import ModelStatus, PolicyStatus, Status
+from agent.wire.state import ModelStatus, PolicyStatus
 from agent.wire.what_if import Weighed, WeighedOutcome, Weight
+from tests.wire.states import OPEN
 
 AT = datetime(2026, 3, 2, 9, 15, 30, tzinfo=UTC)
 LONG = "a-rather-long-name-of-a-site-that-nobody-would-choose.but.somebody.has.example"
@@ -28,18 +29,8 @@ HOSTILE = "\x1b[2Jwiped\r\nline\a"  # steers a terminal; of this, click drops on
 
 POLICY = PolicyStatus(path="/home/u/policy.toml", in_use=True, rules=4, loaded_at=AT, problems=[])
 VILLAGE = ModelStatus(name="village", digest="00", shipped=True, attributes=4, queries=2)
-STATUS = Status(
-    version="0.1.0",
-    process=4711,
-    started_at=AT,
-    vault=True,
-    locked=False,
-    lock_after_minutes=15,
-    policy=POLICY,
-    models=[VILLAGE],
-    waiting=0,
-    entries=12,
-    notes=[],
+STATUS = msgspec.structs.replace(
+    OPEN, version="0.1.0", process=4711, started_at=AT, policy=POLICY, models=[VILLAGE], entries=12
 )
 LOCKED = msgspec.structs.replace(STATUS, locked=True, entries=None)
 SUMMARY = Summary(

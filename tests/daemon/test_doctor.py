@@ -36,22 +36,11 @@ from tests.model.examples import STRANGER
 from tests.vault.histories import disclosed
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create
 from tests.wire.fake import FakeDaemon, short_folder
+from tests.wire.states import OPEN
 
 NOW = datetime(2100, 1, 1, 12, tzinfo=UTC)  # after any installation
 POLICY = PolicyStatus(path="", in_use=True, rules=0, loaded_at=NOW, problems=[])
-STATUS = Status(
-    version=__version__,
-    process=1,
-    started_at=NOW,
-    vault=True,
-    locked=False,
-    lock_after_minutes=15,
-    policy=POLICY,
-    models=[],
-    waiting=0,
-    entries=0,
-    notes=[],
-)
+STATUS = msgspec.structs.replace(OPEN, version=__version__, started_at=NOW, policy=POLICY)
 Spoil = Callable[[Machine], object]
 
 

@@ -12,27 +12,15 @@ from msgspec.structs import replace as changed
 
 from agent.errors import UsageError
 from agent.wire.policy import Undone
-from agent.wire.state import Event, EventKind, ModelStatus, PolicyStatus, Status
+from agent.wire.state import Event, EventKind, ModelStatus, Status
 from tests.tui.running import USUAL, Running, running
+from tests.wire import states
 from tests.wire.fake import FakeDaemon, Handler, says, short_folder
 
 PATIENCE = 60.0  # seconds, for what takes a fraction of one
 BEGAN = datetime(2026, 3, 2, tzinfo=UTC)
-POLICY = PolicyStatus(path="/p", in_use=True, rules=1, loaded_at=None, problems=[])
 MODEL = ModelStatus(name="m", digest="0", shipped=True, attributes=1, queries=1)
-OPEN = Status(
-    version="1",
-    process=1,
-    started_at=BEGAN,
-    vault=True,
-    locked=False,
-    lock_after_minutes=15,
-    policy=POLICY,
-    models=[MODEL],
-    waiting=2,
-    entries=0,
-    notes=[],
-)
+OPEN = changed(states.OPEN, models=[MODEL], waiting=2)
 
 
 class Double:

@@ -14,8 +14,9 @@ from agent.tui.link import Connected, DaemonEvent, Disconnected
 from agent.tui.page import Page
 from agent.tui.screens.requests import RequestsScreen
 from agent.wire.state import Event
-from tests.tui.double import BEGAN, OPEN, POLICY, Double
+from tests.tui.double import BEGAN, OPEN, Double
 from tests.tui.running import LARGE
+from tests.wire.states import POLICY
 
 
 async def test_the_state_is_said_in_words_and_signs_and_asked_for_from_time_to_time(

@@ -13,9 +13,10 @@ from agent.tui.screens.policy import LEGEND, Item
 from agent.tui.virtual_list import Listing
 from agent.wire.policy import RulesStatus
 from tests.cli.policing import BOOKS, BROKEN, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
-from tests.tui.double import POLICY, Double
+from tests.tui.double import Double
 from tests.tui.running import LARGE, NOTHING, SMALL, Running
 from tests.wire.fake import says
+from tests.wire.states import POLICY
 
 SHUT = replace(BOOKS, name="shut", line=15, fired_at=None, remarks=[SHADOWED])
 LATER = replace(SHUT, fired_at=BOOKS.fired_at and BOOKS.fired_at + timedelta(hours=1))

@@ -7,7 +7,8 @@ from msgspec.structs import replace as changed
 from agent.tui.actions import TITLES
 from agent.tui.status_bar import MOST, State, fitting, lost, trouble_of
 from agent.wire.state import ModelStatus, PolicyStatus, Status
-from tests.tui.double import MODEL, OPEN, POLICY
+from tests.tui.double import MODEL, OPEN
+from tests.wire.states import POLICY
 
 NONE = changed(POLICY, in_use=False)
 MISTAKES = ["line 3: 'aks' is none of ask, never"]

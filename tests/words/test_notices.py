@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from agent.wire.decide import CountedAmong
 from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Verdict, Win
 from agent.wire.records import Changed, Handled, Held, Implied, Inferred, Stale, ValueChange
-from agent.wire.state import ModelStatus, PolicyStatus, Status
+from agent.wire.state import ModelStatus
 from agent.words import notices
 from tests.tui.values import SHOP
+from tests.wire.states import OPEN, POLICY
 
 AT = datetime(2026, 3, 2, 9, 14, tzinfo=UTC)
 SENT = Handled(
@@ -205,24 +206,11 @@ def test_a_guess_at_a_guarded_attribute_is_compared_with_chance() -> None:
 
 def test_the_daemon_says_first_whether_requests_are_answered() -> None:
     """And what to do where they are not."""
-    policy = PolicyStatus(path="p", in_use=True, rules=1, loaded_at=None, problems=[])
-    status = Status(
-        version="1",
-        process=1,
-        started_at=AT,
-        vault=True,
-        locked=False,
-        lock_after_minutes=0,
-        policy=policy,
-        models=[],
-        waiting=0,
-        entries=None,
-        notes=[],
-    )
+    status = replace(OPEN, lock_after_minutes=0, entries=None)
     assert notices.running(status) == "Unlocked: requests are answered."
     assert "`reticent unlock`" in notices.running(replace(status, locked=True))
     assert "`reticent init`" in notices.running(replace(status, vault=False))
-    assert "no policy" in notices.running(replace(status, policy=replace(policy, in_use=False)))
+    assert "no policy" in notices.running(replace(status, policy=replace(POLICY, in_use=False)))
     assert notices.running(replace(status, locked=True, notice="disk full")) == "Locked: disk full."
     assert notices.running(replace(status, vault=False, notice="removed")) == "Locked: removed."
 
