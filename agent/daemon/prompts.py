@@ -22,7 +22,7 @@ from agent.daemon.request_log import Asker
 from agent.errors import ReticentError, UsageError, WrongSecretError
 from agent.wire.decide import Answer, Ask
 from agent.wire.policy import Review, Ruled, Verdict
-from agent.wire.state import SCREEN, Status, Unlock
+from agent.wire.state import SCREEN, Status, Unlock, screen_of
 from agent.words import dialogs
 from policy.hosts import host_of
 from policy.match import in_clear
@@ -63,9 +63,9 @@ class Prompts:
 
     def use(self, screen: Mapping[str, str]) -> None:
         """Open dialogs on another screen from now on; only for callers on control."""
-        if pinentry.shows(screen):
+        if pinentry.shows(found := screen_of(screen)):
             others = {name: each for name, each in self._screen.items() if name not in SCREEN}
-            self._screen = others | {name: screen[name] for name in SCREEN if name in screen}
+            self._screen = others | found
 
     def end(self) -> None:
         """Close the dialog that is open, since nothing can come of it: nobody said "not now"."""

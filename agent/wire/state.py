@@ -18,7 +18,7 @@ SCREEN = (
     "DBUS_SESSION_BUS_ADDRESS",
     "XDG_RUNTIME_DIR",
 )
-Variable = Annotated[str, Meta(max_length=4096, pattern=r"^[^\x00-\x1f]*$")]
+Variable = Annotated[str, Meta(max_length=4096)]
 Screen = Annotated[dict[Name, Variable], Meta(max_length=len(SCREEN))]
 Encoder = Literal["loaded", "loading", "absent"]
 EventKind = Literal[

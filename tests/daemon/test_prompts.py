@@ -225,12 +225,12 @@ def test_only_control_says_where_the_screen_is(desk: Desk) -> None:
         await desk.asked()
         assert desk.program.environment()["DISPLAY"] == ":7"
         moved = {"WAYLAND_DISPLAY": "wayland-0", "LD_PRELOAD": "/evil", "PATH": "/evil"}
-        desk.prompts.use(moved)
+        desk.prompts.use({**moved, "XAUTHORITY": "a\0b", "DISPLAY": "\ud800"})
         desk.clock = 600
         await desk.asked()
         found = desk.program.environment()
         assert found["WAYLAND_DISPLAY"] == "wayland-0"
-        assert not {"DISPLAY", "LD_PRELOAD", "PATH"} & found.keys()
+        assert not {"DISPLAY", "XAUTHORITY", "LD_PRELOAD", "PATH"} & found.keys()
 
     run(steps())
 
