@@ -59,7 +59,7 @@ class PersonalContext(BaseModel, frozen=True):
 class Told(BaseModel, frozen=True):
     """What one question was answered with."""
 
-    question: Annotated[str, Field(description="The question, as it was asked.")]
+    question: Annotated[str, Field(description="The question, as it was asked.", repr=False)]
     facts: Annotated[tuple[Fact, ...], Field(description="The facts, as they were told.")]
 
 
@@ -92,7 +92,8 @@ def undecided(error: ReticentError) -> PersonalContext:
 def personal_context(answer: Answer) -> PersonalContext:
     """Return what an assistant is told of an answer.
 
-    What is set to "unspecified" is no fact: the user prefers not to say it.
+    What is set to "unspecified" is no fact: the user prefers not to say it. Without facts it does
+    not say how many people are left: that would tell what the recipient held before.
     """
     why, summary = WHY_NOTHING[answer.code], answer.summary
     if summary is None:
@@ -104,7 +105,7 @@ def personal_context(answer: Answer) -> PersonalContext:
         facts=tuple(_fact(titles.get(n, n), value) for n, value in answer.attributes.items()),
         understood_as=None if reading is None else plain(reading.title),
         certainty=0.0 if reading is None else floor(100 * reading.probability) / 100,
-        people_left=_people_left(summary),
+        people_left=_people_left(summary) if answer.attributes else None,
         waiting=tuple(plain(each) for each in titled(summary.pending, titles)),
     )
     return told.model_copy(update={"line": _line(told, reading, why)})

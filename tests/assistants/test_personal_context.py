@@ -184,7 +184,7 @@ def test_where_nothing_is_sent_it_says_why_and_carries_nothing(code: Code) -> No
     decided = None if code in UNDECIDED else summary()
     found = personal_context(Answer(code=code, summary=decided))
     assert WHY_NOTHING[code] in found.line
-    assert (found.facts, found.waiting) == ((), ())
+    assert (found.facts, found.waiting, found.people_left) == ((), (), None)
     if code in UNDECIDED:
         assert found == PersonalContext(line=found.line)
 
@@ -217,8 +217,8 @@ def test_what_was_told_is_told_again_as_it_was() -> None:
 
 
 def test_what_shows_a_fact_to_a_developer_masks_its_value() -> None:
-    """In a report of a defect it would be the user's own."""
+    """In a report of a defect it would be the user's own, as is the question."""
     fact = Fact(title="age", value="25 to 34")
-    found = [repr(fact), repr(Told(question="q", facts=(fact,)))]
+    found = [repr(fact), repr(Told(question="am I 25?", facts=(fact,)))]
     found += [repr(PersonalContext(line="25 to 34", facts=(fact,))), repr(already_told([]))]
     assert "25" not in "".join(found)
