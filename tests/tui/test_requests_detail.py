@@ -125,7 +125,7 @@ def test_the_facts_that_matter_stand_first_and_the_others_are_folded() -> None:
 
 
 def test_figures_come_on_demand_each_with_its_unit() -> None:
-    """Bits, λ and what is proven; without them none stands there."""
+    """Bits, λ and how good a set is; without them none stands there."""
     trial = Trial(handled(), Change(), weighed())
     assert not any(isinstance(each, Note) for each in rows_of(trial, (), {}))
     notes = [each for each in rows_of(trial, (), {}, figures=True) if isinstance(each, Note)]

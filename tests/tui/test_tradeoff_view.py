@@ -147,5 +147,5 @@ def test_what_is_guarded_is_in_the_price() -> None:
     said = dict(figures_of(replace(CURVE, points=points), 2))
     assert "in bits 0.530 at λ = 3" in said["costs"]
     assert "0.500 of them for what is secret or sensitive" in said["costs"]
-    assert "+0.500 bits for what is guarded or sensitive" in said["change"]
-    assert "guarded" not in " ".join(dict(figures_of(CURVE, 2)).values())
+    assert "+0.500 bits for what is secret or sensitive" in said["change"]
+    assert "secret or" not in " ".join(dict(figures_of(CURVE, 2)).values())

@@ -30,7 +30,7 @@ KINDS: Mapping[str, Kind] = {"[x]": "strong", "[+]": "good", "[-]": "bad"}
 TOOLTIP = (
     "The facts that matter most for this request, each with the reason why it is sent or not. "
     "Space tries one the other way, and Enter asks for how long that is to hold; on the last line, "
-    "both unfold the other attributes. v shows the figures: bits, λ, cost and what is proven."
+    "both unfold the other attributes. v shows the figures: bits, λ, cost and how good it is."
 )
 NONE_CHOSEN = "Choose a request to see what was sent, and why."
 
@@ -233,7 +233,7 @@ class Detail(Vertical):
         self._draw()
 
     def toggle_figures(self) -> None:
-        """Show bits, λ, cost and what is proven, or hide them."""
+        """Show bits, λ, cost and how good it is, or hide them."""
         self._figures = not self._figures
         self._draw()
 

@@ -57,7 +57,7 @@ LEGEND = (
 LABELS = 11  # columns of the names before what is said
 COMPUTING = "computing …"
 WAYS = "e types another query, o shows the average of all, r another recipient."
-MORE = ("more", "v shows the figures: bits, λ, cost and what is proven")
+MORE = ("more", "v shows the figures: bits, λ, cost and how good it is")
 LOOKED_BACK = 50  # requests, among which one is looked for to begin with
 
 
