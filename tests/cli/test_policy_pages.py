@@ -89,7 +89,8 @@ def test_what_holds_for_a_recipient_is_shown(asked: Run) -> None:
         *("policy", "recipient", "pool", "today", "trusted_keys", "daemon", "groups"),
         *("settings", "attributes", "rules"),
     ]
-    assert record["daemon"] == {"lock_after_minutes": 15, "prompts_per_hour": 6, "clicks": False}
+    usual = {"lock_after_minutes": 15, "prompts_per_hour": 6, "clicks": False}
+    assert record["daemon"] == {**usual, "prompt": "terminal", "pinentry": ""}
     assert (record["recipient"], record["pool"]) == ("www.books.example", "books.example")
     value: dict[str, Any] = record["settings"]["lambda"]
     assert [value[key] for key in ("value", *ORIGIN)] == [3, "books", "file", "policy.toml", 18]
