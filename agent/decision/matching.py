@@ -28,9 +28,7 @@ def weight_of(codes: Codes, model: Model) -> float:
 
     def found() -> float:
         population = model.population
-        agree = np.ones(len(population.codes), dtype=bool)
-        for attribute, code in population.telling(codes):
-            agree &= population.columns[attribute] == code
+        agree = population.agreeing(population.told(codes))
         weights = population.weights
         return float(np.count_nonzero(agree) if weights is None else weights[agree].sum())
 

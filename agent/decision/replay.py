@@ -115,10 +115,8 @@ def _people(disclosures: Disclosures, model: Model) -> tuple[tuple[Codes, ...], 
     """Return the codes of people who agree with the latest disclosures, and whether any do."""
     population = model.population
     names = [attribute.name for attribute in model.attributes[: model.persons]]
-    agree = np.ones(population.rows, dtype=bool)
     told = ((at, disclosures[n][1][-1]) for at, n in enumerate(names) if n in disclosures)
-    for index, code in population.telling(told):
-        agree &= population.columns[index] == code
+    agree = population.agreeing(population.told(told))
     alike = bool(agree.any())
     rows = np.flatnonzero(agree) if alike else np.arange(population.rows)
     count = min(len(rows), MOST_PEOPLE)

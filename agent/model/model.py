@@ -1,7 +1,7 @@
 """The model as a value: attributes, queries, tensors, and what follows from them."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -96,6 +96,9 @@ class Model:
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
         object.__setattr__(self, "validation", MappingProxyType(dict(self.validation)))
+        if hanging := _hanging(self.attributes):
+            people = replace(self.tables.population, hanging=hanging)
+            object.__setattr__(self, "tables", replace(self.tables, population=people))
 
     @property
     def population(self) -> Population:
@@ -237,6 +240,23 @@ class Model:
         """
         self._memory.clear()
         encoder.forget()
+
+
+def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[int]]]:
+    """Return for each attribute that hangs on another one what a population says of both."""
+    place = {each.name: at for at, each in enumerate(attributes)}
+    return {
+        place[name]: (
+            at,
+            frozenset(
+                code
+                for code, value in enumerate(each.values)
+                if name not in each.implies.get(value, {})
+            ),
+        )
+        for at, each in enumerate(attributes)
+        for name in each.decides
+    }
 
 
 def person_codes(model: Model) -> Mapping[str, Mapping[str, int]]:

@@ -98,11 +98,8 @@ class AnonymitySet:
         """
         self._population, self.cards, self._share = population, tuple(cards), share
         self.known = union(attribute for attribute, _ in known)
-        agree = np.ones(population.rows, dtype=bool)
-        telling = population.telling(known)
-        for attribute, code in telling:
-            agree &= population.columns[attribute] == code
-        self._rows = rows = np.flatnonzero(agree)
+        told = population.told(known)
+        self._rows = rows = np.flatnonzero(population.agreeing(told))
         self._columns = population.columns.take(rows, axis=1) if known else population.columns
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
@@ -112,9 +109,10 @@ class AnonymitySet:
         self._memory: dict[Hashable, float] = {}
         self._surveyed: Hashable = None
         self._counted = population.weights is None and share >= 1
-        self._expected_bits = population.people_bits + sum(
-            float(population.share_bits(attribute)[code]) for attribute, code in telling
-        )
+        bits = {each: population.bits_of(each, codes) for each, codes in told.items()}
+        self._expected_bits = population.people_bits + sum(bits.values())
+        # Of attributes that only silence about others tells of: what of their bits is counted.
+        self._narrowed = {each: own for each, own in bits.items() if not self.known >> each & 1}
         self.people: float = len(rows)
         """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""
         self.closed = len(rows) <= 1
@@ -317,7 +315,7 @@ class AnonymitySet:
         counts = self._partitions.beside(mask, attributes)
         masses = self._partitions.beside(mask, attributes, weights)
         for each, rows, people in zip(attributes, counts, masses, strict=True):
-            bits = self._population.share_bits(each)[: self.cards[each], None] + base
+            bits = self._share_bits(each)[: self.cards[each], None] + base
             some = rows.ravel() > 0
             found = people.ravel()[some]
             expected = np.exp2(bits.ravel()[some])
@@ -330,8 +328,12 @@ class AnonymitySet:
         """
         found: Floats = np.full(len(sample), self._expected_bits)
         for each in members(mask & ~self.known):
-            found += self._population.share_bits(each)[self._columns[each][sample]]
+            found += self._share_bits(each)[self._columns[each][sample]]
         return found
+
+    def _share_bits(self, attribute: int) -> Floats:
+        """Return log2 of the share of each value among those whom silence did not rule out."""
+        return self._population.share_bits(attribute) - self._narrowed.get(attribute, 0.0)
 
     def _estimated(self, groups: Iterable[Alike], measures: Measures) -> list[float]:
         """Return the losses expected over groups of rows that stand for people (DESIGN.md 2.7)."""

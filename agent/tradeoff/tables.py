@@ -1,6 +1,6 @@
 """The two tables that everything is computed from: the rows of a query, and the population."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log2
@@ -49,11 +49,14 @@ class Population:
     each row is one person.
     ``request_counts``: one array per request attribute j, unsigned, shape (N, values of j):
     n_yv, how many of person y's rows of all queries had value v.
+    ``hanging``: for an attribute that hangs on another one, that one, and its codes by which
+    nothing follows for the first.
     """
 
     codes: Codes
     weights: Floats | None = None
     request_counts: tuple[Codes, ...] = field(default=())
+    hanging: Mapping[int, tuple[int, frozenset[int]]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -103,14 +106,39 @@ class Population:
             found = self._share_bits[attribute] = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
         return found
 
-    def telling(self, values: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the (attribute, code) pairs that tell people apart.
+    def told(self, values: Iterable[tuple[int, int]]) -> dict[int, frozenset[int]]:
+        """Return which codes people may have, by attribute, who agree with (attribute, code) pairs.
 
-        One left unspecified does not where every row specifies it: whoever keeps silent is not
-        among them, and may be any of them.
+        Where every row specifies an attribute that hangs on another one, "unspecified" is what it
+        is set to where nothing follows for it: it tells that of the other one.
         """
-        bits = self.share_bits
-        return [(i, code) for i, code in values if code or bits(i)[UNSPECIFIED] > -np.inf]
+        found: dict[int, frozenset[int]] = {}
+        for attribute, code in values:
+            place, codes = attribute, frozenset([code])
+            if not code and attribute in self.hanging and not self._has_unspecified(attribute):
+                place, codes = self.hanging[attribute]
+            found[place] = codes & found.get(place, codes)
+        return found
+
+    def agreeing(self, told: Mapping[int, frozenset[int]]) -> NDArray[np.bool_]:
+        """Return which rows have one of the codes of each attribute, bool, shape (N,)."""
+        agree = np.ones(self.rows, dtype=bool)
+        for attribute, codes in told.items():
+            column = self.columns[attribute]
+            agree &= column == next(iter(codes)) if len(codes) == 1 else np.isin(column, [*codes])
+        return agree
+
+    def bits_of(self, attribute: int, codes: frozenset[int]) -> float:
+        """Return log2 of the share of the people who have one of these, as `share_bits` does."""
+        bits = self.share_bits(attribute)[[*codes]]
+        if len(codes) == 1:
+            return float(bits[0])
+        with np.errstate(divide="ignore"):
+            return float(np.round(np.log2(np.exp2(bits).sum()) * 2**LOG_BITS) / 2**LOG_BITS)
+
+    def _has_unspecified(self, attribute: int) -> bool:
+        """Say whether somebody in the data has not said it."""
+        return bool(self.share_bits(attribute)[UNSPECIFIED] > -np.inf)
 
     @cached_property
     def _share_bits(self) -> dict[int, Floats]:

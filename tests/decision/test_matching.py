@@ -150,4 +150,7 @@ def test_by_hand() -> None:
     nobody = [Meaning("sex", "b"), Meaning("work", "b")]
     assert share_of(nobody, mine, Concepts((mine, alike))) == 0.0
     silent = [Meaning("sex", "a"), Meaning("work", "o:unspecified")]  # all others say it
-    assert share_of(silent, mine, Concepts((mine, alike))) == 1.0
+    assert share_of(silent, mine, Concepts((mine, alike))) == 0.0
+    sex, work = alike.attributes
+    hangs = replace(alike, attributes=(replace(sex, implies={"b": {work.name: "a"}}), work))
+    assert share_of(silent, mine, Concepts((mine, hangs))) == 1.0  # and so do all women
