@@ -55,7 +55,7 @@ def worded(
         Decided,
         decision,
         figures,
-        decision.evidence,
+        None if brief else decision.evidence,
         terms,
         code=code_of(decision),
         query=decision.request.query,
