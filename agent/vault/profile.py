@@ -14,8 +14,10 @@ from agent.vault.connection import decoded
 from agent.vault.store import Store
 
 ITEM = "profile"
+WHOLE = "profile-whole"  # the ids of models for which all that hangs on a fact was set once
 Values = dict[str, dict[str, str]]  # by the id of a model, then by attribute
 _DECODER = msgspec.json.Decoder(Values)
+_IDS = msgspec.json.Decoder(set[str])
 LARGEST = 1 << 20  # bytes
 COMMENT = """\
 Your profile, written by `reticent profile export`. It is plain text: whoever can read this file
@@ -67,12 +69,17 @@ class Profile:
         """Have each fact once for all these models; return the titles of what contradicted.
 
         As older profiles may, and one from before a model was installed: there, what hangs on a
-        fact that is new to it is set too. VaultError.
+        fact is set too, once for each model, so that what the user unsets later stays unset.
+        VaultError.
         """
+        whole = decoded(self._records.get(WHOLE), _IDS, "the profile") or set()
+        new = {model.id for model in models} - whole
         after, differ = followed(self._values, models)
-        after = with_implied(self._values, after, frozenset(), models)
+        after = with_implied(self._values, after, frozenset(), models, new)
         if after != self._values:
             self.keep(after)
+        if new:
+            self._records.put(WHOLE, msgspec.json.encode(sorted(whole | new)))
         return differ
 
     def keep(self, values: Values) -> None:
@@ -142,16 +149,21 @@ def planned(
 
 
 def with_implied(
-    before: Values, after: Values, named: AbstractSet[str], models: Sequence[Model]
+    before: Values,
+    after: Values,
+    named: AbstractSet[str],
+    models: Sequence[Model],
+    partial: AbstractSet[str] = frozenset(),
 ) -> Values:
     """Return the values after a change with those of the facts that hang on it. Pure.
 
     ``after``: with every fact in all ``models`` that know it; ``named``: the concepts that the
-    change names, which stay as it states them. What hangs on a fact is all that any of its values
-    implies: it is set with the fact, and unset with it, whatever the value is, since the names of
-    what is set are no secret (DESIGN.md 2.6). Its value is the one that follows, if one does; else
-    "unspecified", where it was not set or followed from the old value. Where a fact only became
-    known to one more model, what was set stays.
+    change names, which stay as it states them; ``partial``: the ids of models for which an older
+    version may have left unset what hangs on a fact. What hangs on a fact is all that any of its
+    values implies: it is set with the fact, and unset with it, whatever the value is, since the
+    names of what is set are no secret (DESIGN.md 2.6). Its value is the one that follows, if one
+    does; else "unspecified", where it was not set or followed from the old value. Where a fact only
+    became known to one more model, what was set stays.
     """
     values, gone = dict(after), set[str]()
     found: dict[str, tuple[str, str, str]] = {}  # a model, its attribute and value, by concept
@@ -163,7 +175,7 @@ def with_implied(
             then, now = (by.implies.get(own.get(by.name, ""), {}) for own in (old, new))
             for name in by.decides:
                 concept, held = spoken[name], new.get(name)
-                if concept in named or not (stated or by.name not in old):
+                if concept in named or not (stated or by.name not in old or model.id in partial):
                     continue
                 if by.name not in new:
                     gone |= {concept} if by.name in old else set()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agent.model.file import decode, encode
@@ -89,6 +89,32 @@ def test_which_facts_are_set_depends_on_no_value(
         own.follow([lost, OTHER])
     assert people[0].names(LIFE) == people[1].names(LIFE)
     assert people[0].names(OTHER) == people[1].names(OTHER)
+
+
+@given(GIVEN, GIVEN, st.sets(st.sampled_from([*HANGS_ON])))
+def test_what_an_older_version_left_unset_is_set_once(
+    one: dict[str, str], two: dict[str, str], unset: set[str]
+) -> None:
+    """It set what hangs on a fact by its value: then too no name tells the value.
+
+    What the user unsets afterwards stays unset, at every unlocking.
+    """
+    assume({HANGS_ON.get(name, name) for name in one} == {HANGS_ON.get(name, name) for name in two})
+    found = []
+    for own in (one, two):
+        facts = {HANGS_ON.get(name, name): name for name in own}
+        old = {name: own.get(name, VALUES[name][1]) for name in facts}
+        for by in facts:
+            old |= IMPLIES.get(by, {}).get(old[by], {})
+        profile = Profile(MemoryStore())
+        profile.keep({"life": old})
+        profile.follow(BOTH)
+        assert profile.values()["life"].items() >= old.items() if old else True
+        found.append(profile.names(LIFE))
+        change(profile, {}, sorted(unset & profile.names(LIFE)), BOTH)
+        profile.follow(BOTH)
+        assert profile.names(LIFE) == found[-1] - unset
+    assert found == found[:1] * 2
 
 
 @given(GIVEN, GIVEN, st.sets(st.sampled_from([*VALUES])))
