@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.model.lookup import spelling
@@ -39,7 +40,9 @@ class Corrections:
     def __init__(self, items: Items) -> None:
         """Read them; DamagedVaultError if they cannot be read."""
         self._items = items
-        self._kept = frozenset(decoded(items.get(ITEM), _DECODER, "what texts do not mean") or ())
+        found = decoded(items.get(ITEM), _DECODER, "what texts do not mean") or ()
+        # An older vault has the texts in a spelling that told more of them apart.
+        self._kept = frozenset(replace(each, text=spelling(each.text)) for each in found)
 
     def of(self, text: str) -> list[Correction]:
         """Return those of a text, however it is written."""

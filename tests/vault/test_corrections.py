@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import DamagedVaultError, UsageError
-from agent.model.lookup import spelling
+from agent.model.lookup import normalise, spelling
 from agent.vault import corrections
 from agent.vault.backup import restore
 from agent.vault.corrections import ITEM, Correction, Corrections
@@ -61,6 +61,18 @@ def test_what_is_kept_is_what_was_said_last(said: list[tuple[str, str, str, bool
                 found = {q for t, m, q in wanted if (t, m) == (spelling(each), by)}
                 assert one.rejected(each, by) == found
     assert (rows.items.get(ITEM) is None) == (not wanted)
+
+
+def test_what_an_older_vault_holds_counts() -> None:
+    """It kept texts as they are normalised, and was told that one is not read so."""
+    rows = empty()
+    old = [Correction(normalise(text), "one", "work") for text in ("Photo editors", "photo editor")]
+    rows.items.put(ITEM, msgspec.json.encode(old))
+    kept = rows.again()
+    assert kept.rejected("photo editors", "one") == {"work"}
+    assert not kept.add("PHOTO EDITOR", "one", "work")
+    kept.replace("Photo editors", ())
+    assert kept.all == []
 
 
 def test_what_was_there_before_comes_back() -> None:
