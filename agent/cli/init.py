@@ -173,14 +173,16 @@ def _rows(fact: Fact, asked: Sequence[Fact]) -> Iterator[tuple[str, dict[str, st
 
 
 def _following(values: Mapping[str, str], asked: Sequence[Fact]) -> set[str]:
-    """Return which of the facts need no question: "no job" once says all about the job."""
+    """Return which of the facts need no question, as one that is set implies them.
+
+    That one sets all of them, whatever its value (`with_implied`). What only suggests an answer,
+    such as "no job" where work was skipped, spares no question: what is set would tell it.
+    """
     found: set[str] = set()
     for fact in asked:
         for value, row in _rows(fact, asked):
-            if fact.name in values:
-                found |= row.keys() if values[fact.name] == value else set()
-            elif row.items() & values.items():
-                found |= row.keys() - values.keys()
+            if values.get(fact.name) == value:
+                found |= row.keys()
     return found
 
 

@@ -317,16 +317,20 @@ def test_another_model_has_its_own_questions(answering: Begin, village: Path) ->
 def test_what_follows_from_an_answer_is_not_asked(
     monkeypatch: pytest.MonkeyPatch, answers: tuple[str, ...], values: dict[str, str]
 ) -> None:
-    """Nor offered, nor come back to; answered before, it gives way. Enter keeps an answer."""
+    """Nor offered, nor come back to; answered before, it gives way. Enter keeps an answer.
+
+    What only suggests an answer spares no question: which facts are set would tell it.
+    """
     known = Concepts([LIFE]).facts().values()
     facts = {each.name: each for each in known}
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
     assert ask_values([facts[name] for name in ("work", "hours", "region")]) == values
     monkeypatch.setattr("sys.stdin", io.StringIO("1\n2\n"))
     assert ask_values([facts[name] for name in ("hours", "work")]) == {"work": "unemployed"}
-    monkeypatch.setattr("sys.stdin", io.StringIO("\nno_job\n"))
     asked = [facts[name] for name in ("work", "hours", "employer")]
-    assert ask_values(asked) == {"hours": "no_job"}
+    for hours in ("no_job", "full_time"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"\n{hours}\nprivate\n"))
+        assert ask_values(asked) == {"hours": hours, "employer": "private"}
 
 
 def test_what_hangs_on_a_fact_is_set_and_said(begin: Begin, tmp_path: Path) -> None:
