@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -44,10 +44,16 @@ def read_bytes(path: Path, limit: int) -> bytes:
         raise UsageError(reason(error), "name a file that can be read", str(path)) from error
 
 
-def replace_bytes(data: bytes, path: Path, mode: int = PUBLIC) -> None:
-    """Replace a file, or create it, whole or not at all; UsageError if that fails."""
+def replace_bytes(
+    data: bytes, path: Path, mode: int = PUBLIC, check: Callable[[], None] = lambda: None
+) -> None:
+    """Replace a file, or create it, whole or not at all; UsageError if that fails.
+
+    ``check``: called right before, and may raise.
+    """
     try:
         with temporary_file(data, path, mode) as new:
+            check()
             new.replace(path)
         fsync(path.parent)
     except OSError as error:

@@ -11,8 +11,9 @@ from agent.cli.browser import system
 from agent.cli.mcp import check_extra
 from agent.cli.options import Answer, OneOf, answers, host, option
 from agent.cli.printing import listing, paragraph
-from agent.daemon.mcp_hosts import HOST_PROGRAMS, NAME, entry, members_of, with_entry
-from agent.files import PRIVATE, check_way, private_folder, replace_bytes
+from agent.daemon.mcp_hosts import HOST_PROGRAMS, LARGEST, NAME, entry, members_of, with_entry
+from agent.errors import UsageError
+from agent.files import PRIVATE, check_way, private_folder, read_bytes, replace_bytes
 from policy.hosts import host_of
 
 BY_NAME = {each.name: each for each in HOST_PROGRAMS}
@@ -42,10 +43,18 @@ def install(program: str, recipient: str | None, *, write: bool) -> Answer:
         return Answer(message, f"{listing(head, text)}\n{paragraph(then)}")
     check_way(path)
     there = path.exists()
+    before = read_bytes(path, LARGEST) if there else None
+
+    def unchanged() -> None:
+        """Raise UsageError where the program has written its file since it was read."""
+        if before != (read_bytes(path, LARGEST) if path.exists() else None):
+            what = f"{chosen.title} changed this file meanwhile, and it was left as it is"
+            raise UsageError(what, f"close {chosen.title} and try again", str(path))
+
     text_then = with_entry(members_of(path), chosen, made)
     if not path.parent.is_dir():
         private_folder(path.parent)
     mode = stat.S_IMODE(path.stat().st_mode) if there else PRIVATE
-    replace_bytes(text_then.encode(), path.resolve(), mode)
+    replace_bytes(text_then.encode(), path.resolve(), mode, unchanged)
     told = f"{chosen.title} starts it from its next start on. {then}"
     return Answer(message, f"{listing('Wrote:', [path])}\n{paragraph(told)}")

@@ -4,11 +4,12 @@ import json
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.daemon.browsers import System
-from agent.daemon.mcp_hosts import HOST_PROGRAMS, NAME, HostProgram, look_at_hosts
+from agent.daemon.mcp_hosts import HOST_PROGRAMS, NAME, HostProgram, look_at_hosts, with_entry
 from agent.paths import HOME
 from tests.cli.conftest import Run
 
@@ -89,6 +90,27 @@ def test_what_would_lose_something_is_left_as_it_is(run: Run, system: System, te
     _, hint = run("mcp", "install", CODE.name, "--write").refusal()
     assert hint == "add the server by hand, as it is shown without --write"
     assert path.read_text() == text
+
+
+def test_what_the_program_writes_meanwhile_is_kept(
+    run: Run, system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may write its file at any time while it runs: then nothing is written over that."""
+    path = CODE.path(system)
+    for before in (None, "{}"):
+        if before is not None:
+            path.write_text(before)
+
+        def late(*given: Any) -> str:  # noqa: ANN401  (of any function)
+            path.write_text('{"talks": 1}')
+            return with_entry(*given)
+
+        monkeypatch.setattr("agent.cli.mcp_install.with_entry", late)
+        what, hint = run("mcp", "install", CODE.name, "--write").refusal()
+        assert f"{CODE.title} changed this file meanwhile" in what
+        assert hint == f"close {CODE.title} and try again"
+        assert path.read_text() == '{"talks": 1}'
+        assert [*path.parent.glob(".*.part")] == []
 
 
 def test_names_that_are_none_are_refused(run: Run) -> None:
