@@ -331,7 +331,7 @@ def init(
         check_keyring()
     shipped = [read(each) for each in shipped_models()]
     chosen = shipped if model is None else [read(model)]
-    values = _read_values(profile, _once(*shipped, *chosen))
+    values = _read_values(profile, [*{each.id: each for each in (*shipped, *chosen)}.values()])
     asking, dialogs = at_terminal() and not passphrase_stdin, False
     if asking:
         told(FIRST)
@@ -412,7 +412,3 @@ def _read_values(file: Path | None, models: Sequence[Model]) -> Values:
         raise UsageError(error.what, error.hint, error.where or str(file)) from None
     _tell_implied(by_full_name(given), values, models)
     return values
-
-
-def _once(*models: Model) -> list[Model]:
-    return [*{each.id: each for each in models}.values()]

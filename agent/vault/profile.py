@@ -272,19 +272,15 @@ def read_profile(
     concepts = Concepts(models)
     for name in pairs:
         concepts.named(name)
+    every = {name: [each for own in codes.values() for each in own.get(name, ())] for name in pairs}
     values: dict[str, dict[str, str]] = {}
     for model in models:
         own = {
             name: value
             for name, value in pairs.items()
             if name in codes[model.id]
-            if not _known(name, value, models) or value in codes[model.id][name]
+            if value not in every[name] or value in codes[model.id][name]
         }
         own |= tables.get(model.id, {})
         values[model.id] = {name: checked(name, value, model) for name, value in own.items()}
     return values
-
-
-def _known(name: str, value: object, models: Sequence[Model]) -> bool:
-    codes = (person_codes(model).get(name, ()) for model in models)
-    return isinstance(value, str) and any(value in each for each in codes)
