@@ -210,7 +210,7 @@ def check_assistants(here: Machine) -> Iterator[Finding]:
     for each in seen:
         title, again = each.host.title, f"reticent mcp install {each.host.name} --write"
         if each.state == "unreadable":
-            yield ok("assistants", f"{each.path} has comments, or is not JSON: not checked")
+            yield ok("assistants", f"{each.path} is not plain JSON: not checked")
         elif not os.access(each.program, os.X_OK):
             what = f"{title} starts {each.program or 'nothing'}, which does not exist"
             yield bad("assistants", what, again)

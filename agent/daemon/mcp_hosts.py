@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,6 +21,8 @@ from agent.paths import HOME, RUNTIME, paths
 
 NAME = "reticent"  # of our server, in every host's file
 LARGEST = 64 << 20  # bytes of a file: one of these has all conversations in it
+OUR_PLACES = (*KEPT, RUNTIME)  # of the environment
+DEFEATING = {"url", "disabled"}  # of an entry: then the host does not start what it names
 BY_HAND = "add the server by hand, as it is shown without --write"
 State = Literal["absent", "installed", "differing", "unreadable"]
 Members = dict[str, Any]
@@ -102,7 +105,7 @@ def entry(
     Hosts pass on next to nothing of the user's ``environment``: what says where our folders and
     sockets lie stands in the entry.
     """
-    kept = {name: environment[name] for name in (*KEPT, RUNTIME) if environment.get(name)}
+    kept = {name: environment[name] for name in OUR_PLACES if environment.get(name)}
     if HOME in kept:
         kept = {HOME: str(paths(kept).config.parent)}  # absolute, and all there is to know
     made: Members = {"type": "stdio"} if host.typed else {}
@@ -120,11 +123,12 @@ def members_of(path: Path) -> Members:
         return {}
     try:
         text = read_bytes(path, LARGEST).decode("utf-8")
-        whole = json.loads(text, object_pairs_hook=_once) if text.strip() else {}
+        whole = _parsed(text) if text.strip() else {}
         json.dumps(whole, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError):  # comments, two members of one name, half a character
+    except (ValueError, ArithmeticError, RecursionError):
+        # comments, two members of one name, half a character, more digits than a float has
         raise UsageError(
-            "this file has comments, or is not valid JSON", BY_HAND, str(path)
+            "this file has comments or a number too long, or is not valid JSON", BY_HAND, str(path)
         ) from None
     if not isinstance(whole, dict):
         raise UsageError("this file does not have an object in it", BY_HAND, str(path))
@@ -134,14 +138,15 @@ def members_of(path: Path) -> Members:
 def with_entry(whole: Members, host: HostProgram, made: Members) -> str:
     """Return the text of a host's file with our server in it, and all else as it is.
 
-    What others have added to our server stays too. UsageError where there is no place for it.
+    What others have added to our server stays too, but for what would have it reached in another
+    way, or not started. UsageError where there is no place for it.
     """
     servers = whole.get(host.servers, {})
     before = servers.get(NAME, {}) if isinstance(servers, dict) else None
     if not isinstance(before, dict):
         what = f"{host.servers} is not made of servers there"
         raise UsageError(what, BY_HAND)
-    added = {**whole, host.servers: {**servers, NAME: {**before, **made}}}
+    added = {**whole, host.servers: {**servers, NAME: _merged(before, made)}}
     return json.dumps(added, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -160,13 +165,32 @@ def look_at_hosts(system: System, interpreter: str) -> Iterator[Seen]:
             continue
         seen = Seen(host, path, "installed", found)
         wanted = entry(host, seen.recipient, interpreter, system.environment)
-        same = wanted == {name: found.get(name) for name in wanted}
+        same = found == _merged(found, wanted)
         yield seen if same else replace(seen, state="differing")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> Members:
-    """Return the object of these pairs; ValueError for two of one name."""
-    whole = dict(pairs)
-    if len(whole) != len(pairs):
-        raise ValueError
-    return whole
+def _merged(before: Members, made: Members) -> Members:
+    """Return an entry of ours as it is to be, with what others have added to one before it."""
+    merged = {name: each for name, each in before.items() if name not in DEFEATING or not each}
+    own = before.get("env")
+    others = own.items() if isinstance(own, dict) else ()
+    env = {name: each for name, each in others if name not in OUR_PLACES} | made.get("env", {})
+    return merged | made | ({"env": env} if env or "env" in before else {})
+
+
+def _parsed(text: str) -> Any:  # noqa: ANN401  (of any type)
+    """Return what a text of JSON says; ValueError or ArithmeticError if writing it loses some."""
+
+    def once(pairs: list[tuple[str, Any]]) -> Members:
+        whole = dict(pairs)
+        if len(whole) != len(pairs):
+            raise ValueError
+        return whole
+
+    def exact(number: str) -> float:
+        found = float(number)
+        if Decimal(number) != Decimal(repr(found)):
+            raise ValueError
+        return found
+
+    return json.loads(text, object_pairs_hook=once, parse_float=exact)

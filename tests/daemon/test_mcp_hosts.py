@@ -70,6 +70,55 @@ def test_all_that_is_there_stays(
     assert json.loads(with_entry(after, host, MADE)) == after
 
 
+@given(
+    theirs=st.dictionaries(st.sampled_from(["LANG", "HOME", "PATH"]), st.text(), max_size=3),
+    then=st.none() | st.just("/old"),
+    now=st.none() | st.just("/new"),
+    added=st.dictionaries(
+        st.sampled_from(["url", "disabled", "alwaysAllow"]), st.sampled_from([False, True, "x"])
+    ),
+    host=HOSTS_NAMED,
+)
+def test_our_own_places_are_those_of_now_and_others_stay(
+    *,
+    theirs: dict[str, str],
+    then: str | None,
+    now: str | None,
+    added: dict[str, Any],
+    host: HostProgram,
+) -> None:
+    """Of the environment in an entry; what would keep it from being started goes, and is seen."""
+    with short_folder() as folder:
+        system = System("systemd", {"HOME": str(folder)} | ({HOME: now} if now else {}))
+        old = {"env": {**theirs, **({HOME: then} if then else {})}, **added}
+        made = entry(host, "own.example", sys.executable, system.environment)
+
+        def state(text: str) -> str:
+            put(host, system, text)
+            return next(e for e in look_at_hosts(system, sys.executable) if e.host is host).state
+
+        path = put(host, system, json.dumps({host.servers: {NAME: {**old, **made}}}))
+        text = with_entry({host.servers: {NAME: old}}, host, made)
+        found = json.loads(text)[host.servers][NAME]
+        assert found["env"] == {**theirs, **({HOME: now} if now else {})}
+        kept = {name: each for name, each in added.items() if name == "alwaysAllow" or not each}
+        assert {**found, "env": 0} == {**made, **kept, "env": 0}
+        assert state(text) == "installed"
+        stale = {**made, **added, "env": old["env"]}
+        same = kept == added and then == now
+        assert state(json.dumps({host.servers: {NAME: stale}})) == (
+            "installed" if same else "differing"
+        )
+        assert path == host.path(system)
+
+
+@pytest.mark.parametrize("text", ["1.10", "-0.5e-3", "1e5", "0.1", "5e-324", str(2**80), "1.5E+22"])
+def test_numbers_that_stay_the_same_are_read(system: System, text: str) -> None:
+    """However they are written."""
+    path = put(BY_NAME["cursor"], system, f'{{"a": {text}}}')
+    assert members_of(path) == {"a": json.loads(text)}
+
+
 @pytest.mark.parametrize("servers", [None, [], 17, "text", {NAME: []}, {NAME: "text"}])
 def test_what_is_no_place_for_a_server_is_not_written_over(servers: object) -> None:
     """Somebody means something by it."""
@@ -82,7 +131,9 @@ def test_what_is_no_place_for_a_server_is_not_written_over(servers: object) -> N
     "text",
     [
         *('{"a": 1, "a": 2}', "// a comment\n{}", '{"a": NaN}', '{"a": "\\ud800"}', '{"a": 1,}'),
-        *("[]", "17", "{", "[" * 100_000, '{"a": 1e999}'),
+        *("[]", "17", "{", "[" * 100_000, '{"a": 1e999}', '{"a": 1e-999}'),
+        *('{"a": 12345678901234567890.12345}', '{"a": [0.1234567890123456789]}'),
+        '{"a": 1e99999999999999999999999}',
     ],
 )
 def test_what_would_lose_something_is_not_read(system: System, text: str) -> None:
