@@ -75,13 +75,19 @@ def unpack_extension(paths: Paths) -> ManifestState:
 def remove_extension(paths: Paths) -> list[Path]:
     """Remove the unpacked extension unless it was edited; return what was removed.
 
-    UsageError where it cannot be.
+    It is never there in part. UsageError where it cannot be removed.
     """
     place = paths.extension
-    if look_at_extension(paths) not in {"installed", "differing"}:
+    if not paths.data.is_dir():
         return []
     try:
-        shutil.rmtree(place)
+        with _alone(paths.data):
+            clear_unfinished(place)  # what a killed process left
+            if look_at_extension(paths) not in {"installed", "differing"}:
+                return []
+            gone = unfinished(place)
+            place.rename(gone)  # at once: a part of it would look as if it was edited
+            shutil.rmtree(gone)
     except OSError as error:
         raise UsageError(reason(error), "fix that and try again", str(place)) from error
     return [place]

@@ -261,26 +261,44 @@ def test_several_at_once_leave_one_whole(older: Paths) -> None:
     assert left(older) == [older.extension.name]
 
 
-@pytest.mark.parametrize("instant", [1, 5, 20, 29, 30, 31])
-def test_a_kill_leaves_an_extension_that_is_whole_or_none(older: Paths, instant: int) -> None:
-    """At the instant of a call that changes names or creates a file; the next run mends it."""
+def killed(call: str, events: str, instant: int, places: Paths) -> None:
+    """Call something of the extension in a process that ends at such an event, or before."""
     count = f"""
 import os, sys
+from agent.daemon.extension import {call}
 seen = 0
 def hook(event, given):
     global seen
     writes = event == "open" and isinstance(given[2], int) and given[2] & os.O_CREAT
-    if writes or event in ("os.rename", "os.mkdir"):
+    if writes or event in {events.split()!r}:
         seen += 1
         if seen == {instant}:
             os.kill(os.getpid(), {int(signal.SIGKILL)})
 sys.dont_write_bytecode = True
 sys.addaudithook(hook)
+{call}(paths())
 """
-    home = {**os.environ, "RETICENT_HOME": str(older.data.parent)}
-    before = content(older.extension)
-    done = ran(sys.executable, "-c", f"{UNPACK}{count}u(paths())", check=False, env=home)
+    home = {**os.environ, "RETICENT_HOME": str(places.data.parent)}
+    done = ran(sys.executable, "-c", f"{UNPACK}{count}", check=False, env=home)
     assert done.returncode in {0, -signal.SIGKILL}, done.stderr
+
+
+@pytest.mark.parametrize("instant", [1, 2, 3, 10, 30, 50])
+def test_a_kill_while_it_is_removed_leaves_it_whole_or_none(places: Paths, instant: int) -> None:
+    """At the instant of a call that takes something away; the next run ends it, or begins anew."""
+    unpack_extension(places)
+    killed("remove_extension", "os.rename os.remove os.rmdir shutil.rmtree", instant, places)
+    assert look_at_extension(places) in {"absent", "installed"}
+    remove_extension(places)
+    assert left(places) == []
+    assert unpack_extension(places) == "absent"
+
+
+@pytest.mark.parametrize("instant", [1, 5, 20, 29, 30, 31])
+def test_a_kill_leaves_an_extension_that_is_whole_or_none(older: Paths, instant: int) -> None:
+    """At the instant of a call that changes names or creates a file; the next run mends it."""
+    before = content(older.extension)
+    killed("unpack_extension", "os.rename os.mkdir", instant, older)
     found = look_at_extension(older)
     assert found in {"absent", "differing", "installed"}
     assert found != "differing" or content(older.extension) == before
