@@ -123,7 +123,7 @@ def members_of(path: Path) -> Members:
         return {}
     try:
         text = read_bytes(path, LARGEST).decode("utf-8")
-        whole = _parsed(text) if text.strip() else {}
+        whole = exact_json(text) if text.strip() else {}
         json.dumps(whole, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, ArithmeticError, RecursionError):
         # comments, two members of one name, half a character, more digits than a float has
@@ -178,7 +178,7 @@ def _merged(before: Members, made: Members) -> Members:
     return merged | made | ({"env": env} if env or "env" in before else {})
 
 
-def _parsed(text: str) -> Any:  # noqa: ANN401  (of any type)
+def exact_json(text: str) -> Any:  # noqa: ANN401  (of any type)
     """Return what a text of JSON says; ValueError or ArithmeticError if writing it loses some."""
 
     def once(pairs: list[tuple[str, Any]]) -> Members:

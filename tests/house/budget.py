@@ -56,13 +56,13 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 250),
-    "lines of tests": (42_000, 63_850),
+    "lines of tests": (42_000, 64_000),
 }
 STANDING = {
     "agent": Size(556, 5),
     "agent/assistants": Size(240, 3),
     "agent/cli": Size(5_232, 34),
-    "agent/daemon": Size(5_745, 37),
+    "agent/daemon": Size(5_785, 37),
     "agent/decision": Size(1_525, 12),
     "agent/lab": Size(4_317, 41),
     "agent/model": Size(1_343, 12),
