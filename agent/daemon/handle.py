@@ -35,7 +35,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         if agent.rates.is_full(by, now):
             return Answer(code="too many")
         most = int(ruling.settings["page_requests_per_minute"].value)
-        if by in CAPPED and agent.rates.is_capped(ruling.pool, most, now):
+        if by in CAPPED and agent.rates.is_capped(by, ruling.pool, most, now):
             return Answer(code=CAPPED[by])
         named = (each.name for each in model.attributes[model.persons :])
         sourced = [name for name in named if name in (context.terms.available or ())]

@@ -24,7 +24,9 @@ SHARES: Mapping[Asker, Asker] = MappingProxyType({"page": "program", "assistant"
 CAPPED: Mapping[Asker, Code] = MappingProxyType(
     {"page": "too many from pages", "assistant": "too many"}
 )
-MOST_POOLS = 1000  # that are counted for these; the one that was counted first goes
+MOST_POOLS = (
+    1000  # that are counted for these, each for one asker; the one that was counted first goes
+)
 MOST_SILENT = 1_000  # requests
 ROOM = 2**20  # characters of them in all
 KEPT_RULINGS = 256  # combinations of rules that are not looked into yet
@@ -38,11 +40,14 @@ class Rates:
 
     def __init__(self) -> None:
         self._recorded: defaultdict[Asker, deque[datetime]] = defaultdict(deque)
-        self._of_capped: defaultdict[str, deque[datetime]] = defaultdict(deque)
+        self._of_capped: defaultdict[tuple[Asker, str], deque[datetime]] = defaultdict(deque)
 
-    def is_capped(self, pool: str, most: int, now: datetime) -> bool:
-        """Return whether those in `CAPPED` came to a pool so often; if not, this time counts."""
-        times = self._of_capped[pool]
+    def is_capped(self, by: Asker, pool: str, most: int, now: datetime) -> bool:
+        """Return whether an asker in `CAPPED` came to a pool so often; if not, this time counts.
+
+        Each has its own count: neither can silence the other.
+        """
+        times = self._of_capped[by, pool]
         if _lately(times, now) >= most:
             return True
         times.append(now)

@@ -173,7 +173,7 @@ class Standin:
         """Answer a request, unless pages lead there too often."""
         with self._said:
             of, now = body.body.recipient, datetime.now(UTC)
-            if body.by == "page" and self._rates.is_capped(of, self.cap, now):
+            if body.by == "page" and self._rates.is_capped("page", of, self.cap, now):
                 return Answer(code="too many from pages")
         return self.answer(body.body)
 

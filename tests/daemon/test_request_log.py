@@ -120,23 +120,23 @@ def asked(host: str) -> Ask:
 def test_pages_and_assistants_lead_to_a_recipient_so_often_in_a_minute(
     steps: list[tuple[str, Asker, int]],
 ) -> None:
-    """Together, whatever else is asked; nobody else is ever refused for it, least of all the user.
+    """Each of the two, whatever else is asked; nobody else is refused for it, least of all the user.
 
     Nor does it help to start a second assistant, or to ask for another host of the same group.
     """
     agent, vault = living(POLICY)
-    now, times = MONDAY, dict[str, list[datetime]]()
+    now, times = MONDAY, dict[tuple[Asker, str], list[datetime]]()
     for host, by, seconds in steps:
         now += timedelta(seconds=seconds)
         before = vault.ledger.count
         code = handle(asked(host), now, agent, by).code
-        lately = [each for each in times.get(POOLS[host], []) if now - each < MINUTE]
+        lately = [each for each in times.get((by, POOLS[host]), []) if now - each < MINUTE]
         full = len(lately) >= (0 if host == "silent.test" else CAP)
         assert code == (AT_CAP[by] if by in AT_CAP and full else "answered")
         if code != "answered":
             assert vault.ledger.count == before
         elif by in AT_CAP:
-            times.setdefault(POOLS[host], []).append(now)
+            times.setdefault((by, POOLS[host]), []).append(now)
 
 
 @given(steps=st.lists(st.tuples(st.sampled_from(ASKERS), st.integers(0, 40)), max_size=25))
@@ -210,15 +210,15 @@ def test_once_it_is_locked_nothing_says_who_was_asked() -> None:
     """Counts have the names of recipients, and times."""
     agent, _ = living(POLICY)
     handle(SHOP, MONDAY, agent, "page")
-    assert agent.rates.is_capped("shop.example", 1, MONDAY)
+    assert agent.rates.is_capped("page", "shop.example", 1, MONDAY)
     agent.lock()
-    assert not agent.rates.is_capped("shop.example", 1, MONDAY)
+    assert not agent.rates.is_capped("page", "shop.example", 1, MONDAY)
 
 
 def test_there_are_so_many_counts() -> None:
     """A program that speaks for pages of ever other hosts fills no memory."""
     rates = Rates()
     for number in range(MOST_POOLS + 1):
-        assert not rates.is_capped(f"{number}.example", 1, MONDAY)
-    assert rates.is_capped(f"{MOST_POOLS}.example", 1, MONDAY)
-    assert not rates.is_capped("0.example", 1, MONDAY)
+        assert not rates.is_capped("page", f"{number}.example", 1, MONDAY)
+    assert rates.is_capped("page", f"{MOST_POOLS}.example", 1, MONDAY)
+    assert not rates.is_capped("page", "0.example", 1, MONDAY)
