@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 from mcp.types import Implementation
 
-from agent.assistants.server import LATEST, Assistant, server_for
+from agent.assistants.server import DEFECT, LATEST, Assistant, server_for
 from agent.model.file import read, shipped_model
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.decide import Allow, Ask, Refuse
@@ -152,6 +152,21 @@ def test_there_is_no_other_tool(live: Live, mode: Mode) -> None:
             return [each.name for each in tools]
 
     assert asyncio.run(offered()) == [CONTEXT, TOLD]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_defect_of_ours_is_answered_in_a_sentence(
+    live: Live, mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of ours, without what went wrong."""
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("/home/somebody")
+
+    monkeypatch.setattr("agent.assistants.server.personal_context", broken)
+    server = server_for(Assistant(live.paths.query, "defect.example"))
+    [found] = calls(server, [(CONTEXT, {"question": ASKED[0]})], mode)
+    assert (found.wrong, found.line) == (True, DEFECT)
 
 
 def test_descriptions_say_when_to_call_and_when_not(live: Live) -> None:
