@@ -120,7 +120,7 @@ def asked(host: str) -> Ask:
 def test_pages_and_assistants_lead_to_a_recipient_so_often_in_a_minute(
     steps: list[tuple[str, Asker, int]],
 ) -> None:
-    """Each of the two, whatever else is asked; nobody else is refused for it, least of all the user.
+    """Each of the two, whatever else is asked; nobody else is refused, least of all the user.
 
     Nor does it help to start a second assistant, or to ask for another host of the same group.
     """
