@@ -28,7 +28,7 @@ from agent.daemon.consent.reviews import (
 )
 from agent.daemon.policy_file import ActivePolicy, Edit
 from agent.decision.decide import Decision
-from agent.decision.terms import Terms, rules_on
+from agent.decision.terms import Terms, attributes_of, rules_on
 from agent.errors import UsageError
 from agent.vault.store import Items
 from agent.wire.decide import Ask
@@ -338,8 +338,9 @@ class PendingConsent:
         What waits follows the rules in force, and is put back with the step that made them.
         """
         self._state = self._state._replace(waiting=expired(self._state.waiting, now))
-        policy = self._active().policy
-        followed = (policy, self._state.preferences, now.date(), self._sent.total())
+        active = self._active()
+        policy, models = active.policy, [*map(id, active.models)]
+        followed = (policy, models, self._state.preferences, now.date(), self._sent.total())
         if policy is not None and followed != self._followed:
             self._followed = followed
             waiting = self._following(self._state.waiting, policy, now)
@@ -355,16 +356,21 @@ class PendingConsent:
 
         Offers stay as they are.
         """
-        books = dict[tuple[str, ...], Rulebook]()
+        models, books = self._active().models, list[tuple[Attributes, Rulebook]]()
         for key, review in [*waiting.reviews.items()]:
             if review.kind == "offer":
                 continue
             before = self._bases.get(review.id)
             asked = self.known(review.names) if before is None else before.known
-            names = tuple(asked)
-            if names not in books:
-                books[names] = rules_on(policy, asked, self._active().models)
-            ruling = books[names].match(review.recipient, review.query, now.date())
+            now_known = attributes_of(models, (each for each in models if each.id == review.model))
+            asked = {name: now_known.get(name, each) for name, each in asked.items()}
+            if before is not None:
+                before = self._bases[review.id] = before._replace(known=asked)
+            book = next((book for each, book in books if each == asked), None)
+            if book is None:
+                book = rules_on(policy, asked, models)
+                books.append((asked, book))
+            ruling = book.match(review.recipient, review.query, now.date())
             if before == self._basis(ruling)._replace(sent=self._sent[review.pool]):
                 continue
             gone = unasked(self._state.preferences, ruling).intersection(review.names)

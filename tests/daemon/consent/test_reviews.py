@@ -1,6 +1,7 @@
 """What waits, as a value."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -18,6 +19,8 @@ from agent.daemon.consent.reviews import (
 )
 from agent.errors import UsageError
 from agent.wire.policy import Review
+from tests.daemon.office import MODEL, TEXT, open_office
+from tests.decision.made import OTHER_NAMES, elsewhere
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 Kind = Literal["ask", "offer"]
@@ -156,3 +159,16 @@ def test_a_number_that_nothing_has_is_said() -> None:
             call(1)
     again, _ = queued(waiting, review("a", ["job"], START), 6, START)
     assert again.find(2).names == ["job"]
+
+
+def test_what_waits_follows_a_model_that_comes_later(tmp_path: Path) -> None:
+    """A rule on what that one calls a fact is on what waits, too."""
+    office = open_office(tmp_path)
+    before = office.review("s1.example").names
+    office.models = MODEL, elsewhere(MODEL)
+    [still] = office.consent.reviews(office.now)
+    assert still.names == before
+    assert still.more_bits is not None
+    closed = f'[attributes]\n{OTHER_NAMES[before[0]]} = "never"\n'
+    office.path.write_text(TEXT.replace("[groups]", f"{closed}[groups]", 1))
+    assert [each.names for each in office.consent.reviews(office.now)] == [before[1:]]
