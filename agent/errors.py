@@ -17,7 +17,8 @@
     │   ├── WrongSecretError   no key slot opens with this secret
     │   └── BusyVaultError     open in another process
     ├── DaemonError            the daemon is not running, or did not answer as it should
-    │   └── LockedError        the vault is locked, and this needs what is in it
+    │   ├── LockedError        the vault is locked, and this needs what is in it
+    │   └── PinentryError      the program with the dialogs cannot be used
     └── RefusedError           a request that the daemon does not look into
 
 An error says what is wrong, where (if anywhere) and how to fix it, each in lower

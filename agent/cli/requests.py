@@ -29,9 +29,9 @@ LEDGER = (
 REQUESTS = (
     numeric("entry"),
     wide("when", 10),
-    wide("recipient", 12),
+    wide("recipient", 10),
     wide("query", 10),
-    wide("sent", 13),
+    wide("sent", 11),
 )
 FIGURES = (wide("read as", 8), numeric("bits"), numeric("people"))
 UNITS = f"bits: {HELPS}; people: {LEFT}."

@@ -323,7 +323,7 @@ def test_the_service_and_the_manifests_of_another_home_stay(
         run("daemon", "service", "install")
     assert run("vault", "purge", "--yes").code == 0
     assert len([*(user / ".config/systemd/user").iterdir()]) == 3
-    assert [each.name for each in user.rglob("*.json")] == ["reticent.relay.json"]
+    assert [each.name for each in user.rglob("reticent.*.json")] == ["reticent.relay.json"]
     assert (user / "other/data/browser-relay").exists()
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
+from scipy.integrate import IntegrationWarning
 
 from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Measure
 from agent.tradeoff.reidentification import Alike, risk
@@ -41,8 +42,11 @@ def parts(draw: st.DrawFn, most: int = 60) -> list[tuple[float, float, float]]:
 )
 def test_it_is_the_integral(rows: float, weight: float, expected: float, share: float) -> None:
     """Within 0.1 %, by adaptive quadrature of another form of it."""
-    found = of(rows, rows * weight, expected, share)
-    assert found == pytest.approx(naive.one_in(rows, rows * weight, expected, share), rel=1e-3)
+    try:
+        wanted = naive.one_in(rows, rows * weight, expected, share)
+    except IntegrationWarning:  # an error here: where the quadrature gives up, there is no oracle
+        reject()
+    assert of(rows, rows * weight, expected, share) == pytest.approx(wanted, rel=1e-3)
 
 
 @given(st.integers(1, 400), SHARES)
