@@ -4,7 +4,6 @@ Titles and values come from model files, and a model may be anybody's: to an ass
 text that somebody else wrote. Each is cut, and has nothing in it that steers who reads it.
 """
 
-import re
 from collections.abc import Iterable
 from math import floor
 from typing import Annotated
@@ -13,18 +12,13 @@ from pydantic import BaseModel, Field
 
 from agent.errors import UNLOCK, DaemonError, ReticentError
 from agent.wire.decide import UNDECIDED, Answer, ReadAs, Summary
+from agent.words.about import LONGEST, plain
 from agent.words.figures import listed, of_whom
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import read_as, titled, value_title
 
-LONGEST = 80  # characters of a title or a value
 DOCTOR = "`reticent daemon doctor` says how to fix it"
 APPROVE = "`reticent requests pending` lists it"
-# Markup of prompts and pages, and letters that nobody sees, in which text can be hidden.
-_STEERING = re.compile(
-    "[<>\\[\\]{}`|\\\\\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0"
-    "\ufe00-\ufe0f\U000e0100-\U000e01ef]"
-)
 
 
 class Fact(BaseModel, frozen=True):
@@ -68,13 +62,6 @@ class AlreadyTold(BaseModel, frozen=True):
 
     line: Annotated[str, Field(description="All of this in words.", repr=False)]
     told: Annotated[tuple[Told, ...], Field(description="By question, the oldest first.")]
-
-
-def plain(text: str, most: int = LONGEST) -> str:
-    """Return text of a model's maker in one short line: printable, without markup."""
-    kept = _STEERING.sub(" ", text)
-    line = " ".join("".join(each if each.isprintable() else " " for each in kept).split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def nothing(why: str) -> PersonalContext:
