@@ -34,6 +34,7 @@ QUERIES = 24  # the most to plan for; a model remembers the utilities of 32
 PRIOR = 30.0  # requests that the model's own shares of the queries count as
 REST = 0.3  # of what the rest gains counts: most of it can be sent once it is asked for
 OWN_ROWS = 50.0  # rows with which a query counts as much as the mean of many queries
+AT_HAND = 2.0  # requests that this one counts as: one that was asked, and the one that is answered
 LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less is noise
 
 
@@ -274,14 +275,16 @@ def _shares(prepared: Prepared) -> dict[int, float]:
     """Return the queries to plan for with their shares of all requests, the largest share first.
 
     They are those that this text may mean, by their probabilities, and those that the recipient was
-    asked. What else may be asked has the rest of the whole. Of too many, those with small shares
-    are left out, and count with the rest.
+    asked. This request counts twice: it tells what may be asked again, as those before it do, and
+    it is sure to be made. What else may be asked has the rest of the whole. Of too many, those with
+    small shares are left out, and count with the rest.
     """
     model, meant = prepared.model, dict[int, float]()
     for candidate in prepared.reading.candidates:
         meant[candidate.query] = candidate.probability
     asked = np.zeros(len(model.queries))
-    for each, times in chain(meant.items(), prepared.history):
+    now = ((each, AT_HAND * probability) for each, probability in meant.items())
+    for each, times in chain(now, prepared.history):
         asked[each] += times
     usual = model.tables.query_weights.astype(np.float64)
     shares = (asked + PRIOR * usual / usual.sum()) / (asked.sum() + PRIOR)

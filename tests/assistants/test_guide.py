@@ -30,12 +30,12 @@ def test_a_newcomers_assistant_gets_facts_until_it_is_blocked(
         assert str(home / ".claude.json") in typed(write)
 
         weekend, none = ask(home, "2026-07-28")
-        assert 1 <= len(weekend.facts) <= 3
+        assert len(weekend.facts) == 2
         assert (none.facts, none.parts["understood_as"]) == ({}, None)
         page = " ".join(typed(knows).split())
         for title, value in weekend.facts.items():
             assert title in page
-            assert value.split(" (")[0] in page
+            assert {*value.split(" (")[0].split()} <= {*page.split()}
         requests = typed("reticent requests list")
         assert WEEKEND[:20] in requests
         assert "17 × 23" in requests

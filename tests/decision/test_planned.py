@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.choice import LEAST, PRIOR
+from agent.decision.choice import AT_HAND, LEAST, PRIOR
 from agent.decision.choice import planned as planned_for
 from agent.decision.context import Context, prepare, relevant
 from agent.decision.decide import Candidate, Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
+from agent.model.reading import Candidate as Meant
 from agent.model.reading import Reading
 from tests.cli.examples import PEOPLE, cli_model
 from tests.decision.drawn import World, worlds
@@ -75,6 +76,26 @@ def test_a_plan_is_for_what_was_asked(world: World, times: int) -> None:
     assert 0 < sum(seldom.values()) <= 1 + ROUNDING
     assert often[0] >= seldom[0] - ROUNDING
     assert (often[0] > seldom[0]) == (other > 0)
+
+
+@given(worlds(), st.integers(1, 9), st.floats(0.1, 1.0))
+def test_the_request_at_hand_counts_more_than_one_before_it(
+    world: World, times: int, sure: float
+) -> None:
+    """By what it is probably read as; the shares of all queries are those that are expected."""
+    query = len(world.model.queries) - 1
+    reading = Reading(query, (Meant(query, sure),))
+    terms = replace(world.terms, memory="remembers", limits=Limits())
+    known = replace(world.known, queries=((0, times),))
+    context = Context(world.request, terms, known, world.model)
+    found = planned_for(prepare(replace(context, reading=reading)), 0).shares
+    usual = world.model.tables.query_weights / world.model.tables.query_weights.sum()
+    past = 2.0 ** (times.bit_length() - 1)  # history counts as the power of two below
+    counts = PRIOR * usual
+    counts[0] += past
+    counts[query] += AT_HAND * sure
+    for each, share in found.items():
+        assert share == pytest.approx(counts[each] / counts.sum())
 
 
 @given(worlds())
