@@ -12,15 +12,16 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 
 from examples.search_service import page
-from examples.search_service.attributes import ACCEPT, HELPS, SHARED, accepting, asked_of, heard
+from examples.search_service.attributes import HELPS, asked_of, codes_of, values_of
 from examples.search_service.engine import Engine
 from examples.search_service.journal import Journal, Shown
+from examples.shared_attributes import ACCEPT, SHARED, accepting, heard
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from agent import Attribute, Model
-    from examples.search_service.attributes import Heard
+    from examples.shared_attributes import Heard
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -65,7 +66,7 @@ class Service:
         else:
             answer = _page(page.empty(self.engine.questions, self.asks))
         if self.asked:
-            answer.headers[ACCEPT] = accepting(self.asked)
+            answer.headers[ACCEPT] = accepting(each.name for each in self.asked)
         answer.headers["Vary"] = SHARED
         return answer
 
@@ -97,17 +98,16 @@ class Service:
         )
 
     def _results(self, text: str, told: Heard) -> str:
-        found = self.engine.search(text, told.codes)
+        found = self.engine.search(text, codes_of(told.values, self.asked))
         ranks = {each.number: (each.rank, each.plain) for each in found.placed}
-        name = self.journal.shown(Shown(text, bool(told.codes), ranks))
-        values = {each.name: each.values for each in self.asked}
-        shown = {each: values[each][code] for each, code in told.codes.items()}
-        view = page.View(text, found, name, shown, {each.name: each.title for each in self.asked})
+        name = self.journal.shown(Shown(text, bool(told.values), ranks))
+        titles = {each.name: each.title for each in self.asked}
+        view = page.View(text, found, name, told.values, titles)
         return page.results(view, self.engine.questions, self.asks)
 
     def _heard(self, request: web.Request) -> Heard:
         lines = [value for name, value in request.raw_headers if name.lower() == _SHARED]
-        told = heard(lines, self.asked)
+        told = heard(lines, values_of(self.asked))
         if told.ignored:
             log.warning("ignored of %s: %s", SHARED, "; ".join(told.ignored))
         return told

@@ -1,111 +1,17 @@
-"""The two headers: what is asked for, and what of a request's own is taken."""
+"""What the service asks for, and the codes of what it hears."""
 
 from typing import Any
 from unittest.mock import patch
 
 import http_sf
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.header import LARGEST, shared_attributes, yes_no_of
-from agent.model.attributes import Attribute
 from agent.model.model import Model
 from examples.search_service import attributes
-from examples.search_service.attributes import HELPS, MOST_BYTES, accepting, asked_of, heard
-
-REGION = Attribute("region", "region", "person", ("unspecified", "west", "süd", "?1"))
-PYTHON = Attribute("python", "python", "person", ("unspecified", "no", "yes"))
-SALARY = Attribute("salary", "salary", "person", ("unspecified", "yes", "no", "q1"))
-ASKED = (REGION, PYTHON, SALARY)
-
-items = st.one_of(
-    st.booleans(),
-    st.integers(-9, 9),
-    st.sampled_from(["west", "süd", "yes", "unspecified", "q1"]).map(
-        lambda text: text if text.isascii() else http_sf.DisplayString(text)
-    ),
-    st.just(http_sf.Token("west")),
-    st.binary(max_size=3),
-)
-members = st.dictionaries(st.sampled_from(["region", "python", "salary", "other", "*"]), items)
-
-
-@given(st.data())
-def test_what_an_agent_sends_is_heard(data: st.DataObject) -> None:
-    """The header of our own agent tells exactly the values that it was made of."""
-    codes = {each.name: data.draw(st.integers(0, len(each.values) - 1)) for each in ASKED}
-    values = {each.name: each.values[codes[each.name]] for each in ASKED if codes[each.name]}
-    booleans = yes_no_of({each.name: each.values[1:] for each in ASKED})
-    told = heard([shared_attributes(values, booleans).encode()], ASKED)
-    assert told.codes == {name: code for name, code in codes.items() if code}
-    assert told.ignored == ()
-
-
-@given(st.lists(st.binary(max_size=200), max_size=3))
-def test_any_bytes_are_read_or_ignored(lines: list[bytes]) -> None:
-    """Nothing raises, and what is heard was asked for, and is a value that there is."""
-    told = heard(lines, ASKED)
-    cards = {each.name: len(each.values) for each in ASKED}
-    assert all(0 < code < cards[name] for name, code in told.codes.items())
-
-
-@given(members, st.dictionaries(st.sampled_from(["a", "b"]), items, max_size=2))
-def test_each_member_stands_alone(sent: dict[str, Any], parameters: dict[str, Any]) -> None:
-    """One that is wrong takes nothing from the others; parameters change nothing."""
-    plain = heard([http_sf.ser(sent).encode()] if sent else [], ASKED)
-    dressed: Any = {name: (item, parameters) for name, item in sent.items()}
-    assert heard([http_sf.ser(dressed).encode()] if sent else [], ASKED) == plain
-    one_by_one = [
-        heard([http_sf.ser({name: item}).encode()], ASKED).codes for name, item in sent.items()
-    ]
-    assert plain.codes == {name: code for each in one_by_one for name, code in each.items()}
-    assert bool(plain.ignored) == (len(plain.codes) < len(sent))
-
-
-@given(members)
-def test_several_lines_are_one(sent: dict[str, Any]) -> None:
-    """RFC 9651, section 4.2: lines are joined by commas."""
-    lines = [http_sf.ser({name: item}).encode() for name, item in sent.items()]
-    assert heard(lines, ASKED) == heard([b", ".join(lines)] if lines else [], ASKED)
-
-
-WRONG = (b"region=west", b'region="North"', b'region="unspecified"', b"region", b'region=("west")')
-KINDS = (b'python="yes"', b"python=yes", b"python=1", b"salary")
-
-
-@pytest.mark.parametrize("line", [*WRONG, *KINDS])
-def test_a_value_of_the_wrong_kind_is_ignored(line: bytes) -> None:
-    """Booleans are no and yes, all else is a String, and not specified is never sent."""
-    told = heard([line + b", python;x=1" if b"python" not in line else line], ASKED)
-    assert told.codes == ({} if b"python" in line else {"python": 2})
-    assert told.ignored == ("1 with a value that the attribute has not",)
-
-
-@pytest.mark.parametrize(
-    "line", [b'region="west",', b'region="west" python', b"Region", b'region="west', b"\xff", b"\0"]
-)
-def test_what_is_no_dictionary_is_ignored_whole(line: bytes) -> None:
-    """Strictly, as RFC 9651 has it: not even the part before the fault is taken."""
-    assert heard([b"python", line], ASKED).codes == {}
-    assert heard([b"python", line], ASKED).ignored
-
-
-def test_a_kibibyte_is_read_and_not_a_byte_more() -> None:
-    """The limit is that of our own agent."""
-    longest = b"python, " + b"x" * (MOST_BYTES - 8)
-    assert heard([longest], ASKED).codes == {"python": 2}
-    assert heard([longest + b"x"], ASKED).codes == {}
-    assert MOST_BYTES == LARGEST
-
-
-@given(st.text("secrt_", min_size=3).filter(lambda name: name[0] != "_"), st.sampled_from(ASKED))
-def test_what_is_said_of_the_ignored_holds_nothing_of_it(name: str, asked: Attribute) -> None:
-    """Neither a value nor a name reaches the log."""
-    said = heard([f'{asked.name}="{name}{name}", {name}{name}{name}="a"'.encode()], ASKED).ignored
-    assert len(said) == 2
-    assert f"{name}{name}" not in " ".join(said)
+from examples.search_service.attributes import HELPS, asked_of, codes_of, values_of
+from examples.shared_attributes import accepting
 
 
 def test_what_helps_is_asked_for(model: Model) -> None:
@@ -118,7 +24,7 @@ def test_what_helps_is_asked_for(model: Model) -> None:
     }
     assert [each.name for each in asked] == [name for name, bits in means.items() if bits >= HELPS]
     assert 0 < len(asked) < len(model.attributes)
-    read: Any = http_sf.parse(accepting(asked).encode(), tltype="list")
+    read: Any = http_sf.parse(accepting(each.name for each in asked).encode(), tltype="list")
     assert [item[0] for item in read] == [http_sf.Token(each.name) for each in asked]
 
 
@@ -127,3 +33,14 @@ def test_nothing_is_asked_for_where_nothing_helps(model: Model) -> None:
     with patch.object(attributes, "HELPS", np.inf):
         assert asked_of(model) == ()
     assert accepting(()) == ""
+
+
+@given(st.data())
+def test_a_value_has_its_code(model: Model, data: st.DataObject) -> None:
+    """And not specified, which is never told, has none."""
+    asked = asked_of(model)
+    told = {name: data.draw(st.sampled_from(may)) for name, may in values_of(asked).items()}
+    codes = codes_of(told, asked)
+    assert {each.name: each.values[codes[each.name]] for each in asked} == told
+    assert 0 not in codes.values()
+    assert codes_of({}, asked) == {}
