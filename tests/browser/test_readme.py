@@ -13,15 +13,30 @@ import pytest
 
 from tests.browser.chromium import chromium
 from tests.browser.driver import Driver
+from tests.examples.searxng.serving import free, needs_searx, searx
 from tests.house.tree import ROOT
-from tests.newcomer import BROWSING, DAEMON, LIVING, SOCKETS, commands, daemon, home_of, typed
+from tests.newcomer import (
+    BROWSING,
+    COMMAND,
+    DAEMON,
+    LIVING,
+    SOCKETS,
+    commands,
+    daemon,
+    home_of,
+    typed,
+)
 from tests.waiting import PATIENCE, bounded, until
 
-INSTALL, SERVICE, PENDING, APPROVE, EVALUATE = commands(BROWSING)
+INSTALL, SERVICE, PENDING, APPROVE, EVALUATE, PACKAGE, SEARX = commands(BROWSING)
 BEFORE = [each for each in commands(LIVING) if "ask" not in each and "curl" not in each]
 PYTHON = ".venv/bin/python"
 SEARCH = "search?q=find+work+as+a+nurse"
 UNPACKED = Path(SOCKETS).parent / "data/browser-extension"
+EDITOR = "search?q=code+editor"
+EDITORS = ("A code editor for children", "Which code editor for Python?")
+KNOWS = "reticent requests knows searx.localhost"
+ADAPTED = 'Adapted to what you shared: category "it" added'
 EVERYONE, RANKED = "ranked for everyone", "ranked for: "
 
 pytestmark = pytest.mark.browser
@@ -36,16 +51,8 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_a_page_is_ranked_for_whom_it_does_not_know(home: Path) -> None:
     """Every command as typed, but for the port, which others may have."""
-    with ExitStack() as ends:
-        for command in BEFORE:
-            if command == DAEMON:
-                ends.enter_context(daemon(home / SOCKETS))
-            elif "knows" not in command:
-                typed(command)
-        typed(INSTALL)
-        port = free()
-        ends.enter_context(serving(port))
-        browser = ends.enter_context(searching(home))
+    port = free()
+    with serving(port), living(home) as browser:
         address = f"http://127.0.0.1:{port}/{SEARCH}"
         until(
             lambda: shown(browser, address, EVERYONE) and "127.0.0.1" in typed(PENDING),
@@ -56,19 +63,43 @@ def test_a_page_is_ranked_for_whom_it_does_not_know(home: Path) -> None:
         assert int(browser.badge()) > 0
 
 
+@needs_searx
+def test_a_search_engine_that_one_can_run_listens(home: Path) -> None:
+    """As its page says, up to what it knows then; the package is there."""
+    with searx() as port, living(home) as browser:
+        address = f"http://searx.localhost:{port}/{EDITOR}"
+        until(
+            lambda: shown(browser, address, EDITORS[0]) and "searx.localhost" in typed(PENDING),
+            "a page for everyone, and the offer",
+        )
+        assert "nothing else" in typed(APPROVE)
+        until(partial(shown, browser, address, ADAPTED), "a page for this person")
+        page = str(browser.run("return document.body.innerText"))
+        assert page.index(EDITORS[1]) < page.index(EDITORS[0])
+        assert "interested in Python" in typed(KNOWS)
+
+
 def test_its_commands_are_those_of_the_checkout() -> None:
-    """Of what is not typed above, that it is there to be run."""
-    modules = [f"{PYTHON} -m examples.search_service{part}" for part in ("", ".evaluate")]
-    assert modules == [SERVICE, EVALUATE]
+    """Of what is not typed above, that it is there to be run, and is the same on every page."""
+    modules = ("search_service", "search_service.evaluate", "searxng")
+    assert [f"{PYTHON} -m examples.{each}" for each in modules] == [SERVICE, EVALUATE, SEARX]
     assert {each.stem for each in (ROOT / "examples/search_service").iterdir()} > {"evaluate"}
+    page = (ROOT / "examples/searxng/README.md").read_text()
+    typed_there = COMMAND.findall(page.partition("## What it makes")[0])
+    assert typed_there == [PACKAGE, SEARX, PENDING, APPROVE, KNOWS]
 
 
-def free() -> int:
-    """Return a port that nobody has."""
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        port: int = opened.getsockname()[1]
-        return port
+@contextmanager
+def living(home: Path) -> Iterator[Driver]:
+    """Let the daemon answer for the newcomer, and yield a browser that is connected to it."""
+    with ExitStack() as ends:
+        for command in BEFORE:
+            if command == DAEMON:
+                ends.enter_context(daemon(home / SOCKETS))
+            elif "knows" not in command:
+                typed(command)
+        typed(INSTALL)
+        yield ends.enter_context(searching(home))
 
 
 @contextmanager

@@ -1,0 +1,67 @@
+"""What a search becomes by what its header told: pure, and the same for searx and SearXNG.
+
+README.md has the tables in words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+INTERESTS = (
+    *("int_javascript", "int_sql", "int_java", "int_dotnet", "int_python", "int_php"),
+    *("int_c_cpp", "int_ruby", "int_apple", "int_stats", "int_systems"),
+)
+STUDIES = {"yes": True, "full_time": True, "part_time": True, "no": False, "not_asked": False}
+USA, UK, LATIN = ("US", "CA"), ("GB", "AU", "IE", "NZ"), ("MX", "AR", "CL", "BR")
+# Countries of a region, the one with most people first: the engine's own regions are countries.
+REGIONS = {
+    **dict.fromkeys(("northeast", "midwest", "south", "west"), USA),  # of the US
+    "usa_canada": USA,
+    "uk_ireland_anz": UK,
+    "latin_america": LATIN,
+    "west_europe": ("DE", "FR", "IT", "ES", "NL", "BE", "PT", "CH", "AT"),
+    "south_asia": ("IN",),
+    "east_se_asia_other": ("CN", "TW", "HK"),
+    "east_europe": (),  # of these two the engines know one region for each language
+    "mid_east_africa": (),
+}
+
+
+def asked_of(languages: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return what to ask for: the values by name; ``languages``: codes that the engine knows."""
+    parts = [each.partition("-") for each in languages]
+    return {
+        "language": (*sorted({*languages, *(tongue for tongue, _, _ in parts)}),),
+        "country": (*sorted({country for _, _, country in parts if country}),),
+        "region": (*REGIONS,),
+        "student": (*STUDIES,),
+        **dict.fromkeys(INTERESTS, ("no", "yes")),
+    }
+
+
+def language_for(told: Mapping[str, str], usual: str, languages: Collection[str]) -> str:
+    """Return the code of the language to search in, with its region if that has one.
+
+    ``told``: values by name; ``usual``: the code without them, which stays where the engine knows
+    none that fits. A region narrows a language and never changes it.
+    """
+    wanted = told.get("language", usual)
+    tongue, narrowed, _ = wanted.partition("-")
+    nations = REGIONS.get(told.get("region", ""), ())
+    nations = (told["country"],) if "country" in told else nations
+    if narrowed and "language" in told:
+        nations = ()
+    fits = [*(f"{tongue}-{each}" for each in nations), wanted]
+    if "language" in told:  # a language of which the engine has only regions
+        fits += [tongue, *sorted(each for each in languages if each.startswith(f"{tongue}-"))]
+    return next((each for each in fits if each in languages), usual)
+
+
+def categories_for(told: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the categories that are worth searching beside the general one."""
+    programs = any(told.get(each) == "yes" for each in INTERESTS)
+    studies = STUDIES.get(told.get("student", ""), False)
+    return (*(["it"] if programs else []), *(["science"] if studies else []))

@@ -1,0 +1,1 @@
+"""A search engine that listens: its rules, and the real one."""

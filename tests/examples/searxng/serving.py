@@ -1,0 +1,93 @@
+"""Debian's searx with the plugin, as `python -m examples.searxng` runs it."""
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+
+from examples.searxng.__main__ import SHARE
+from tests.house.tree import ROOT
+from tests.waiting import PATIENCE, bounded, until
+
+needs_searx = pytest.mark.skipif(not SHARE.is_dir(), reason="needs Debian's package searx")
+COMMAND = "-m", "examples.searxng"
+
+
+class Answer(NamedTuple):
+    """What came: ``headers`` by lower-case name."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def results(self) -> list[str]:
+        """The hosts of what was found, in order, without what all of them end with."""
+        hosts = [urlsplit(each["url"]).hostname for each in self._said["results"]]
+        return [str(each).removesuffix(".example") for each in hosts]
+
+    @property
+    def changes(self) -> list[str]:
+        """What it says that it changed."""
+        prefix = "Adapted to what you shared: "
+        return [each.removeprefix(prefix) for each in self._said["answers"]]
+
+    @property
+    def _said(self) -> Any:  # noqa: ANN401  (any JSON)
+        return json.loads(self.body)
+
+
+def free() -> int:
+    """Return a port that nobody has."""
+    with socket.socket() as opened:
+        opened.bind(("127.0.0.1", 0))
+        port: int = opened.getsockname()[1]
+        return port
+
+
+@contextmanager
+def searx() -> Iterator[int]:
+    """Run it, and yield its port."""
+    port = free()
+    process = subprocess.Popen(
+        [sys.executable, *COMMAND, "--port", str(port)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+    def answers() -> bool:
+        assert process.poll() is None, "it has ended"
+        with socket.socket() as opened:
+            opened.settimeout(PATIENCE)
+            return opened.connect_ex(("127.0.0.1", port)) == 0
+
+    try:
+        until(answers, "searx")
+        yield port
+    finally:
+        process.terminate()
+        with bounded(process.kill):
+            process.wait()
+
+
+def get(port: int, target: str, headers: Sequence[tuple[str, str | bytes]] = ()) -> Answer:
+    """Get a target, with these lines of a header, in their order."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    try:
+        connection.putrequest("GET", target)
+        for name, value in headers:
+            connection.putheader(name, value)
+        connection.endheaders()
+        came = connection.getresponse()
+        named = {name.lower(): value for name, value in came.getheaders()}
+        return Answer(came.status, named, came.read())
+    finally:
+        connection.close()

@@ -1,0 +1,102 @@
+"""What a search becomes by what it was told, whatever that is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.model.file import read, shipped_model
+from examples.searxng.adapter import (
+    INTERESTS,
+    REGIONS,
+    STUDIES,
+    asked_of,
+    categories_for,
+    language_for,
+)
+
+KNOWN = frozenset(
+    ["de", "de-AT", "de-DE", "en", "en-GB", "en-IN", "en-US", "es-MX", "pt-BR", "sv-SE", "zh"]
+)
+ASKED = asked_of(KNOWN)
+USUAL = ("all", "auto", "de", "en", "en-GB", "en-US", "es", "fr-CA", "sv-SE")
+facts = st.fixed_dictionaries(
+    {}, optional={name: st.sampled_from(may) for name, may in ASKED.items()}
+)
+usuals = st.sampled_from(USUAL)
+
+
+def tongue(code: str) -> str:
+    """Return a code without its region."""
+    return code.partition("-")[0]
+
+
+@given(facts, usuals)
+def test_the_language_is_one_that_the_engine_knows(told: dict[str, str], usual: str) -> None:
+    """Or the one that the search had."""
+    assert language_for(told, usual, KNOWN) in {*KNOWN, usual}
+
+
+@given(facts, usuals)
+def test_a_region_narrows_a_language_and_never_changes_it(told: dict[str, str], usual: str) -> None:
+    """Nobody in Mexico who searches in English is sent to Spanish pages."""
+    found = language_for(told, usual, KNOWN)
+    assert tongue(found) == tongue(told.get("language", usual))
+
+
+@given(facts, usuals)
+def test_the_language_told_decides(told: dict[str, str], usual: str) -> None:
+    """With the region that it names; else with the country, if the engine has that."""
+    language, country = told.get("language", usual), told.get("country")
+    found = language_for(told, usual, KNOWN)
+    if "language" in told and "-" in language:
+        assert found == language
+    elif country is not None and f"{tongue(language)}-{country}" in KNOWN:
+        assert found == f"{tongue(language)}-{country}"
+
+
+@given(facts.filter(lambda told: not told.keys() & {"language", "country", "region"}), usuals)
+def test_without_a_place_nothing_changes(told: dict[str, str], usual: str) -> None:
+    """Nor for the facts that say something else."""
+    assert language_for(told, usual, KNOWN) == usual
+
+
+@given(facts)
+def test_a_category_needs_its_fact(told: dict[str, str]) -> None:
+    """A no says nothing, and each comes once."""
+    found = categories_for(told)
+    assert ("it" in found) == any(told.get(each) == "yes" for each in INTERESTS)
+    assert ("science" in found) == (told.get("student") in {"yes", "full_time", "part_time"})
+    assert set(found) <= {"it", "science"}
+    assert len({*found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("told", "usual", "language"),
+    [
+        ({"region": "uk_ireland_anz"}, "en-US", "en-GB"),
+        ({"region": "midwest"}, "en", "en-US"),
+        ({"region": "latin_america"}, "es", "es-MX"),
+        ({"region": "latin_america"}, "en-US", "en-US"),
+        ({"region": "south_asia", "country": "AT"}, "en-US", "en-US"),
+        ({"language": "de", "region": "south_asia"}, "en-US", "de"),
+        ({"language": "de", "country": "AT"}, "en-US", "de-AT"),
+        ({"language": "de-DE", "country": "AT"}, "en-US", "de-DE"),
+        ({"language": "sv"}, "en-US", "sv-SE"),
+        ({"region": "usa_canada"}, "all", "all"),
+    ],
+)
+def test_as_the_table_of_the_readme_says(told: dict[str, str], usual: str, language: str) -> None:
+    """One line for each case."""
+    assert language_for(told, usual, KNOWN) == language
+
+
+def test_what_is_asked_for_is_what_the_models_have() -> None:
+    """Each value that may come is read: none is logged as one that the attribute does not have."""
+    models = [read(shipped_model(name)) for name in ("atus", "so2017")]
+    has: dict[str, set[str]] = {}
+    for each in (each for model in models for each in model.attributes):
+        has.setdefault(each.name, set()).update(each.values[1:])
+    assert has["region"] == {*REGIONS}
+    assert has["student"] == {*STUDIES}
+    assert {name for name in has if name.startswith("int_")} == {*INTERESTS}
+    assert {*ASKED} - {*has} == {"language", "country"}  # of whoever has them in a profile
