@@ -11,6 +11,7 @@ from agent.errors import UsageError
 from policy.hosts import HIGHEST_PORT, HostIndex, host_of
 from policy.precedence import Attributes, Precedence, Verdicts
 from policy.rules import ANY, GROUP, SIGN, Policy, Pools, Rule, Words, spoken
+from policy.settings import Carry
 
 Ranked = tuple[Rule, int]
 BEGIN = 2  # characters
@@ -97,6 +98,12 @@ class Ruling:
     settings: Verdicts
     attributes: Mapping[str, Verdicts]
     known: Attributes
+
+    @property
+    def carry(self) -> Carry:
+        """How facts reach the recipient."""
+        carry: Carry = self.settings["carry"].value  # type: ignore[assignment]  # as it was read
+        return carry
 
 
 class Rulebook:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from agent.errors import PolicyError, Problem, UsageError, nearest, reason
 from policy.overlap import note_conflicts
 from policy.rules import DEFAULT_RULE, Layer, NamePattern, Policy, Rule, frozen
-from policy.sections import TOP_KINDS, Reader, shown
+from policy.sections import TOP_KINDS, Reader, check_carry, shown
 from policy.settings import SETTINGS, DaemonSettings
 
 LARGEST = 1 << 19  # characters
@@ -60,6 +60,8 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
     groups_first = sorted(document, key=lambda key: key != "groups")
     values = reader.table((), {key: document[key] for key in groups_first}, TOP_KINDS)
     rules = [reader.rule((), "the top of the file", values)] if document.keys() & SETTINGS else []
+    for rule in rules:
+        check_carry(reader, rule)
     for part in ("attributes", "queries", "rule"):
         rules += values.get(part, ())
     attributes = {each.text for rule in rules for each in rule.attributes}

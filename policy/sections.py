@@ -202,6 +202,13 @@ def _check_search(recipients: Sequence[HostPattern], search: str) -> None:
         raise UsageError(f"{host} is not a recipient of this rule", hint)
 
 
+def check_carry(reader: Reader, rule: Rule) -> None:
+    """Note where a rule says how a search carries facts, and names no search."""
+    if rule.settings.get("carry", "header") != "header" and "search" not in rule.settings:
+        hint = "write search = 'https://search.example/find?q={query}' beside it, or leave it out"
+        reader.add((*rule.path, "carry"), "this rule has no search", hint)
+
+
 def _member(text: str) -> HostPattern:
     """Return a member of a group, widened to all that its owner has registered."""
     member = HostPattern.parse(text)
@@ -287,6 +294,7 @@ def _rules(reader: Reader, path: Path, given: object) -> list[Rule]:
             reader.add((*place, "name"), what, "give each rule a name of its own")
         names.add(name)
         rules.append(reader.rule(place, name or "", values))
+        check_carry(reader, rules[-1])
         if values.get("search"):
             check = partial(_check_search, rules[-1].recipients)
             reader.attempt((*place, "search"), check, values["search"])

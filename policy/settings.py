@@ -17,6 +17,7 @@ Protect = Literal["everyone", "me"]
 Unknown = Literal["standing", "nothing"]
 Memory = Literal["forgets", "remembers"]
 Prompt = Literal["terminal", "pinentry"]
+Carry = Literal["header", "words", "parameters"]
 Value = str | int | float | bool
 
 LONGEST_MINUTES = 480  # that a vault stays open after the last command, whatever the policy says
@@ -121,6 +122,7 @@ SETTINGS = _by_key(
     ("memory", Memory, "recipient", LARGER, "remembers", "Whether a recipient keeps what it gets."),
     ("model", Name, "request", None, None, "Which model decides."),
     ("search", Address, "recipient", None, None, "Where browsers find a search."),
+    ("carry", Carry, "recipient", None, "header", "How a search carries facts."),
 )
 DEFAULTS: Mapping[str, Value] = MappingProxyType(
     {key: each.default for key, each in SETTINGS.items() if each.default is not None}

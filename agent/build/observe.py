@@ -16,7 +16,14 @@ from agent.build import tables
 from agent.build.canonical import Events, Observed, arranged, observed
 from agent.build.options import AttributeNote, BuildOptions, Half, concept_of
 from agent.errors import BuildError, UsageError
-from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute, Scope, wrong_implication
+from agent.model.attributes import (
+    MAX_VALUES,
+    UNSPECIFIED,
+    Attribute,
+    Scope,
+    is_plain,
+    wrong_implication,
+)
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
 from agent.model.lookup import normalise
 from agent.tradeoff.tables import Population
@@ -132,6 +139,9 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
             hint = f"group them: {MAX_VALUES - 1} are the most it may have besides {UNSPECIFIED!r}"
             raise BuildError(what, hint)
         check_printable(found, f"attribute {name!r}: the value")
+        if wrong := next((each for each in note.words.values() if not is_plain(each)), None):
+            what = f"attribute {name!r}: {wrong!r} is no plain word for a search"
+            raise UsageError(what, "agent/build/FORMAT_DESCRIPTION.md says what `words` may be")
         values = tuple(dict.fromkeys((UNSPECIFIED, *known.values, *note.values, *found)))
         concept, spoken = concept_of(f"{options.id}.{name}", note, values)
         attributes.append(
@@ -145,6 +155,7 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
                 concept=concept,
                 value_concepts=spoken,
                 implies=note.implies,
+                words=note.words,
             )
         )
     if problem := wrong_implication(attributes):

@@ -42,7 +42,7 @@ class AttributeNote(Struct, frozen=True, forbid_unknown_fields=True):
     what it is called across models, of `concepts` or with a dot; ``same_as``: the concept's value
     by the attribute's, where the two are not written alike; ``sensitivity``: in bits; ``values``:
     in their natural order, also those that nobody has; ``implies``: for a value, the values that
-    other attributes have by it.
+    other attributes have by it; ``words``: for a value, what to add to a search.
     """
 
     title: str = ""
@@ -52,6 +52,7 @@ class AttributeNote(Struct, frozen=True, forbid_unknown_fields=True):
     sensitivity: Annotated[float, Meta(ge=0, le=1e6)] = 0.0
     values: tuple[str, ...] = ()
     implies: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    words: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class QueryNote(Struct, frozen=True, forbid_unknown_fields=True):
@@ -117,7 +118,7 @@ def concept_of(
     if name != own and "." not in name and name not in concepts():
         raise UsageError.unknown("concept", name, concepts())
     known = concepts().get(name, (*values[1:], *note.same_as.values()))
-    for value in (*note.same_as, *note.implies):
+    for value in (*note.same_as, *note.implies, *note.words):
         if value not in values[1:]:
             raise UsageError.unknown("value", value, values[1:])
     for concept in note.same_as.values():

@@ -1,8 +1,10 @@
 """One request with all that its decision depends on; nothing of it is the user's own value."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from agent.daemon.address import words_fit
 from agent.daemon.agent import Agent
 from agent.daemon.header import fits, members
 from agent.decision.context import Context
@@ -23,6 +25,12 @@ class RuledContext(Context):
 
     vault: Vault
     ruling: Ruling
+
+    def fits(self, names: Sequence[str]) -> bool:
+        """Return whether what leaves has room for these attributes, whatever their values are."""
+        if self.ruling.carry == "words":
+            return words_fit(names, self.request.query, self.ruling, self.model)
+        return fits(names, self.model)
 
 
 class UndecidedError(Exception):
@@ -92,11 +100,11 @@ def with_own(context: RuledContext) -> RuledContext:
 
 
 def decided(context: RuledContext, *, brief: bool = False) -> Decision:
-    """Return the decision, whose answer fits into a header.
+    """Return the decision, whose answer fits into a header, or into the address.
 
     It depends on nothing in the profile, but where the terms protect this user (DESIGN.md 2.6):
     then ``context`` must be `with_own`.
-    While the header is too long it is made anew without what was chosen last: the figures are those
+    While that is too long it is made anew without what was chosen last: the figures are those
     of what leaves, every limit holds, and the terms exclude what had no room. UndecidedError where
     the policy asks for something that the model cannot do.
     """
@@ -105,7 +113,7 @@ def decided(context: RuledContext, *, brief: bool = False) -> Decision:
             found = decide_context(context, brief=brief)
         except UsageError as error:
             raise UndecidedError("unfit") from error
-        if fits(found.disclosed, context.model):
+        if context.fits(found.disclosed):
             return found
         excluded = context.terms.excluded | {found.disclosed[-1]}
         context = replace(context, terms=replace(context.terms, excluded=excluded))

@@ -5,14 +5,14 @@ from datetime import datetime
 
 from msgspec import structs
 
+from agent.daemon.address import sent_as
 from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, context_of, decided, with_own
-from agent.daemon.header import SEPARATOR, members
+from agent.daemon.header import members
 from agent.daemon.request_log import CAPPED, Asker
 from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Decision
 from agent.decision.request import Knowledge, people_left
-from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import meaning_of
 from agent.model.model import person_codes
 from agent.vault.disclosure_index import Disclosure
@@ -62,8 +62,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     codes = {name: persons[name][values[name]] for name in own}
     before = context.knowledge if context.terms.memory == "remembers" else Knowledge()
     left = people_left(before.with_facts(codes), model)
-    sent = {name: value for name, value in values.items() if value != UNSPECIFIED}
-    header = SEPARATOR.join(travel.texts[pair] for pair in sent.items())
+    sent = sent_as(context.ruling.carry, values, ask.query, model)
     summary = _summary(decision, context, left)
     number = None
     if values:  # vault: recorded before the answer leaves
@@ -71,11 +70,11 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         agent.rates.record(by, now)
     agent.consent.answered(decision, ruling)  # last, since nothing can fail any more
     agent.rules.usage.note(ruling, now)
-    return Answer(
+    return made(
+        Answer,
+        sent,
         code=code_of(decision),
-        attributes=sent,
-        unspecified=[name for name in values if name not in sent],
-        header=header,
+        unspecified=[name for name in values if name not in sent.attributes],
         id=number,
         summary=summary,
     )

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, apart, context_of, decided, with_own
-from agent.daemon.header import LARGEST, fits
+from agent.daemon.header import LARGEST
 from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Candidate, Decision
 from agent.decision.request import Knowledge
@@ -141,7 +141,7 @@ def _weighing_steps(
             sentence = carried(chosen, wording.titles, people_left=left, informed=informed)
     remarks = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
     remarks += [*lines(wording), *_no_room(wording)]
-    if not fits(weighing.weighed.names, context.model):
+    if not context.fits(weighing.weighed.names):
         remarks.append(_too_long(weighing.weighed.names))
     if entry is not None and entry.digest != context.model.digest:
         now = "another of that name" if entry.model == context.model.id else context.model.id

@@ -33,6 +33,7 @@ Reason = Literal[
     "costs more than it helps",
     "would break a limit",
     "not asked for",
+    "not carried",
     "not allowed",
     "not set",
     "never",
@@ -223,4 +224,6 @@ def _barred(context: Context, guarded: set[int]) -> dict[int, Reason]:
             barred[index] = "not set"
         elif asked is not None and attribute.name not in asked:
             barred[index] = "not asked for"
+        elif terms.carried is not None and attribute.name not in terms.carried:
+            barred[index] = "not carried"
     return barred

@@ -16,7 +16,7 @@ from policy.match import Rulebook, Ruling
 from policy.precedence import Attributes, Known, Verdict
 from policy.read import with_typo_guard
 from policy.rules import Policy
-from policy.settings import Memory, Mode, Protect, Unknown
+from policy.settings import Carry, Memory, Mode, Protect, Unknown
 
 Weights = tuple[tuple[str, float], ...]
 FINITE = "a finite number from 0"
@@ -76,7 +76,8 @@ class Terms:
 
     ``available``: names of the attributes that have a value, set by the user or by a source,
     None for all; no other is a candidate (DESIGN.md 2). ``allowed``: names that may be disclosed,
-    None for all the model has; ``excluded``: names that never may; ``ask``: names that wait for the
+    None for all the model has; ``carried``: names that the way to the recipient can carry, None
+    for all; ``excluded``: names that never may; ``ask``: names that wait for the
     user; ``always``: names that leave if no limit forbids it. ``trade_off``: lambda, bits per unit
     of ``metric``; ``metric_k``: the k of the metric k-anonymity; ``sensitivity``: (name, bits)
     pairs in place of the model's defaults; ``guards``: (name, weight) pairs; ``mode``: decide for
@@ -88,6 +89,7 @@ class Terms:
 
     available: frozenset[str] | None = None
     allowed: frozenset[str] | None = None
+    carried: frozenset[str] | None = None
     excluded: frozenset[str] = frozenset()
     ask: frozenset[str] = frozenset()
     always: frozenset[str] = frozenset()
@@ -182,6 +184,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     if model.population.weights is not None and "people" in values:
         limits = replace(limits, k=max(values["people"], limits.k or 1), max_violations=0.0)
     return Terms(
+        carried=carried_as(ruling.carry, model),
         excluded=_named(ruling, "never") | (guarded.keys() - persons),
         ask=_named(ruling, "ask"),
         always=_named(ruling, "always"),
@@ -191,6 +194,18 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         ruling=ruling,
         **{TERMS[key]: values[key] for key in values.keys() & TERMS.keys()},
     )
+
+
+def carried_as(carry: Carry, model: Model) -> frozenset[str] | None:
+    """Return the attributes that a way to a recipient can carry, None for all.
+
+    As words those with a word for any value and no sensitivity of their own: a function of the
+    model, never of the user's value (DESIGN.md 2.6). As parameters none that is in a model.
+    """
+    if carry == "header":
+        return None
+    able = (each for each in model.attributes if each.words and not each.sensitivity)
+    return frozenset(each.name for each in able if carry == "words")
 
 
 def _named(ruling: Ruling, disclose: str) -> frozenset[str]:

@@ -6,12 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
+from unicodedata import normalize
 
 from agent.errors import DamagedModelError, UsageError
 
 Scope = Literal["person", "request"]
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+# Letters and digits first, so that none is a search engine's operator: no -x, "x", x:y, (x), !x.
+WORD = re.compile(r"[^\W_](?:[^\W_]|[.+#-])*(?: [^\W_](?:[^\W_]|[.+#-])*){0,3}")
+OPERATORS = frozenset({"and", "or", "not", "near", "around"})
+LONGEST_WORD = 32  # characters
 UNSPECIFIED = "unspecified"  # values[0]: code 0 of every attribute
 MAX_VALUES = 256  # a code is one byte
 
@@ -25,7 +30,8 @@ class Attribute:
     which this is a finer grain; ``sensitivity``: default, bits of utility it must bring;
     ``concept``: what it is called across models, its name by default; ``value_concepts``: what
     each value is called across models, None where nothing elsewhere corresponds to it; by default
-    the values; ``implies``: for a value, the values that other person attributes have by it.
+    the values; ``implies``: for a value, the values that other person attributes have by it;
+    ``words``: for a value, what a person would add to a search for it, as `WORD` has it.
     Raises ValueError if one of these does not hold.
     """
 
@@ -38,6 +44,7 @@ class Attribute:
     concept: str = ""
     value_concepts: tuple[str | None, ...] = ()
     implies: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    words: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "concept", self.concept or self.name)
@@ -59,6 +66,8 @@ class Attribute:
             (all(known), "has a value with an empty concept"),
             ({*self.implies} <= {*self.values[1:]}, "implies something by what is not its value"),
             (self.scope == "person" or not self.implies, "implies something for each request"),
+            ({*self.words} <= {*self.values[1:]}, "has a word for what is not its value"),
+            (all(map(is_plain, self.words.values())), "has a word that is no plain word"),
         )
         for holds, problem in checks:
             if not holds:
@@ -74,6 +83,15 @@ class Attribute:
         if value not in self.values:
             raise UsageError.unknown(f"value of {self.name}", value, self.values)
         return self.values.index(value)
+
+
+def is_plain(word: str) -> bool:
+    """Say whether a search box takes a word as it is: up to four words, and none an operator.
+
+    A model's text is not trusted, and must not steer a search engine.
+    """
+    short = len(word) <= LONGEST_WORD and normalize("NFC", word) == word
+    return short and bool(WORD.fullmatch(word)) and not OPERATORS & {*word.casefold().split()}
 
 
 def wrong_implication(attributes: Sequence[Attribute]) -> str | None:

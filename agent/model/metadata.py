@@ -34,6 +34,7 @@ class _AttributeEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     concept: Text
     value_concepts: Annotated[tuple[str | None, ...], Meta(min_length=1)]
     implies: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    words: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class _QueryEntry(Struct, frozen=True, forbid_unknown_fields=True):

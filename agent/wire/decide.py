@@ -28,6 +28,7 @@ UNDECIDED: frozenset[Code] = frozenset(
         *("not https", "too many", "too many from pages"),
     }
 )
+Carry = Literal["header", "words", "parameters"]  # how facts reach a recipient
 BIGGEST = 2**53 - 1  # every reader of JSON counts as far
 Number = Annotated[int, Meta(ge=0, le=BIGGEST)]
 
@@ -105,9 +106,11 @@ class Summary(Message, frozen=True, kw_only=True):
 class Answer(Message, frozen=True, kw_only=True):
     """What to attach: nothing unless ``code`` says that something was decided.
 
-    ``attributes``: values by name; ``unspecified``: names that were chosen and are set to
-    "unspecified", which leaving them out tells; ``header``: the values as the value of
-    Shared-Attributes, empty where there are none; ``id``: of the entry in the ledger;
+    ``attributes``: values by name; ``unspecified``: names that were chosen and have nothing to
+    send, which leaving them out tells: they are set to "unspecified", or have no word. Of the next
+    three at most one is not empty, as the policy's ``carry`` says for the recipient: ``header``:
+    the values as the value of Shared-Attributes; ``words``: to be added to the query, after one
+    space; ``parameters``: to be set in the address, by name. ``id``: of the entry in the ledger;
     ``stale_rules``: the policy file has mistakes, so that the rules before it decided.
     """
 
@@ -115,6 +118,8 @@ class Answer(Message, frozen=True, kw_only=True):
     attributes: dict[str, str] = field(default_factory=dict)
     unspecified: list[str] = field(default_factory=list)
     header: str = ""
+    words: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
     id: int | None = None
     summary: Summary | None = None
     stale_rules: bool = False

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from agent.wire.base import LONGEST_SECRET, Message, Name
+from agent.wire.decide import Carry
 
 Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
 Method = Literal["passphrase", "recovery", "keyring"]
@@ -90,11 +91,13 @@ class Status(Message, frozen=True, kw_only=True):
 class Site(Message, frozen=True, kw_only=True):
     """A recipient that browsers may ask about, and its search, with ``{query}`` in it once.
 
-    ``{query}`` is the whole value of one parameter of the query string.
+    ``{query}`` is the whole value of one parameter of the query string. ``carry``: how facts reach
+    it: in a header, as words after the query, or as parameters of the address.
     """
 
     recipient: str
     search: str
+    carry: Carry = "header"
 
 
 class Locked(Message, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ FEW = 12  # attributes that are named one by one
 NAMED = 3  # queries that are named, of those that an attribute is planned for
 NOT_TRIED = {  # why nothing could be sent, by a reason that some attribute has
     "not asked for": "none of the facts asked for can be sent",
+    "not carried": "none of your facts can be sent in the address",
     "not set": "you have set none of the facts that may be sent",
 }
 PLANNED = ("in the plan", "planned for other requests")

@@ -61,6 +61,7 @@ REASONS: Mapping[str, str] = {
     "costs more than it helps": "does not help enough",
     "would break a limit": "would break a limit",
     "not asked for": "not asked for",
+    "not carried": "cannot be sent in the address",
     "not allowed": "not allowed to leave",
     "not set": "not set, so never sent",
     "never": "never sent",

@@ -67,6 +67,7 @@ def test_the_page_is_what_a_model_is_built_by(tmp_path: Path) -> None:
     assert (size.values, size.sensitivity) == (("unspecified", "s", "m", "l"), 0.2)
     assert (size.concept, size.value_concepts) == ("mine.size", size.values)
     assert size.implies == {"s": {"street": "oak"}}
+    assert size.words == {"s": "small", "l": "large"}
     assert (quarter.concept, quarter.title) == ("village.quarter", "quarter")
     (query,) = model.queries
     assert (query.text, query.title) == ("days off", "what to do on a day off")
@@ -147,6 +148,8 @@ SEX = "[attributes.gender]\nconcept = 'sex'\nsame_as"
         ),
         ("[attributes.size]\nimplies.xl.gender = 'man'", "unknown value 'xl'", "'l'"),
         ("[attributes.size]\nimplies.unspecified.gender = 'man'", "'unspecified'", "known"),
+        ("[attributes.size]\nwords.xl = 'large'", "unknown value 'xl'", "'l'"),
+        ("[attributes.size]\nwords.l = 'site:a'", "'site:a' is no plain word", "`words`"),
         ("[attributes.size]\nimplies.m.gander = 'man'", "unknown attribute 'gander'", "'gender'"),
         ("[attributes.size]\nimplies.m.gender = 'men'", "'gender' is 'men', which is not", "what"),
         (

@@ -32,7 +32,7 @@ KEYS: dict[str, type] = {
 QUERY_KEYS = (
     "text title rows users intents shrinkage prior_entropy_bits predicted_bits heldout_bits"
 )
-ATTRIBUTE_KEYS = "name title scope values refines sensitivity concept value_concepts implies"
+ATTRIBUTE_KEYS = "name title scope values refines sensitivity concept value_concepts implies words"
 
 
 def test_the_description_has_these_keys_of_these_types(run: Run, village: Path) -> None:

@@ -41,7 +41,9 @@ LONG = replace(
     id="long",
     attributes=tuple(
         replace(
-            each, values=tuple(v if v == UNSPECIFIED else v.ljust(600, "x") for v in each.values)
+            each,
+            values=tuple(v if v == UNSPECIFIED else v.ljust(600, "x") for v in each.values),
+            words={},
         )
         for each in MODEL.attributes
     ),

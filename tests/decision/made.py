@@ -19,6 +19,7 @@ CARDS = (3, 4, 2, 3, 2)  # the last is a request attribute
 PERSONS = 4
 TOPICS = ("python", "restaurants", "weather", "trains", "films")
 NAMES = ("age", "region", "gender", "job", "hours")
+WORDED = frozenset({"age", "gender", "hours"})  # whose last value has a word for a search
 
 
 OTHER_NAMES = {name: f"other_{number}" for number, name in enumerate(NAMES)}
@@ -75,7 +76,8 @@ def _rows(rng: np.random.Generator, codes: NDArray[np.uint8]) -> QueryRows:
 def _attribute(name: str, card: int) -> Attribute:
     scope: Scope = "person" if name in NAMES[:PERSONS] else "request"
     values = ("unspecified", *(f"{name}{code}" for code in range(1, card)))
-    return Attribute(name=name, title=name.title(), scope=scope, values=values)
+    words = {values[-1]: f"the {name}"} if name in WORDED else {}
+    return Attribute(name=name, title=name.title(), scope=scope, values=values, words=words)
 
 
 def _query(number: int, rows: QueryRows) -> Query:

@@ -21,6 +21,7 @@ MODEL = made_model(0, people=10)
 OTHER = elsewhere(MODEL)
 OF_ATTRIBUTES = {"disclose", "sensitivity", "guard"}
 OF_PEOPLE = {"people"}  # joins k, where people are counted
+OF_MODEL = {"carry"}  # says what can be carried, by the model's words
 NOT_FOR_DECIDING = {"model", "page_requests_per_minute", "search"}
 NOT_OF_A_POLICY = {"allowed", "available", "epsilon", "ruling"}
 
@@ -32,14 +33,14 @@ def ruled(text: str, query: str = "") -> Ruling:
 
 def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
     """A new one cannot be forgotten, and none counts twice."""
-    parts = [[*TERMS], [*LIMITS], [*OF_ATTRIBUTES], [*OF_PEOPLE], [*NOT_FOR_DECIDING]]
+    parts = [[*TERMS], [*LIMITS], [*OF_ATTRIBUTES], [*OF_PEOPLE | OF_MODEL], [*NOT_FOR_DECIDING]]
     assert sorted(SETTINGS) == sorted(key for part in parts for key in part)
     assert {key for key, each in SETTINGS.items() if each.about == "attribute"} == OF_ATTRIBUTES
 
 
 def test_every_term_has_its_setting() -> None:
     """No field of the terms is out of a policy's reach, but for four that are not its business."""
-    of_attributes = {"excluded", "ask", "always", "sensitivity", "guards"}
+    of_attributes = {"carried", "excluded", "ask", "always", "sensitivity", "guards"}
     ours = {*TERMS.values(), *of_attributes, *NOT_OF_A_POLICY, "limits"}
     assert {each.name for each in fields(Terms)} == ours
     assert {each.name for each in fields(Limits)} == {*LIMITS.values()}

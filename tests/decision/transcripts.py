@@ -77,6 +77,23 @@ memory = "forgets"
 recipient = "shop.example"
 disclose = "ask"
 """
+WORDS = """
+lambda = 0.02
+k = 3
+
+[groups]
+adverts = ["www.ads.test"]
+
+[[rule]]
+recipient = "shop.example"
+search = "https://shop.example/?q={query}"
+carry = "words"
+
+[[rule]]
+recipient = "b.ads.test"
+search = "https://b.ads.test/?q={query}"
+carry = "words"
+"""
 POLICIES = {
     # Their limits are for more people than are made.
     **{
@@ -89,6 +106,7 @@ POLICIES = {
     },
     "many rules": MANY_RULES,
     "forgetful": FORGETFUL,
+    "words": WORDS,
     "planned": f'mode = "planned"\n{MANY_RULES}',
     "planned for these": f'preset = "generous"\nmode = "planned"\n{LOOSE}{ATTRIBUTES}',
 }

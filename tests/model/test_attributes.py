@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.model.attributes import MAX_VALUES, NAME, Attribute
+from agent.model.attributes import LONGEST_WORD, MAX_VALUES, NAME, Attribute, is_plain
 from tests.model.examples import REGION, TOWN
 from tests.strategies import attribute_lists
 
@@ -44,6 +44,9 @@ def test_a_name_is_short_latin_text(name: str) -> None:
         ({"refines": "region"}, "refines itself"),
         ({"sensitivity": float("nan")}, "not finite"),
         ({"sensitivity": -0.1}, "below 0"),
+        ({"words": {"unspecified": "word"}}, "not its value"),
+        ({"words": {"south": "word"}}, "not its value"),
+        ({"words": {"north": "-word"}}, "no plain word"),
     ],
 )
 def test_what_an_attribute_cannot_be(change: dict[str, Any], problem: str) -> None:
@@ -73,3 +76,36 @@ def test_an_unknown_value_names_the_nearest() -> None:
         "did you mean 'north'?",
     )
     assert TOWN.code("unspecified") == 0
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["python", "c++", "c#", "node.js", "part-time", "machine learning", "Köln", "東京", "3d print"],
+)
+def test_a_word_is_what_people_type(word: str) -> None:
+    """In any script."""
+    assert is_plain(word)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("", " ", "-python", "+c", '"c"', "site:a.example", "!g", "(c", "a|b", "a*", "a/b", "a_b"),
+        *("a  b", " a", "a ", "a\n", "a\tb", "a\u200db", "\u202ea", "a OR b", "not", "And"),
+        *("a b c d e", "x" * (LONGEST_WORD + 1), "e\u0301", "a&b=c", "a%20b", "#a", ".a", "a -b"),
+    ],
+)
+def test_a_word_steers_no_search_engine(word: str) -> None:
+    """A model's text is not trusted: no operators, nothing unseen, no more than a few words."""
+    assert not is_plain(word)
+
+
+@given(st.text(max_size=LONGEST_WORD + 1) | st.text(st.sampled_from('a1.+#- "-:|()'), max_size=9))
+def test_a_plain_word_stays_as_it_is(word: str) -> None:
+    """Its parts begin with a letter or digit, and white space is one space between them."""
+    if is_plain(word):
+        assert 0 < len(word) <= LONGEST_WORD
+        assert word.isprintable()
+        assert " ".join(word.split()) == word
+        assert all(part[0].isalnum() for part in word.split())
+        assert not {*word} & set("\"':|()*~&=?/\\<>@!,;_%$^[]{}`")

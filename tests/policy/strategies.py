@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import tomlkit
 from hypothesis import strategies as st
+
+from policy.settings import Carry
 
 Document = dict[str, Any]
 
@@ -126,6 +128,9 @@ def _parts(draw: st.DrawFn) -> Document:
     return {**parts, "attributes": attributes} if attributes else parts
 
 
+CARRY = get_args(Carry)
+
+
 @st.composite
 def _rules(
     draw: st.DrawFn, whole: Mapping[str, st.SearchStrategy[Any]], groups: list[str]
@@ -147,6 +152,7 @@ def _rules(
     rule |= draw(_some(may, 3, least=1))
     if rule.get("recipient") == "shop.example" and not rule.keys() & {"query", "attribute"}:
         rule["search"] = SEARCH
+        rule |= draw(st.fixed_dictionaries({}, optional={"carry": st.sampled_from(CARRY)}))
     if draw(st.integers(0, 2)) == 0:
         rule["expires"] = draw(DAYS)
     return rule

@@ -130,7 +130,10 @@ def sites(book: Rulebook, offered: Iterable[Approved], today: date) -> list[Site
         if search is not None and book.refusing(search.host, today) is None
     }
     found = sorted([*ruled, *sorted(more.difference(ruled))][:MOST_SEARCHES])
-    return [Site(recipient=each.host, search=each.text) for each in found]
+    return [
+        Site(recipient=each.host, search=each.text, carry=book.match(each.host, "", today).carry)
+        for each in found
+    ]
 
 
 class State(NamedTuple):
