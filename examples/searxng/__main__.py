@@ -62,13 +62,18 @@ def main(arguments: list[str]) -> int:
     if not SHARE.is_dir():
         print(ABSENT, file=sys.stderr)
         return 1
-    with TemporaryDirectory(prefix="reticent-searx-") as folder:
-        command = [PYTHON, "-m", "searx.webapp"]
-        with subprocess.Popen(command, cwd=folder, env=prepared(Path(folder), port)) as running:  # noqa: S603
-            signal.signal(signal.SIGTERM, lambda *_: running.terminate())
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
+    command = [PYTHON, "-m", "searx.webapp"]
+    with (
+        suppress(KeyboardInterrupt),
+        TemporaryDirectory(prefix="reticent-searx-") as folder,
+        subprocess.Popen(command, cwd=folder, env=prepared(Path(folder), port)) as running,  # noqa: S603
+    ):
+        try:
             print(f"http://searx.localhost:{port}/ until Ctrl-C", flush=True)
-            with suppress(KeyboardInterrupt):
-                return max(0, running.wait())  # below 0: ended by a signal, as it should be
+            return running.wait()
+        finally:
+            running.terminate()
     return 0
 
 

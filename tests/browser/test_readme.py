@@ -1,6 +1,5 @@
 """The README's way from a clone to a page that is ranked for its reader."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -13,7 +12,7 @@ import pytest
 
 from tests.browser.chromium import chromium
 from tests.browser.driver import Driver
-from tests.examples.searxng.serving import free, needs_searx, searx
+from tests.examples.searxng.serving import answers, free, needs_searx, searx
 from tests.house.tree import ROOT
 from tests.newcomer import (
     BROWSING,
@@ -26,7 +25,7 @@ from tests.newcomer import (
     home_of,
     typed,
 )
-from tests.waiting import PATIENCE, bounded, until
+from tests.waiting import bounded, until
 
 INSTALL, SERVICE, PENDING, APPROVE, EVALUATE, PACKAGE, SEARX = commands(BROWSING)
 BEFORE = [each for each in commands(LIVING) if "ask" not in each and "curl" not in each]
@@ -108,7 +107,7 @@ def serving(port: int) -> Iterator[None]:
     command = [sys.executable, *SERVICE.split()[1:], "--port", str(port)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     try:
-        until(partial(_answers, port), "the service")
+        until(partial(answers, port), "the service")
         yield
     finally:
         process.terminate()
@@ -135,9 +134,3 @@ def shown(browser: Driver, address: str, text: str) -> bool:
     browser.go(address)
     time.sleep(1)
     return text in str(browser.tried("return document.body.innerText"))
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as opened:
-        opened.settimeout(PATIENCE)
-        return opened.connect_ex(("127.0.0.1", port)) == 0

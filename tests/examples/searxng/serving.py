@@ -53,9 +53,8 @@ def free() -> int:
 
 
 @contextmanager
-def searx() -> Iterator[int]:
-    """Run it, and yield its port."""
-    port = free()
+def started(port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Run it at a port, and yield the program once that answers."""
     process = subprocess.Popen(
         [sys.executable, *COMMAND, "--port", str(port)],
         cwd=ROOT,
@@ -63,19 +62,32 @@ def searx() -> Iterator[int]:
         stderr=subprocess.DEVNULL,
     )
 
-    def answers() -> bool:
+    def ready() -> bool:
         assert process.poll() is None, "it has ended"
-        with socket.socket() as opened:
-            opened.settimeout(PATIENCE)
-            return opened.connect_ex(("127.0.0.1", port)) == 0
+        return answers(port)
 
     try:
-        until(answers, "searx")
-        yield port
+        until(ready, "searx")
+        yield process
     finally:
         process.terminate()
         with bounded(process.kill):
             process.wait()
+
+
+def answers(port: int) -> bool:
+    """Say whether anybody does at a port."""
+    with socket.socket() as opened:
+        opened.settimeout(PATIENCE)
+        return opened.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def searx() -> Iterator[int]:
+    """Run it, and yield its port."""
+    port = free()
+    with started(port):
+        yield port
 
 
 def get(port: int, target: str, headers: Sequence[tuple[str, str | bytes]] = ()) -> Answer:

@@ -1,13 +1,15 @@
 """The program as a newcomer starts it."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from examples.searxng import __main__
 from examples.searxng.__main__ import PYTHON, SHARE, main, prepared
-from tests.examples.searxng.serving import needs_searx
+from tests.examples.searxng.serving import answers, free, needs_searx, started
 from tests.house.tree import ran
+from tests.waiting import PATIENCE
 
 
 def test_without_the_package_it_is_one_sentence(
@@ -48,3 +50,19 @@ def test_its_settings_are_its_owners_alone(tmp_path: Path, monkeypatch: pytest.M
     assert len(secrets) == 2
     assert min(map(len, secrets)) == 64
     assert not (SHARE / "static/plugins/external_plugins").exists()
+
+
+@needs_searx
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_whole(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine too, which a terminal's Ctrl-C may not reach, and nothing of it is left."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    port = free()
+    with started(port) as program:
+        assert [*tmp_path.iterdir()] != []
+        program.send_signal(number)
+        assert program.wait(PATIENCE) == 0
+    assert [*tmp_path.iterdir()] == []
+    assert not answers(port)
