@@ -15,7 +15,7 @@ import { Relay } from "./lib/relay.js";
 import { Scripts } from "./lib/scripts.js";
 import { Searching } from "./lib/searching.js";
 import { isPage, isVisit, listedPage } from "./lib/senders.js";
-import { addressOf, expression, isOf, parsed } from "./lib/sites.js";
+import { addressOf, expression, isOf, parsed, searchOf } from "./lib/sites.js";
 import { Tabs } from "./lib/tabs.js";
 
 const FIREFOX = chrome.runtime.getURL("").startsWith("moz-extension:");
@@ -35,25 +35,30 @@ let soonUntil = 0;
 /** Follow what the daemon said. */
 function changed() {
   rules?.lead(daemon.sites);
+  if (daemon.state === "lock") {
+    searching.forgetLed(); // as the tabs forget what is of the vault
+  }
   scripts.on(daemon.sites.map(({ origin }) => origin));
   tabs.paintAll();
 }
 
-/** Decide what a tab's next request carries, and let it pass. */
+/** Decide how a tab's next request leaves, let it pass, and return where it goes. */
 async function prepare(tab, address) {
-  const header = await searching.headerFor(tab, address);
-  const carried = await rules?.pass({ tab, address, header });
+  const { address: where, header } = await searching.leaves(tab, address);
+  const carried = await rules?.pass({ tab, address: where, header });
   if (header && carried === false) {
     tabs.note(tab, { ...tabs.last(tab), answer: null, fault: WITHHELD });
   }
+  return where;
 }
 
-/** Let a search of a tab be the user's own: a Chromium decides it now, Firefox as it leaves. */
+/**
+ * Let a search of a tab be the user's own, and return where it goes: a Chromium decides it now,
+ * Firefox as it leaves.
+ */
 async function own(tab, address) {
   searching.own(tab, address);
-  if (rules) {
-    await prepare(tab, address);
-  }
+  return rules ? prepare(tab, address) : address;
 }
 
 /** Say whether a tab is in front, in the window that was in front last. */
@@ -67,8 +72,8 @@ async function isSeen(tab) {
 
 /** Have a search go on from the gate in the navigation that it came in: no page of ours opens. */
 async function goOn(tab, address) {
-  await prepare(tab, address).catch(() => {}); // without rules it is led back, and the gate opens
-  return Response.redirect(address);
+  // Without rules it is led back, and the gate opens.
+  return Response.redirect(await prepare(tab, address).catch(() => address));
 }
 
 /** Look often for a while: the user may be about to approve an offer, or to take a refusal back. */
@@ -91,10 +96,7 @@ const ANSWERS = {
     const own = isPage(sender, chrome.runtime, GATE);
     // A site may leave the list while a search of it is on its way here.
     const known = own && ((await searching.found(address)) || (await rules?.led(address)));
-    if (known && sender.tab) {
-      await prepare(sender.tab.id, address);
-    }
-    return Boolean(known);
+    return known && sender.tab ? prepare(sender.tab.id, address) : null;
   },
 
   async page(_, sender) {
@@ -105,17 +107,16 @@ const ANSWERS = {
 
   async form({ address }, sender) {
     const page = listedPage(sender, chrome.runtime, daemon.sites);
-    if (page && parsed(address)?.origin === page.origin && (await searching.found(address))) {
-      await own(page.tab, address);
-    }
-    return true;
+    const same = page && parsed(address)?.origin === page.origin;
+    return same && (await searching.found(address)) ? own(page.tab, address) : null;
   },
 
   async clicked({ link }, sender) {
     const page = listedPage(sender, chrome.runtime, daemon.sites);
     const click = page && daemon.clicks ? clickOf(daemon.sites, page.address, link) : null;
     if (click) {
-      await daemon.clicked(click);
+      const query = searching.asked(searchOf(daemon.sites, page.address), page.address);
+      await daemon.clicked({ ...click, query });
     }
     return true;
   },
@@ -128,6 +129,14 @@ const ANSWERS = {
     const { state, fault, stale } = daemon;
     const refused = [...daemon.refused].find((each) => isOf(each, address)) ?? null;
     return { search: tabs.last(tab), offered: tabs.offering(tab), state, fault, stale, refused };
+  },
+
+  async without({ tab }, sender) {
+    const search = isPage(sender, chrome.runtime, POPUP) ? tabs.last(tab) : null;
+    if (search && search.typed !== search.url) {
+      await chrome.tabs.update(tab, { url: search.typed }); // the same again, so nothing is added
+    }
+    return null;
   },
 
   async refuse({ recipient }, sender) {
@@ -162,10 +171,13 @@ chrome.webRequest.onResponseStarted.addListener(
 );
 
 if (FIREFOX) {
-  const how = ["blocking", "requestHeaders"];
-  chrome.webRequest.onBeforeSendHeaders.addListener((each) => held.headers(each), PAGES, how);
-  chrome.webRequest.onCompleted.addListener((each) => held.over(each), PAGES);
-  chrome.webRequest.onErrorOccurred.addListener((each) => held.over(each), PAGES);
+  const on = chrome.webRequest;
+  on.onBeforeRequest.addListener((each) => held.address(each), PAGES, ["blocking"]);
+  const [how, back] = [["blocking", "requestHeaders"], ["blocking", "responseHeaders"]];
+  on.onBeforeSendHeaders.addListener((each) => held.headers(each), PAGES, how);
+  on.onHeadersReceived.addListener((each) => held.response(each), PAGES, back);
+  on.onCompleted.addListener((each) => held.over(each), PAGES);
+  on.onErrorOccurred.addListener((each) => held.over(each), PAGES);
 } else {
   chrome.webRequest.onBeforeRequest.addListener((request) => {
     const { tabId, url, method } = request;
@@ -198,8 +210,7 @@ chrome.omnibox.onInputEntered.addListener(async (text) => {
   const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
   if (site && tab && text.trim()) {
     const address = addressOf(site, text.trim());
-    await own(tab.id, address);
-    await chrome.tabs.update(tab.id, { url: address });
+    await chrome.tabs.update(tab.id, { url: await own(tab.id, address) });
   }
 });
 

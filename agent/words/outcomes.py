@@ -31,8 +31,14 @@ BROWSER: Mapping[str, str] = {  # what only a browser can meet
     "no host": "this browser could not find Reticent",
     "too slow": "Reticent took too long, and may count it as shared",
     "too large": "the search is too long",
+    "repeated": "repeated in this tab, so it went as you typed it",
     "unseen": "a page searched where you could not see it",
     "withheld": "the browser dropped it, though Reticent counts it as shared",
+}
+ADDED: Mapping[str, str] = {  # to a search; the recipient and what it was follow
+    "words": "Added to your search on",
+    "parameters": "Added to the address on",
+    "nothing": "Nothing was added: your search has it already.",
 }
 BROWSER_STATES: Mapping[str, tuple[str, str]] = {  # what is wrong, and what to run
     "lock": ("Reticent is locked. Searches carry nothing.", "reticent unlock"),

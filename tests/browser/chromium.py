@@ -71,7 +71,8 @@ class _Chromium(Driver):
         self.tried("setTimeout(() => history.back())")
 
     def tabs(self) -> list[Page]:
-        self._page.wait_for_timeout(1)  # Playwright hears of new pages while it waits
+        # Playwright hears of pages that come and go while it waits, in one that is there.
+        self._context.pages[0].wait_for_timeout(1)
         return self._context.pages
 
     def switch(self, tab: Page) -> None:

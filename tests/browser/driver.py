@@ -153,7 +153,8 @@ class Driver(ABC):
         try:
             yield
         finally:
-            self.close()
+            if popup in self.tabs():  # it may have closed itself
+                self.close()
             self.switch(here)
             self.front()
 

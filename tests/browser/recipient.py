@@ -1,12 +1,15 @@
 """Web sites on this machine that note all that reaches them.
 
 One server stands for every host of ``.localhost``, which browsers take to be this machine. Its
-search pages are told from others by their path; a host that ``accepts`` names says so on them.
+search pages are told from others by their path; a host that ``accepts`` names says so on them. Like
+search engines do, they have in their box what was searched for, suggest as it is typed, and lead to
+further pages of results.
 """
 
 import hashlib
 import html
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +22,18 @@ from tests.waiting import PATIENCE
 
 HEADER = "shared-attributes"  # as `Noted` has it, however the browser writes it
 SEARCH = "/search"
+LAX = "unsafe-url"
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
 <link rel="icon" href="data:,">
-<form action="/search"><input name="q" aria-label="query"><button>Search</button></form>
+<form action="/search">
+<input name="q" aria-label="query" value="{query}"><button>Search</button></form>
+<p id="suggested"></p><a id="more" href="{more_results}">more results</a>
+<script>
+document.querySelector('input').addEventListener('input', async ({{ target }}) => {{
+  await fetch('/suggest?text=' + encodeURIComponent(target.value));
+  suggested.textContent = target.value;
+}});
+</script>
 <p><a id="link" href="/search?q={link}">a search</a> <a id="result" href="{result}">a result</a>
 <output>{title}</output>{more}
 """
@@ -66,11 +78,14 @@ class Noted(NamedTuple):
 class Recipient:
     """Serves until its `with` ends; ``accepts``: the attributes that hosts say they can use.
 
-    ``port``: where it listens.
+    ``leads``: where to a request is sent on, None for nowhere; ``referrer``: the policy by which
+    pages tell others where they are, the laxest at first; ``port``: where it listens.
     """
 
     def __init__(self) -> None:
         self.accepts: dict[str, str] = {}
+        self.leads: Callable[[Noted], str | None] = _to
+        self.referrer = LAX
         self._noted: list[Noted] = []
         self._came = threading.Condition()
         self._stack = ExitStack()
@@ -115,6 +130,11 @@ class Recipient:
         """Return what has come since it was last forgotten, oldest first."""
         with self._came:
             return [each for each in self._noted if each.path != "/favicon.ico"]
+
+    def reset(self) -> None:
+        """Serve as at first."""
+        self.accepts.clear()
+        self.leads, self.referrer = _to, LAX
 
     def forget(self) -> None:
         """Forget what came."""
@@ -172,12 +192,12 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         came = Noted(time.time(), self.command, host, self.path, headers)
         self.server.recipient.note(came)
-        given = parse_qs(urlsplit(self.path).query)
-        if "to" in given:
-            self._answer(302, b"", Location=given["to"][0])
+        if to := self.server.recipient.leads(came):
+            self._answer(302, b"", Location=to)
             return
         accepts = self.server.recipient.accepts.get(host)
         more = {"Accept-Shared-Attributes": accepts} if accepts and came.path == SEARCH else {}
+        more["Referrer-Policy"] = self.server.recipient.referrer
         self._answer(200, _page(came, self.server.recipient).encode(), **more)
 
     do_POST = do_GET  # noqa: N815 - names of http.server
@@ -194,24 +214,31 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
+def _to(came: Noted) -> str | None:
+    """Return the address that `to` names."""
+    return parse_qs(urlsplit(came.target).query).get("to", [None])[0]
+
+
 def _page(came: Noted, recipient: Recipient) -> str:
     """Return a page whose title says what was searched for, or where it is."""
     title = came.query if came.path == SEARCH else came.host + came.path
     return PAGE.format(
         title=html.escape(title),
+        query=html.escape(came.query if came.path == SEARCH else ""),
         link=quote(f"linked from {title}", safe=""),
         result=html.escape(recipient.url("result", "/page")),
+        more_results=html.escape(f"{came.target}&page=2"),
         more=_next(came),
     )
 
 
 def _next(came: Noted) -> str:
     """Return what makes a page go on to the next of so many searches, after a pause."""
-    name, _, number = came.query.rpartition(" ")
+    numbered = re.match(r"(.*?) (\d+)", came.query)
     given = parse_qs(urlsplit(came.target).query)
     left, pause = (int(given.get(each, ["0"])[0]) for each in ("left", "pause"))
-    if left <= 0:
+    if left <= 0 or numbered is None:
         return ""
-    query = quote(f"{name} {int(number) + 1}", safe="")
+    query = quote(f"{numbered[1]} {int(numbered[2]) + 1}", safe="")
     address = f"{SEARCH}?q={query}&left={left - 1}&pause={pause}"
     return NEXT.format(address=json.dumps(address), pause=pause)

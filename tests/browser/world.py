@@ -38,7 +38,7 @@ class World:
         """Have everything as it is at first: one empty tab, and one site that is listed."""
         self.daemon.reset()
         self.daemon.start()
-        self.recipient.accepts.clear()
+        self.recipient.reset()
         tabs = self.browser.tabs()
         for each in tabs[1:]:
             self.browser.switch(each)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from agent.model.attributes import Attribute
 from agent.model.file import read, shipped_models
-from agent.words.outcomes import BROWSER, BROWSER_STATES, REASONS, WHY_NOTHING
+from agent.words.outcomes import ADDED, BROWSER, BROWSER_STATES, REASONS, WHY_NOTHING
 from agent.words.titles import value_title
 from tests.house.tree import ROOT
 
@@ -25,6 +25,7 @@ def words() -> str:
     tables: dict[str, Mapping[str, object]] = {
         "STATES": states,
         "WHY_NOTHING": dict[str, object]((*WHY_NOTHING.items(), *BROWSER.items())),
+        "ADDED": ADDED,
         "REASONS": REASONS,
         "TITLES": {name: min(found) for name, found in titles.items() if len(found) == 1},
         "VALUES": {

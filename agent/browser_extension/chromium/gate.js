@@ -12,11 +12,10 @@ const PATIENCE = 2500; // longer than the background takes
 const { href } = location;
 const address = href.slice(href.search(/[?#]/) + 1);
 
-/** Have the background decide: true once the search may go on, false where it is none. */
+/** Have the background decide: where the search may go on, null where it is none. */
 async function decided() {
   const late = new Promise((_, refuse) => setTimeout(refuse, PATIENCE));
-  const told = chrome.runtime.sendMessage({ kind: "gate", address });
-  return (await Promise.race([told, late])) === true;
+  return Promise.race([chrome.runtime.sendMessage({ kind: "gate", address }), late]);
 }
 
 /** Let the search pass without a header, where the background does not answer. */
@@ -37,8 +36,9 @@ async function letPass() {
 }
 
 async function open() {
-  if ((await decided().catch(() => false)) || (await letPass())) {
-    location.replace(address);
+  const where = await decided().catch(() => null);
+  if (where || (await letPass())) {
+    location.replace(where || address);
   } else {
     document.title = "Reticent";
     document.documentElement.append(NO_SEARCH);

@@ -1,11 +1,12 @@
 /**
  * The rules that a Chromium follows: searches go by the gate, and what is decided goes on.
  *
- * All of them end with the session. A rule for a tab's next request lets the one address pass and
+ * Results of searches that something is added to are told their origin only. All rules end with
+ * the session. A rule for a tab's next request lets the one address pass and
  * sets the header; it is taken away when the request leaves, or fails.
  */
 
-import { HEADER } from "../lib/header.js";
+import { HEADER, ORIGIN, REFERRER, STRICTER } from "../lib/header.js";
 import { UNUSED } from "../lib/limits.js";
 import { escaped, expression, isSame } from "../lib/sites.js";
 
@@ -65,6 +66,18 @@ export function passRules({ tab, address, header, again }, id) {
   return rules;
 }
 
+/**
+ * The rule by which the pages that a site's searches lead to are told nothing of what was added.
+ * @param {import("../lib/sites.js").Site} site
+ * @param {number} id
+ */
+export function referrerRule(site, id) {
+  const responseHeaders = [{ header: REFERRER, operation: "set", value: ORIGIN }];
+  const excludedResponseHeaders = [{ header: REFERRER, values: STRICTER }];
+  const condition = { ...PAGE, ...EXACTLY, regexFilter: expression(site), excludedResponseHeaders };
+  return { id, priority: CARRY, action: { type: "modifyHeaders", responseHeaders }, condition };
+}
+
 export class Rules {
   #rules;
   #gate;
@@ -93,7 +106,11 @@ export class Rules {
   }
 
   async #lead(sites) {
-    const rules = sites.map((each, index) => gateRule(each, index + 1, this.#gate));
+    const adding = sites.filter(({ carry }) => carry !== "header");
+    const rules = [
+      ...sites.map((each, index) => gateRule(each, index + 1, this.#gate)),
+      ...adding.map((each, index) => referrerRule(each, sites.length + index + 1)),
+    ];
     const written = JSON.stringify(rules);
     if (written === this.#led) {
       return;

@@ -71,19 +71,17 @@
     }
     event.preventDefault();
     const late = new Promise((done) => setTimeout(done, PATIENCE));
-    await Promise.race([decided(address), late]);
+    const href = (await Promise.race([decided(address), late])) ?? address;
     // A link of the page's own: Firefox takes a location that is assigned here for ours.
-    Object.assign(document.createElement("a"), { href: address }).click();
+    Object.assign(document.createElement("a"), { href }).click();
   }
 
   const isSearch = (address) => known.searches.some((each) => each.test(address));
 
-  /** Have the background decide a search, once it is known to be one. */
+  /** Have the background decide a search, once it is known to be one, and say where it goes. */
   async function decided(address) {
     await told;
-    if (isSearch(address)) {
-      await tell({ kind: "form", address });
-    }
+    return isSearch(address) ? tell({ kind: "form", address }) : null;
   }
 
   function clicked(event) {

@@ -10,6 +10,7 @@ const SEALED =
   /^(?:https:\/\/|http:\/\/(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])[:/?])/;
 const HOLE = "{query}";
 const NAMED = /^[^?#]*\?(?:[^#]*&)?([^?&=#]+)=$/;
+const CARRIES = ["header", "words", "parameters"];
 const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
 
 /**
@@ -19,17 +20,18 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
  * @property {string} origin
  * @property {string} start all of the address until its parameters
  * @property {string[]} names of the parameter, as addresses and as forms write it
+ * @property {"header" | "words" | "parameters"} carry how facts reach it
  */
 
 /**
  * Take a search apart; null where a browser can do nothing with it.
- * @param {{recipient: string, search: string}} listed
+ * @param {{recipient: string, search: string, carry?: string}} listed
  * @returns {Site | null}
  */
-export function siteOf({ recipient, search }) {
+export function siteOf({ recipient, search, carry = "header" }) {
   const [before, after, ...more] = String(search).split(HOLE);
   const named = NAMED.exec(before);
-  if (!named || more.length > 0 || !/^(?:[&#]|$)/.test(after)) {
+  if (!named || more.length > 0 || !/^(?:[&#]|$)/.test(after) || !CARRIES.includes(carry)) {
     return null;
   }
   const url = parsed(`${before}x${after}`);
@@ -42,6 +44,7 @@ export function siteOf({ recipient, search }) {
     origin: url.origin,
     start: `${url.origin}${url.pathname}?`,
     names: spellings(named[1], url),
+    carry,
   });
   return queryOf(site, addressOf(site, "x")) === "x" ? site : null; // another q may stand before
 }
@@ -53,15 +56,28 @@ export function siteOf({ recipient, search }) {
  * @returns {string | null}
  */
 export function queryOf(site, address) {
+  const place = placeOf(site, address);
+  return place && new URLSearchParams(`q=${address.slice(...place)}`).get("q");
+}
+
+/**
+ * Where in an address the query stands; null where the address is not one of this site's searches.
+ * @param {Site} site
+ * @param {string} address as the browser writes it
+ * @returns {[number, number] | null} its first character, and the one behind it
+ */
+export function placeOf(site, address) {
   if (!address.startsWith(site.start)) {
     return null;
   }
-  const [parameters] = address.slice(site.start.length).split("#");
+  let from = site.start.length;
+  const [parameters] = address.slice(from).split("#");
   for (const each of parameters.split("&")) {
     const end = each.indexOf("=");
     if (end > 0 && end + 1 < each.length && site.names.includes(each.slice(0, end))) {
-      return new URLSearchParams(`q=${each.slice(end + 1)}`).get("q");
+      return [from + end + 1, from + each.length];
     }
+    from += each.length + 1;
   }
   return null;
 }
@@ -107,8 +123,12 @@ export function escaped(text) {
  * @returns {string} as the browser writes it
  */
 export function addressOf(site, query) {
-  const written = new URLSearchParams([["q", query]]).toString().slice("q=".length);
-  return new URL(site.search.replace(HOLE, () => written)).href;
+  return new URL(site.search.replace(HOLE, () => written(query))).href;
+}
+
+/** A text as forms write it in an address. @param {string} text @returns {string} */
+export function written(text) {
+  return new URLSearchParams([["q", text]]).toString().slice("q=".length);
 }
 
 /**

@@ -11,7 +11,10 @@ const NO_HOST = "This browser finds no Reticent: searches carry nothing";
 const GREY = "#5b6670";
 
 /**
- * @typedef {import("./daemon.js").Decided & {url: string}} Search
+ * @typedef {import("./additions.js").Additions} Additions
+ * @typedef {import("./daemon.js").Decided & Address} Search
+ * @typedef {{typed: string, url: string, additions: Additions, at: number}} Address `typed`: before
+ *   something was added, `url`: with that; `at`: when, in milliseconds since the epoch
  * @typedef {{recipient: string, search: Search | null, there: boolean}} Note `search`: null where
  *   the site has offered; `there`: whether the tab has been at its site since
  */
@@ -127,8 +130,10 @@ export class Tabs {
   }
 
   #isOther({ recipient, search }, address) {
-    const found = search && searchOf(this.#daemon.sites, address);
-    const same = !found || (found.site.recipient === recipient && found.query === search.query);
+    const { sites } = this.#daemon;
+    const found = search && searchOf(sites, address);
+    const queries = found && [search.query, searchOf(sites, search.url)?.query];
+    const same = !found || (found.site.recipient === recipient && queries.includes(found.query));
     return !same || !isOf(recipient, address);
   }
 

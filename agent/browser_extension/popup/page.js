@@ -1,6 +1,6 @@
 /** What the popup shows: plain values, each of which the page shows as text. */
 
-import { REASONS, STATES, TITLES, VALUES, VALUES_OF, WHY_NOTHING } from "./words.js";
+import { ADDED, REASONS, STATES, TITLES, VALUES, VALUES_OF, WHY_NOTHING } from "./words.js";
 
 /**
  * @typedef {{name: string, value: string, why: string}} Row by titles, not by codes
@@ -10,6 +10,7 @@ import { REASONS, STATES, TITLES, VALUES, VALUES_OF, WHY_NOTHING } from "./words
  * @property {{recipient: string, query: string, readAs: string, headline: string} | null} search
  * @property {Row[]} sent those that help most first, as in `unspecified`
  * @property {Row[]} unspecified chosen, and you prefer not to say: leaving them out says so
+ * @property {{text: string, undo: boolean} | null} added to the address, and whether it can go
  * @property {string[]} facts
  * @property {string[]} figures in bits, on demand
  */
@@ -41,6 +42,7 @@ export function page({ search, state, fault, stale, offered, refused }) {
     search: search && { ...search, readAs: readAs(answer?.summary), headline: headline(search) },
     sent: rows(Object.entries(answer?.attributes ?? {})),
     unspecified: rows((answer?.unspecified ?? []).map((name) => [name, "unspecified"])),
+    added: addedOf(search),
     facts: factsOf(answer?.summary),
     figures: [...because.values()].flatMap(figuresOf),
   };
@@ -101,6 +103,21 @@ function headline({ recipient, answer, fault }) {
   }
   const code = answer?.code ?? fault?.code ?? "";
   return `Sent nothing: ${Object.hasOwn(WHY_NOTHING, code) ? WHY_NOTHING[code] : "internal error"}.`;
+}
+
+/** What stands in the search beside what was typed; null where its site gets a header, or nothing. */
+function addedOf(search) {
+  const { words = "", parameters = {} } = search?.answer ?? {};
+  const { additions, recipient } = search ?? {};
+  if (!additions || !(words || Object.keys(parameters).length > 0)) {
+    return null;
+  }
+  if (additions.words) {
+    return { text: `${ADDED.words} ${recipient}: ${additions.words}`, undo: true };
+  }
+  const pairs = additions.parameters.map((each) => each.join("=")).join(", ");
+  const text = pairs ? `${ADDED.parameters} ${recipient}: ${pairs}` : ADDED.nothing;
+  return { text, undo: pairs !== "" };
 }
 
 /** What the query was read as, how surely where there is a doubt; nothing if none was decided. */

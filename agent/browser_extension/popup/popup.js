@@ -5,7 +5,7 @@ import { page } from "./page.js";
 const element = (id) => document.getElementById(id);
 
 /** Show what there is to say, and hide what has nothing to say. */
-function show({ state, word, search, sent, unspecified, facts, figures }) {
+function show({ state, word, search, sent, unspecified, added, facts, figures }) {
   element("state").hidden = !state;
   element("state-text").textContent = state?.text;
   element("state-hint").textContent = state?.hint;
@@ -22,6 +22,9 @@ function show({ state, word, search, sent, unspecified, facts, figures }) {
   element("read-as").hidden = !search?.readAs;
   element("headline").textContent = search?.headline;
   element("sent").replaceChildren(...sent.map(item));
+  element("added").hidden = !added;
+  element("added").textContent = added?.text;
+  element("without").hidden = !added?.undo;
   element("unspecified").replaceChildren(...unspecified.map(item));
   element("left-out").hidden = unspecified.length === 0;
   element("facts").replaceChildren(...facts.map((each) => made("li", "", each)));
@@ -42,6 +45,13 @@ function item({ name, value, why }) {
   pair.append(made("span", "name", name), made("span", "value", value));
   one.append(pair, ...(why ? [made("div", "why", why)] : []));
   return one;
+}
+
+/** Lead the tab to its search without what was added, this once. */
+async function without() {
+  const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
+  await chrome.runtime.sendMessage({ kind: "without", tab: tab?.id });
+  close();
 }
 
 async function refuse(recipient) {
@@ -68,5 +78,6 @@ async function open() {
 }
 
 if (window.top === window) {
+  element("without").onclick = without;
   open();
 }

@@ -42,8 +42,15 @@ export const WHY_NOTHING = {
   "no host": "this browser could not find Reticent",
   "too slow": "Reticent took too long, and may count it as shared",
   "too large": "the search is too long",
+  "repeated": "repeated in this tab, so it went as you typed it",
   "unseen": "a page searched where you could not see it",
   "withheld": "the browser dropped it, though Reticent counts it as shared"
+};
+
+export const ADDED = {
+  "words": "Added to your search on",
+  "parameters": "Added to the address on",
+  "nothing": "Nothing was added: your search has it already."
 };
 
 export const REASONS = {

@@ -10,8 +10,8 @@ export function module(path) {
 }
 
 /** The site of a host, whose searches are at /search with q. @param {string} recipient */
-export function site(recipient) {
-  return siteOf({ recipient, search: `https://${recipient}/search?q={query}` });
+export function site(recipient, carry = "header") {
+  return siteOf({ recipient, search: `https://${recipient}/search?q={query}`, carry });
 }
 
 /** The address of a search. @param {string} recipient @param {string} query */

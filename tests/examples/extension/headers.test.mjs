@@ -7,7 +7,7 @@ import { module, search, site } from "./at.mjs";
 
 const { Held } = await module("firefox/headers.js");
 const { searchOf } = await module("lib/sites.js");
-const SITES = [site("a.example")];
+const SITES = [site("a.example"), site("w.example", "words")];
 const PAGE = { requestId: "1", tabId: 3, frameId: 0, method: "GET", type: "main_frame" };
 const OTHERS = [{ name: "Accept", value: "*/*" }];
 const FORGED = [...OTHERS, { name: "shared-attributes", value: "forged" }];
@@ -18,9 +18,9 @@ function searching(header = "own") {
   return {
     asked,
     found: async (address) => searchOf(SITES, address),
-    headerFor: async (tab, address) => {
+    leaves: async (tab, address) => {
       asked.push([tab, address]);
-      return header;
+      return { address: header && `${address}+${header}`, header };
     },
   };
 }
@@ -73,3 +73,37 @@ test("a request that is over is forgotten", async () => {
   held.over({ requestId: "1" });
   assert.equal(await held.headers(request({ url: "https://b.example/" })), undefined);
 });
+
+const ADDING = search("w.example", "x");
+
+test("a search is led to its address with what is added, and carries no header", async () => {
+  const decides = searching();
+  const held = new Held(decides);
+  assert.deepEqual(await held.address(request({ url: ADDING })), { redirectUrl: `${ADDING}+own` });
+  assert.deepEqual(decides.asked, [[3, ADDING]]);
+  assert.equal(await held.headers(request({ url: ADDING, requestHeaders: FORGED })), undefined);
+  assert.equal(await held.address(request()), undefined);
+  assert.equal(decides.asked.length, 1);
+});
+
+test("a search that nothing is added to stays where it is", async () => {
+  const leaves = async (_, address) => ({ address, header: "" });
+  const held = new Held({ ...searching(), leaves });
+  assert.equal(await held.address(request({ url: ADDING })), undefined);
+});
+
+const policies = (...values) => values.map((value) => ({ name: "Referrer-Policy", value }));
+
+for (const [name, url, given, wanted] of [
+  ["a laxer policy", ADDING, policies("unsafe-url"), ["origin"]],
+  ["none", ADDING, [], ["origin"]],
+  ["a stricter one", ADDING, policies("no-referrer"), null],
+  ["a site that gets a header", search("a.example", "x"), policies("unsafe-url"), null],
+]) {
+  test(`a page of results leads on with its origin alone: ${name}`, async () => {
+    const responseHeaders = [...OTHERS, ...given];
+    const said = await new Held(searching()).response({ ...request({ url }), responseHeaders });
+    const policy = said?.responseHeaders.filter((each) => !OTHERS.includes(each));
+    assert.deepEqual(policy?.map(({ value }) => value) ?? null, wanted);
+  });
+}

@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from agent.wire.decide import Answer, AttributeOutcome, Code, ReadAs, Summary
-from agent.words.outcomes import REASONS
+from agent.words.outcomes import ADDED, REASONS
 from tests.examples.extension.modules import Modules
 
 BECAUSE = [
@@ -149,6 +149,7 @@ def test_without_a_search(modules: Modules) -> None:
         "search": None,
         "sent": [],
         "unspecified": [],
+        "added": None,
         "facts": [],
         "figures": [],
     }
@@ -174,3 +175,32 @@ def test_bits_are_short_and_near(modules: Modules, number: float) -> None:
     figure, unit = modules("popup/page.js", "bits", number).split(" ")
     assert float(figure) == pytest.approx(number, rel=0.005)
     assert unit == ("bit" if float(figure) == 1 else "bits")
+
+
+NONE: dict[str, object] = {"words": "", "parameters": []}
+
+
+@pytest.mark.parametrize(
+    ("answer", "additions", "text"),
+    [
+        ({"words": "python"}, {**NONE, "words": "python"}, f"{ADDED['words']} a.example: python"),
+        (
+            {"parameters": {"kl": "de-de", "hl": "de"}},
+            {**NONE, "parameters": [["kl", "de-de"], ["hl", "de"]]},
+            f"{ADDED['parameters']} a.example: kl=de-de, hl=de",
+        ),
+        ({"words": "python"}, NONE, ADDED["nothing"]),
+        ({"header": "int_python"}, NONE, None),
+        ({}, NONE, None),
+    ],
+)
+def test_what_was_added_to_a_search(
+    modules: Modules, answer: dict[str, object], additions: dict[str, object], text: str | None
+) -> None:
+    """It is named with the site, and can be taken away where it was added."""
+    search = {"recipient": "a.example", "query": "git", "answer": {"code": "answered", **answer}}
+    shown = modules(
+        "popup/page.js", "page", {**NOTHING, "search": {**search, "additions": additions}}
+    )
+    undo = additions != NONE
+    assert shown["added"] == (None if text is None else {"text": text, "undo": undo})
