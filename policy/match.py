@@ -191,13 +191,11 @@ class Search:
         if found is None or text.count(SLOT) != 1:
             raise _unfit(f"it is not a web address with {SLOT} once, after the ?")
         scheme, authority, path, rest = found.groups(default="/")
-        host, port = _host_and_port(authority)
+        host, origin = _origin(scheme, authority)
         if not _PATH.fullmatch(path) or _DOTS.search(path):
             raise _unfit("browsers write its path in another way")
         _check_parameters(rest.split("&"))
-        place = f"[{host}]" if ":" in host else host
-        place += "" if port in (None, _USUAL_PORTS[scheme]) else f":{port}"
-        written = f"{scheme}://{place}{path}?{rest}"
+        written = f"{origin}{path}?{rest}"
         if len(written) > LONGEST:  # punycode is longer
             raise _unfit(TOO_LONG)
         return cls(host, written)
@@ -239,8 +237,29 @@ def searches(book: Rulebook, today: date) -> Iterator[Search]:
             yield search
 
 
-def _host_and_port(authority: str) -> tuple[str, int | None]:
-    """Return the canonical host, and the port if there is one."""
+def assistants(book: Rulebook, today: date) -> Iterator[tuple[str, str]]:
+    """Yield the host and the origin of each assistant of a policy, of those that get anything.
+
+    The origin as browsers write it: scheme, host, and a port that is not the usual one.
+    """
+    for rule in book.policy.rules:
+        text = rule.settings.get("address")
+        if not isinstance(text, str) or rule.is_over(today):
+            continue
+        scheme, _, authority = text.rstrip("/").partition("://")
+        try:
+            host, origin = _origin(scheme, authority)
+        except UsageError:  # a port that is none: browsers go nowhere
+            continue
+        settings = book.match(host, "", today).settings
+        if settings["address"].value != text or book.refusing(host, today) is not None:
+            continue
+        if "assistant" in settings and settings["assistant"].value is True:
+            yield host, origin
+
+
+def _origin(scheme: str, authority: str) -> tuple[str, str]:
+    """Return the canonical host, and the origin as browsers write it."""
     if "@" in authority:
         raise _unfit("it has a user")
     found = _AUTHORITY.fullmatch(authority)
@@ -249,7 +268,10 @@ def _host_and_port(authority: str) -> tuple[str, int | None]:
     port = None if found[2] is None else int(found[2])
     if port is not None and not 0 < port <= HIGHEST_PORT:
         raise _unfit(f"{port} is not a port")
-    return host_of(found[1]), port
+    host = host_of(found[1])
+    place = f"[{host}]" if ":" in host else host
+    place += "" if port in (None, _USUAL_PORTS[scheme]) else f":{port}"
+    return host, f"{scheme}://{place}"
 
 
 def _check_parameters(parts: Sequence[str]) -> None:

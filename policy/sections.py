@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import partial
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ LONGEST, CUT = 60, "..."  # characters of a value in a sentence
 LARGE = 1e9
 PER_CENT = 100
 HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
+PLACES = {"search", "address"}  # settings that are addresses of the recipients of their rule
 CONDITIONS = ("recipient", "attribute", "query", "name", "expires")
 TOP = "a table goes on until the next [header]: move it to the top of the file"
 
@@ -180,7 +181,7 @@ def _way_out(of: Setting, given: object) -> str:
     of_share = of.kind in (Share, Risk) and not isinstance(given, bool)
     if of_share and isinstance(given, float | int) and 1 <= given <= PER_CENT:
         return f"for {given:g} % write {given / PER_CENT:g}"
-    return f"write {of.key} = {of.demand}" if of.key == "search" else f"{of.key} is {of.demand}"
+    return f"write {of.key} = {of.demand}" if of.key in PLACES else f"{of.key} is {of.demand}"
 
 
 def _texts(given: object) -> list[str]:
@@ -194,12 +195,23 @@ def _texts(given: object) -> list[str]:
     raise UsageError(what, 'write "one" or ["one", "another"], or leave it out')
 
 
-def _check_search(recipients: Sequence[HostPattern], search: str) -> None:
-    """Raise UsageError for an address that does not belong to the recipients of its rule."""
-    host = host_of(search.replace("{query}", "q"))
-    if not any(pattern.matches(host) for pattern in recipients):
-        hint = f"write recipient = {host!r}, or another address"
-        raise UsageError(f"{host} is not a recipient of this rule", hint)
+def _note_places(reader: Reader, path: Path, rule: Rule, given: Mapping[str, Any]) -> None:
+    """Note an address that is not of the recipients of its rule, and an assistant without one."""
+
+    def check(address: str) -> None:
+        host = host_of(address.replace("{query}", "q"))
+        if not any(pattern.matches(host) for pattern in rule.recipients):
+            hint = f"write recipient = {host!r}, or another address"
+            raise UsageError(f"{host} is not a recipient of this rule", hint)
+
+    for key in PLACES & rule.settings.keys():
+        reader.attempt((*path, key), check, rule.settings[key])
+    if rule.settings.get("assistant") is True and "address" not in given:
+        hint = "write the address beside it, such as address = 'https://chat.example/'"
+        reader.add((*path, "assistant"), "nothing says where the assistant is", hint)
+    if "address" in given and "assistant" not in given:
+        hint = "write assistant = true beside it"
+        reader.add((*path, "address"), "nothing says what is there", hint)
 
 
 def check_carry(reader: Reader, rule: Rule) -> None:
@@ -295,9 +307,7 @@ def _rules(reader: Reader, path: Path, given: object) -> list[Rule]:
         names.add(name)
         rules.append(reader.rule(place, name or "", values))
         check_carry(reader, rules[-1])
-        if values.get("search"):
-            check = partial(_check_search, rules[-1].recipients)
-            reader.attempt((*place, "search"), check, values["search"])
+        _note_places(reader, place, rules[-1], entry)
     return rules
 
 

@@ -21,9 +21,9 @@ Carry = Literal["header", "words", "parameters"]
 Value = str | int | float | bool
 
 LONGEST_MINUTES = 480  # that a vault stays open after the last command, whatever the policy says
-SEALED = (  # how an address begins that nobody reads on its way: https, or this machine
-    r"(https://|http://(([a-z0-9-]+[.])*localhost|127([.][0-9]{1,3}){3}|\[::1\])[:/?])"
-)
+MACHINE = r"(([a-z0-9-]+[.])*localhost|127([.][0-9]{1,3}){3}|\[::1\])"
+# How an address begins that nobody reads on its way: https, or this machine.
+SEALED = rf"(https://|http://{MACHINE}[:/?])"
 # Each description completes "is not", in the error for a value outside the range.
 FromZero = Annotated[float, Meta(ge=0, le=float_info.max, description="a number from 0")]
 Whole = Annotated[int, Meta(ge=0, le=10**9, description="a whole number from 0")]
@@ -45,6 +45,14 @@ Address = Annotated[
         max_length=2000,
         description="an https address with {query} in it,"
         " such as 'https://search.example/find?q={query}'",
+    ),
+]
+Home = Annotated[
+    str,
+    Meta(
+        pattern=rf"^(https://[^\s/?#@{{}}]+|http://{MACHINE}(:[0-9]+)?)/?\Z",
+        max_length=300,
+        description="the https address of a whole site, such as 'https://chat.example/'",
     ),
 ]
 Program = Annotated[
@@ -123,6 +131,8 @@ SETTINGS = _by_key(
     ("model", Name, "request", None, None, "Which model decides."),
     ("search", Address, "recipient", None, None, "Where browsers find a search."),
     ("carry", Carry, "recipient", None, "header", "How a search carries facts."),
+    ("assistant", Switch, "recipient", SMALLER, None, "Whether the popup works in its chat box."),
+    ("address", Home, "recipient", None, None, "Where browsers find an assistant."),
 )
 DEFAULTS: Mapping[str, Value] = MappingProxyType(
     {key: each.default for key, each in SETTINGS.items() if each.default is not None}

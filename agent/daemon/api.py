@@ -22,11 +22,12 @@ from agent.daemon.agent import (
     secret_from_keyring,
     status_of,
 )
-from agent.daemon.consent.pending import own_search
+from agent.daemon.consent_api import names_in, offered, refusal
+from agent.daemon.drafts import Drafts
 from agent.daemon.handle import handle
 from agent.daemon.ledger_api import change, correct, entries, forget, holding, opened, requested
 from agent.daemon.ledger_api import recipients as known_recipients
-from agent.daemon.policy_api import attributes, calibration, edited, place_of, ruled
+from agent.daemon.policy_api import attributes, calibration, edited, ruled
 from agent.daemon.prompts import Prompts
 from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
@@ -37,11 +38,22 @@ from agent.vault.vault import accounts_of
 from agent.wire import policy as wire
 from agent.wire import records
 from agent.wire.base import Done
-from agent.wire.decide import Allow, Allowed, Answer, Ask, Clicked, Explained, Offer, Refuse
+from agent.wire.decide import (
+    Allow,
+    Allowed,
+    Answer,
+    Ask,
+    Clicked,
+    Draft,
+    Explained,
+    Offer,
+    Refuse,
+    Tell,
+    Told,
+)
 from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
-from policy.hosts import ANYBODY, host_of, site_of
-from policy.toml_scan import lines_of
+from policy.hosts import ANYBODY
 
 T = TypeVar("T")
 
@@ -60,16 +72,20 @@ class Calls:
         ``clock``: the time where the user lives; none before the ledger's latest is taken for now.
         """
         self.agent = agent
-        self._wall = clock
-        self._clock = partial(agent.time, clock)
+        self._wall, self._clock = clock, partial(agent.time, clock)
         self._opening = opening
-        self._one_at_a_time = asyncio.Lock()
-        self._one_apart = asyncio.Lock()
+        self._one_at_a_time, self._one_apart = asyncio.Lock(), asyncio.Lock()
         self._models: list[ModelStatus] | None = None
         self.prompts = Prompts(
             agent, self.unlock, lambda word, number: self.verdict(word, id=number), os.environ
         )
-        agent.locking = self.prompts.locked
+        self._drafts = Drafts(agent, self._carried_nothing)
+
+        def locking() -> None:
+            self._drafts.clear()
+            self.prompts.locked()
+
+        agent.locking = locking
 
     def _now(self) -> datetime:
         """Return the time, and have the policy in force as the file is now."""
@@ -133,12 +149,29 @@ class Calls:
             self.prompts.after(body, answer, by, now)
         return replace(answer, stale_rules=self.agent.rules.stale)
 
-    def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> None:
+    def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> int | None:
         """Remember and report it; while the vault is locked nothing of a query is kept."""
         vault = self.agent.vault
-        if vault is not None:
-            number = self.agent.silent_requests.silent(body, answer, vault.ledger.count, now)
-            self.agent.bus.publish("nothing", number)
+        if vault is None:
+            return None
+        number = self.agent.silent_requests.silent(body, answer, vault.ledger.count, now)
+        self.agent.bus.publish("nothing", number)
+        return number
+
+    def draft(self, body: Ask) -> Draft:
+        """Return what a line in an assistant's chat box may say; nothing is recorded as sent."""
+        now = self._now()
+        return replace(self._drafts.draft(body, now), stale_rules=self.agent.rules.stale)
+
+    def tell(self, body: Tell) -> Told:
+        """Record what the user tells of a draft; VaultError where it cannot be: nothing is told."""
+        try:
+            found = self._drafts.tell(body, self._now())
+        except VaultError as error:
+            self.agent.trouble = error
+            raise
+        self.agent.trouble = None
+        return found
 
     def explain(self, body: Ask) -> Explained:
         """Return what would be decided."""
@@ -248,6 +281,7 @@ class Calls:
             locked=agent.vault is None,
             clicks=agent.settings.clicks,
             sites=agent.consent.sites(now),
+            assistants=agent.consent.assistants(now),
             stale_rules=agent.rules.stale,
         )
 
@@ -363,21 +397,8 @@ class Calls:
         return Done()
 
     def offer(self, body: Offer) -> Done:
-        """Queue what a recipient says it can use, of what the models have; done if it waits.
-
-        UsageError if the recipient is not a host, or the search is not its own.
-        """
-        now, agent = self._clock(), self.agent
-        host, known = host_of(body.recipient), self._known(now)
-        search = None if body.search is None else own_search(body.search, host)
-        names = [name for name in body.names if name in known]
-        if not names:
-            return Done(done=False)
-        site, pool = site_of(host), agent.rules.active.pool_of(host)
-        review = agent.consent.offer(site, pool, names, now, search)
-        if review is not None:
-            self.agent.bus.publish("offer", review.id)
-        return Done(done=agent.consent.waiting_offer(site, now) is not None)
+        """Queue what a recipient says it can use, of what the models have; done if it waits."""
+        return offered(body, self._clock(), self.agent)
 
     def refuse(self, body: Refuse) -> Done:
         """Write into the policy that a recipient gets nothing more."""
@@ -394,12 +415,7 @@ class Calls:
         done = self.agent.consent.allow(body.recipient).changed
         self.agent.consent.commit(values_only=True)
         self._renew()
-        rule = self.agent.consent.refused_by(body.recipient, self._clock())
-        if rule is None:
-            return Allowed(done=done)
-        policy = self.agent.rules.policy
-        lines = {} if policy is None else lines_of(policy.text)
-        return Allowed(done=done, rule=rule.name, line=place_of(lines, rule, ("nothing",)))
+        return replace(refusal(body.recipient, self._clock(), self.agent), done=done)
 
     def override(self, body: wire.Override) -> wire.Ruled:
         """Apply the user's decision on attributes; UsageError for one that no model has.
@@ -407,8 +423,7 @@ class Calls:
         LockedError while locked.
         """
         opened(self.agent)
-        now = self._now()
-        known = self._known(now)
+        now, known = self._now(), names_in(self.agent, self._clock())
         for name in body.names:
             if name not in known:
                 raise UsageError.unknown("attribute", name, known)
@@ -425,11 +440,6 @@ class Calls:
         what = self.agent.consent.undo(self._clock())
         self._renew("review")
         return wire.Undone(what=what)
-
-    def _known(self, now: datetime) -> frozenset[str]:
-        """Return the names of the attributes of all models that may be used."""
-        usable = self.agent.usable_models(now)
-        return frozenset(attribute.name for model in usable for attribute in model.attributes)
 
 
 def absolute(place: Place) -> Path:

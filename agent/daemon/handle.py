@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from msgspec import structs
 
@@ -21,6 +22,15 @@ from agent.wire.decide import Answer, Ask, AttributeOutcome, Summary
 from agent.words.decisions import headline
 
 
+class Considered(NamedTuple):
+    """A decision with its context, the values that it discloses, and the people left by them."""
+
+    context: RuledContext
+    decision: Decision
+    values: Mapping[str, str]
+    left: int
+
+
 def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answer:
     """Answer one request, and record what the answer carries before it leaves.
 
@@ -30,57 +40,77 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     and the ledger does not say that it was. Source: DESIGN.md 2.6, 3.
     """
     try:
-        context = context_of(ask, now, agent)  # policy, consent, vault: terms and knowledge
-        model, ruling = context.model, context.ruling
-        if agent.rates.is_full(by, now):
-            return Answer(code="too many")
-        most = int(ruling.settings["page_requests_per_minute"].value)
-        if by in CAPPED and agent.rates.is_capped(by, ruling.pool, most, now):
-            return Answer(code=CAPPED[by])
-        named = (each.name for each in model.attributes[model.persons :])
-        sourced = [name for name in named if name in (context.terms.available or ())]
-        fresh = agent.sources.values(sourced, ask, now)  # sources: the clock, the history
-        decision = decided(with_own(context), brief=True)  # pure
+        found = considered(ask, now, agent, by)
     except UndecidedError as error:
         return Answer(code=error.code)
-    persons, travel = person_codes(model), members(model)
-    if decision.disclosed:
-        # By the largest values there are: by the user's own, an error would say how long they are.
-        values = {name: travel.largest[name] for name in decision.disclosed}
-        people = round(model.people)
-        largest = _entry(decision, values, people, context, now)
-        means = tuple(travel.means[name] for name in largest.persons)
-        context.vault.ledger.check(structs.replace(largest, means=means))
-    # consent: the answer leaves without it
-    review = agent.consent.note(decision, ruling, ask, now, model.id)
-    agent.sources.noted(ask, now)
-    if review is not None:
-        agent.bus.publish("review", review.id)
-    own = [name for name in decision.disclosed if name in persons]
-    revealed = {**fresh, **context.vault.profile.reveal(own, model)}  # vault: the first plaintext
-    values = {name: revealed[name] for name in decision.disclosed}
-    codes = {name: persons[name][values[name]] for name in own}
-    before = context.knowledge if context.terms.memory == "remembers" else Knowledge()
-    left = people_left(before.with_facts(codes), model)
-    sent = sent_as(context.ruling.carry, values, ask.query, model)
-    summary = _summary(decision, context, left)
-    number = None
-    if values:  # vault: recorded before the answer leaves
-        number = context.vault.ledger.append(_entry(decision, values, left, context, now))
-        agent.rates.record(by, now)
-    agent.consent.answered(decision, ruling)  # last, since nothing can fail any more
-    agent.rules.usage.note(ruling, now)
+    context, decision, values, left = found
+    sent = sent_as(context.ruling.carry, values, ask.query, context.model)
+    summary = summarised(decision, context, left)
     return made(
         Answer,
         sent,
         code=code_of(decision),
         unspecified=[name for name in values if name not in sent.attributes],
-        id=number,
+        id=record(found, ask, now, agent, by),
         summary=summary,
     )
 
 
-def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:
+def considered(ask: Ask, now: datetime, agent: Agent, by: Asker) -> Considered:
+    """Decide a request, queue what waits for the user, and read the values; nothing is recorded.
+
+    UndecidedError where nothing can be decided, and else as `handle`.
+    """
+    context = context_of(ask, now, agent)  # policy, consent, vault: terms and knowledge
+    model, ruling = context.model, context.ruling
+    if agent.rates.is_full(by, now):
+        raise UndecidedError("too many")
+    most = int(ruling.settings["page_requests_per_minute"].value)
+    if by in CAPPED and agent.rates.is_capped(by, ruling.pool, most, now):
+        raise UndecidedError(CAPPED[by])
+    named = (each.name for each in model.attributes[model.persons :])
+    sourced = [name for name in named if name in (context.terms.available or ())]
+    fresh = agent.sources.values(sourced, ask, now)  # sources: the clock, the history
+    decision = decided(with_own(context), brief=True)  # pure
+    persons, travel = person_codes(model), members(model)
+    if decision.disclosed:
+        # By the largest values there are: by the user's own, an error would say how long they are.
+        values = {name: travel.largest[name] for name in decision.disclosed}
+        people = round(model.people)
+        largest = _entry(Considered(context, decision, values, people), now)
+        means = tuple(travel.means[name] for name in largest.persons)
+        context.vault.ledger.check(structs.replace(largest, means=means))
+    # consent: the answer leaves without it
+    review = agent.consent.note(decision, ruling, ask, now, model.id)
+    if review is not None:
+        agent.bus.publish("review", review.id)
+    own = [name for name in decision.disclosed if name in persons]
+    revealed = {**fresh, **context.vault.profile.reveal(own, model)}  # vault: the first plaintext
+    values = {name: revealed[name] for name in decision.disclosed}
+    return Considered(context, decision, values, left_by(values, context))
+
+
+def left_by(values: Mapping[str, str], context: RuledContext) -> int:
+    """Return how many people agree with what the pool holds once it has these values too."""
+    persons = person_codes(context.model)
+    codes = {name: persons[name][value] for name, value in values.items() if name in persons}
+    before = context.knowledge if context.terms.memory == "remembers" else Knowledge()
+    return people_left(before.with_facts(codes), context.model)
+
+
+def record(found: Considered, ask: Ask, now: datetime, agent: Agent, by: Asker) -> int | None:
+    """Record what leaves before it does; return its number in the ledger, None for nothing."""
+    context, number = found.context, None
+    agent.sources.noted(ask, now)
+    if found.values:  # vault: recorded before the answer leaves
+        number = context.vault.ledger.append(_entry(found, now))
+        agent.rates.record(by, now)
+    agent.consent.answered(found.decision, context.ruling)  # last, since nothing can fail any more
+    agent.rules.usage.note(context.ruling, now)
+    return number
+
+
+def summarised(decision: Decision, context: RuledContext, left: float) -> Summary:
     """Return the figures of an answer; ``left``: the people who agree with all the pool holds."""
     found = {each.name: each for each in decision.candidates}
     wording = structs.replace(worded(decision, context.model, brief=True), people_left=left)
@@ -100,10 +130,9 @@ def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:
     )
 
 
-def _entry(
-    decision: Decision, values: Mapping[str, str], left: int, context: RuledContext, now: datetime
-) -> Disclosure:
+def _entry(found: Considered, now: datetime) -> Disclosure:
     """Return the entry of the ledger that says what leaves."""
+    context, decision, values, left = found
     asked, own = context.request.asked, person_codes(context.model)
     reading, queries = decision.reading, context.model.queries
     persons = tuple(name for name in values if name in own)

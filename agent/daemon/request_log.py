@@ -13,7 +13,9 @@ from policy.match import Ruling
 from policy.precedence import Verdicts
 from policy.rules import Rule
 
-Asker = Literal["command", "user", "page", "program", "assistant"]  # who asks, as the door says
+Asker = Literal[
+    "command", "user", "page", "program", "assistant", "draft"
+]  # who asks, as the door says
 MINUTE = timedelta(minutes=1)
 RECORDED: Mapping[Asker, int] = MappingProxyType(
     {"user": 120, "page": 600, "program": 600, "assistant": 600}
@@ -22,7 +24,7 @@ RECORDED: Mapping[Asker, int] = MappingProxyType(
 SHARES: Mapping[Asker, Asker] = MappingProxyType({"page": "program", "assistant": "program"})
 # Whose requests are so many a minute for each recipient, and the answer to one more.
 CAPPED: Mapping[Asker, Code] = MappingProxyType(
-    {"page": "too many from pages", "assistant": "too many"}
+    {"page": "too many from pages", "assistant": "too many", "draft": "too many"}
 )
 MOST_POOLS = (
     1000  # that are counted for these, each for one asker; the one that was counted first goes
@@ -137,6 +139,12 @@ class SilentRequests:
             self._waiting[entry] = waiting
             if len(self._waiting) > MOST_SILENT:
                 del self._waiting[next(iter(self._waiting))]
+
+    def replaced(self, number: int | None, entry: int, answer: Answer) -> None:
+        """Forget a request that the ledger has by now, in this entry."""
+        kept = [each for each in self._silent if each.number != number]
+        self._silent, self._size = deque(kept), sum(each.size for each in kept)
+        self.recorded(entry, answer)
 
     def waiting(self, entry: int) -> int:
         """Return how many attributes waited at an entry, 0 where that is not known any more."""

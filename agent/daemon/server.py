@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 EXTENSIONS = ("chrome-extension://", "moz-extension://")
 RELAY = "relay"
+BY_HAND = {"draft", "tell"}  # calls for the user's own hand in the popup
 INSIDE = {
     route.path.removeprefix("/v1/"): route
     for route in ROUTES
@@ -266,8 +267,8 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
         sent = None if decoder is None else message_of(body, decoder)
         name, message = _opened(request, route, sent)
         origins = request.headers.getall("Origin", [])
-        if message is not None:
-            check_page(origins, message)
+        if message is not None:  # no page drafts, be it its own site's
+            check_page(origins, None if name in BY_HAND else message)
         pages, parameters = sites_of(origins), parameters_of(request, route)
         if name == DECIDE:
             parameters["by"] = _asker(request, door, pages, sent)
@@ -289,7 +290,7 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
             daemon.autolock.used()
         if pages and isinstance(found, Locked):  # all would tell a page which sites the user trusts
             own = [each for each in found.sites if pages == {site_of(host_of(each.recipient))}]
-            found = replace(found, sites=own)
+            found = replace(found, sites=own, assistants=[])
         return reply(Done() if found is None else found)  # an empty list is an answer
 
     return handler

@@ -1,8 +1,8 @@
 """What all messages have in common: strict JSON, and limits on what one may hold.
 
 Every object refuses unknown keys. Times are RFC 3339 with a zone. Values of the profile stand
-in `Answer`, `Entry`, `Held`, `Profile` and `ProfileChange` alone, and in the `RelayAnswer` that
-has an `Answer` in it; their `repr` masks them.
+in `Answer`, `Draft`, `Told`, `Entry`, `Held`, `Profile` and `ProfileChange` alone, and in the
+`RelayAnswer` that has one in it; their `repr` masks them.
 """
 
 from typing import Annotated, Any, TypeVar

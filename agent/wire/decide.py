@@ -21,6 +21,7 @@ Code = Literal[
     "not https",  # the recipient is an address that the network reads
     "too many",  # in the last minute: more than the query door, or an assistant, may
     "too many from pages",  # more than the policy lets pages lead to
+    "drafted",  # of a request in the list: shown to the user for a chat box, and not sent
 ]
 UNDECIDED: frozenset[Code] = frozenset(
     {
@@ -126,6 +127,62 @@ class Answer(Message, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"Answer(code={self.code!r}, attributes={masked(self.attributes)})"
+
+
+class DraftedFact(Message, frozen=True, kw_only=True):
+    """A fact that may leave: an attribute, its value in words, and its phrase in the line."""
+
+    name: str
+    title: str
+    value: str
+    phrase: str
+
+    def __repr__(self) -> str:
+        return f"DraftedFact(name={self.name!r})"
+
+
+class Draft(Message, frozen=True, kw_only=True):
+    """What a line in a chat box may say; nothing of it is recorded, nor counts as sent.
+
+    ``id``: by which `Tell` names it once within ten minutes, empty where there is nothing to tell;
+    ``facts``: in the order chosen, and ``line``: of them all; ``waiting``: titles of what waits for
+    the user's word; ``headline``: why there are no facts, where there are none; ``people``: how
+    many are expected to look like the user still once all of it is told; ``read_as``: as in
+    `Summary`; ``stale_rules``: as in `Answer`.
+    """
+
+    code: Code
+    id: str = ""
+    facts: list[DraftedFact] = field(default_factory=list)
+    line: str = ""
+    waiting: list[str] = field(default_factory=list)
+    headline: str = ""
+    people: str = ""
+    read_as: ReadAs | None = None
+    stale_rules: bool = False
+
+    def __repr__(self) -> str:
+        return f"Draft(code={self.code!r}, facts={self.facts!r})"
+
+
+class Tell(Message, frozen=True, kw_only=True):
+    """The user put facts of a draft into a chat box: those of these names."""
+
+    id: Name
+    names: Annotated[list[Name], Meta(min_length=1, max_length=MOST_NAMES)]
+
+
+class Told(Message, frozen=True, kw_only=True):
+    """What may be put into the chat box, now that it is recorded as sent.
+
+    ``id``: of the entry in the ledger; ``line``: of the facts that were named.
+    """
+
+    id: int
+    line: str
+
+    def __repr__(self) -> str:
+        return f"Told(id={self.id})"
 
 
 class ExplainedOutcome(AttributeOutcome, frozen=True, kw_only=True):
@@ -248,7 +305,27 @@ class RelayedRefuse(RelayedFrame, frozen=True, kw_only=True, tag="refuse"):
     body: Refuse
 
 
-Relayed = RelayedDecide | RelayedStatus | RelayedClicked | RelayedOffer | RelayedRefuse
+class RelayedDraft(RelayedFrame, frozen=True, kw_only=True, tag="draft"):
+    """Draft a line for a chat box, as ``/v1/draft`` does."""
+
+    body: Ask
+
+
+class RelayedTell(RelayedFrame, frozen=True, kw_only=True, tag="tell"):
+    """Record what of a draft the user put into a chat box, as ``/v1/tell`` does."""
+
+    body: Tell
+
+
+Relayed = (
+    RelayedDecide
+    | RelayedStatus
+    | RelayedClicked
+    | RelayedOffer
+    | RelayedRefuse
+    | RelayedDraft
+    | RelayedTell
+)
 
 
 class RelayAnswer(Message, frozen=True, kw_only=True):

@@ -12,11 +12,14 @@ from agent.wire.decide import (
     Answer,
     Ask,
     Clicked,
+    Draft,
     Explained,
     Offer,
     Refuse,
     RelayAnswer,
     Relayed,
+    Tell,
+    Told,
 )
 from agent.wire.policy import (
     AttributeStatus,
@@ -118,6 +121,20 @@ ROUTES = (
         Answer,
         "Decide what one request carries, and record it before the answer leaves.",
         doors=BOTH,
+    ),
+    _route(
+        "draft: POST /draft",
+        Ask,
+        Draft,
+        "Say what a line in an assistant's chat box may have; nothing is sent or recorded.",
+        doors=(QUERY,),
+    ),
+    _route(
+        "tell: POST /tell",
+        Tell,
+        Told,
+        "Record facts of a draft as sent, before they are put into the chat box.",
+        doors=(QUERY,),
     ),
     _route("explain: POST /explain", Ask, Explained, "Say what would be decided, and why."),
     _route(

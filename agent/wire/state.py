@@ -104,14 +104,16 @@ class Locked(Message, frozen=True, kw_only=True):
     """What the query socket reveals about the daemon.
 
     ``clicks``: browsers may tell which results are visited; ``sites``: by recipient, those of the
-    policy alone while the vault is locked; ``stale_rules``: the policy file has mistakes, so that
-    the rules before it are in use.
+    policy alone while the vault is locked; ``assistants``: the origins, such as
+    ``https://chat.example``, where the popup may offer a line for a chat box; ``stale_rules``: the
+    policy file has mistakes, so that the rules before it are in use.
     """
 
     version: str
     locked: bool
     clicks: bool = False
     sites: list[Site] = field(default_factory=list)
+    assistants: list[str] = field(default_factory=list)
     stale_rules: bool = False
 
 

@@ -25,6 +25,7 @@ WHY_NOTHING: Mapping[Code, str] = {
     "not https": "not an https address, so the network could read it",
     "too many": "too many requests in one minute",
     "too many from pages": "pages asked too often in one minute",
+    "drafted": "only shown to you, for a chat box",
 }
 BROWSER: Mapping[str, str] = {  # what only a browser can meet
     "no daemon": "Reticent was not running",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.server import admitted, check_page
+from agent.daemon.server import BY_HAND, admitted, check_page
 from agent.daemon.sockets import at_port
 from agent.errors import RefusedError, UsageError
 from agent.wire.decide import Ask
@@ -29,7 +29,7 @@ BODIES: dict[str, dict[str, Any]] = {
 TAKING = [
     route
     for route in ROUTES
-    if QUERY in route.doors and route.takes is not None and route.name != "relay"
+    if QUERY in route.doors and route.takes is not None and route.name not in {"relay", *BY_HAND}
 ]
 LABELS = st.text("abcxyz019", min_size=1, max_size=4)
 SITES = st.builds("{}.{}".format, LABELS, st.sampled_from(["example", "co.uk", "github.io"]))
@@ -88,6 +88,21 @@ def test_an_envelope_changes_nothing_of_that(loopback: Running, name: str) -> No
     assert [made[0] for made in loopback.calls.made] == [name]
 
 
+@pytest.mark.parametrize("relayed", [False, True])
+@pytest.mark.parametrize("name", sorted(BY_HAND))
+def test_no_page_drafts_or_tells(loopback: Running, name: str, *, relayed: bool) -> None:
+    """Not even for its own site: it is for the user's hand."""
+    loopback.calls.made.clear()
+    body = ASK | {"recipient": "books.example"} if name == "draft" else {"id": "x", "names": ["a"]}
+    method, path = "POST", "/v1/relay" if relayed else f"/v1/{name}"
+    sent = {"id": 1, "call": name, "body": body} if relayed else body
+    said = loopback.ask(method, path, sent, as_from(loopback, PAGE)).body
+    assert (said["body"] if relayed else said)["code"] == "refused"
+    assert loopback.calls.made == []
+    said = loopback.ask(method, path, sent, as_from(loopback, EXTENSION)).body
+    assert [made[0] for made in loopback.calls.made] == [name]
+
+
 @pytest.mark.parametrize("name", [route.name for route in TAKING])
 @pytest.mark.parametrize("origin", [EXTENSION, None])
 def test_an_extension_and_a_program_ask_for_anybody(
@@ -109,7 +124,7 @@ def test_a_page_reads_the_searches_of_its_own_site(
 ) -> None:
     """All of them would tell it which sites the user trusts."""
     sites = [Site(recipient=each, search=f"https://{each}/?q={{query}}") for each in LISTED]
-    told = Locked(version="0", locked=False, sites=sites)
+    told = Locked(version="0", locked=False, sites=sites, assistants=["https://books.example"])
     before = loopback.calls.instead["locked"]
     loopback.calls.instead["locked"] = lambda: told
     try:
@@ -121,6 +136,7 @@ def test_a_page_reads_the_searches_of_its_own_site(
         loopback.calls.instead["locked"] = before
     found = said["body"] if relayed else said
     assert [each["recipient"] for each in found["sites"]] == seen
+    assert found["assistants"] == ([] if origin == PAGE else ["https://books.example"])
     assert found["locked"] is False
 
 

@@ -222,7 +222,13 @@ def test_every_call_goes_through(host: Host) -> None:
     assert (decided["id"], decided["status"], decided["body"]["code"]) == (1, 200, "answered")
     assert decided["body"]["attributes"]
     said = host.ask(2, "status")
-    known = {"version": __version__, "locked": False, "clicks": False, "sites": []}
+    known = {
+        "version": __version__,
+        "locked": False,
+        "clicks": False,
+        "sites": [],
+        "assistants": [],
+    }
     assert said == {"id": 2, "status": 200, "body": known | {"stale_rules": False}}
     clicked = host.ask(3, "clicked", {"query": "editor", "host": "page.example"})
     assert clicked == {"id": 3, "status": 200, "body": {"done": False}}  # no policy lets them

@@ -94,7 +94,8 @@ def test_the_stricter_value_is_the_one_listed(key: str, strict: str) -> None:
         names = [word.strip('"') for word in quoted(rows(section("Settings"))[0][1])]
         assert sorted(choices, key=rank, reverse=True) == names
     else:
-        assert rank(True) > rank(False)
+        stricter = strict == "`true`"
+        assert rank(stricter) > rank(not stricter)
 
 
 def test_the_parts_are_those_listed() -> None:

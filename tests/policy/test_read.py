@@ -78,7 +78,7 @@ def problems(text: str) -> list[Problem]:
     ("text", "line", "key", "what", "hint"),
     [
         ("\nlamda = 1", 2, "lamda", "unknown key 'lamda'", "did you mean 'lambda'?"),
-        ("zzz = 1", 1, "zzz", "unknown key 'zzz'", "known: algorithm, attributes,"),
+        ("zzz = 1", 1, "zzz", "unknown key 'zzz'", "known: address, algorithm,"),
         ('"a\\u001b" = 1', 1, '"a\\u001b"', "unknown key 'a\\x1b'", ""),
         ("format = 2", 1, "format", "2 is not a format that", "write format = 1"),
         ("format = 1.0", 1, "format", "1.0 is not a format", ""),
@@ -190,7 +190,7 @@ def test_every_kind_of_problem(text: str, line: int, key: str, what: str, hint: 
         *((key, "nan") for key in ("lambda", "sensitivity", "guard", "violations", "risk")),
         *((key, "-1") for key in ("lambda", "k", "cost_k", "attributes_per_request")),
         *((key, "-0.1") for key in ("sensitivity", "guard", "violations", "risk")),
-        *((key, "true") for key in SETTINGS if key != "nothing"),
+        *((key, "true") for key in SETTINGS if key not in ("nothing", "assistant")),
         *((key, "'1'") for key in SETTINGS if key != "model"),
         *((key, "2.0") for key in ("k", "cost_k", "attributes_per_request", "new_facts_per_week")),
         ("page_requests_per_minute", "2.0"),
@@ -208,6 +208,12 @@ def test_every_kind_of_problem(text: str, line: int, key: str, what: str, hint: 
         ("model", "'a\\n'"),
         ("search", "'https://a.example/'"),
         ("search", "'ftp://a.example/{query}'"),
+        ("assistant", "'true'"),
+        ("address", "'http://chat.example/'"),
+        ("address", "'http://localhost.example/'"),
+        ("address", "'https://chat.example/new'"),
+        ("address", "'https://me@chat.example/'"),
+        ("address", "'chat.example'"),
     ],
 )
 def test_every_setting_has_a_range(key: str, given: str) -> None:

@@ -38,6 +38,7 @@ export const WHY_NOTHING = {
   "not https": "not an https address, so the network could read it",
   "too many": "too many requests in one minute",
   "too many from pages": "pages asked too often in one minute",
+  "drafted": "only shown to you, for a chat box",
   "no daemon": "Reticent was not running",
   "no host": "this browser could not find Reticent",
   "too slow": "Reticent took too long, and may count it as shared",

@@ -35,7 +35,7 @@ from agent.wire.decide import Ask
 from agent.wire.policy import Review
 from agent.wire.state import Site
 from policy.hosts import site_of, suffixes
-from policy.match import WRITE, Rulebook, Ruling, Search, searches, usable
+from policy.match import WRITE, Rulebook, Ruling, Search, assistants, searches, usable
 from policy.precedence import Attributes, known
 from policy.rules import Policy, Rule
 
@@ -232,6 +232,11 @@ class PendingConsent:
         book = self._active().recipients
         offered = self._offers.searched if self._offers else ()
         return [] if book is None else self._sites(book, offered, now.date())
+
+    def assistants(self, now: datetime) -> list[str]:
+        """Return the origins at which the popup may offer a line for a chat box."""
+        book = self._active().recipients
+        return [] if book is None else sorted({each for _, each in assistants(book, now.date())})
 
     def overlay(self, terms: Terms, pool: str) -> Terms:
         """Return the terms with the user's preferences for a pool applied."""

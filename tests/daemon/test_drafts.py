@@ -1,0 +1,352 @@
+"""A line for a chat box: what is shown, what of it may be told, and what is recorded when."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from itertools import count
+
+import msgspec
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from agent.daemon.agent import Agent
+from agent.daemon.drafts import LASTS, MOST, Drafts
+from agent.daemon.handle import handle
+from agent.daemon.ledger_api import requested
+from agent.daemon.policy_file import ActivePolicy
+from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError
+from agent.model.attributes import UNSPECIFIED
+from agent.wire.decide import Answer, Ask, Draft, Tell
+from agent.wire.policy import Override, Verdict
+from agent.words.about import about, phrase
+from policy.read import preset, read
+from tests.daemon.doubles import MONDAY, MemoryVault
+from tests.daemon.people import MODEL, OPEN, PEOPLE, SECOND, STEPS, living, values_of
+from tests.decision.histories import Rules, policies
+from tests.decision.made import NAMES, PERSONS
+from tests.decision.transcripts import HOSTS, QUERIES
+from tests.vault.values import change
+
+LISTED = "".join(
+    f'[[rule]]\nrecipient = "{host}"\naddress = "https://{host}/"\nassistant = true\n'
+    for host in HOSTS
+)
+CHAT = Ask(query="python today", recipient="https://shop.example/chat/1")
+TITLES = {each.name: each.title for each in MODEL.attributes}
+STREAMS = st.lists(STEPS, max_size=5)
+ASKING = "lambda = 0.0\n[attributes]\nage = 'ask'\n"
+
+
+def drafting(policy: str, row: int = 4) -> tuple[Drafts, Agent, MemoryVault]:
+    """Return the drafts of one of the model's people, to whom every host is an assistant."""
+    agent, vault = living(f"{policy}\n{LISTED}", row)
+
+    def note(ask: Ask, answer: Answer, now: datetime) -> int | None:
+        if agent.vault is None:
+            return None
+        return agent.silent_requests.silent(ask, answer, vault.ledger.count, now)
+
+    numbers = count()
+    drafts = Drafts(agent, note, lambda: f"draft{next(numbers)}")
+    agent.locking = drafts.clear
+    return drafts, agent, vault
+
+
+def replay(agent: Agent, stream: list[tuple[int, Ask]]) -> datetime:
+    """Answer requests, and return the time after the last one."""
+    now = MONDAY
+    for hours, ask in stream:
+        now += timedelta(hours=hours)
+        handle(ask, now, agent)
+    return now + SECOND
+
+
+def rest(agent: Agent, vault: MemoryVault, now: datetime) -> object:
+    """Return all that a draft must leave as it is."""
+    pool_of = agent.rules.active.pool_of
+    held = [vault.ledger.disclosures.pool(pool_of(host), pool_of).held for host in HOSTS]
+    status = agent.consent._state.preferences  # noqa: SLF001  (what is used up)
+    names = vault.items.names("")
+    return vault.ledger.count, held, {each: vault.items.get(each) for each in names}, status, now
+
+
+@given(policies(["everyone", "me"]), STREAMS, PEOPLE, st.sampled_from(HOSTS))
+def test_a_draft_is_what_would_be_sent(
+    rules: Rules, stream: list[tuple[int, Ask]], row: int, host: str
+) -> None:
+    """In set, order, values and code; and it changes neither ledger nor knowledge nor words."""
+    for query in {*QUERIES}:
+        drafts, agent, vault = drafting(rules.policy.text, row)
+        now, ask = replay(agent, stream), Ask(query=query, recipient=host)
+        before = rest(agent, vault, now)
+        drafted = drafts.draft(ask, now)
+        assert rest(agent, vault, now) == before
+        again = drafts.draft(ask, now)
+        assert again == msgspec.structs.replace(drafted, id=again.id)
+        answer = handle(ask, now, agent)
+        assert drafted.code == answer.code
+        assert [each.name for each in drafted.facts] == [*answer.attributes]
+        assert [each.phrase for each in drafted.facts] == [
+            phrase(TITLES[name], value) for name, value in answer.attributes.items()
+        ]
+        assert drafted.line == about(each.phrase for each in drafted.facts)
+        assert bool(drafted.id) == bool(drafted.facts)
+        assert answer.summary is not None
+        assert drafted.waiting == [TITLES[name] for name in answer.summary.pending]
+        assert drafted.read_as == answer.summary.read_as
+
+
+@given(policies(["everyone", "me"]), STREAMS, PEOPLE, st.data())
+def test_what_is_told_is_of_the_draft_and_recorded_before(
+    rules: Rules, stream: list[tuple[int, Ask]], row: int, data: st.DataObject
+) -> None:
+    """Once, with what leaving out would tell, and the people who agree with all of it by then."""
+    drafts, agent, vault = drafting(rules.policy.text, row)
+    now = replay(agent, stream)
+    drafted = drafts.draft(CHAT, now)
+    names = [each.name for each in drafted.facts]
+    assume(names)
+    some = data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+    before = vault.ledger.count
+    said = drafts.tell(Tell(id=drafted.id, names=some), now)
+    entry = vault.disclosures[-1]
+    assert (said.id, vault.ledger.count) == (before + 1, before + 1)
+    own = {**values_of(row), "hours": "hours1"}
+    told = dict(entry.disclosed)
+    assert told.items() <= own.items()
+    assert {name for name, value in told.items() if value != UNSPECIFIED} == {*some}
+    assert said.line == about(each.phrase for each in drafted.facts if each.name in some)
+    assert entry.host == "shop.example"
+    assert entry.persons == tuple(name for name in told if name in NAMES[:PERSONS])
+    for _ in range(2):
+        with pytest.raises(RefusedError):
+            drafts.tell(Tell(id=drafted.id, names=some), now)
+    assert vault.ledger.count == before + 1
+
+
+@given(PEOPLE, st.data())
+def test_all_that_is_told_is_recorded_like_an_answer(row: int, data: st.DataObject) -> None:
+    """The same entry, but for its time."""
+    query = data.draw(st.sampled_from(QUERIES))
+    ask = Ask(query=query, recipient="shop.example")
+    drafts, _, vault = drafting(OPEN, row)
+    other, agent, by_answer = drafting(OPEN, row)
+    assert other
+    drafted = drafts.draft(ask, MONDAY)
+    assume(drafted.facts)
+    drafts.tell(Tell(id=drafted.id, names=[each.name for each in drafted.facts]), MONDAY)
+    handle(ask, MONDAY, agent)
+    assert vault.disclosures == by_answer.disclosures
+
+
+def test_what_is_left_out_counts_neither_in_bits_nor_in_people() -> None:
+    """The entry has the figures of what was told."""
+    drafts, _, vault = drafting(OPEN)
+    drafted = drafts.draft(CHAT, MONDAY)
+    assert len(drafted.facts) > 1
+    name = drafted.facts[0].name
+    drafts.tell(Tell(id=drafted.id, names=[name]), MONDAY)
+    whole, _, other = drafting(OPEN)
+    again = whole.draft(CHAT, MONDAY)
+    whole.tell(Tell(id=again.id, names=[each.name for each in again.facts]), MONDAY)
+    [some], [every] = vault.disclosures, other.disclosures
+    assert some.people_left is not None
+    assert every.people_left is not None
+    assert some.people_left > every.people_left
+    assert some.utility_bits != every.utility_bits
+
+
+Step = Callable[[Drafts, Agent, MemoryVault], object]
+STALE: Mapping[str, Step] = {
+    "another was told": lambda drafts, *_: drafts.tell(
+        Tell(
+            id=(found := drafts.draft(CHAT, MONDAY)).id, names=[each.name for each in found.facts]
+        ),
+        MONDAY,
+    ),
+    "an answer left": lambda _, agent, __: handle(CHAT, MONDAY, agent),
+    "a value changed": lambda _, __, vault: change(
+        vault.profile, {"gender": UNSPECIFIED, "age": UNSPECIFIED}, [], [MODEL]
+    ),
+    "a value was unset": lambda _, __, vault: change(vault.profile, {}, ["gender"], [MODEL]),
+    "it was blocked": lambda _, agent, __: ruled(agent, "nothing = true\n"),
+    "it is no assistant any more": lambda _, agent, __: ruled(agent, OPEN, listed=""),
+    "a fact is never sent": lambda _, agent, __: ruled(
+        agent, f"{OPEN}[attributes]\n'*' = 'never'\n"
+    ),
+    "a limit is lower": lambda _, agent, __: ruled(agent, f"{OPEN}attributes_per_request = 0\n"),
+    "the user says never": lambda _, agent, __: agent.consent.override(
+        Override(
+            names=[*NAMES], recipient="shop.example", disclose="never", lasting="until restart"
+        ),
+        MONDAY,
+    ),
+}
+
+
+def ruled(agent: Agent, policy: str, listed: str = LISTED) -> None:
+    """Put other rules into force."""
+    agent.rules.active = ActivePolicy(read(f"{policy}\n{listed}", "test", preset))
+
+
+@pytest.mark.parametrize("step", STALE.values(), ids=STALE)
+def test_nothing_is_told_once_anything_has_changed(step: Step) -> None:
+    """Neither then nor later, and the ledger says nothing of it."""
+    drafts, agent, vault = drafting(OPEN)
+    drafted = drafts.draft(CHAT, MONDAY)
+    tell = Tell(id=drafted.id, names=[each.name for each in drafted.facts])
+    step(drafts, agent, vault)
+    before = vault.ledger.count
+    for _ in range(2):
+        with pytest.raises(RefusedError) as caught:
+            drafts.tell(tell, MONDAY + SECOND)
+        assert caught.value.hint
+    assert vault.ledger.count == before
+
+
+@given(st.integers(-2, 1300))
+def test_a_draft_lasts_ten_minutes(seconds: int) -> None:
+    """And not a clock that is set back."""
+    drafts, _, vault = drafting(OPEN)
+    drafted = drafts.draft(CHAT, MONDAY)
+    tell = Tell(id=drafted.id, names=[drafted.facts[0].name])
+    try:
+        drafts.tell(tell, MONDAY + timedelta(seconds=seconds))
+    except RefusedError:
+        assert not 0 <= seconds < LASTS.total_seconds()
+    else:
+        assert 0 <= seconds < LASTS.total_seconds()
+    assert vault.ledger.count == (0 <= seconds < LASTS.total_seconds())
+
+
+def test_nothing_is_told_after_a_lock() -> None:
+    """Not while it is locked, nor once it is open again."""
+    drafts, agent, vault = drafting(OPEN)
+    drafted = drafts.draft(CHAT, MONDAY)
+    tell = Tell(id=drafted.id, names=[drafted.facts[0].name])
+    agent.lock()
+    with pytest.raises(LockedError):
+        drafts.tell(tell, MONDAY)
+    assert drafts.draft(CHAT, MONDAY).code == "locked"
+    agent.vault = vault
+    with pytest.raises(RefusedError):
+        drafts.tell(tell, MONDAY)
+    assert vault.ledger.count == 0
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), max_size=12), st.integers(1, 3))
+def test_no_two_drafts_spend_one_limit(steps: list[tuple[bool, int]], most: int) -> None:
+    """Whatever is drafted at the same time, no recipient learns more within a week."""
+    drafts, _, vault = drafting(f"{OPEN}new_facts_per_week = {most}\nk = 8\n")
+    open_: list[Draft] = []
+    for draws, at in steps:
+        ask = Ask(query=QUERIES[at % len(QUERIES)], recipient=HOSTS[at % 2])
+        if draws or not open_:
+            open_.append(drafts.draft(ask, MONDAY))
+            continue
+        found = open_.pop(at % len(open_))
+        if found.facts:
+            try:
+                drafts.tell(Tell(id=found.id, names=[found.facts[-1].name]), MONDAY)
+            except RefusedError:
+                continue
+    learnt = {name for each in vault.disclosures for name in each.persons}
+    assert len(learnt) <= most
+    assert all(each.people_left is None or each.people_left >= 8 for each in vault.disclosures)
+
+
+def test_no_more_than_so_many_are_kept() -> None:
+    """The oldest goes."""
+    drafts, _, _ = drafting(f"{OPEN}page_requests_per_minute = 1000\n")
+    found = [drafts.draft(CHAT, MONDAY) for _ in range(MOST + 1)]
+    with pytest.raises(RefusedError):
+        drafts.tell(Tell(id=found[0].id, names=[found[0].facts[0].name]), MONDAY)
+    drafts.tell(Tell(id=found[1].id, names=[found[1].facts[0].name]), MONDAY)
+
+
+def test_drafts_are_capped_like_pages() -> None:
+    """So that no program reads the profile by drafting; the user's searches do not suffer."""
+    drafts, agent, _ = drafting(f"{OPEN}page_requests_per_minute = 2\n")
+    codes = [drafts.draft(CHAT, MONDAY).code for _ in range(3)]
+    assert codes == ["answered", "answered", "too many"]
+    assert handle(CHAT, MONDAY, agent, "user").code == "answered"
+
+
+@pytest.mark.parametrize("host", ["other.example", "a.shop.example", "example", "ads.test"])
+def test_only_listed_assistants_get_a_draft(host: str) -> None:
+    """And only those whose own host it is."""
+    drafts, agent, vault = drafting(OPEN)
+    with pytest.raises(RefusedError, match="not among your assistants") as caught:
+        drafts.draft(Ask(query=CHAT.query, recipient=host), MONDAY)
+    assert host in caught.value.hint
+    assert (vault.ledger.count, [*agent.silent_requests]) == (0, [])
+
+
+def test_what_is_not_of_the_draft_is_not_told() -> None:
+    """It is a mistake of the caller, and the draft is spent."""
+    drafts, _, vault = drafting(f"{OPEN}[attributes]\nage = 'never'\n")
+    drafted = drafts.draft(CHAT, MONDAY)
+    with pytest.raises(UsageError, match="age"):
+        drafts.tell(Tell(id=drafted.id, names=[drafted.facts[0].name, "age"]), MONDAY)
+    assert vault.ledger.count == 0
+
+
+def test_where_it_cannot_be_recorded_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever fails on the way: a line leaves only once the ledger has it."""
+    names = ["append", "check"]
+    for name in names:
+        drafts, _, vault = drafting(OPEN)
+        drafted = drafts.draft(CHAT, MONDAY)
+
+        def broken(*_: object) -> int:
+            raise VaultError("the disk is full", "make room")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(vault.ledger, name, broken)
+            with pytest.raises(ReticentError):
+                drafts.tell(Tell(id=drafted.id, names=[drafted.facts[0].name]), MONDAY)
+        assert vault.ledger.count == 0
+
+
+def test_the_list_of_requests_says_shown_and_then_sent() -> None:
+    """What was drafted stands there once: as shown, or as any disclosure."""
+    drafts, agent, vault = drafting(ASKING)
+    for _ in range(2):
+        drafted = drafts.draft(CHAT, MONDAY)
+    shown = requested(agent, None, None, MONDAY)
+    assert [(each.kind, each.code, each.waiting) for each in shown] == [
+        ("nothing", "drafted", 1)
+    ] * 2
+    drafts.tell(Tell(id=drafted.id, names=[drafted.facts[0].name]), MONDAY)
+    found = requested(agent, None, None, MONDAY)
+    assert [(each.kind, each.waiting) for each in found] == [("nothing", 1), ("disclosed", 1)]
+    assert found[1].disclosed == [name for name, _ in vault.disclosures[0].disclosed]
+    assert len(agent.consent.reviews(MONDAY)) == 1
+
+
+def test_what_waits_is_queued_and_named_but_not_told() -> None:
+    """An approval for one time is used up by what is told, not by what is shown."""
+    drafts, agent, _ = drafting(ASKING)
+    drafted = drafts.draft(CHAT, MONDAY)
+    assert drafted.waiting == [TITLES["age"]]
+    assert "age" not in [each.name for each in drafted.facts]
+    [review] = agent.consent.reviews(MONDAY)
+    assert review.names == ["age"]
+    agent.consent.verdict(review.id, Verdict(decided="approve", lasting="once"), MONDAY)
+    for name in ("gender", "age"):
+        for _ in range(2):
+            drafted = drafts.draft(CHAT, MONDAY)
+            assert "age" in [each.name for each in drafted.facts]
+        drafts.tell(Tell(id=drafted.id, names=[name]), MONDAY)
+    other = drafts.draft(Ask(query=CHAT.query, recipient="books.example"), MONDAY)
+    assert "age" not in [each.name for each in other.facts]
+
+
+def test_nothing_private_is_in_a_repr() -> None:
+    """Values stand in drafts and lines."""
+    drafts, _, _ = drafting(OPEN)
+    drafted = drafts.draft(CHAT, MONDAY)
+    fact = drafted.facts[0]
+    said = drafts.tell(Tell(id=drafted.id, names=[fact.name]), MONDAY)
+    for shown in (repr(drafted), repr(fact), repr(said), repr(drafts.__dict__)):
+        assert fact.value not in shown
