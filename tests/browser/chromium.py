@@ -58,6 +58,12 @@ class _Chromium(Driver):
         if enter:
             self._page.press(selector, "Enter", no_wait_after=True)
 
+    def types(self, text: str) -> None:
+        self._page.keyboard.type(text)
+
+    def undoes(self) -> None:
+        self._page.keyboard.press("Control+z")
+
     def keyword(self, text: str) -> None:
         # Nobody but a person gets at the address bar: the worker is told that it was entered.
         entered = "(text) => chrome.omnibox.onInputEntered.dispatch(text, 'currentTab')"

@@ -39,6 +39,14 @@ class Driver(ABC):
         """Write a text with the keyboard in an empty field, and press Enter."""
 
     @abstractmethod
+    def types(self, text: str) -> None:
+        """Type a text where the focus is."""
+
+    @abstractmethod
+    def undoes(self) -> None:
+        """Press the keys that take back what was done last."""
+
+    @abstractmethod
     def keyword(self, text: str) -> None:
         """Enter a text behind the extension's keyword in the address bar."""
 

@@ -18,7 +18,7 @@ from tests.waiting import PATIENCE, until
 PROGRAM = "/usr/bin/firefox-esr"
 UUID = "6f1c6a52-6f0c-4a0e-9d53-0d7f2c1b8e11"  # Firefox draws one for each profile otherwise
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name of an element
-ENTER = "\ue007"  # WebDriver's name of the key
+ENTER, CONTROL = "\ue007", "\ue009"  # WebDriver's names of keys
 PREFERENCES: dict[str, object] = {
     "app.normandy.enabled": False,
     "app.update.enabled": False,
@@ -126,6 +126,13 @@ class _Firefox(Driver):
         self._call("WebDriver:ElementClear", id=found)
         self._call("WebDriver:ElementSendKeys", id=found, text=text + ENTER * enter)
 
+    def types(self, text: str) -> None:
+        for each in text:  # so that the page takes each up before the next
+            self._press(each)
+
+    def undoes(self) -> None:
+        self._press(f"{CONTROL}z")
+
     def keyword(self, text: str) -> None:
         self._call("Marionette:SetContext", value="chrome")
         try:
@@ -188,6 +195,10 @@ class _Firefox(Driver):
 
     def now(self) -> str:
         return str(self._now)
+
+    def _press(self, keys: str) -> None:
+        active = self._call("WebDriver:GetActiveElement")[ELEMENT]
+        self._call("WebDriver:ElementSendKeys", id=active, text=keys)
 
     def _element(self, selector: str) -> str:
         found = self._call("WebDriver:FindElement", using="css selector", value=selector)

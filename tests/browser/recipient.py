@@ -79,13 +79,15 @@ class Recipient:
     """Serves until its `with` ends; ``accepts``: the attributes that hosts say they can use.
 
     ``leads``: where to a request is sent on, None for nowhere; ``referrer``: the policy by which
-    pages tell others where they are, the laxest at first; ``port``: where it listens.
+    pages tell others where they are, the laxest at first; ``pages``: by path, what is answered
+    instead of a page of links; ``port``: where it listens.
     """
 
     def __init__(self) -> None:
         self.accepts: dict[str, str] = {}
         self.leads: Callable[[Noted], str | None] = _to
         self.referrer = LAX
+        self.pages: dict[str, str] = {}
         self._noted: list[Noted] = []
         self._came = threading.Condition()
         self._stack = ExitStack()
@@ -134,6 +136,7 @@ class Recipient:
     def reset(self) -> None:
         """Serve as at first."""
         self.accepts.clear()
+        self.pages.clear()
         self.leads, self.referrer = _to, LAX
 
     def forget(self) -> None:
@@ -198,7 +201,9 @@ class _Handler(BaseHTTPRequestHandler):
         accepts = self.server.recipient.accepts.get(host)
         more = {"Accept-Shared-Attributes": accepts} if accepts and came.path == SEARCH else {}
         more["Referrer-Policy"] = self.server.recipient.referrer
-        self._answer(200, _page(came, self.server.recipient).encode(), **more)
+        own = self.server.recipient.pages.get(came.path)
+        page = _page(came, self.server.recipient) if own is None else own
+        self._answer(200, page.encode(), **more)
 
     do_POST = do_GET  # noqa: N815 - names of http.server
 

@@ -1,5 +1,6 @@
 """JavaScript: it parses, what it imports is there, and the extension does nothing it may not."""
 
+import json
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -12,6 +13,8 @@ from tests.house.javascript import imports, is_module, names, parsed
 from tests.house.tree import ROOT, ran, sources
 
 EXTENSION = ROOT / "agent" / "browser_extension"
+BUNDLED = ROOT / "tests/browser/editors"  # the one folder whose modules need npm's packages
+PACKAGES = json.loads((ROOT / ".ci/package.json").read_text())["devDependencies"]
 
 MAKES_HTML = "innerHTML outerHTML insertAdjacentHTML setHTMLUnsafe createContextualFragment write"
 RUNS_TEXT = "eval Function importScripts"
@@ -27,7 +30,7 @@ def files(*suffixes: str, below: Path = ROOT) -> list[str]:
 
 
 def wrong_imports(path: Path, text: str) -> Iterator[str]:
-    """Yield what a module imports and does not use, and files that are neither there nor Node's.
+    """Yield what a module imports and does not use, and what is not there, nor Node's, nor npm's.
 
     Whether a file has the name shows where the module is loaded.
     """
@@ -37,7 +40,8 @@ def wrong_imports(path: Path, text: str) -> Iterator[str]:
         yield from (f"{each} is not used" for each in here if written.count(each) == 1)
         of_node = source.startswith("node:") and EXTENSION not in path.parents
         beside = source.startswith(("./", "../")) and (path.parent / source).is_file()
-        if not of_node and not beside:
+        of_npm = BUNDLED in path.parents and {source, source.rpartition("/")[0]} & PACKAGES.keys()
+        if not of_node and not of_npm and not beside:
             yield source
 
 

@@ -1,0 +1,44 @@
+"""Pages with a message box, one for each way in which chats make theirs."""
+
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from tests.house.tree import ROOT
+
+MODULES = ROOT / ".ci/node_modules"
+SOURCE = Path(__file__).with_name("editors.js")
+NAMES = ("textarea", "react", "contenteditable", "prosemirror", "lexical", "quill", "codemirror")
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>chat/{name}</title>
+<link rel="icon" href="data:,">
+<style>
+  textarea, [contenteditable] {{ font: 16px sans-serif; width: 30em; min-height: 3em }}
+  .ProseMirror, .ql-editor, [data-lexical-editor] {{ white-space: pre-wrap }}
+  .ql-clipboard {{ position: absolute; left: -99999px; height: 1px; overflow: hidden }}
+</style>
+<form><div id="box"></div><button>Send</button></form>
+<script src="/editors.js"></script>
+"""
+
+
+@cache
+def bundle() -> str:
+    """Return the script of all of them, made of what npm has installed."""
+    built = subprocess.run(
+        [
+            *(MODULES / ".bin/esbuild", SOURCE, "--bundle", "--minify", "--format=iife"),
+            '--define:process.env.NODE_ENV="production"',
+        ],
+        env={**os.environ, "NODE_PATH": str(MODULES)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return built.stdout
+
+
+def pages() -> dict[str, str]:
+    """Return what is served, by path."""
+    chats = {f"/chat/{name}": PAGE.format(name=name) for name in NAMES}
+    return {"/editors.js": bundle(), **chats}
