@@ -6,7 +6,7 @@ dialog; the next request profits.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 TRUSTED: frozenset[Asker] = frozenset({"user", "assistant"})
 HELD = 600.0  # seconds without a dialog for the passphrase, after "not now"
 APART = 3600.0  # seconds between two about the same pool
+PAUSE = 1.0  # seconds until a second dialog: its buttons stand where a double click was begun
 TRIES = 3
 ONCE = Verdict(decided="approve", lasting="once")
 ALWAYS = Verdict(decided="approve", lasting="always")
@@ -69,9 +70,13 @@ class Prompts:
 
     def end(self) -> None:
         """Close the dialog that is open, since nothing can come of it: nobody said "not now"."""
+        if self._task is None or self._task.done():
+            return
         if self._dialog is not None:
             self._dialog.end()
-            self._held = None
+        else:
+            self._task.cancel()  # its program is only starting
+        self._held = None
 
     def locked(self) -> None:
         """Close the dialog, and forget whom it was about."""
@@ -89,7 +94,7 @@ class Prompts:
                 refused = self._agent.consent.refused_by(ask.recipient, now)
                 there = self._agent.place.vault.exists()
                 if there and refused is None and not held and not in_clear(ask.recipient):
-                    self._begin(self._ask_passphrase(host_of(ask.recipient)))
+                    self._begin(self._ask_passphrase, host_of(ask.recipient))
         elif answer.summary is not None and answer.summary.waiting:
             pool, pending = answer.summary.pool, {*answer.summary.pending}
             at = self._asked.get(pool)
@@ -97,13 +102,13 @@ class Prompts:
                 own = (review.kind, review.pool) == ("ask", pool) and {*review.names} <= pending
                 if own and review.prompted and (at is None or self._clock() - at >= APART):
                     self._asked[pool] = self._clock()
-                    self._begin(self._ask_word(review, answer.summary.titles))
+                    self._begin(self._ask_word, review, answer.summary.titles)
                     break
 
-    def _begin(self, asking: Coroutine[None, None, None]) -> None:
+    def _begin(self, ask: Callable[..., Awaitable[None]], *about: object) -> None:
         async def run() -> None:
             try:
-                await asking
+                await ask(*about)
             except ReticentError as error:
                 LOG.warning("the dialog failed: %s", kind_and_place(error))
             finally:
@@ -128,7 +133,10 @@ class Prompts:
             buttons, text = Button(dialogs.UNLOCK, dialogs.NOT_NOW), dialogs.locked(host)
             for left in reversed(range(TRIES)):
                 reply = await dialog.show("GETPIN", text, buttons)
-                if reply.error or dialog.over:
+                if dialog.over:
+                    break
+                if reply.error:
+                    self._held = self._clock()
                     break
                 secret = reply.data.decode("utf-8", "surrogateescape")
                 del reply
@@ -147,6 +155,7 @@ class Prompts:
             reply = await dialog.show("CONFIRM", dialogs.asks(review, titles), buttons)
             verdict = NOT_ONCE if not reply.error else None
             if reply.error == DECLINED:
+                await asyncio.sleep(PAUSE)
                 buttons = Button(dialogs.ONCE, dialogs.LATER, dialogs.ALWAYS)
                 reply = await dialog.show("CONFIRM", dialogs.how_long(review, titles), buttons)
                 verdict = {0: ONCE, DECLINED: ALWAYS}.get(reply.error)

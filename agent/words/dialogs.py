@@ -17,7 +17,7 @@ UNLOCK, NOT_NOW = "Unlock", "Not now"
 YES, NO, LATER = "Yes ...", "No", "Decide later"
 ONCE, ALWAYS = "Just once", "From now on"
 MOST_NAMED = 4  # attributes that one dialog is about; others wait on
-LONGEST = 40  # characters of a title or a query
+LONGEST = 48  # characters of a title or a query; the shipped titles fit
 LONGEST_HOST = 60
 _MARKUP = str.maketrans("<>&", "()+")  # some labels take it for markup
 

@@ -3,16 +3,19 @@
 import asyncio
 import sys
 from collections.abc import Coroutine, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from agent.daemon import pinentry
+from agent.daemon import pinentry, prompts
 from agent.daemon.checks import Machine
 from agent.daemon.doctor import examine
+from agent.daemon.prompts import PAUSE
 from agent.daemon.request_log import Asker
 from agent.wire.decide import Answer, Ask, Offer, Refuse
 from agent.wire.records import Forget
+from agent.wire.state import Status, Unlock
 from tests import waiting
 from tests.daemon.doubles import MONDAY
 from tests.daemon.home import OPEN, POLICY, Home
@@ -50,7 +53,9 @@ class Desk:
     async def done(self) -> None:
         """Wait until the dialog is over, if there is one."""
         if self.prompts._task is not None:  # noqa: SLF001
-            await self.prompts._task  # noqa: SLF001
+            await asyncio.wait({self.prompts._task})  # noqa: SLF001
+            if not self.prompts._task.cancelled():  # noqa: SLF001
+                self.prompts._task.result()  # noqa: SLF001
 
     async def shown(self, times: int = 1) -> None:
         """Wait until a dialog has asked so often."""
@@ -64,8 +69,9 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     """Yield one whose vault is locked."""
+    monkeypatch.setattr(prompts, "PAUSE", 0.0)
     made = Desk(tmp_path)
     with made.home:
         yield made
@@ -180,20 +186,51 @@ def test_two_requests_open_one_dialog(desk: Desk) -> None:
     assert desk.program.gone()
 
 
-@pytest.mark.parametrize("step", ["lock", "unlock"])
-def test_it_is_closed_once_nothing_can_come_of_it(desk: Desk, step: str) -> None:
-    """That was not the user's "not now"."""
-    desk.program.answers(GETPIN=["SLEEP"])
+def test_not_now_counts_from_when_it_is_said(desk: Desk) -> None:
+    """Also where the dialog had stood open for a while."""
+    desk.program.answers(GETPIN=[FALSE, NOT_NOW])
+    unlock = desk.prompts._unlock  # noqa: SLF001
+
+    async def slowly(by: Unlock) -> Status:
+        desk.clock = 100
+        return await unlock(by)
+
+    desk.prompts._unlock = slowly  # noqa: SLF001
+
+    async def steps() -> None:
+        for at, times in ((0, 1), (699, 1), (700, 2)):
+            desk.clock = at
+            await desk.asked()
+            assert desk.program.started() == times
+
+    run(steps())
+
+
+@pytest.mark.parametrize(
+    ("step", "begun"),
+    [
+        *(("lock", each) for each in ("asked", "greeting", "asking")),
+        *(("unlock", each) for each in ("greeting", "asking")),
+    ],
+)
+def test_it_is_closed_once_nothing_can_come_of_it(desk: Desk, step: str, begun: str) -> None:
+    """That was not the user's "not now"; and its program may only be starting."""
+    desk.program.answers(GETPIN=["SLEEP"], GREETING=["SLEEP" if begun == "greeting" else "OK\n"])
 
     async def steps() -> None:
         desk.ask()
-        await desk.shown()
+        if begun == "asking":
+            await desk.shown()
+        elif begun == "greeting":
+            started = partial(waiting.until, lambda: desk.program.started() > 0, "the program")
+            await asyncio.to_thread(started)
         if step == "lock":
             desk.home.calls.lock()
         else:
             await desk.home.calls.unlock(OPEN)
         await desk.done()
         assert desk.program.gone()
+        assert desk.program.asked() == (begun == "asking")
         assert desk.home.calls.locked().locked == (step == "lock")
         desk.home.calls.lock()
         desk.program.answers(GETPIN=[RIGHT])
@@ -271,6 +308,26 @@ def test_what_waits_is_settled_as_was_said(
     run(steps())
     assert desk.program.started() == 1
     assert desk.program.gone()
+
+
+def test_a_double_click_answers_one_dialog(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The button for good stands where the yes stood: there is a pause between them."""
+    paused: list[tuple[float, int]] = []
+
+    async def sleep(seconds: float) -> None:
+        paused.append((seconds, desk.program.asked()))
+
+    desk.program.answers(CONFIRM=[OTHER, "OK\n"])
+
+    async def steps() -> None:
+        await desk.home.calls.unlock(OPEN)
+        desk.home.fill()
+        monkeypatch.setattr(prompts, "PAUSE", PAUSE)
+        monkeypatch.setattr("agent.daemon.prompts.asyncio.sleep", sleep)
+        await desk.asked()
+
+    run(steps())
+    assert [*paused, desk.program.asked()] == [(PAUSE, 1), 2]
 
 
 def test_one_an_hour_and_recipient(desk: Desk) -> None:
