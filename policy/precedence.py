@@ -118,13 +118,21 @@ class Precedence:
                 _add(general, rule, Reach(ANY, ANY, ANY))
         self._always = {key: decide(general[key]) for key in WHOLE if key in general}
         named = [rule for rule in lasting if rule.attributes]
-        alike: dict[tuple[int | None, ...], Mapping[str, Decided]] = {}
+        alike: dict[tuple[str, tuple[int | None, ...]], Mapping[str, Decided]] = {}
         self._attributes: dict[str, Mapping[str, Decided]] = {}
         for name in names:
-            key = tuple(self._ranks[rule].get(name) for rule in named)
+            several = len(names[name].names) > 1
+            ranks = tuple(self._ranks[rule].get(name) for rule in named)
+            key = (name if several else "", ranks)
             if key not in alike:
                 claims = {each: [*general[each]] for each in PER_ATTRIBUTE if each in general}
-                for rule, rank in zip(named, key, strict=True):
+                ranked = [*zip(named, ranks, strict=True)]
+                if several:  # of equals the rule decides that has the name that is asked about
+                    own = {
+                        rule for rule, _ in ranked if any(p.matches(name) for p in rule.attributes)
+                    }
+                    ranked.sort(key=lambda each: each[0] not in own)
+                for rule, rank in ranked:
                     if rank is not None:
                         _add(claims, rule, Reach(ANY, rank, ANY))
                 alike[key] = {each: decide(claims[each]) for each in claims}

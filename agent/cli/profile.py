@@ -32,7 +32,7 @@ from agent.words.titles import Titles, titled, value_title
 
 MASK = "***"
 BACK = "`reticent requests undo` reverts this until the vault is locked."
-COLUMNS = (wide("fact"), wide("value"))
+COLUMNS = (wide("fact"), wide("name"), wide("value"))
 SHARED = (*COLUMNS, wide("used by"))
 PIPE = Path("-")
 INPUT = "the standard input"
@@ -68,7 +68,7 @@ def show(*, reveal: bool) -> Answer:
             known = Concepts(_models(client) if len(values) > 1 else ())
     shared = {each.id for each in known.models} & values.keys()
     united = [
-        (fact.title, value_title(value, fact.title) if reveal else MASK, ", ".join(of))
+        (fact.title, fact.name, value_title(value, fact.title) if reveal else MASK, ", ".join(of))
         for fact, value, of in (_told(values, known) if len(shared) > 1 else ())
     ]
     if not reveal:
@@ -80,12 +80,13 @@ def show(*, reveal: bool) -> Answer:
     for model, each in values.items():
         if united and model in shared:
             continue
-        named = ((titles.get(name, name), value) for name, value in each.items())
-        rows = [(title, value_title(value, title)) for title, value in named]
+        named = ((titles.get(name, name), name, value) for name, value in each.items())
+        rows = [(title, name, value_title(value, title)) for title, name, value in named]
         head = f"You have set {counted(len(each), 'fact')} for the model {model}."
         parts += [page(head, table(COLUMNS, rows))] if rows else []
     none = ["You have set no facts yet: `reticent profile edit` asks for them."]
-    parts += ["`--reveal` shows the values."] if parts and not reveal else []
+    more = "`--reveal` shows the values, and `reticent profile set NAME` asks for one again."
+    parts += [paragraph(more)] if parts and not reveal else []
     return Answer({"values": values}, "\n\n".join(parts or none))
 
 

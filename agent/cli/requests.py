@@ -136,7 +136,7 @@ def list_(*, recipient: str | None, limit: int, explain: bool) -> Answer:
         what = outcome_of(each, titles)
         if each.disclosed:  # which need not be read twice
             now = each.model, each.disclosed
-            again = last.get(each.pool) == now and not each.waiting
+            again = last.get(each.pool) == now and each.waiting == each.settled
             what = "the same facts again" if again else what
             last[each.pool] = now
         number = str(each.number) if each.number > 0 else ""

@@ -1,6 +1,6 @@
 """What the vault keeps, as messages to the user: ledger, requests, recipients, profile."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from itertools import chain, groupby
@@ -328,6 +328,17 @@ def requested(
     nor a group, LockedError.
     """
     pool_of = agent.rules.active.pool_of
+    pending = {
+        (review.pool, name)
+        for review in agent.consent.reviews(now)
+        for name in review.names
+        if review.kind == "ask"
+    }
+
+    def waited(names: Collection[str], pool: str) -> dict[str, int]:
+        settled = sum((pool, name) not in pending for name in names)
+        return {"waiting": len(names), "settled": settled}
+
     found = [  # each by its place: after which entry of the ledger, and which request after that
         (
             (each.number, 0),
@@ -336,7 +347,7 @@ def requested(
                 each,
                 pool=pool_of(each.recipient),
                 disclosed=[*each.disclosed],  # names alone
-                waiting=agent.silent_requests.waiting(each.number),
+                **waited(agent.silent_requests.waiting(each.number), pool_of(each.recipient)),
             ),
         )
         for each in entries(agent, recipient, 0, limit, now)
@@ -355,6 +366,7 @@ def requested(
                 kind="nothing",
                 recipient=host,
                 pool=pool_of(host),
+                **waited(silent.waiting, pool_of(host)),
             )
             found.append(((silent.after, -silent.number), handled))
     found.sort(key=itemgetter(0))

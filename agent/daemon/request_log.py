@@ -85,8 +85,8 @@ class Silent:
     """A request that carried nothing.
 
     ``number``: below 0, by which it is known; ``after``: the entry of the ledger that was the last
-    one then, which says better than a clock what came before what; ``waiting``: how many
-    attributes waited for the user; ``read_as``: what it was read as.
+    one then, which says better than a clock what came before what; ``waiting``: the attributes
+    that waited for the user; ``read_as``: what it was read as.
     """
 
     number: int
@@ -94,7 +94,7 @@ class Silent:
     at: datetime
     ask: Ask
     code: Code
-    waiting: int
+    waiting: frozenset[str]
     read_as: ReadAs | None = None
 
     def __repr__(self) -> str:
@@ -107,7 +107,7 @@ class Silent:
 
 
 class SilentRequests:
-    """The latest requests that carried nothing, and how much waited where an entry says else.
+    """The latest requests that carried nothing, and what waited where an entry says else.
 
     Numbers run from -1 downwards for as long as the daemon lives, so that none comes twice.
     """
@@ -116,7 +116,7 @@ class SilentRequests:
         self._silent: deque[Silent] = deque()
         self._size = 0
         self._number = 0
-        self._waiting: dict[int, int] = {}
+        self._waiting: dict[int, frozenset[str]] = {}
 
     def __iter__(self) -> Iterator[Silent]:
         """Yield the requests that carried nothing, in the order in which they came."""
@@ -134,7 +134,7 @@ class SilentRequests:
         return made.number
 
     def recorded(self, entry: int, answer: Answer) -> None:
-        """Remember how much waits beside what an entry of the ledger says."""
+        """Remember what waits beside what an entry of the ledger says."""
         if waiting := _waiting(answer):
             self._waiting[entry] = waiting
             if len(self._waiting) > MOST_SILENT:
@@ -146,9 +146,9 @@ class SilentRequests:
         self._silent, self._size = deque(kept), sum(each.size for each in kept)
         self.recorded(entry, answer)
 
-    def waiting(self, entry: int) -> int:
-        """Return how many attributes waited at an entry, 0 where that is not known any more."""
-        return self._waiting.get(entry, 0)
+    def waiting(self, entry: int) -> frozenset[str]:
+        """Return the attributes that waited at an entry, none where that is not known any more."""
+        return self._waiting.get(entry, frozenset())
 
     def clear(self) -> None:
         """Forget all but how many there were."""
@@ -157,8 +157,8 @@ class SilentRequests:
         self._size = 0
 
 
-def _waiting(answer: Answer) -> int:
-    return 0 if answer.summary is None else answer.summary.waiting
+def _waiting(answer: Answer) -> frozenset[str]:
+    return frozenset(() if answer.summary is None else answer.summary.pending)
 
 
 class RuleUsage:

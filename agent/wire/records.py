@@ -38,7 +38,8 @@ class Handled(_Past, frozen=True, kw_only=True):
     ``number``: of its entry in the ledger, below 0 where it carried nothing and so has none: such
     requests are remembered until the vault is locked. ``disclosed``: names, those that are not
     set too; ``pool``: who remembers it, by the policy as it is now;
-    ``model``: that decided, whose names these are.
+    ``model``: that decided, whose names these are; ``waiting``: how many attributes waited for the
+    user then, and ``settled`` how many of them do not any more.
     """
 
     kind: Literal["disclosed", "nothing", "forgotten"]
@@ -47,6 +48,7 @@ class Handled(_Past, frozen=True, kw_only=True):
     model: str = ""
     disclosed: list[str] = field(default_factory=list)
     waiting: int = 0
+    settled: int = 0
 
 
 class Moment(Message, frozen=True, kw_only=True):

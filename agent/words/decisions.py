@@ -232,7 +232,7 @@ def _pending(decided: Decided) -> Iterator[tuple[str, str]]:
     """Yield what waits for approval, and what it would do."""
     if decided.pending:
         more = f"{bits(decided.pending_bits, signed=True)} bits better served"
-        left = f"about {people(decided.pending_left)} people left"
+        left = f"about {people(decided.pending_left)} people expected to be left"
         yield "waits for you", f"{decided.named(decided.pending)}: {more}, {left}"
 
 

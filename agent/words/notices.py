@@ -38,10 +38,14 @@ FORGOTTEN = "marked as having forgotten everything"
 NO_VAULT = "No vault yet: `reticent init` creates one."
 
 
-def brought(gain: float | None, left: float | None, *, signed: bool = False) -> str:
-    """Return how much something helps and how many people are left, as far as it is known."""
-    parts = [] if gain is None else [f"{bits(gain, signed=signed)} bits better served"]
-    parts += [] if left is None else [f"about {people(left)} people left"]
+def brought(gain: float | None, left: float | None, *, expected: bool = False) -> str:
+    """Return how much something helps and how many people are left, as far as it is known.
+
+    ``expected``: it is not sent yet, and who is left depends on the user's own values.
+    """
+    parts = [] if gain is None else [f"{bits(gain, signed=expected)} bits better served"]
+    remain = "expected to be left" if expected else "left"
+    parts += [] if left is None else [f"about {people(left)} people {remain}"]
     return ", ".join(parts)
 
 
@@ -53,8 +57,9 @@ def whom(subject: Review | Handled) -> str:
 def why_nothing(handled: Handled) -> str:
     """Return why a request carried nothing, and how much of it waits for approval."""
     if handled.waiting and handled.code == "answered":
-        verb = "waits" if handled.waiting == 1 else "wait"
-        return f"{counted(handled.waiting, 'fact')} {verb} for your approval"
+        left = handled.waiting - handled.settled
+        verb = "waited" if not left else "waits" if left == 1 else "wait"
+        return f"{counted(left or handled.waiting, 'fact')} {verb} for your approval"
     return WHY_NOTHING[handled.code]
 
 
@@ -100,7 +105,8 @@ def outcome_of(handled: Handled, titles: Titles = NONE) -> str:
         return FORGOTTEN
     if handled.kind == "nothing":
         return f"nothing: {why_nothing(handled)}"
-    waiting = f"; {handled.waiting} waiting" if handled.waiting else ""
+    left = handled.waiting - handled.settled
+    waiting = f"; {left} waiting" if left else ""
     return ", ".join(titled(handled.disclosed, titles_in(handled.model, titles))) + waiting
 
 
@@ -111,7 +117,7 @@ def asks(review: Review, titles: Titles = NONE) -> str:
         where = "" if review.search is None else f" for searches at {review.search}"
         return f"{review.recipient} asks for {names}{where}"
     about = f", for {review.query!r}" if review.query else ""
-    figures = brought(review.more_bits, review.people_left, signed=True)
+    figures = brought(review.more_bits, review.people_left, expected=True)
     to = review.recipient
     to += f" (and {review.pool})" if review.pool != to else ""
     return f"Send {names} to {to}{about}? {figures}".rstrip()

@@ -32,7 +32,10 @@ def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
     said = page(run, "pending")
     assert said.startswith("2 requests wait for you.")
     assert "3 Send hobby and shoe_size to www.weather.example (and weather.example)," in said
-    assert "for 'weather'? +0.123 bits better served, about 7.2 people left (2026-03-02" in said
+    assert (
+        "for 'weather'? +0.123 bits better served, about 7.2 people expected to be left (2026-03-02"
+        in said
+    )
     assert "4 books.example asks for region" in said
     ask, offer = "sends it with the next request", "if you deny, it gets nothing, by a rule"
     assert ask in said

@@ -14,6 +14,7 @@ from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.disclosure_index import Forgetting
 from agent.wire.base import LATEST_ENTRIES
 from agent.wire.decide import Ask
+from agent.wire.policy import Decided, Verdict
 from agent.wire.records import Forget, Inferred, Moment, ProfileChange, Recipient
 from policy.hosts import site_of
 from tests.daemon.doubles import MONDAY, FixedRules, Heard
@@ -53,6 +54,29 @@ def calls_of(agent: Agent) -> Calls:
 def names(found: list[Inferred]) -> list[str]:
     """Return of what something is inferred."""
     return [each.name for each in found]
+
+
+@pytest.mark.parametrize("decided", ["approve", "deny"])
+def test_what_is_settled_is_not_said_to_wait(decided: Decided) -> None:
+    """One by one, of the recipient that it is about alone, until it is undone."""
+    agent, _ = living('preset = "generous"\ndisclose = "ask"\nlambda = 0.0\n')
+    calls = calls_of(agent)
+    for host in ("shop.example", "other.example"):
+        calls.decide(Ask(query=QUERIES[0], recipient=host))
+    review, other = calls.reviews()
+
+    def settled() -> list[tuple[int, int]]:
+        return [(each.waiting, each.settled) for each in calls.requests()]
+
+    many = len(review.names)
+    assert settled() == [(many, 0), (len(other.names), 0)]
+    calls.verdict(Verdict(decided=decided, lasting="once", names=review.names[:1]), id=review.id)
+    assert settled()[0] == (many, 1)
+    [rest] = [each for each in calls.reviews() if each.pool == review.pool]
+    calls.verdict(Verdict(decided=decided, lasting="once"), id=rest.id)
+    assert settled() == [(many, many), (len(other.names), 0)]
+    calls.undo()
+    assert settled()[0] == (many, 1)
 
 
 def test_what_is_unset_waits_no_more() -> None:

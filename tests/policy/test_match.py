@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.match import Rulebook, Ruling
-from policy.precedence import Verdict, known, losses
+from policy.precedence import Known, Verdict, known, losses
 from policy.read import preset, read
 from policy.rules import spoken
 from policy.settings import SETTINGS, stricter
@@ -99,6 +99,19 @@ def test_order_does_not_matter(document: Document, asked: list[Asked], rng: Rand
             best = decided(claims(first, each, key, name), key)
             if len(best) == 1:
                 assert after[key, name].rule.name == verdict.rule.name
+
+
+@pytest.mark.parametrize("first", ["gender", "sex"])
+@pytest.mark.parametrize("asked", ["gender", "sex"])
+def test_of_equals_the_rule_decides_that_has_the_name_asked_about(first: str, asked: str) -> None:
+    """Where models call one fact by several; the order of the rules is no matter."""
+    second = "sex" if first == "gender" else "gender"
+    text = f'[attributes]\n{first} = "never"\n{second} = "never"\n'
+    one = Known(frozenset({"gender"}), frozenset({"gender", "sex"}))
+    ruling = Rulebook(read(text, "test", preset), {"gender": one, "sex": one}).match(
+        "a.test", "", TODAY
+    )
+    assert ruling.attributes[asked]["disclose"].rule.name == f"attributes.{asked}"
 
 
 def _turned(table: Document) -> Document:

@@ -144,6 +144,18 @@ async def test_it_shows_who_knows_what_and_how_few_are_left(
         assert max(map(len, shown.text().splitlines())) <= size[0]
 
 
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
+async def test_what_more_would_do_takes_one_key(told: Double, size: tuple[int, int]) -> None:
+    """Also where nothing was looked into before; a step back, and it is not asked for any more."""
+    async with told.shown(size) as shown:
+        page = await opened(shown, "@ads")
+        await shown.pilot.press("w")
+        await shown.until(lambda: "helps costs" in flat(shown))
+        await shown.pilot.press("escape", "down", "enter")
+        await shown.until(lambda: page.findings is not None and "@ads" in str(page.findings.held))
+        await shown.until(lambda: "helps costs" not in flat(shown))
+
+
 async def test_that_it_forgot_is_stated_after_a_yes_alone(told: Double) -> None:
     """Leaving the question states nothing; the daemon says where it knew nothing."""
     async with told.shown(LARGE) as shown:

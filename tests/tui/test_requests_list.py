@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from agent.tui.screens.requests_view import (
@@ -141,6 +142,7 @@ def test_what_happened_is_said_in_words_and_by_titles() -> None:
     """The verdict, and how many people still look alike."""
     sent = handled(disclosed=["a", "b", "c", "d"], people_left=1_800, waiting=1)
     assert outcome(sent) == "Sent 4 facts; about 1,800 people still look like you; 1 fact waiting"
+    assert "waiting" not in outcome(replace(sent, settled=1))
     waits = review(names=["region"])
     assert outcome(waits, TITLES) == "Waits for your approval: region of the world"
     assert outcome(review(kind="offer", names=["a", "b"])) == "Asks for a and b"

@@ -250,7 +250,10 @@ def test_the_rest_follows_in_lines() -> None:
         *("search", "how good", "because"),
     ]
     assert found["costs"] == "a 3.33 % higher chance that one guess finds you"
-    assert found["waits for you"] == "hobby: +0.250 bits better served, about 5.5 people left"
+    assert (
+        found["waits for you"]
+        == "hobby: +0.250 bits better served, about 5.5 people expected to be left"
+    )
     assert found["plan"] == "region of the world for 'w', 'x', 'y' and 1 more"
     assert found["always"] == "b: would break a limit, so not sent"
     assert found["kept secret, so never sent"] == "age (me)"

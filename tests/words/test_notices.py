@@ -41,6 +41,8 @@ def test_a_request_begins_with_its_verdict() -> None:
         "Sent nothing to forge.example: vault locked."
     )
     assert "1 fact waits" in notices.verdict_of(replace(NOTHING, waiting=1))
+    assert "1 fact waits" in notices.verdict_of(replace(NOTHING, waiting=3, settled=2))
+    assert "3 facts waited" in notices.verdict_of(replace(NOTHING, waiting=3, settled=3))
     forgotten = notices.verdict_of(replace(NOTHING, kind="forgotten"))
     assert forgotten == "You marked forge.example as having forgotten everything."
 
@@ -58,6 +60,7 @@ def test_what_was_sent_before_is_not_said_to_be_new() -> None:
 def test_a_cell_of_a_table_is_shorter() -> None:
     """But says the same."""
     assert notices.outcome_of(replace(SENT, waiting=1)) == "region, hobby; 1 waiting"
+    assert notices.outcome_of(replace(SENT, waiting=1, settled=1)) == "region, hobby"
     assert notices.outcome_of(replace(NOTHING, code="locked")) == "nothing: vault locked"
     assert "forgotten" in notices.outcome_of(replace(NOTHING, kind="forgotten"))
 
@@ -73,7 +76,7 @@ def test_what_waits_is_a_question() -> None:
     asked = replace(REVIEW, more_bits=0.5, people_left=20.0)
     assert notices.asks(asked) == (
         "Send region to a.example (and @shops), for 'git'? +0.500 bits better served, about "
-        "20 people left"
+        "20 people expected to be left"
     )
     assert notices.asks(OFFER) == "a.example asks for region"
 

@@ -336,9 +336,10 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
             held = replace(findings.held, values=dict.fromkeys(findings.held.values, ""))
             findings = findings._replace(held=held)
         pool = findings and findings.recipient.pool
-        if pool != (self.findings and self.findings.recipient.pool):
+        before, detail = self.findings, self.query_one("#detail")
+        if before is not None and pool != before.recipient.pool:
             self._wants_more = False
-            self.query_one("#detail").scroll_home(animate=False)
+            detail.scroll_home(animate=False)
         self.findings = findings
         above, below = self.query_one("#known", Static), self.query_one("#more", Static)
         if findings is None:
@@ -349,6 +350,8 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         below.update(added(findings.weighed))
         weighed = findings.weighed
         below.display = self._wants_more or isinstance(weighed, str) or not weighed.rows
+        if self._wants_more and before is None:  # asked for before there was anything to show
+            self.call_after_refresh(detail.scroll_to_widget, below, animate=False, top=True)
 
     # what the daemon says
 

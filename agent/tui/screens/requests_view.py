@@ -186,7 +186,8 @@ def outcome(item: Subject, titles: Titles = NONE, again: Collection[int] = ()) -
         return "You marked it as having forgotten everything"
     if item.kind == "nothing":
         return f"Sent nothing: {why_nothing(item)}"
-    waiting = f"; {counted(item.waiting, 'fact')} waiting" if item.waiting else ""
+    open_ = item.waiting - item.settled
+    waiting = f"; {counted(open_, 'fact')} waiting" if open_ else ""
     left = "" if item.people_left is None else f"; {alike(item.people_left)}"
     known = " again" if item.number in again else ""
     return f"Sent {counted(len(item.disclosed), 'fact')}{known}{left}{waiting}"
