@@ -119,7 +119,8 @@ def checked_key(key: str) -> str:
     if key in SETTINGS:
         return key
     if key in TOP_KINDS or key in DAEMON:
-        hint = "write it into the file by hand; `reticent policy check` checks it"
+        where = " under [daemon]" if key in DAEMON else ""
+        hint = f"write it into the file by hand{where}; `reticent policy check` checks it"
         raise UsageError(f"{key!r} is not a setting of requests", hint)
     raise UsageError.unknown("setting", key, SETTINGS)
 

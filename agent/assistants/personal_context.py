@@ -121,7 +121,8 @@ def _listed(facts: Iterable[Fact]) -> str:
 
 
 def _nothing(why: str) -> str:
-    return f"Nothing about the user is shared. To them, Reticent says: {why}."
+    plainly = "Nothing about the user is shared: answer as you would for anyone."
+    return f"{plainly} The reason, as it is told to the user: {why}."
 
 
 def _line(told: PersonalContext, reading: ReadAs | None, why: str) -> str:

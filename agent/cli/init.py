@@ -87,8 +87,16 @@ NEXT = """\
 Next, have the system start the daemon (or run `reticent daemon`), then unlock:
 
   reticent daemon service install
-  reticent unlock"""
-NEXT_OF_RUNNING = "Next, unlock the vault for the daemon, which already runs:\n\n  reticent unlock"
+  reticent unlock
+"""
+NEXT_OF_RUNNING = (
+    "Next, unlock the vault for the daemon, which already runs:\n\n  reticent unlock\n"
+)
+CONNECT = """\
+Then let your browser, or your assistant's program, ask for what helps:
+
+  reticent browser install
+  reticent mcp install claude-desktop --write"""
 
 
 def ask_preset() -> str:
@@ -368,6 +376,7 @@ def init(
         ask_written_down(above=0 if as_json else ABOVE)
     if not as_json:
         click.echo(NEXT if running(at.daemon_lock) is None else NEXT_OF_RUNNING)
+        click.echo(CONNECT)
 
 
 def ask_first_values(models: Sequence[Model]) -> Values:

@@ -56,5 +56,5 @@ def install(program: str, recipient: str | None, *, write: bool) -> Answer:
         private_folder(path.parent)
     mode = stat.S_IMODE(path.stat().st_mode) if there else PRIVATE
     replace_bytes(text_then.encode(), path.resolve(), mode, unchanged)
-    told = f"{chosen.title} starts it from its next start on. {then}"
+    told = f"{chosen.title} starts it the next time that you open it. {then}"
     return Answer(message, f"{listing('Wrote:', [path])}\n{paragraph(told)}")

@@ -99,7 +99,13 @@ def test_nothing_that_a_hostile_model_says_gets_through(
 def test_a_hostile_model_in_use_steers_nobody() -> None:
     """Through a decision of the daemon: what is told is short, plain and one line."""
     evil = [
-        replace(each, title=f"{each.name}{HOSTILE}", values=_evil(each.values), value_concepts=())
+        replace(
+            each,
+            title=f"{each.name}{HOSTILE}",
+            values=_evil(each.values),
+            value_concepts=(),
+            words={},
+        )
         for each in MODEL.attributes
     ]
     hostile = replace(MODEL, attributes=tuple(evil), stands_for=HOSTILE)

@@ -21,7 +21,7 @@ from tests.daemon.whole_daemon import BALANCED, OPEN, Live, living, started
 
 SUM = "what is 17 × 23"
 ASKED = ["job site", "editor", WEEKEND, "version control"]
-NOTHING = "Nothing about the user is shared."
+NOTHING = "Nothing about the user is shared: answer as you would for anyone."
 
 
 @pytest.fixture(scope="module")

@@ -98,11 +98,13 @@ def test_one_line_begins(begin: Begin) -> None:
 
 
 def test_what_is_next_is_said(begin: Begin) -> None:
-    """The code stands alone in its line, and the next two commands at the end."""
+    """The code stands alone in its line, and the next commands at the end, each in its own."""
     lines = begin().out.splitlines()
-    assert [line.strip() for line in lines[-2:]] == [
+    assert [line.strip() for line in lines if line.startswith("  reticent ")] == [
         "reticent daemon service install",
         "reticent unlock",
+        "reticent browser install",
+        "reticent mcp install claude-desktop --write",
     ]
     [code] = [line.strip() for line in lines if line.count("-") == 5]
     unlock(here(), Secret("recovery", code)).close()

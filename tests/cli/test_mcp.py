@@ -55,7 +55,7 @@ def test_what_is_written_is_found_and_all_else_stays(
     path.chmod(0o640)
     for given in ((), ("--recipient", "https://www.own.example/chat")):
         ran = run("mcp", "install", host.name, "--write", *given)
-        assert f"{host.title} starts it from its next start on" in ran.page
+        assert f"{host.title} starts it the next time that you open it" in ran.page
         [seen] = [e for e in look_at_hosts(system, sys.executable) if e.host is host]
         assert (seen.state, seen.path) == ("installed", path)
         assert seen.recipient == ("www.own.example" if given else host.recipient)
