@@ -120,6 +120,7 @@ class Rulebook:
         self._pools = Pools(policy.groups)
         self._places = {rule: place for place, rule in enumerate(policy.rules)}
         some = [rule for rule in policy.rules if not rule.lasting]
+        self._asks = any(rule.queries for rule in some)
         self._queries = QueryIndex(some)
         self._of_queries = {rule for rule in some if rule.queries and rule.anywhere}
         self._reached = RecipientIndex(rule for rule in some if rule not in self._of_queries)
@@ -133,7 +134,7 @@ class Rulebook:
         the recipient is not a host.
         """
         host, pool, reached = self._recipient(recipient)
-        asked = self._queries.find(spoken(query))
+        asked = self._queries.find(spoken(query)) if self._asks else {}
         ranked = [
             (rule, rank, asked.get(rule, ANY))
             for rule, rank in reached

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from agent.daemon.address import words_fit
 from agent.daemon.agent import Agent
-from agent.daemon.header import fits, members
+from agent.daemon.header import LARGEST, members, most_bytes
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context
 from agent.decision.matching import knowledge_in, unmatched
@@ -30,7 +30,8 @@ class RuledContext(Context):
         """Return whether what leaves has room for these attributes, whatever their values are."""
         if self.ruling.carry == "words":
             return words_fit(names, self.request.query, self.ruling, self.model)
-        return fits(names, self.model)
+        bytes_of = members(self.model).longest
+        return most_bytes(bytes_of[name] for name in names) <= LARGEST
 
 
 class UndecidedError(Exception):
@@ -65,13 +66,13 @@ def context_of(
         model, reading = agent.reader.surest(ask.query, agent.readers(name, now))
     except (ModelError, UsageError) as error:
         raise UndecidedError("no model") from error
-    terms = in_use.terms(model, ask.recipient, ask.query, today)
+    of_requests = agent.sources.available(model.attributes[model.persons :])
+    available = vault.profile.names(model) | of_requests  # by the names alone: no value is read
+    terms = in_use.terms(model, ask.recipient, ask.query, today, available)
     if terms is None or terms.ruling is None:
         raise UndecidedError("no policy")
     ruling, pool, pool_of = terms.ruling, terms.ruling.pool, in_use.pool_of
-    of_requests = agent.sources.available(model.attributes[model.persons :])
-    available = vault.profile.names(model) | of_requests  # by the names alone: no value is read
-    terms = replace(agent.consent.overlay(terms, pool), available=available)
+    terms = agent.consent.overlay(terms, pool)
     number, at = (None, now) if before is None else before
     facts = vault.ledger.disclosures
     held = facts.pool(pool, pool_of, number)
@@ -79,9 +80,10 @@ def context_of(
     asked = None if ask.asked is None else frozenset(ask.asked)
     if asked is None and before is None:
         asked = agent.consent.usable(site_of(ruling.host), now)
-    if unmatched((Meaning(name, fact.value) for name, fact in held.held.items()), facts.concepts):
-        raise UndecidedError("unfit")
     knowledge = knowledge_in(held, model, at, queries, facts.concepts)
+    told = (Meaning(name, fact.value) for name, fact in held.held.items())
+    if not knowledge.share and unmatched(told, facts.concepts):
+        raise UndecidedError("unfit")
     usable = None if asked is None else asked.intersection(members(model).longest)
     request = Request(ask.query, ruling.host, usable)
     return RuledContext(

@@ -46,10 +46,11 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     context, decision, values, left = found
     sent = sent_as(context.ruling.carry, values, ask.query, context.model)
     summary = summarised(decision, context, left)
-    return made(
-        Answer,
-        sent,
+    return Answer(
         code=code_of(decision),
+        attributes=sent.attributes,
+        header=sent.header,
+        words=sent.words,
         unspecified=[name for name in values if name not in sent.attributes],
         id=record(found, ask, now, agent, by),
         summary=summary,
@@ -68,9 +69,6 @@ def considered(ask: Ask, now: datetime, agent: Agent, by: Asker) -> Considered:
     most = int(ruling.settings["page_requests_per_minute"].value)
     if by in CAPPED and agent.rates.is_capped(by, ruling.pool, most, now):
         raise UndecidedError(CAPPED[by])
-    named = (each.name for each in model.attributes[model.persons :])
-    sourced = [name for name in named if name in (context.terms.available or ())]
-    fresh = agent.sources.values(sourced, ask, now)  # sources: the clock, the history
     decision = decided(with_own(context), brief=True)  # pure
     persons, travel = person_codes(model), members(model)
     if decision.disclosed:
@@ -85,7 +83,9 @@ def considered(ask: Ask, now: datetime, agent: Agent, by: Asker) -> Considered:
     if review is not None:
         agent.bus.publish("review", review.id)
     own = [name for name in decision.disclosed if name in persons]
-    revealed = {**fresh, **context.vault.profile.reveal(own, model)}  # vault: the first plaintext
+    revealed = context.vault.profile.reveal(own, model)  # vault: the first plaintext
+    if others := [name for name in decision.disclosed if name not in persons]:
+        revealed = {**revealed, **agent.sources.values(others, ask, now)}  # the clock, the history
     values = {name: revealed[name] for name in decision.disclosed}
     return Considered(context, decision, values, left_by(values, context))
 

@@ -104,9 +104,3 @@ def members(model: Model) -> Members:
         return Members(longest(values), members_of(values), largest, means)
 
     return model.remember(members, made)
-
-
-def fits(names: Iterable[str], model: Model) -> bool:
-    """Return whether the header has room for these attributes, whatever their values are."""
-    bytes_of = members(model).longest
-    return most_bytes(bytes_of[name] for name in names) <= LARGEST

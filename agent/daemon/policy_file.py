@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -168,7 +169,7 @@ class ActivePolicy:
         groups = {} if policy is None else policy.groups
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
         self._books: dict[tuple[str, str], Rulebook] = {}
-        self._terms: dict[tuple[int, str], Terms] = {}
+        self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
         self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
         rules = () if policy is None else policy.rules
         self._chooses = any("model" in rule.settings for rule in rules)
@@ -206,20 +207,28 @@ class ActivePolicy:
         verdict = self.recipients.match(recipient, query, today).settings.get("model")
         return None if verdict is None else str(verdict.value)
 
-    def terms(self, model: Model, recipient: str, query: str, today: date) -> Terms | None:
+    def terms(
+        self,
+        model: Model,
+        recipient: str,
+        query: str,
+        today: date,
+        available: frozenset[str] | None = None,
+    ) -> Terms | None:
         """Return the terms for a request, with the ruling they are of; None without rules.
 
-        UsageError if the recipient is not a host.
+        ``available``: as in `Terms`. UsageError if the recipient is not a host.
         """
         book = self.book(model)
         if book is None:
             return None
         ruling = book.match(recipient, query, today)
-        key = (id(ruling.settings), ruling.host)  # one object for the same rules; its terms keep it
+        # One object for the same rules; its terms keep it.
+        key = (id(ruling.settings), ruling.host, available)
         if key not in self._terms:
             if len(self._terms) >= KEPT:
                 self._terms.clear()
-            self._terms[key] = terms_under(ruling, model)
+            self._terms[key] = replace(terms_under(ruling, model), available=available)
         return self._terms[key]
 
     def pool(self, recipient: str) -> str:
@@ -285,7 +294,7 @@ class PolicyFile:
     @property
     def stale(self) -> bool:
         """Whether the rules in force are older than the file, which has problems."""
-        return self.policy is not None and bool(self.problems)
+        return self.policy is not None and (self._late or bool(self._problems))
 
     def check(self, now: datetime) -> bool:
         """Look at the file; say whether other rules are in force since.

@@ -89,8 +89,9 @@ class Reader:
         else:
             query = model.match(text)
             found = NOTHING if query is None else Reading.exact(query)
-        gone = () if self.corrections is None else self.corrections.rejected(text, model.id)
-        return model.corrected(found, gone)
+        if self.corrections is None or not self.corrections.kept:
+            return found
+        return model.corrected(found, self.corrections.rejected(text, model.id))
 
     def surest(self, text: str, models: Sequence[Model]) -> tuple[Model, Reading]:
         """Return the model whose reading of a text is the surest, with that reading.

@@ -125,8 +125,10 @@ class SilentRequests:
     def silent(self, ask: Ask, answer: Answer, after: int, at: datetime) -> int:
         """Remember a request that carried nothing, and return its number."""
         self._number -= 1
-        meant = None if answer.summary is None else answer.summary.read_as
-        made = Silent(self._number, after, at, ask, answer.code, _waiting(answer), meant)
+        summary, waiting, meant = answer.summary, frozenset[str](), None
+        if summary is not None:
+            waiting, meant = frozenset(summary.pending), summary.read_as
+        made = Silent(self._number, after, at, ask, answer.code, waiting, meant)
         self._silent.append(made)
         self._size += made.size
         while len(self._silent) > MOST_SILENT or self._size > ROOM:
@@ -135,8 +137,8 @@ class SilentRequests:
 
     def recorded(self, entry: int, answer: Answer) -> None:
         """Remember what waits beside what an entry of the ledger says."""
-        if waiting := _waiting(answer):
-            self._waiting[entry] = waiting
+        if answer.summary is not None and answer.summary.pending:
+            self._waiting[entry] = frozenset(answer.summary.pending)
             if len(self._waiting) > MOST_SILENT:
                 del self._waiting[next(iter(self._waiting))]
 
@@ -155,10 +157,6 @@ class SilentRequests:
         self._silent.clear()
         self._waiting.clear()
         self._size = 0
-
-
-def _waiting(answer: Answer) -> frozenset[str]:
-    return frozenset(() if answer.summary is None else answer.summary.pending)
 
 
 class RuleUsage:

@@ -47,6 +47,7 @@ def worded(
     pending = decision.pending
     rules: dict[str, list[str]] = defaultdict(list)  # the settings behind it, without the defaults
     settings = {} if brief or terms.ruling is None else terms.ruling.settings
+    known = brief and decision.disclosed  # then the headline gives no reasons
     for key, verdict in settings.items():
         if verdict.rule.layer:
             rules[verdict.rule.name].append(f"{key} = {shown(verdict.value)}")
@@ -61,7 +62,7 @@ def worded(
         query=decision.request.query,
         read_as=meant_by(decision.reading, model),
         pending=pending.names if pending else (),
-        outcomes=[_reason(each, terms, dropped) for each in decision.candidates],
+        outcomes=() if known else [_reason(each, terms, dropped) for each in decision.candidates],
         titles={each.name: each.title for each in model.attributes},
         among=among(model),
         pending_bits=more.utility - figures.utility,

@@ -229,7 +229,7 @@ def uses_of(query: int, model: Model) -> QueryPlanner:
     queries, rows = len(model.queries), model.queries[query].rows
 
     def made() -> QueryPlanner:
-        stored = model.computed_utilities(query)
+        stored = model.tables.singles.utilities_of(query)
         if mean is None:
             return QueryPlanner(lambda: model.utility(query), count, stored)
         share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)

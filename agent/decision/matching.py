@@ -118,12 +118,13 @@ def knowledge_in(
     """
     concepts = Concepts((model,)) if concepts is None else concepts
     facts = [Meaning(concept, fact.value) for concept, fact in found.held.items()]
-    codes = [code for code in (concepts.code(fact, model) for fact in facts) if code is not None]
+    coded = [concepts.code(fact, model) for fact in facts]
+    codes = [code for code in coded if code is not None]
     times = defaultdict[int, float](float, found.times)
     for text, count in queries.items():
         query = model.match(text)
         if query is not None and count:
             times[query] += count
-    share = share_of(facts, model, concepts)
+    share = share_of(facts, model, concepts) if None in coded else 1.0
     history = tuple(sorted(times.items()))
     return Knowledge(tuple(sorted(codes)), found.recent(now), history, share)

@@ -22,7 +22,7 @@ class Meaning(NamedTuple):
 def meaning_of(name: str, value: str, model: Model) -> Meaning:
     """Return what a value of a person attribute means across models."""
     attribute = model.attributes[model.index(name)]
-    concept = attribute.value_concepts[attribute.code(value)]
+    concept = attribute.value_concepts[attribute.values.index(value)]
     own = value == UNSPECIFIED or concept is None
     return Meaning(attribute.concept, f"{model.id}:{value}" if own else str(concept))
 

@@ -12,7 +12,7 @@ from agent.model import encoder
 from agent.model.attributes import Attribute
 from agent.model.lookup import QueryIndex, Recent
 from agent.model.reading import NOTHING, Reading
-from agent.model.tables import COST_METRICS, Singles, Tables, read_only
+from agent.model.tables import COST_METRICS, Tables, read_only
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, MeanUtility, Priced, Utility, query_utility
@@ -180,11 +180,6 @@ class Model:
     def utility(self, query: int) -> Utility:
         """Return the utility of sets of attributes for a query, less prices, in bits."""
         return self._utilities(query)[1]
-
-    def computed_utilities(self, query: int) -> Mapping[int, float]:
-        """Return U of the sets whose utility the model holds, by mask, in bits."""
-        key = (Singles.utilities_of, query)
-        return self.remember(key, lambda: self.tables.singles.utilities_of(query))
 
     def mean_utility(self) -> Utility:
         """Return the utility averaged over the queries by weight: the a-priori case (9.5.1).

@@ -35,29 +35,30 @@ _DECODER = msgspec.json.Decoder(list[Correction])
 
 
 class Corrections:
-    """The corrections in a vault; every change is in the file once it returns."""
+    """The corrections in a vault; every change is in the file once it returns.
+
+    ``kept``: all of them.
+    """
 
     def __init__(self, items: Items) -> None:
         """Read them; DamagedVaultError if they cannot be read."""
         self._items = items
         found = decoded(items.get(ITEM), _DECODER, "what texts do not mean") or ()
         # An older vault has the texts in a spelling that told more of them apart.
-        self._kept = frozenset(replace(each, text=spelling(each.text)) for each in found)
+        self.kept = frozenset(replace(each, text=spelling(each.text)) for each in found)
 
     def of(self, text: str) -> list[Correction]:
         """Return those of a text, however it is written."""
         wanted = spelling(text)
-        return sorted(each for each in self._kept if each.text == wanted)
+        return sorted(each for each in self.kept if each.text == wanted)
 
     @property
     def all(self) -> list[Correction]:
         """All of them, in order."""
-        return sorted(self._kept)
+        return sorted(self.kept)
 
     def rejected(self, text: str, model: str) -> frozenset[str]:
         """Return the known queries of a model that a text does not mean, by their names."""
-        if not self._kept:
-            return frozenset()
         return frozenset(each.query for each in self.of(text) if each.model == model)
 
     def add(self, text: str, model: str, query: str) -> bool:
@@ -66,23 +67,23 @@ class Corrections:
         Raises VaultError if it was not written.
         """
         new = Correction(spelling(text), model, query)
-        if new in self._kept:
+        if new in self.kept:
             return False
-        self._keep({*self._kept, new})
+        self._keep({*self.kept, new})
         return True
 
     def replace(self, text: str, by: Iterable[Correction]) -> None:
         """Keep these corrections of a text and no other. Raises as `add`."""
-        self._keep(self._kept.difference(self.of(text)).union(by))
+        self._keep(self.kept.difference(self.of(text)).union(by))
 
     def _keep(self, corrections: Iterable[Correction]) -> None:
         kept = frozenset(corrections)
         payload = msgspec.json.encode(sorted(kept))
         if len(kept) > MOST or len(payload) > MAX_ITEM_BYTES:
-            what = f"there is no room for more than {len(self._kept):,} texts read wrongly"
+            what = f"there is no room for more than {len(self.kept):,} texts read wrongly"
             raise UsageError(what, "take some back: `reticent requests not-that TEXT --undo`")
         if kept:
             self._items.put(ITEM, payload)
         else:
             self._items.delete(ITEM)
-        self._kept = kept
+        self.kept = kept

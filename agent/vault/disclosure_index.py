@@ -273,12 +273,12 @@ class DisclosureIndex:
         if isinstance(record, Forgetting):
             return ()
         noted = self._noted.get(record.site, {})
-
-        def repeated(name: str, value: str) -> bool:
+        news = []
+        for name, value in record.facts:
             latest, since = self._values.get(name, (None, 0))
-            return name in noted and latest == value and noted[name] >= since
-
-        return tuple(pair for pair in record.facts if not repeated(*pair))
+            if name not in noted or latest != value or noted[name] < since:
+                news.append((name, value))
+        return tuple(news)
 
     def add(self, number: int, record: Record, news: Pairs) -> None:
         """Take an entry, the next in the ledger; ``news``: what is in it now."""

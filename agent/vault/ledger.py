@@ -227,7 +227,7 @@ class Checkpoints:
         If one cannot be written, the next attempt is as many entries later.
         """
         with suppress(VaultError):
-            while ledger.count - self._tried >= EVERY:
+            while self._store.state.entries - self._tried >= EVERY:
                 self._tried += EVERY
                 self._write(ledger, self._tried)
 

@@ -61,7 +61,7 @@ def test_what_is_stored_of_single_attributes_is_what_is_computed(world: World) -
         rows = model.rows(query)
         utility = query_utility(rows, model.cards, "louo", stored.shrinkage)
         assert stored.prior_entropy_bits == utility.limit
-        computed = model.computed_utilities(query)
+        computed = model.tables.singles.utilities_of(query)
         assert len(computed) == len(model.cards) * (len(model.cards) + 1) // 2
         for mask, bits in computed.items():
             assert model.utility(query).value(mask) == bits

@@ -368,7 +368,7 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (Consent, "offered"),
         (Consent, "overlay"),
         (agent.daemon.context, "knowledge_in"),
-        (Sources, "values"),
+        (Sources, "available"),
         (agent.daemon.context, "decide_context"),
         (Consent, "note"),
         (Sources, "noted"),

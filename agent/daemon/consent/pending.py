@@ -240,7 +240,8 @@ class PendingConsent:
 
     def overlay(self, terms: Terms, pool: str) -> Terms:
         """Return the terms with the user's preferences for a pool applied."""
-        return applied(terms, self._state.preferences, pool)
+        preferences = self._state.preferences
+        return applied(terms, preferences, pool) if preferences else terms
 
     def note(
         self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime, model: str
@@ -281,7 +282,8 @@ class PendingConsent:
     def answered(self, decision: Decision, ruling: Ruling) -> None:
         """Use up preferences for one time, now that an answer relies on them."""
         before = self._state.preferences
-        self._state = self._state._replace(preferences=used_up(before, decision, ruling))
+        if before:
+            self._state = self._state._replace(preferences=used_up(before, decision, ruling))
         new = len(decision.again) < len(decision.disclosed)
         self._sent[ruling.pool] += new
         number, last = self._last
