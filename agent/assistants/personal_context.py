@@ -127,7 +127,7 @@ def _nothing(why: str) -> str:
 
 def _line(told: PersonalContext, reading: ReadAs | None, why: str) -> str:
     """Return an answer as one line, the facts first; ``why`` there are none, for the user."""
-    parts = [_nothing(why)]
+    parts = [_nothing("what would help waits for their approval" if told.waiting else why)]
     if told.facts:
         parts = [f"About the user: {_listed(told.facts)}."]
     if reading is not None:

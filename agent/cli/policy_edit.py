@@ -146,7 +146,7 @@ def _outcome(
         if rule is None or value is None:
             lines.append(f"{key} is removed from {origins.source}.")
         else:
-            lines.append(f"{stands}: {key} = {written(value)} in {origins.long(rule, key)}.")
+            lines.append(f"{stands}: {key} = {written(value)} ({origins.long(rule, key)}).")
     for win in winning:
         of = f" of {', '.join(titled(win.names, titles))}" if win.names else ""
         what = f"{win.key} {written(win.value)}{of}, from {origins.long(win.rule, win.key)}."

@@ -177,6 +177,13 @@ def test_where_nothing_is_sent_it_says_why_and_carries_nothing(code: Code) -> No
         assert found == PersonalContext(line=found.line)
 
 
+def test_what_waits_is_not_said_to_be_of_no_help() -> None:
+    """An assistant that reads both would tell the user one of them."""
+    found = personal_context(Answer(code="answered", summary=summary(pending=["salary"])))
+    assert WHY_NOTHING["answered"] not in found.line
+    assert "what would help waits for their approval" in found.line
+
+
 @pytest.mark.parametrize(
     ("error", "words"),
     [

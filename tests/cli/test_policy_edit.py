@@ -31,11 +31,11 @@ def test_the_examples(run: Run, file: Path, village: Path) -> None:
     """At the top, of an attribute, in a rule that is there, and in a new one."""
     every = (*OWN, "--model", village)
     assert run("policy", "set", "lambda=7", *every).out.splitlines() == [
-        "Written: lambda = 7 in the top of the file, policy.toml:2."
+        "Written: lambda = 7 (the top of the file, policy.toml:2)."
     ]
     run("policy", "set", "sensitivity=0.5", "--attribute", "region", *every)
     said = run("policy", "set", "lambda=9", "k=4", "--recipient", "Books.example", *every)
-    assert said.out.startswith("Written: lambda = 9 in books, policy.toml:18.\n")
+    assert said.out.startswith("Written: lambda = 9 (books, policy.toml:18).\n")
     new = ("--recipient", "adverts", "--query", "Shoes", "--expires", "9999-12-31")
     run("policy", "set", "disclose=never", *new, *every)
     document = tomllib.loads(file.read_text())
