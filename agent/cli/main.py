@@ -46,6 +46,7 @@ COMMANDS = {
     "model": Deferred("agent.cli.model", "Build and manage models, and try decisions."),
     "policy": Deferred("agent.cli.policy", "Check, show and change your rules."),
     "profile": Deferred("agent.cli.profile", "Show and change your facts."),
+    "proxy": Deferred("agent.cli.proxy", "Let OpenAI clients ask with facts about you."),
     "requests": Deferred("agent.cli.requests", "See what was sent to whom, and approve more."),
     "status": Deferred("agent.cli.status", "Show whether requests are answered."),
     "unlock": Deferred("agent.cli.status", "Open the vault, so that requests are answered."),

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from weakref import WeakSet
 
 from agent.daemon.log import LOG
@@ -52,7 +52,7 @@ def share() -> int:
 class Capped(socket.socket):
     """A listening socket with ``most`` connections at a time: more are closed unread."""
 
-    most: ClassVar[int] = MOST
+    most: int = MOST
 
     def __init__(self, family: int = -1, kind: int = -1, *, fileno: int | None = None) -> None:
         """Make a socket of a family and kind, or take the one that a number stands for."""
@@ -98,11 +98,10 @@ class PortSocket(Capped):
     oldest is closed for the next: a caller that proves itself at once is answered.
     """
 
-    most: ClassVar[int] = MOST_AT_PORT
-
-    def __init__(self, *, fileno: int) -> None:
+    def __init__(self, *, fileno: int, most: int = MOST_AT_PORT) -> None:
         """Take a socket that is open."""
         super().__init__(fileno=fileno)
+        self.most = most
         self._strangers: dict[Any, socket.socket] = {}  # by their addresses, oldest first
         self._proven: dict[Any, socket.socket] = {}
 
@@ -139,8 +138,11 @@ def _count(limit: int) -> int:
     return WANTED if limit == resource.RLIM_INFINITY else limit
 
 
-def at_port(port: int) -> PortSocket:
-    """Return a socket that listens at a port of this machine, 0 for any; DaemonError if not."""
+def at_port(port: int, most: int = MOST_AT_PORT) -> PortSocket:
+    """Return a socket that listens at a port of this machine, 0 for any; DaemonError if not.
+
+    ``most``: connections at a time.
+    """
     if port not in range(2**16):
         raise DaemonError(f"there is no port {port}", "choose one from 1024 to 65535")
     try:
@@ -148,7 +150,7 @@ def at_port(port: int) -> PortSocket:
     except OSError as error:
         what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
         raise DaemonError(what, "choose another") from None
-    return PortSocket(fileno=made.detach())
+    return PortSocket(fileno=made.detach(), most=most)
 
 
 def token_of(path: Path) -> str:

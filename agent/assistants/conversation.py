@@ -1,0 +1,148 @@
+"""A request of the OpenAI protocol: what its user asks in it, and a message put into it.
+
+Two calls carry messages, /chat/completions and /responses. The values of all other members, and all
+other messages, stay byte for byte: white space between members and the spelling of their names may
+change, which no reader of JSON tells.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from secrets import token_bytes
+
+import msgspec
+from msgspec import Raw, Struct
+
+from agent.wire.base import LONGEST_QUERY
+
+MESSAGES = {"chat/completions": "messages", "responses": "input"}  # the member, by call
+TEXTS = {"text", "input_text"}  # what a part with text is called in either
+FIRST = {"system", "developer"}  # whose messages come first; many services take them nowhere else
+MOST = 100_000  # conversations that are remembered; the oldest goes
+NULL = Raw(b"null")
+
+
+class _Message(Struct):
+    role: str = ""
+    content: Raw = NULL
+
+
+class _Part(Struct):
+    type: str = ""
+    text: str = ""
+
+
+class _Id(Struct):
+    id: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Turn:
+    """The user's turn in a conversation.
+
+    ``said``: all that the user said in it, as far as the request has it, the question last;
+    ``conversation``: the service's id of it, empty where each request has all of it.
+    """
+
+    said: tuple[str, ...]
+    conversation: str
+    _member: str
+    _members: Mapping[str, Raw] = field(repr=False)
+    _messages: tuple[bytes | Raw, ...] = field(repr=False)
+    _after: int
+
+    @property
+    def question(self) -> str:
+        """What the user asks."""
+        return self.said[-1]
+
+    def with_message(self, text: str) -> bytes:
+        """Return the request with one more message: of the system, behind those that it has."""
+        made = msgspec.json.encode({"role": "system", "content": text})
+        messages = [*self._messages[: self._after], made, *self._messages[self._after :]]
+        whole = Raw(b"[" + b",".join(map(bytes, messages)) + b"]")
+        return msgspec.json.encode({**self._members, self._member: whole})
+
+
+def turn_of(call: str, body: bytes) -> Turn | None:
+    """Return the turn that a request ends with; None where that is not the user's, or no text.
+
+    None too for what goes on from an earlier answer (``previous_response_id``): only the service
+    has what was said before. ``call``: the path below the base URL.
+    """
+    member = MESSAGES[call]
+    try:
+        members = msgspec.json.decode(body, type=dict[str, Raw])
+        if members.get("previous_response_id", NULL) != NULL:
+            return None
+        messages = _messages(members[member])
+        read = [msgspec.json.decode(each, type=_Message) for each in messages]
+        said = tuple(_text(each.content) for each in read if each.role == "user")
+        conversation = _id(members.get("conversation", NULL)) if call == "responses" else ""
+        "".join(said).encode()  # what is no text, such as half a pair of surrogates, is not asked
+    except (KeyError, msgspec.DecodeError, UnicodeError, RecursionError):
+        return None  # the service says what is wrong with it
+    is_asked = bool(read) and read[-1].role == "user" and 0 < len(said[-1]) <= LONGEST_QUERY
+    if not is_asked or not said[-1].strip():
+        return None
+    after = next(number for number, each in enumerate(read) if each.role not in FIRST)
+    return Turn(said, conversation, member, members, messages, after)
+
+
+def _messages(raw: Raw) -> tuple[bytes | Raw, ...]:
+    """Return the messages; a text alone is one of the user's."""
+    if bytes(raw).startswith(b'"'):
+        return (b'{"role":"user","content":' + bytes(raw) + b"}",)
+    return tuple(msgspec.json.decode(raw, type=list[Raw]))
+
+
+def _text(content: Raw) -> str:
+    """Return the text of a message; images and the like have none."""
+    found = msgspec.json.decode(content, type=str | list[_Part] | None)
+    if isinstance(found, list):
+        return "\n".join(each.text for each in found if each.type in TEXTS)
+    return found or ""
+
+
+def _id(raw: Raw) -> str:
+    """Return the id of a conversation, by itself or in an object; empty where there is none."""
+    found = msgspec.json.decode(raw, type=str | _Id | None)
+    return found.id if isinstance(found, _Id) else found or ""
+
+
+class Conversations:
+    """Which conversations something was told in; nothing of them is kept but keyed hashes.
+
+    A client sends all that was said before with each request, so a conversation is one that begins
+    with what its user had said when something was told. The other messages do not count: clients
+    write the time into them, or leave parts out.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._key = token_bytes(32)
+        self._told: dict[bytes, None] = {}
+
+    def is_open(self, turn: Turn) -> bool:
+        """Return whether a turn may have its message: nothing was told before it.
+
+        One that had it may have it again: the client tries again, or begins anew.
+        """
+        *before, last = self._hashes(turn)
+        return last in self._told or self._told.keys().isdisjoint(before)
+
+    def close(self, turn: Turn) -> None:
+        """Note that something is told in a turn."""
+        named, *_, last = self._hashes(turn)
+        self._told |= dict.fromkeys([named, last] if turn.conversation else [last])
+        while len(self._told) > MOST:
+            del self._told[next(iter(self._told))]
+
+    def _hashes(self, turn: Turn) -> Iterator[bytes]:
+        """Yield what stands for the conversation's id, and then for it up to each turn."""
+        made = blake2b(turn.conversation.encode(), key=self._key, digest_size=16)
+        yield made.digest()
+        for each in turn.said:
+            made.update(b"%d:" % len(each))
+            made.update(each.encode())
+            yield made.digest()

@@ -1,0 +1,270 @@
+"""The proxy for clients of the OpenAI protocol: it passes on what they ask, with a few facts.
+
+A question gets one message that says who asks, made of what the daemon answers; where that fails in
+any way, it goes as it is. Nothing is logged, and nothing of a request or an answer is kept.
+"""
+
+import asyncio
+import hmac
+import logging
+import re
+import signal
+from asyncio import get_running_loop
+from collections.abc import AsyncIterator, Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from socket import socket
+
+import aiohttp
+from aiohttp import web
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
+
+from agent.assistants.conversation import MESSAGES, Conversations, Turn, turn_of
+from agent.errors import RefusedError, ReticentError
+from agent.wire.client import Client
+from agent.wire.decide import Answer, Ask
+from agent.words.about import about, phrase
+
+SECONDS = 1.0  # that a request waits for its facts
+ASKING = 8  # threads, each with a question to the daemon
+LARGEST = 16 << 20  # bytes of a request that is looked into; a larger one is passed on as it comes
+LONGEST = 32 << 10  # bytes of a header: some keys are long
+CONNECTING = 30.0  # seconds; an answer may take as long as it likes
+IDLE = 75.0  # seconds that a connection may stand open between two requests, or before the first
+LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
+GRACE = 0.5  # seconds for answers to end when the proxy does
+METHODS = {"GET", "POST", "DELETE"}
+# A part of a path begins with no dot, and has nothing that two readers may read in two ways.
+_PART = "(?:/(?:[A-Za-z0-9_~@:+-]|%2F|%3A)(?:[A-Za-z0-9._~@:+-]|%2F|%3A)*)*"
+_CALLS = (
+    "audio|batches|chat/completions|completions|conversations|embeddings|files|images|models|"
+    "moderations|responses|uploads|vector_stores"
+)
+_PATH = re.compile(f"(?:{_CALLS}){_PART}")
+# What a message says of its connection alone (RFC 9110, section 7.6.1).
+_OF_A_HOP = {
+    *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection"),
+    *("te", "trailer", "transfer-encoding", "upgrade"),
+}
+_OF_A_REQUEST = ("host", "expect", "content-length")
+_NOT_ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """From where to where: what the base URL begins with, and what stands in its place.
+
+    ``token``: the first part of the path; ``upstream``: without a slash at its end; ``recipient``:
+    who gets the facts; ``daemon``: its query socket.
+    """
+
+    token: str = field(repr=False)
+    upstream: str
+    recipient: str
+    daemon: Path
+
+    def base(self, listening: socket) -> str:
+        """Return the base URL, for the client."""
+        address, port = listening.getsockname()
+        return f"http://{address}:{port}/{self.token}/v1"
+
+
+class Proxy:
+    """Answers the clients of one route; ``proven``: told the address of each that has the token."""
+
+    def __init__(
+        self, route: Route, port: int, session: aiohttp.ClientSession, proven: Callable[[str], None]
+    ) -> None:
+        """Begin with no conversation; ``session``: for the requests to the service."""
+        self._route = route
+        self._hosts = [[f"{name}:{port}"] for name in ("127.0.0.1", "localhost")]
+        self._session = session
+        self._proven = proven
+        self._conversations = Conversations()
+        self._threads = ThreadPoolExecutor(ASKING)
+
+    def close(self) -> None:
+        """Ask the daemon nothing more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer a request with what the service answers, or with the reason why not."""
+        try:
+            call = self._admitted(request)
+            return await self._passed_on(request, call)
+        except RefusedError as error:
+            wrong = {"message": f"Reticent: {error}; {error.hint}", "type": error.code}
+            return web.json_response({"error": wrong}, status=error.status or 403)
+
+    def _admitted(self, request: web.BaseRequest) -> str:
+        """Return the path below the base URL; RefusedError for who may not ask, or not this.
+
+        Any program on this machine can connect, and any web page can try.
+        """
+        if request.headers.getall("Host", []) not in self._hosts:
+            what, hint = "the Host header does not name this address", "use the base URL as shown"
+            raise RefusedError("refused", what, hint)
+        if "Origin" in request.headers:
+            what, hint = "a web page may not ask", "ask from a program"
+            raise RefusedError("refused", what, hint)
+        path, begin = request.raw_path.partition("?")[0], f"/{self._route.token}/v1/"
+        given = path[: len(begin)].encode("utf-8", "replace")
+        if not hmac.compare_digest(given, begin.encode()):
+            hint = "copy the one that `reticent proxy` shows"
+            raise RefusedError("refused", "the base URL is wrong", hint, 401)
+        if request.transport is not None:
+            self._proven(request.transport.get_extra_info("peername"))
+        call = path[len(begin) :]
+        if request.method not in METHODS or not _PATH.fullmatch(call):
+            what = "the proxy does not pass on this call"
+            raise RefusedError("not found", what, "send it to the service itself", 404)
+        return call
+
+    async def _passed_on(self, request: web.BaseRequest, call: str) -> web.StreamResponse:
+        """Send a request to the service, and answer with what it answers."""
+        headers = end_to_end(request.headers, _OF_A_REQUEST)
+        data: bytes | AsyncIterator[bytes] | None = None
+        if request.body_exists:
+            data = request.content.iter_any()
+            if request.method == "POST" and call in MESSAGES and "Content-Encoding" not in headers:
+                data = await self._looked_into(request, call)
+            if not isinstance(data, bytes) and "Content-Length" in request.headers:
+                headers["Content-Length"] = request.headers["Content-Length"]
+        _, query, parameters = request.raw_path.partition("?")
+        url = URL(f"{self._route.upstream}/{call}{query}{parameters}", encoded=True)
+        response = None
+        try:
+            async with self._session.request(
+                request.method, url, headers=headers, data=data, allow_redirects=False
+            ) as found:
+                if 300 <= found.status < 400 and "Location" in found.headers:  # noqa: PLR2004  (of HTTP)
+                    hint = "give --upstream the address that it has moved to"
+                    raise RefusedError("upstream", "the service answered by a redirect", hint, 502)
+                response = web.StreamResponse(
+                    status=found.status, reason=found.reason, headers=end_to_end(found.headers)
+                )
+                await response.prepare(request)
+                async for chunk in found.content.iter_any():
+                    await response.write(chunk)
+                await response.write_eof()
+        except (aiohttp.ClientError, OSError, ValueError):  # the last for a header that is none
+            if response is None:
+                hint = "see that --upstream is right, and that the network is there"
+                raise RefusedError("upstream", "the service cannot be reached", hint, 502) from None
+            if request.transport is not None:  # so that half an answer does not pass for a whole
+                request.transport.abort()
+        return response
+
+    async def _looked_into(
+        self, request: web.BaseRequest, call: str
+    ) -> bytes | AsyncIterator[bytes]:
+        """Return a body, with facts where it asks for some; one that is too large as it comes."""
+        body = bytearray()
+        async for chunk in request.content.iter_any():
+            body += chunk
+            if len(body) > LARGEST:
+                return _resumed(bytes(body), request.content)
+        whole = bytes(body)
+        turn = turn_of(call, whole)
+        if turn is None or not self._conversations.is_open(turn):
+            return whole
+        line = await self._line(turn)
+        if not line:
+            return whole
+        self._conversations.close(turn)
+        return turn.with_message(line)
+
+    async def _line(self, turn: Turn) -> str:
+        """Return what the service is told of who asks; empty for nothing, and on any failure."""
+        try:
+            async with asyncio.timeout(SECONDS):
+                asking = get_running_loop().run_in_executor(
+                    self._threads, self._decided, turn.question
+                )
+                answer = await asking
+        except (ReticentError, TimeoutError):
+            return ""
+        titles = {} if answer.summary is None else answer.summary.titles
+        facts = answer.attributes.items()
+        return about((phrase(titles.get(name, name), value) for name, value in facts), "the user")
+
+    def _decided(self, question: str) -> Answer:
+        with Client(self._route.daemon, SECONDS, attended=False) as client:
+            return client.decide(Ask(query=question, recipient=self._route.recipient), "assistant")
+
+
+async def _resumed(begin: bytes, rest: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+    """Yield what was read of a body, and then the rest of it."""
+    yield begin
+    async for chunk in rest.iter_any():
+        yield chunk
+
+
+def end_to_end(headers: CIMultiDictProxy[str], also: Collection[str] = ()) -> CIMultiDict[str]:
+    """Return headers without those of the connection, and without ``also`` (in small letters)."""
+    named = ",".join(headers.getall("Connection", [])).lower().split(",")
+    left_out = {*_OF_A_HOP, *also, *(each.strip() for each in named)}
+    kept = [(name, each) for name, each in headers.items() if name.lower() not in left_out]
+    return CIMultiDict(kept)
+
+
+async def _run(
+    listening: socket, route: Route, announce: Callable[[], None], proven: Callable[[str], None]
+) -> None:
+    """Answer until a signal ends it."""
+    over, loop = asyncio.Event(), get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            loop.add_signal_handler(number, over.set)
+    silent = logging.getLogger("reticent.proxy")
+    silent.disabled = True  # aiohttp logs the bytes of a request that is no HTTP
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        skip_auto_headers=_NOT_ADDED,
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECTING),
+        auto_decompress=False,
+        trust_env=False,
+        max_line_size=LONGEST,
+        max_field_size=LONGEST,
+    ) as session:
+        proxy = Proxy(route, listening.getsockname()[1], session, proven)
+        made = web.Application()
+        made.router.add_route("*", "/{path:.*}", proxy.answer)
+        runner = web.AppRunner(
+            made,
+            logger=silent,
+            access_log=None,
+            auto_decompress=False,
+            handler_cancellation=True,  # a client that goes ends its request to the service
+            keepalive_timeout=IDLE,
+            lingering_time=LINGERING,
+            max_line_size=LONGEST,
+            max_field_size=LONGEST,
+            shutdown_timeout=GRACE,
+        )
+        await runner.setup()
+        try:
+            await web.SockSite(runner, listening).start()
+            announce()
+            await over.wait()
+        finally:
+            proxy.close()
+            await runner.cleanup()
+
+
+def serve(
+    listening: socket,
+    route: Route,
+    announce: Callable[[], None] = lambda: None,
+    proven: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Answer at a listening socket of this machine until Ctrl-C or SIGTERM.
+
+    ``announce``: called once it listens; ``proven``: with the address of a client that has the
+    token. Nothing is logged: what a library would say quotes what it chokes on.
+    """
+    logging.disable(logging.CRITICAL)
+    asyncio.run(_run(listening, route, announce, proven))

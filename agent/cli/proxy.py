@@ -1,0 +1,76 @@
+"""`reticent proxy`: facts for clients of the OpenAI protocol, which ask through it."""
+
+from urllib.parse import urlsplit
+
+import click
+
+from agent.cli.options import host, json_option, option, record
+from agent.cli.printing import listing, note, paragraph
+from agent.errors import LockedError, ReticentError, UsageError
+from agent.files import private_folder
+from agent.paths import paths
+from agent.wire.client import Client
+from policy.hosts import host_of
+from policy.match import in_clear
+
+TOKEN = "proxy.token"  # noqa: S105  (the name of its file)
+PORT = 8377
+MOST = 1536  # connections, a third of them with the token: 200 requests at once, and more
+SECONDS = 2.0  # for the daemon to say how it is
+BASE = "Put this base URL into your client, and keep it to yourself:"
+EXAMPLE = "as in https://api.openai.com/v1"
+
+
+@click.command()
+@option("--upstream", str, "URL", f"The base URL of the service, {EXAMPLE}.", required=True)
+@option("--recipient", host, "HOST", "Who gets the facts, as in openai.com.", required=True)
+@option("--port", click.IntRange(0, 65535), "PORT", "Of 127.0.0.1; 0 for any.", default=PORT)
+@json_option
+def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
+    """Let clients of the OpenAI protocol ask with a few facts about you.
+
+    Until Ctrl-C it passes on what they ask, and their key. A question gets one message that says
+    who asks, once in a conversation. While there is nothing to say, it goes as it is.
+    """
+    service, whom, at = checked(upstream), host_of(recipient), paths()
+    from agent.assistants.proxy import Route, serve
+    from agent.daemon.sockets import at_port, more_files, token_of
+
+    private_folder(at.state)
+    route = Route(token_of(at.state / TOKEN), service, whom, at.query)
+    with more_files(), at_port(port, MOST) as listening:
+
+        def announce() -> None:
+            base = route.base(listening)
+            told = f"Requests go to {service}, and what is told counts as known to {whom}."
+            page = f"{listing(BASE, [base])}\n{paragraph(f'{told} Ctrl-C ends it.')}"
+            message = {"base_url": base, "upstream": service, "recipient": whom}
+            click.echo(record(message) if as_json else page)
+            try:
+                with Client(at.query, SECONDS, attended=False) as client:
+                    if client.call("locked").locked:
+                        raise LockedError
+            except ReticentError as error:
+                note(f"{error.what}, so nothing is told; {error.hint}")
+
+        serve(listening, route, announce, listening.proven)
+
+
+def checked(upstream: str) -> str:
+    """Return the base URL of a service without a slash at its end; UsageError if it is none.
+
+    Only https is passed on to, and http on this machine: the request has facts and a key in it.
+    """
+    try:
+        parts = urlsplit(upstream)
+        whole = parts.scheme in {"https", "http"} and bool(host_of(parts.hostname or ""))
+        plain = upstream.isascii() and upstream.isprintable() and not parts.query + parts.fragment
+        fits = whole and plain and "@" not in parts.netloc and " " not in upstream
+    except ValueError:
+        fits = False
+    if not fits:
+        raise UsageError(f"{upstream!r} is not a base URL", f"write it {EXAMPLE}")
+    if in_clear(upstream):
+        hint = "use its https address; http is for services on this machine"
+        raise UsageError("the network could read what is sent to this service", hint, upstream)
+    return upstream.rstrip("/?#")
