@@ -75,7 +75,7 @@ def turn_of(call: str, body: bytes) -> Turn | None:
         members = msgspec.json.decode(body, type=dict[str, Raw])
         if members.get("previous_response_id", NULL) != NULL:
             return None
-        messages = _messages(members[member])
+        messages = _messages(members[member], call)
         read = [msgspec.json.decode(each, type=_Message) for each in messages]
         said = tuple(_text(each.content) for each in read if each.role == "user")
         conversation = _id(members.get("conversation", NULL)) if call == "responses" else ""
@@ -89,9 +89,9 @@ def turn_of(call: str, body: bytes) -> Turn | None:
     return Turn(said, conversation, member, members, messages, after)
 
 
-def _messages(raw: Raw) -> tuple[bytes | Raw, ...]:
-    """Return the messages; a text alone is one of the user's."""
-    if bytes(raw).startswith(b'"'):
+def _messages(raw: Raw, call: str) -> tuple[bytes | Raw, ...]:
+    """Return the messages; to /responses, a text alone is one of the user's."""
+    if call == "responses" and bytes(raw).startswith(b'"'):
         return (b'{"role":"user","content":' + bytes(raw) + b"}",)
     return tuple(msgspec.json.decode(raw, type=list[Raw]))
 

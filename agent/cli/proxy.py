@@ -66,7 +66,7 @@ def checked(upstream: str) -> str:
         whole = parts.scheme in {"https", "http"} and bool(host_of(parts.hostname or ""))
         plain = upstream.isascii() and upstream.isprintable() and not parts.query + parts.fragment
         fits = whole and plain and "@" not in parts.netloc and " " not in upstream
-    except ValueError:
+    except (UsageError, ValueError):
         fits = False
     if not fits:
         raise UsageError(f"{upstream!r} is not a base URL", f"write it {EXAMPLE}")

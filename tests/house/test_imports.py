@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent import __version__
+from agent.paths import HOME
 from tests.house.graph import Graph, called_once, cycles, imports
 from tests.house.tree import PROJECT, ROOT, ran
 
@@ -34,6 +35,17 @@ ASSISTANT = """
 import sys
 from agent.cli.main import outcome
 outcome(["mcp", "--recipient", "claude.ai"])
+print("imported", *sys.modules)
+"""
+
+# What `reticent proxy` imports before it listens, which an address that is taken ends.
+PROXY = """
+import socket, sys
+from agent.cli.main import outcome
+with socket.create_server(("127.0.0.1", 0)) as taken:
+    port = str(taken.getsockname()[1])
+    outcome(["proxy", "--upstream", "https://a.b", "--recipient", "a.b", "--port", port])
+import agent.assistants.proxy
 print("imported", *sys.modules)
 """
 
@@ -120,6 +132,17 @@ def test_an_assistants_server_is_a_client_and_nothing_more() -> None:
     rooms = {name.split(".")[1] for name in modules if name.startswith("agent.")}
     assert rooms <= {"assistants", "cli", "errors", "paths", "tui", "wire", "words"}
     assert {name for name in modules if name.startswith("agent.tui.")} == {"agent.tui.charts"}
+
+
+def test_the_proxy_is_a_client_and_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No keys, no mathematics, no screens; and no other command waits for its libraries."""
+    monkeypatch.setenv(HOME, str(tmp_path))
+    _, modules = imported(probe=PROXY)
+    assert {"agent.assistants.proxy", "agent.daemon.sockets", "aiohttp"} <= modules
+    assert modules.isdisjoint({"numpy", "safetensors", "cryptography", "mcp", "textual"})
+    assert not {"agent.vault", "agent.model", "agent.decision", "agent.tradeoff"} & modules
 
 
 def test_the_version_is_the_packages() -> None:

@@ -1,0 +1,240 @@
+"""Laws of a message that is put into a request: once, at one place, and all else stays."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Raw
+
+from agent.assistants.conversation import MESSAGES, Conversations, Turn, turn_of
+from agent.wire.base import LONGEST_QUERY
+
+LINE = 'About the user: 35 to 44 years old, "quoted"'
+CHAT, RESPONSES = MESSAGES
+texts = st.text(st.characters(codec="utf-8"), max_size=30)
+asked = texts.filter(str.strip)
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=4,
+)
+PARTS = {CHAT: ("text", "image_url"), RESPONSES: ("input_text", "input_image")}
+TOOL: dict[str, list[Any]] = {
+    CHAT: [
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "t", "type": "function"}]},
+        {"role": "tool", "tool_call_id": "t", "content": "4"},
+    ],
+    RESPONSES: [
+        {"type": "function_call", "call_id": "t", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "t", "output": "4"},
+    ],
+}
+calls = pytest.mark.parametrize("call", MESSAGES)
+
+
+@st.composite
+def requests(draw: st.DrawFn, call: str) -> tuple[dict[str, Any], str]:
+    """Return a request that a user's question ends, and the question."""
+    text, image = PARTS[call]
+    question = draw(asked)
+    pictured = [{"type": text, "text": question}, {"type": image, image: draw(anything)}]
+    first = draw(st.lists(st.sampled_from(["system", "developer"]), max_size=2))
+    messages: list[Any] = [{"role": each, "content": draw(texts)} for each in first]
+    for _ in range(draw(st.integers(0, 2))):
+        messages.append({"role": "user", "content": draw(texts)})
+        messages += TOOL[call] if draw(st.booleans()) else []
+        messages.append({"role": "assistant", "content": draw(texts)})
+    content = draw(st.sampled_from([question, pictured]))
+    messages.append({"role": "user", "content": content})
+    others = draw(st.dictionaries(texts.filter(lambda name: name not in RESERVED), anything))
+    return {**others, MESSAGES[call]: messages, "stream": draw(st.booleans())}, question
+
+
+RESERVED = {"messages", "input", "stream", "conversation", "previous_response_id"}
+
+
+def turn(call: str, message: object) -> Turn:
+    """Return the turn of a request, which has one."""
+    found = turn_of(call, json.dumps(message).encode())
+    assert found is not None
+    return found
+
+
+@calls
+@given(data=st.data())
+def test_one_message_more_and_all_else_stays(call: str, data: st.DataObject) -> None:
+    """Behind those that come first, and before all others: never between a call and its result."""
+    message, question = data.draw(requests(call))
+    body = json.dumps(message, ensure_ascii=data.draw(st.booleans())).encode()
+    found = turn_of(call, body)
+    assert found is not None
+    assert found.question == question
+    after = json.loads(found.with_message(LINE))
+    member = MESSAGES[call]
+    at = after[member].index({"role": "system", "content": LINE})
+    before = after[member][:at]
+    assert [each["role"] for each in before if each["role"] not in {"system", "developer"}] == []
+    assert after[member][at + 1].get("role") not in {"system", "developer"}
+    del after[member][at]
+    assert after == message
+
+
+@calls
+@given(data=st.data())
+def test_every_value_stays_byte_for_byte(call: str, data: st.DataObject) -> None:
+    """Also numbers and escapes that a program would write in another way."""
+    message, _ = data.draw(requests(call))
+    odd = b' { "x" : 1.50e+00, "y":"\\u0041\\/" , "z":123456789012345678901234567890 } '
+    body = b'{"odd":' + odd + b", " + json.dumps(message).encode()[1:]
+    before = msgspec.json.decode(body, type=dict[str, Raw])
+    found = turn_of(call, body)
+    assert found is not None
+    after = msgspec.json.decode(found.with_message(LINE), type=dict[str, Raw])
+    member = MESSAGES[call]
+    old, new = (
+        [*map(bytes, msgspec.json.decode(each.pop(member), type=list[Raw]))]
+        for each in (before, after)
+    )
+    assert [*map(bytes, before.values())] == [*map(bytes, after.values())]
+    new.remove(msgspec.json.encode({"role": "system", "content": LINE}))
+    assert old == new
+
+
+def test_a_text_alone_is_the_users() -> None:
+    """As /responses takes it."""
+    found = turn(RESPONSES, {"model": "m", "instructions": "be brief", "input": 'say "é"'})
+    assert found.question == 'say "é"'
+    assert json.loads(found.with_message(LINE)) == {
+        "model": "m",
+        "instructions": "be brief",
+        "input": [{"role": "system", "content": LINE}, {"role": "user", "content": 'say "é"'}],
+    }
+
+
+USER = {"role": "user", "content": "job site"}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        *((CHAT, {"messages": [USER, each]}) for each in TOOL[CHAT]),
+        *((RESPONSES, {"input": [USER, each]}) for each in TOOL[RESPONSES]),
+        (CHAT, {"messages": [USER, {"role": "assistant", "content": "Sure: "}]}),
+        (CHAT, {"messages": [{"role": "system", "content": "job site"}]}),
+        (CHAT, {"messages": [{"role": "user", "content": " \n"}]}),
+        (CHAT, {"messages": [{"role": "user", "content": "x" * (LONGEST_QUERY + 1)}]}),
+        (CHAT, {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
+        (CHAT, {"messages": [{"role": "user", "content": {"text": "job site"}}]}),
+        (CHAT, {"messages": [{"role": "user", "content": [{"type": "text", "text": 1}]}]}),
+        (CHAT, {"messages": [{"role": "user"}]}),
+        (CHAT, {"messages": [{"role": 1, "content": "job site"}]}),
+        (CHAT, {"messages": [*[USER], "job site"]}),
+        (CHAT, {"messages": "job site"}),
+        (CHAT, {"messages": []}),
+        (CHAT, {"input": "job site"}),
+        (CHAT, [USER]),
+        (RESPONSES, {"input": "job site", "previous_response_id": "r"}),
+        (RESPONSES, {"input": "job site", "conversation": 1}),
+        (RESPONSES, {"prompt": {"id": "p"}}),
+        (RESPONSES, {"input": None}),
+    ],
+)
+def test_what_asks_nothing_has_no_turn(call: str, message: object) -> None:
+    """The last message is not the user's, has no text, or only the service knows the rest."""
+    assert turn_of(call, json.dumps(message).encode()) is None
+
+
+@calls
+@given(st.binary())
+def test_any_bytes_are_read_or_not(call: str, body: bytes) -> None:
+    """And never an error."""
+    turn_of(call, body)
+
+
+@calls
+@pytest.mark.parametrize(
+    "text", [b"[" * 100_000, b'{"a":' * 100_000, b'["\\ud800"]', b"\xff", b"]"]
+)
+def test_damaged_messages_are_left_alone(call: str, text: bytes) -> None:
+    """Whatever is wrong with them."""
+    assert turn_of(call, b'{"%s":%s}' % (MESSAGES[call].encode(), text)) is None
+
+
+@calls
+@given(data=st.data())
+def test_every_cut_is_left_alone(call: str, data: st.DataObject) -> None:
+    """Half a request is none."""
+    message, _ = data.draw(requests(call))
+    body = json.dumps(message).encode()
+    assert turn_of(call, body[: data.draw(st.integers(0, len(body) - 1))]) is None
+
+
+@calls
+@given(said=st.lists(asked, min_size=2, max_size=6), told=st.integers(0, 4), other=asked)
+def test_once_in_a_conversation(call: str, said: list[str], told: int, other: str) -> None:
+    """Whatever the client changes of the other messages; and a turn that is asked again, again."""
+    member, told = MESSAGES[call], min(told, len(said) - 2)
+    conversations = Conversations()
+
+    def after(number: int, *more: str, system: str = "now") -> Turn:
+        messages = [{"role": "system", "content": system}]
+        for each in (*said[: number + 1], *more):
+            messages += [{"role": "user", "content": each}, {"role": "assistant", "content": "a"}]
+        return turn(call, {member: messages[:-1]})
+
+    assert all(conversations.is_open(after(each)) for each in range(len(said)))
+    conversations.close(after(told))
+    found = [conversations.is_open(after(each, system="later")) for each in range(len(said))]
+    assert found == [each <= told for each in range(len(said))]
+    assert not conversations.is_open(after(told, other))
+    if other != said[0]:
+        assert conversations.is_open(turn(call, {member: [{"role": "user", "content": other}]}))
+
+
+def test_what_was_said_is_not_joined() -> None:
+    """Two messages are no other two of the same letters."""
+    conversations = Conversations()
+    conversations.close(turn(CHAT, {"messages": [{"role": "user", "content": "ab"}]}))
+    for said in (["a", "b"], ["a", "b", "c"], ["a", "2:b"]):
+        messages = [{"role": "user", "content": each} for each in said]
+        assert conversations.is_open(turn(CHAT, {"messages": messages}))
+
+
+@pytest.mark.parametrize("named", ["c", {"id": "c"}])
+def test_a_conversation_that_the_service_keeps(named: object) -> None:
+    """It is known by its id, since a request has its newest message alone."""
+    conversations = Conversations()
+
+    def asking(text: str, conversation: object) -> Turn:
+        return turn(RESPONSES, {"input": text, "conversation": conversation})
+
+    conversations.close(asking("job site", named))
+    assert conversations.is_open(asking("job site", named))
+    assert not conversations.is_open(asking("editor", named))
+    assert conversations.is_open(asking("editor", "d"))
+    assert conversations.is_open(asking("editor", None))
+
+
+def test_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a proxy which runs for months stays small."""
+    monkeypatch.setattr("agent.assistants.conversation.MOST", 2)
+    conversations = Conversations()
+    for number in range(3):
+        conversations.close(turn(CHAT, {"messages": [{"role": "user", "content": f"{number}"}]}))
+    later = [
+        turn(CHAT, {"messages": [{"role": "user", "content": each} for each in (first, "more")]})
+        for first in "012"
+    ]
+    assert [conversations.is_open(each) for each in later] == [True, False, False]
+
+
+def test_a_turn_shows_nothing_of_itself() -> None:
+    """In a traceback, say."""
+    assert "job site" not in repr(turn(CHAT, {"messages": [USER]}))

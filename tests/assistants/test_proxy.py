@@ -1,0 +1,460 @@
+"""The proxy between a client and a service: what it tells, passes on, and refuses."""
+
+import asyncio
+import gzip
+import http.client
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from agent.assistants.proxy import LARGEST, SECONDS
+from agent.paths import Paths
+from agent.wire.decide import Allow, Refuse
+from agent.wire.records import Entry
+from agent.wire.routes import CONTROL
+from tests.assistants.asking import WEEKEND
+from tests.assistants.upstream import (
+    KEY,
+    NO_MORE,
+    WHOM,
+    WORDS,
+    Proxied,
+    Service,
+    chunk,
+    proxied,
+    serving,
+    streamed,
+    usual,
+)
+from tests.daemon.fakes import short_home
+from tests.daemon.whole_daemon import BALANCED, PATIENCE, Live, living
+
+CHAT = "chat/completions"
+ASKED = "job site"
+SUM = "what is 17 × 23"
+JSON = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
+POLICY = f"page_requests_per_minute = 1000\n{BALANCED}"
+MOST_MEMORY = 160  # MiB, while 300 pass
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Live]:
+    """Return an unlocked daemon."""
+    with living(POLICY) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def whole(live: Live) -> Iterator[tuple[Service, Proxied]]:
+    """Return a service, and a proxy before it that obeys no other."""
+    dead = "http://127.0.0.1:9"
+    told = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), dead)
+    with serving() as service, proxied(live.paths, service.port, told) as proxy:
+        yield service, proxy
+
+
+@pytest.fixture
+def service(whole: tuple[Service, Proxied]) -> Service:
+    """Return the service, which has heard nothing yet."""
+    whole[0].asked.clear()
+    whole[0].answer = usual
+    return whole[0]
+
+
+@pytest.fixture
+def proxy(whole: tuple[Service, Proxied]) -> Proxied:
+    """Return the proxy."""
+    return whole[1]
+
+
+def ask(
+    proxy: Proxied,
+    call: str,
+    body: object = None,
+    headers: Mapping[str, str] = NO_MORE,
+    method: str = "POST",
+) -> tuple[int, Mapping[str, str], bytes]:
+    """Send a request through the proxy, and return the answer; bytes as they are, else JSON."""
+    data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+    with closing(http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=PATIENCE)) as opened:
+        opened.request(method, f"{proxy.path}/{call}", data, {**JSON, **headers})
+        with opened.getresponse() as response:
+            return response.status, dict(response.headers), response.read()
+
+
+def chat(*said: str, **more: object) -> dict[str, object]:
+    """Return a request in which the user said this, and was answered in between."""
+    messages: list[dict[str, str]] = []
+    for each in said:
+        messages += [{"role": "user", "content": each}, {"role": "assistant", "content": "Yes."}]
+    return {"model": "m", "messages": messages[:-1], **more}
+
+
+def raw(proxy: Proxied, data: bytes) -> bytes:
+    """Send bytes, and return all that comes until the proxy ends it."""
+    with socket.create_connection(("127.0.0.1", proxy.port), timeout=PATIENCE) as opened:
+        opened.sendall(data)
+        return b"".join(iter(lambda: opened.recv(65536), b""))
+
+
+def ledger(live: Live, recipient: str = WHOM) -> list[Entry]:
+    """Return what left to a recipient."""
+    with live.client(CONTROL) as client:
+        found: list[Entry] = client.call("ledger", recipient=recipient)
+    return found
+
+
+def test_a_question_gets_its_facts_once(live: Live, service: Service, proxy: Proxied) -> None:
+    """The ledger has them; a sum gets none, and neither does what follows in the conversation."""
+    before = len(ledger(live))
+    for said in ([SUM], [SUM, ASKED], [SUM, ASKED, "editor"], [SUM, ASKED]):
+        assert ask(proxy, CHAT, chat(*said))[0] == 200
+    none, told, later, again = service.asked
+    assert none.messages == chat(SUM)["messages"]
+    assert later.messages == chat(SUM, ASKED, "editor")["messages"]
+    assert told.line is not None
+    assert again.line is not None  # the client tries again
+    assert told.messages[1:] == chat(SUM, ASKED)["messages"]
+    entries = ledger(live)
+    assert [each.query for each in entries[: len(entries) - before]] == [ASKED] * 2
+    assert told.line.count(",") < len(entries[0].disclosed)
+
+
+def test_responses_get_them_too(service: Service, proxy: Proxied) -> None:
+    """What goes on from an answer has what was told in it."""
+    for message in ({"input": "editor"}, {"input": "editor", "previous_response_id": "r"}):
+        assert ask(proxy, "responses", message)[0] == 200
+    told, later = service.asked
+    assert told.line is not None
+    assert told.messages[1:] == [{"role": "user", "content": "editor"}]
+    assert json.loads(later.body) == {"input": "editor", "previous_response_id": "r"}
+
+
+def test_who_is_blocked_is_told_nothing_more(live: Live, service: Service, proxy: Proxied) -> None:
+    """Until that is taken back."""
+    with live.client(CONTROL) as client:
+        client.call("refuse", Refuse(recipient=WHOM))
+        ask(proxy, CHAT, chat(ASKED))
+        client.call("allow", Allow(recipient=WHOM))
+        ask(proxy, CHAT, chat(ASKED))
+    assert [bool(each.line) for each in service.asked] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"{", b'{"messages": 1, "messages": [ ] }', b'{"model":"m"}'),
+        b'{"messages": [ {"role":"user" , "content":"\\ud800"} ]}',
+        b'{ "messages" : [{"role":"user","content":"job site"},{"role":"tool","content":"4"}] }',
+    ],
+)
+def test_what_asks_nothing_stays_byte_for_byte(
+    service: Service, proxy: Proxied, body: bytes
+) -> None:
+    """Damaged or not: what is wrong with it, the service says."""
+
+    async def answer(_request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+        return web.Response(body=body, status=400)
+
+    service.answer = answer
+    assert ask(proxy, CHAT, body)[::2] == (400, body)
+    assert service.asked[0].body == body
+
+
+def test_a_compressed_request_is_passed_on(service: Service, proxy: Proxied) -> None:
+    """As it is, and so is a compressed answer."""
+    packed = gzip.compress(json.dumps(chat(ASKED)).encode())
+
+    async def answer(_request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+        return web.Response(body=body, headers={"Content-Encoding": "gzip"})
+
+    service.answer = answer
+    status, headers, body = ask(proxy, CHAT, packed, {"Content-Encoding": "gzip"})
+    assert (status, headers["Content-Encoding"], body) == (200, "gzip", packed)
+    assert service.asked[0].body == packed
+
+
+def test_a_stream_passes_as_it_comes(service: Service, proxy: Proxied) -> None:
+    """Each part is there before the service sends the next."""
+    heard = Event()
+
+    async def answer(request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
+        response = await streamed(request)
+        for word in WORDS:
+            await response.write(chunk(word))
+            assert await asyncio.to_thread(heard.wait, PATIENCE)
+            heard.clear()
+        return response
+
+    service.answer = answer
+    with closing(http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=PATIENCE)) as opened:
+        body = json.dumps(chat(ASKED, stream=True)).encode()
+        opened.request("POST", f"{proxy.path}/{CHAT}", body, JSON)
+        response = opened.getresponse()
+        for word in WORDS:
+            assert response.read1() == chunk(word)
+            heard.set()
+        assert response.read() == b""
+
+
+def test_a_client_that_goes_ends_the_request(service: Service, proxy: Proxied) -> None:
+    """Before the answer, and in the midst of it."""
+    ended, begun = Event(), Event()
+    for early in (True, False):
+
+        async def answer(
+            request: web.BaseRequest, _body: bytes, *, early: bool = early
+        ) -> web.StreamResponse:
+            response = web.StreamResponse() if early else await streamed(request)
+            if not early:
+                await response.write(chunk("Hello"))
+            begun.set()
+            try:
+                await asyncio.sleep(PATIENCE)
+            finally:
+                ended.set()
+            return response
+
+        service.answer = answer
+        with socket.create_connection(("127.0.0.1", proxy.port), timeout=PATIENCE) as opened:
+            body = json.dumps(chat(SUM)).encode()
+            head = f"POST {proxy.path}/{CHAT} HTTP/1.1\r\nHost: 127.0.0.1:{proxy.port}\r\n"
+            opened.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            assert begun.wait(PATIENCE)
+            assert early or opened.recv(1)
+        assert ended.wait(PATIENCE)
+        begun.clear()
+        ended.clear()
+
+
+def test_half_an_answer_is_no_whole_one(service: Service, proxy: Proxied) -> None:
+    """The client sees that the service broke off."""
+
+    async def answer(request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
+        response = await streamed(request)
+        await response.write(chunk("Hello"))
+        assert request.transport is not None
+        request.transport.abort()
+        return response
+
+    service.answer = answer
+    with pytest.raises((http.client.HTTPException, ConnectionError)):
+        ask(proxy, CHAT, chat(SUM, stream=True))
+
+
+def test_headers_of_a_connection_stay_there(service: Service, proxy: Proxied) -> None:
+    """Both ways; all others pass, the key among them, and no cookie is kept."""
+
+    async def answer(_request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
+        headers = {"Set-Cookie": "a=b", "X-Own": "1", "Connection": "X-Hop", "X-Hop": "2"}
+        return web.Response(body=b"{}", headers=headers, status=429, reason="Slow down")
+
+    service.answer = answer
+    sent = {"Connection": "x-nominated, Close", "X-Nominated": "1", "TE": "trailers"}
+    more = {"OpenAI-Organization": "o", "Proxy-Authorization": "Basic eA==", "Cookie": "c=d"}
+    for _ in range(2):
+        status, headers, body = ask(proxy, CHAT, chat(SUM), {**sent, **more})
+        assert (status, body, headers["X-Own"]) == (429, b"{}", "1")
+        assert headers["Set-Cookie"] == "a=b"
+        assert "X-Hop" not in headers
+    for each in service.asked:
+        found = {name.lower(): value for name, value in each.headers}
+        assert found.pop("host") == f"127.0.0.1:{service.port}"
+        assert found.pop("content-length") == str(len(each.body))
+        assert found.pop("accept-encoding") == "identity"  # of http.client
+        assert found == {
+            "authorization": f"Bearer {KEY}",
+            "content-type": "application/json",
+            "cookie": "c=d",
+            "openai-organization": "o",
+        }
+
+
+def test_where_the_service_sends_elsewhere_nobody_follows(service: Service, proxy: Proxied) -> None:
+    """What was told would go along."""
+
+    async def answer(_request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
+        return web.Response(status=307, headers={"Location": "/v1/elsewhere"})
+
+    service.answer = answer
+    status, headers, body = ask(proxy, CHAT, chat(SUM))
+    assert (status, "Location" in headers) == (502, False)
+    assert b"answered by a redirect; give --upstream the address" in body
+    assert len(service.asked) == 1
+
+
+@pytest.mark.parametrize("call", ["models", "models/a:b", "models/a%2Fb.1?x=%20y", "embeddings"])
+def test_other_calls_pass_as_they_are(service: Service, proxy: Proxied, call: str) -> None:
+    """Without facts, whatever they hold."""
+
+    async def answer(_request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+        return web.Response(body=body)
+
+    service.answer = answer
+    body = None if call.startswith("models") else json.dumps(chat(ASKED)).encode()
+    method = "POST" if body else "GET"
+    assert ask(proxy, call, body, method=method)[::2] == (200, body or b"")
+    [found] = service.asked
+    assert (found.method, found.target, found.body) == (method, f"/v1/{call}", body or b"")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("", "organization/users", "realtime", "chat", "chat/completionsx", "models/../x"),
+        *("models/.", "models//x", "models/%2e%2e/x", "models/%2E%2E", "models/a%00", "models/a;b"),
+        *("Models", "models%2Fx", "models/é", "models/a\\b", "models/"),
+    ],
+)
+def test_unknown_calls_are_refused(service: Service, proxy: Proxied, call: str) -> None:
+    """In one sentence, which clients show."""
+    line = f"GET {proxy.path}/{call} HTTP/1.1\r\nHost: 127.0.0.1:{proxy.port}\r\n"
+    head, _, body = raw(proxy, f"{line}Connection: close\r\n\r\n".encode()).partition(b"\r\n\r\n")
+    assert head.split(maxsplit=2)[1] == (b"404" if call.isascii() else b"400")
+    sentence = "Reticent: the proxy does not pass on this call; send it to the service itself"
+    assert not call.isascii() or json.loads(body)["error"]["message"] == sentence
+    assert service.asked == []
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        (lambda head: head.replace("Host: 127.0.0.1", "Host: evil.example"), 403),
+        (lambda head: head.replace("Host: 127.0.0.1", "Host: 127.0.0.1.evil.example"), 403),
+        (lambda head: head.replace("Host:", "X:"), 400),
+        (lambda head: head + "Host: evil.example\r\n", 400),
+        (lambda head: head + "Origin: https://evil.example\r\n", 403),
+        (lambda head: head + "Origin: null\r\n", 403),
+        (lambda head: head.replace("POST ", "OPTIONS ") + "Origin: https://evil.example\r\n", 403),
+        (lambda head: head.replace("POST /", "POST /x"), 401),
+        (lambda head: head.replace("/v1/", "/v2/"), 401),
+        (lambda head: head.replace("POST /", "POST http://evil.example/"), 401),
+        (lambda head: head.replace("POST /", "POST /é"), 400),
+        (lambda head: head.replace("POST ", "PUT "), 404),
+        (lambda head: head.replace("POST ", "TRACE "), 404),
+        (lambda head: head + "Transfer-Encoding: chunked\r\n", 400),
+        (lambda head: head + "Content-Length: 3\r\n", 400),
+        (lambda head: head + "Transfer-Encoding: chunked, identity\r\n", 400),
+        (lambda head: head + "X-A: b\r\n c: d\r\n", 400),
+        (lambda head: head + "X A: b\r\n", 400),
+        (lambda head: head + "X-A: b\0c\r\n", 400),
+        (lambda head: head + f"X-A: {'b' * 40_000}\r\n", 400),
+        (lambda head: head + "X-A: b\r\n" * 200, 400),
+        (lambda head: head.replace("/v1/", f"/v1/{'a' * 40_000}"), 400),
+    ],
+)
+def test_who_may_not_ask_reaches_nobody(
+    service: Service, proxy: Proxied, change: Callable[[str], str], status: int
+) -> None:
+    """Web pages, other names of this machine, wrong tokens, and requests with two readings."""
+    body = json.dumps(chat(ASKED)).encode()
+    head = f"POST {proxy.path}/{CHAT} HTTP/1.1\r\nHost: 127.0.0.1:{proxy.port}\r\n"
+    head = f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n"
+    answer = raw(proxy, f"{change(head)}\r\n".encode() + body)
+    assert answer.split(maxsplit=2)[1] == b"%d" % status
+    assert answer.count(b"Content-Type: ") == 1
+    assert b"Access-Control-Allow" not in answer
+    assert service.asked == []
+
+
+def test_what_is_too_large_is_passed_on_unread(service: Service, proxy: Proxied) -> None:
+    """Byte for byte, and without facts."""
+    image = {"type": "image_url", "image_url": {"url": "x" * LARGEST}}
+    parts = [{"type": "text", "text": ASKED}, image]
+    body = json.dumps({"messages": [{"role": "user", "content": parts}]}).encode()
+    assert ask(proxy, CHAT, body)[0] == 200
+    assert service.asked[0].body == body
+
+
+def test_an_upload_is_never_held_whole(live: Live) -> None:
+    """In memory: it passes piece by piece."""
+    piece, count = b"x" * 2**20, 300
+
+    async def answer(request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
+        return web.Response(body=request.headers["Content-Length"].encode())
+
+    with serving(2**30) as service, proxied(live.paths, service.port) as proxy:
+        service.answer = answer
+        with closing(http.client.HTTPConnection("127.0.0.1", proxy.port)) as opened:
+            size = {"Content-Length": str(len(piece) * count)}
+            opened.request("POST", f"{proxy.path}/files", (piece for _ in range(count)), size)
+            assert opened.getresponse().read() == size["Content-Length"].encode()
+        status = Path(f"/proc/{proxy.process.pid}/status").read_text().splitlines()
+        [line] = [each for each in status if each.startswith("VmHWM:")]
+        assert int(line.split()[1]) / 1024 < MOST_MEMORY
+        assert len(service.asked[0].body) == len(piece) * count
+
+
+def test_whatever_becomes_of_the_daemon_the_request_goes() -> None:
+    """As it is: locked, killed, or silent."""
+    body = json.dumps(chat(ASKED)).encode()
+    with (
+        living(POLICY, locked=True) as running,
+        serving() as service,
+        proxied(running.paths, service.port) as proxy,
+    ):
+        assert ask(proxy, CHAT, body)[0] == 200
+        running.unlock()
+        assert ask(proxy, CHAT, body)[0] == 200
+        running.kill()
+        assert ask(proxy, CHAT, body)[0] == 200
+        assert [each.body == body for each in service.asked] == [True, False, True]
+
+
+def silent(places: Paths) -> socket.socket:
+    """Listen in place of a daemon, and never say a word."""
+    places.query.parent.mkdir(mode=0o700, exist_ok=True)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    made.bind(str(places.query))
+    made.listen()
+    return made
+
+
+def test_a_daemon_that_never_answers_holds_up_nothing() -> None:
+    """For longer than a second."""
+    body = json.dumps(chat(ASKED)).encode()
+    with (
+        short_home() as places,
+        silent(places),
+        serving() as service,
+        proxied(places, service.port, patience=SECONDS) as proxy,
+    ):
+        begin = time.monotonic()
+        assert ask(proxy, CHAT, body)[0] == 200
+        assert time.monotonic() - begin < 10
+        assert SECONDS == 1
+        assert service.asked[0].body == body
+
+
+def test_a_service_that_is_not_there_is_said(live: Live) -> None:
+    """In one sentence."""
+    with proxied(live.paths, 9) as proxy:
+        status, _, body = ask(proxy, CHAT, chat(SUM))
+    found: dict[str, Any] = json.loads(body)
+    assert status == 502
+    assert found["error"]["message"] == (
+        "Reticent: the service cannot be reached; see that --upstream is right, and that the "
+        "network is there"
+    )
+
+
+def test_nothing_of_a_request_is_kept(live: Live, service: Service, proxy: Proxied) -> None:
+    """Neither the key, nor what was said: no file of ours has it. The token has its own file."""
+    ask(proxy, CHAT, chat("a text that nobody understands", WEEKEND))
+    ask(proxy, CHAT, b"\xff not JSON")
+    raw(proxy, b"not HTTP \xff " + KEY.encode() + b"\r\n\r\n")
+    assert len(service.asked) == 2
+    token = proxy.path.split("/")[1].encode()
+    home = live.paths.config.parent
+    files = [each for each in home.rglob("*") if each.is_file()]
+    assert [each.name for each in files if KEY.encode() in each.read_bytes()] == []
+    assert [each.name for each in files if token in each.read_bytes()] == ["proxy.token"]
+    assert [each.stat().st_mode & 0o777 for each in files if each.name == "proxy.token"] == [0o600]
