@@ -6,7 +6,7 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from threading import Event
@@ -32,7 +32,6 @@ from tests.assistants.upstream import (
     proxied,
     serving,
     streamed,
-    usual,
 )
 from tests.daemon.fakes import short_home
 from tests.daemon.whole_daemon import BALANCED, PATIENCE, Live, living
@@ -41,38 +40,7 @@ CHAT = "chat/completions"
 ASKED = "job site"
 SUM = "what is 17 × 23"
 JSON = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
-POLICY = f"page_requests_per_minute = 1000\n{BALANCED}"
 MOST_MEMORY = 160  # MiB, while 300 pass
-
-
-@pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
-    """Return an unlocked daemon."""
-    with living(POLICY) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def whole(live: Live) -> Iterator[tuple[Service, Proxied]]:
-    """Return a service, and a proxy before it that obeys no other."""
-    dead = "http://127.0.0.1:9"
-    told = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), dead)
-    with serving() as service, proxied(live.paths, service.port, told) as proxy:
-        yield service, proxy
-
-
-@pytest.fixture
-def service(whole: tuple[Service, Proxied]) -> Service:
-    """Return the service, which has heard nothing yet."""
-    whole[0].asked.clear()
-    whole[0].answer = usual
-    return whole[0]
-
-
-@pytest.fixture
-def proxy(whole: tuple[Service, Proxied]) -> Proxied:
-    """Return the proxy."""
-    return whole[1]
 
 
 def ask(
@@ -394,19 +362,19 @@ def test_an_upload_is_never_held_whole(live: Live) -> None:
 
 
 def test_whatever_becomes_of_the_daemon_the_request_goes() -> None:
-    """As it is: locked, killed, or silent."""
+    """As it is: locked, asked too often in a minute, or killed."""
     body = json.dumps(chat(ASKED)).encode()
     with (
-        living(POLICY, locked=True) as running,
+        living(f"page_requests_per_minute = 1\n{BALANCED}", locked=True) as running,
         serving() as service,
         proxied(running.paths, service.port) as proxy,
     ):
         assert ask(proxy, CHAT, body)[0] == 200
         running.unlock()
-        assert ask(proxy, CHAT, body)[0] == 200
+        assert [ask(proxy, CHAT, body)[0] for _ in range(2)] == [200, 200]
         running.kill()
         assert ask(proxy, CHAT, body)[0] == 200
-        assert [each.body == body for each in service.asked] == [True, False, True]
+        assert [each.body == body for each in service.asked] == [True, False, True, True]
 
 
 def silent(places: Paths) -> socket.socket:

@@ -21,17 +21,13 @@ from tests.assistants.upstream import (
     Proxied,
     Service,
     chunk,
-    proxied,
-    serving,
     streamed,
-    usual,
 )
-from tests.daemon.whole_daemon import BALANCED, PATIENCE, Live, environment, living
+from tests.daemon.whole_daemon import PATIENCE, Live, environment
 
 MANY = 200
 SUM = "what is 17 × 23"
 TEXT = "".join(WORDS)
-POLICY = f"page_requests_per_minute = 1000\n{BALANCED}"
 MODEL: Any = "m"
 TOOL: Any = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
 CALLED: Any = {
@@ -42,32 +38,10 @@ RESULT: Any = {"role": "tool", "tool_call_id": "t", "content": "4"}
 IMAGE: Any = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 
 
-@pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
-    """Return an unlocked daemon."""
-    with living(POLICY) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def whole(live: Live) -> Iterator[tuple[Service, Proxied]]:
-    """Return a service, and a proxy before it."""
-    with serving() as service, proxied(live.paths, service.port) as proxy:
-        yield service, proxy
-
-
 @pytest.fixture
-def service(whole: tuple[Service, Proxied]) -> Service:
-    """Return the service, which has heard nothing yet."""
-    whole[0].asked.clear()
-    whole[0].answer = usual
-    return whole[0]
-
-
-@pytest.fixture
-def client(whole: tuple[Service, Proxied]) -> Iterator[OpenAI]:
+def client(proxy: Proxied) -> Iterator[OpenAI]:
     """Return a client with the base URL that the proxy shows."""
-    with OpenAI(base_url=whole[1].base, api_key=KEY, max_retries=0) as made:
+    with OpenAI(base_url=proxy.base, api_key=KEY, max_retries=0) as made:
         yield made
 
 
@@ -147,7 +121,7 @@ def test_what_the_proxy_refuses_is_shown(client: OpenAI) -> None:
         client.fine_tuning.jobs.list()
 
 
-def test_two_hundred_at_once(service: Service, whole: tuple[Service, Proxied]) -> None:
+def test_two_hundred_at_once(service: Service, proxy: Proxied) -> None:
     """All are at the service before it answers one, and each stream is whole."""
     there = 0
     all_there = asyncio.Event()
@@ -172,7 +146,9 @@ def test_two_hundred_at_once(service: Service, whole: tuple[Service, Proxied]) -
         return "".join([each.choices[0].delta.content or "" async for each in stream])
 
     async def run() -> list[str]:
-        async with AsyncOpenAI(base_url=whole[1].base, api_key=KEY, max_retries=0) as client:
+        async with AsyncOpenAI(
+            base_url=proxy.base, api_key=KEY, max_retries=0, timeout=5 * PATIENCE
+        ) as client:
             return await asyncio.gather(*[one(client, number) for number in range(MANY)])
 
     assert asyncio.run(run()) == [TEXT] * MANY
@@ -181,11 +157,9 @@ def test_two_hundred_at_once(service: Service, whole: tuple[Service, Proxied]) -
     assert asked == {f"number {number}" for number in range(MANY)}
 
 
-def test_the_command_llm(
-    live: Live, service: Service, whole: tuple[Service, Proxied], tmp_path: Path
-) -> None:
+def test_the_command_llm(live: Live, service: Service, proxy: Proxied, tmp_path: Path) -> None:
     """A question, what follows in its conversation, and a sum, streamed or not."""
-    model = f"- model_id: m\n  model_name: m\n  api_base: {whole[1].base}\n"
+    model = f"- model_id: m\n  model_name: m\n  api_base: {proxy.base}\n"
     (tmp_path / "extra-openai-models.yaml").write_text(f"{model}  api_key_name: mine\n")
     told = {**environment(live.paths), "LLM_USER_PATH": str(tmp_path)}
     begin = [str(Path(sys.executable).with_name("llm")), "prompt", "-m", "m", "--key", KEY]

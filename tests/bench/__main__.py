@@ -9,6 +9,7 @@ PARTS = (
     "daemon",
     "relay",
     "mcp",
+    "proxy",
     "browsers",
     "screens",
     "appending",

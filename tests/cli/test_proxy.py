@@ -43,9 +43,7 @@ def test_what_is_no_base_url_is_refused(given: str) -> None:
     assert error.value.hint == f"write it as in {SERVICE}"
 
 
-@pytest.mark.parametrize(
-    "host", ["api.openai.com", "localhost.evil.example", "10.0.0.1", "0.0.0.0"]
-)
+@pytest.mark.parametrize("host", ["api.openai.com", "localhost.evil.example", "10.0.0.1"])
 def test_http_is_for_this_machine_alone(run: Run, host: str) -> None:
     """The network reads the key and the facts."""
     ran = run("proxy", "--upstream", f"http://{host}/v1", *WHOM)
