@@ -8,6 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from agent.errors import UsageError
+from policy.engines import engine_at, engines
 from policy.match import Search
 from policy.overlap import LESS, MORE, SAME, everywhere, names_meet, specific
 from policy.precedence import NOTHING
@@ -107,9 +108,15 @@ class _Auditor:
             yield from self._guarded(rule)
         if "search" in rule.settings:
             try:
-                Search.parse(str(rule.settings["search"]))
+                search = Search.parse(str(rule.settings["search"]))
             except UsageError as error:
                 yield self._remark(rule, ("search",), error.what, error.hint)
+            else:
+                nameless = "engine" not in rule.settings and engine_at(search.host) is None
+                if rule.settings.get("carry") == "parameters" and nameless:
+                    what = f"no search engine is known at {search.host}, so it gets nothing"
+                    hint = f"write engine = 'searxng', or one of {', '.join(engines())}"
+                    yield self._remark(rule, ("carry",), what, hint)
         yield from self._apart(rule)
 
     def strangers(self, rule: Rule) -> list[Remark]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from agent.errors import UsageError
+from policy.engines import Engine, engine_at, engines
 from policy.hosts import HIGHEST_PORT, HostIndex, host_of
 from policy.precedence import Attributes, Precedence, Verdicts
 from policy.rules import ANY, GROUP, SIGN, Policy, Pools, Rule, Words, spoken
@@ -104,6 +105,13 @@ class Ruling:
         """How facts reach the recipient."""
         carry: Carry = self.settings["carry"].value  # type: ignore[assignment]  # as it was read
         return carry
+
+    @property
+    def engine(self) -> Engine | None:
+        """The search engine that the recipient is, None where nothing says so."""
+        verdict = self.settings.get("engine")
+        name = engine_at(self.host) if verdict is None else str(verdict.value)
+        return None if name is None else engines()[name]
 
 
 class Rulebook:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agent.errors import UsageError
+from policy.engines import engine_at, engines
 from policy.hosts import LOCAL, HostIndex, HostPattern, site_of
 from policy.settings import DEFAULTS, DaemonSettings, Value
 
@@ -313,13 +314,24 @@ class Pools:
 
     def __init__(self, groups: Groups) -> None:
         """Take the groups, which have no recipient in common."""
-        self._members = HostIndex((each, name) for name, its in groups.items() for each in its)
+        members = [(each, name) for name, its in groups.items() for each in its]
+        self._members = HostIndex(members)
+        for domains in (each.domains for each in engines().values() if groups):
+            if group := next(filter(None, map(self.group, domains)), None):
+                rest = [each for each in domains if self.group(each) is None]
+                members += [(HostPattern.parse(each), group) for each in rest]
+        self._members = HostIndex(members)
 
     def of(self, host: str) -> str:
-        """Return who shares what a host learns: ``@`` and its group, or its registered domain."""
+        """Return who shares what a host learns: ``@`` and its group, or its registered domain.
+
+        The domains of a search engine are one recipient: the first, or the group that any is in.
+        """
         site = site_of(host)
-        group = self.group(site)
-        return site if group is None else SIGN + group
+        group, engine = self.group(site), engine_at(site)
+        if group is not None:
+            return SIGN + group
+        return site if engine is None else engines()[engine].domains[0]
 
     def group(self, host: str) -> str | None:
         """Return the group that a host belongs to, whoever registered it."""

@@ -18,6 +18,7 @@ Unknown = Literal["standing", "nothing"]
 Memory = Literal["forgets", "remembers"]
 Prompt = Literal["terminal", "pinentry"]
 Carry = Literal["header", "words", "parameters"]
+Engine = Literal["bing", "brave", "duckduckgo", "google", "searxng"]  # those of engines.toml
 Value = str | int | float | bool
 
 LONGEST_MINUTES = 480  # that a vault stays open after the last command, whatever the policy says
@@ -131,6 +132,7 @@ SETTINGS = _by_key(
     ("model", Name, "request", None, None, "Which model decides."),
     ("search", Address, "recipient", None, None, "Where browsers find a search."),
     ("carry", Carry, "recipient", None, "header", "How a search carries facts."),
+    ("engine", Engine, "recipient", None, None, "Which engine it is, by whose parameters."),
     ("assistant", Switch, "recipient", SMALLER, None, "Whether the popup works in its chat box."),
     ("address", Home, "recipient", None, None, "Where browsers find an assistant."),
 )

@@ -18,6 +18,7 @@ from agent.cli.printing import facts, note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passphrase
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.pinentry import find, shows
+from agent.decision.locale import LOCALE
 from agent.errors import UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
 from agent.model.concepts import Concepts, Fact
@@ -339,7 +340,7 @@ def init(
         check_keyring()
     shipped = [read(each) for each in shipped_models()]
     chosen = shipped if model is None else [read(model)]
-    values = _read_values(profile, [*{each.id: each for each in (*shipped, *chosen)}.values()])
+    values = _read_values(profile, (*shipped, *chosen, LOCALE))
     asking, dialogs = at_terminal() and not passphrase_stdin, False
     if asking:
         told(FIRST)
@@ -409,7 +410,8 @@ def _tell_implied(named: Iterable[str], after: Values, models: Sequence[Model]) 
 
 
 def _read_values(file: Path | None, models: Sequence[Model]) -> Values:
-    """Return the values in a file, of the models shipped and the one to decide with."""
+    """Return the values in a file, of the models shipped, the one to decide with, and LOCALE."""
+    models = [*{each.id: each for each in models}.values()]
     try:
         given: Mapping[str, Mapping[str, str]] = {}
         if file == Path(DEMO) and not file.exists():

@@ -11,6 +11,7 @@ from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.options import PATH, Answer, answers, option, today
 from agent.cli.printing import Column, note, numeric, page, paragraph, printable, table, wide
+from agent.decision.locale import LOCALE
 from agent.decision.terms import attributes_of
 from agent.errors import PolicyError, Problem, UsageError, nearest
 from agent.files import check_ours
@@ -94,9 +95,9 @@ def noted(policy: Policy, models: Sequence[Model]) -> None:
 
 
 def with_shipped(model: Model) -> list[Model]:
-    """Return a model, and those that come with reticent: all whose names a policy may use."""
+    """Return a model, those that come with reticent, and LOCALE: a policy may use their names."""
     shipped = map(read, shipped_models())
-    return [model, *(each for each in shipped if each.id != model.id)]
+    return [model, *(each for each in shipped if each.id != model.id), LOCALE]
 
 
 def read_model(path: Path | None, query: str = "", keys: Sequence[str] = ()) -> Model:

@@ -18,6 +18,7 @@ from agent.cli.policy import MODEL_FILE, noted, read_model, read_policy, with_sh
 from agent.cli.printing import Column, facts, numeric, page, paragraph, strong, table, wide
 from agent.cli.terms import PROFILE, expect_model, read_values
 from agent.decision import replay as replays
+from agent.decision.locale import LOCALE
 from agent.errors import UsageError, misfit, nearest
 from agent.files import read_bytes
 from agent.model.concepts import Concepts, meaning_of
@@ -292,7 +293,7 @@ def _read_known(past: Path, file: Path | None, keys: Sequence[str]) -> tuple[lis
         return models, read_history(past, models)
     named = Counter(_NAMED.findall(read_bytes(past, LARGEST)))
     models = sorted(map(read_model, shipped_models()), key=lambda each: -named[each.id.encode()])
-    orders = [[*models[at:], *models[:at]] for at in range(1 if named else len(models))]
+    orders = [[*models[at:], *models[:at], LOCALE] for at in range(1 if named else len(models))]
     for each in orders[:-1]:
         with suppress(UsageError):
             return each, read_history(past, each)

@@ -15,6 +15,7 @@ from agent.cli.init import ask_values, chosen, concerned, most_useful
 from agent.cli.options import PATH, Answer, answers, at_terminal, names, option, yes_option
 from agent.cli.printing import Column, facts, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
+from agent.decision.locale import LOCALE
 from agent.errors import ReticentError, UsageError
 from agent.files import create_private, read_bytes
 from agent.model.attributes import UNSPECIFIED
@@ -140,7 +141,9 @@ def edit(*, model: str | None) -> Answer:
     with door() as client:
         models = _models(client, model)
         known = _told(client.call("profile").values, Concepts(models))
-        asked = most_useful(models, concerned(models))
+        asked = most_useful(models, concerned([each for each in models if each is not LOCALE]))
+        facts = Concepts(models).facts().values()
+        asked += [each for each in facts if any(own is LOCALE for own, _ in each.attributes)]
         values = ask_values(asked, {fact.name: value for fact, value, _ in known})
         return _change(client, ProfileChange(model=model, set=values))
 
@@ -320,6 +323,7 @@ def _models(client: Client, name: str | None = None) -> list[Model]:
         for each in statuses
         if each.problem is None
     }
+    found[LOCALE.id] = LOCALE
     if name is None:
         return [*found.values()]
     meant = [found[name]] if name in found else [e for e in found.values() if e.id == name]

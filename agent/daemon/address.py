@@ -1,6 +1,7 @@
 """How facts are sent: in a header, or in the address of a search, as words after the query."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
@@ -9,7 +10,6 @@ from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 from policy.match import LONGEST, SLOT, Ruling
 from policy.rules import Words, spoken
-from policy.settings import Carry
 
 MOST = 300  # characters of all words, as the address has them
 
@@ -20,11 +20,18 @@ class Sent(NamedTuple):
     attributes: dict[str, str]
     header: str = ""
     words: str = ""
+    parameters: Mapping[str, str] = MappingProxyType({})
 
 
-def sent_as(carry: Carry, values: Mapping[str, str], query: str, model: Model) -> Sent:
+def sent_as(ruling: Ruling, values: Mapping[str, str], query: str, model: Model) -> Sent:
     """Return how values by name leave; those with nothing to send are left out."""
-    if carry == "words":
+    if ruling.carry == "parameters":
+        engine = ruling.engine
+        found = {} if engine is None else engine.address(values)
+        made = () if engine is None else (each for each in engine.parameters if each.name in found)
+        names = {name for each in made for name in each.of}
+        return Sent({n: each for n, each in values.items() if n in names}, parameters=found)
+    if ruling.carry == "words":
         worded = {each.name: each.words for each in model.attributes}
         sent = {name: value for name, value in values.items() if value in worded[name]}
         return Sent(sent, words=words_after(query, sent, model))

@@ -19,6 +19,7 @@ from agent.daemon.policy_file import PolicyFile
 from agent.daemon.reading import UNREADABLE, Reader
 from agent.daemon.request_log import Rates, SilentRequests
 from agent.daemon.sources import Sources
+from agent.decision.locale import LOCALE
 from agent.errors import ModelError, ReplacedVaultError, UsageError, VaultError
 from agent.model.concepts import Concepts
 from agent.model.model import Model
@@ -174,6 +175,10 @@ class Agent:
         """Return all models that may be used, the shipped one first."""
         return self.registry.usable(self.rules.active.keys, now)
 
+    def known_models(self, now: datetime) -> list[Model]:
+        """Return them and LOCALE: all by whose names rules and values are written."""
+        return [*self.usable_models(now), LOCALE]
+
     def look(self, now: datetime) -> None:
         """Reload the policy if it has changed, and publish that."""
         if self.rules.check(now):
@@ -215,14 +220,14 @@ class Agent:
 
         The encoder begins to load where it is not, the vault is open, and a model reads texts.
         """
-        usable = self.usable_models(now)
-        self.rules.use(usable)
+        known = self.known_models(now)
+        self.rules.use(known)
         if vault is None:
             return
-        self.reader.begin(usable)
-        vault.ledger.disclosures.concepts = Concepts(usable)
+        self.reader.begin(self.usable_models(now))
+        vault.ledger.disclosures.concepts = Concepts(known)
         with suppress(VaultError):  # it is said elsewhere, and tried again
-            self.contradicted = vault.profile.follow(usable) or self.contradicted
+            self.contradicted = vault.profile.follow(known) or self.contradicted
 
     def request_attributes(self, now: datetime) -> frozenset[str]:
         """Return the names of the request attributes of all models that may be used."""
@@ -314,7 +319,7 @@ def _status_notes(
     for each in models:
         if each.problem is not None:
             yield f"{MODEL}{each.name}: {each.problem}"
-    usable = agent.usable_models(now)
+    usable = agent.known_models(now)
     for remark in agent.rules.active.misspelt(usable):
         yield f"{POLICY}{remark}"
     if agent.reader.problem is not None:

@@ -38,6 +38,6 @@ def refusal(recipient: str, now: datetime, agent: Agent) -> Allowed:
 
 
 def names_in(agent: Agent, now: datetime) -> frozenset[str]:
-    """Return the names of the attributes of all models that may be used."""
-    usable = agent.usable_models(now)
-    return frozenset(attribute.name for model in usable for attribute in model.attributes)
+    """Return the names of the attributes of all models."""
+    known = agent.known_models(now)
+    return frozenset(attribute.name for model in known for attribute in model.attributes)

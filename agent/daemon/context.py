@@ -9,10 +9,12 @@ from agent.daemon.agent import Agent
 from agent.daemon.header import LARGEST, members, most_bytes
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context
+from agent.decision.locale import LOCALE, located
 from agent.decision.matching import knowledge_in, unmatched
-from agent.decision.request import Request
+from agent.decision.request import Knowledge, Request, people_left
 from agent.errors import ModelError, UsageError
 from agent.model.concepts import Meaning
+from agent.model.reading import NOTHING as UNREAD
 from agent.vault.disclosure_index import NOTHING, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Ask, Code
@@ -21,13 +23,19 @@ from policy.match import Ruling, in_clear
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuledContext(Context):
-    """A context by the terms that the policy and the user set; its pool holds the knowledge."""
+    """A context by the terms that the policy and the user set; its pool holds the knowledge.
+
+    ``people``: who agree with what the pool holds, where the model knows nobody: that of LOCALE.
+    """
 
     vault: Vault
     ruling: Ruling
+    people: int | None = None
 
     def fits(self, names: Sequence[str]) -> bool:
         """Return whether what leaves has room for these attributes, whatever their values are."""
+        if self.people is not None:
+            return True
         if self.ruling.carry == "words":
             return words_fit(names, self.request.query, self.ruling, self.model)
         bytes_of = members(self.model).longest
@@ -43,15 +51,21 @@ class UndecidedError(Exception):
 
 
 def context_of(
-    ask: Ask, now: datetime, agent: Agent, before: tuple[int, datetime] | None = None
+    ask: Ask,
+    now: datetime,
+    agent: Agent,
+    before: tuple[int, datetime] | None = None,
+    *,
+    parameters: bool = False,
 ) -> RuledContext:
     """Return what is to be decided: the policy's terms with the user's preferences, and knowledge.
 
     ``now``: in the user's time zone; ``before``: the number and the time of an entry of the ledger,
     whose request is decided by the rules of today: its pool, by the groups as they are now, holds
-    what it held before the entry, and what was recent then counts as recent. No value of the
-    profile is read. UndecidedError where nothing can be decided, UsageError where the recipient is
-    not a host.
+    what it held before the entry, and what was recent then counts as recent. ``parameters``:
+    whether those of an address are of use; where they are all that may leave, the model is LOCALE.
+    No value of the profile is read. UndecidedError where nothing can be decided, UsageError where
+    the recipient is not a host.
     """
     agent.look(now)
     vault, in_use, today = agent.vault, agent.rules.active, now.date()
@@ -62,8 +76,12 @@ def context_of(
     if in_use.policy is None:
         raise UndecidedError("no policy")
     name = in_use.model(ask.recipient, ask.query, today)
+    addresses = in_use.adds_parameters(ask.recipient, ask.query, today)
+    if addresses and not parameters:
+        raise UndecidedError("parameters only")
     try:
-        model, reading = agent.reader.surest(ask.query, agent.readers(name, now))
+        readers = agent.readers(name, now)
+        model, reading = (LOCALE, UNREAD) if addresses else agent.reader.surest(ask.query, readers)
     except (ModelError, UsageError) as error:
         raise UndecidedError("no model") from error
     of_requests = agent.sources.available(model.attributes[model.persons :])
@@ -86,8 +104,12 @@ def context_of(
         raise UndecidedError("unfit")
     usable = None if asked is None else asked.intersection(members(model).longest)
     request = Request(ask.query, ruling.host, usable)
+    people = None
+    if addresses:
+        holds = knowledge_in(held, readers[0], at, concepts=facts.concepts)
+        people = people_left(holds if terms.memory == "remembers" else Knowledge(), readers[0])
     return RuledContext(
-        request, terms, knowledge, model, reading=reading, vault=vault, ruling=ruling
+        request, terms, knowledge, model, reading=reading, vault=vault, ruling=ruling, people=people
     )
 
 
@@ -110,6 +132,8 @@ def decided(context: RuledContext, *, brief: bool = False) -> Decision:
     of what leaves, every limit holds, and the terms exclude what had no room. UndecidedError where
     the policy asks for something that the model cannot do.
     """
+    if context.people is not None:
+        return located(context, context.people)
     while True:
         try:
             found = decide_context(context, brief=brief)

@@ -16,6 +16,7 @@ from agent.daemon.mcp_hosts import look_at_hosts
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.reading import UNREADABLE
 from agent.daemon.service import files, look_at_units, reachable, text_of
+from agent.decision.locale import LOCALE
 from agent.errors import (
     BusyVaultError,
     PolicyError,
@@ -76,7 +77,7 @@ def check_policy(here: Machine) -> Iterator[Finding]:
         yield bad("policy", what, EMPTY_POLICY.hint)
         return
     usable = ModelRegistry(here.paths.models).usable(rules.trusted_keys, here.now)
-    names = tuple(sorted({each.name for model in usable for each in model.attributes}))
+    names = tuple(sorted({each.name for model in (*usable, LOCALE) for each in model.attributes}))
     spelt = {*misspelt(rules, names)}
     notes = [
         warn("policy", f"{place}:{remark.line}: {remark.key}: {remark.what}", remark.hint)

@@ -40,11 +40,11 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     and the ledger does not say that it was. Source: DESIGN.md 2.6, 3.
     """
     try:
-        found = considered(ask, now, agent, by)
+        found = considered(ask, now, agent, by, parameters=True)
     except UndecidedError as error:
         return Answer(code=error.code)
     context, decision, values, left = found
-    sent = sent_as(context.ruling.carry, values, ask.query, context.model)
+    sent = sent_as(context.ruling, values, ask.query, context.model)
     summary = summarised(decision, context, left)
     return Answer(
         code=code_of(decision),
@@ -57,12 +57,16 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     )
 
 
-def considered(ask: Ask, now: datetime, agent: Agent, by: Asker) -> Considered:
+def considered(
+    ask: Ask, now: datetime, agent: Agent, by: Asker, *, parameters: bool = False
+) -> Considered:
     """Decide a request, queue what waits for the user, and read the values; nothing is recorded.
 
-    UndecidedError where nothing can be decided, and else as `handle`.
+    ``parameters``: as in `context_of`. UndecidedError where nothing can be decided, and else as
+    `handle`.
     """
-    context = context_of(ask, now, agent)  # policy, consent, vault: terms and knowledge
+    # policy, consent, vault: terms and knowledge
+    context = context_of(ask, now, agent, parameters=parameters)
     model, ruling = context.model, context.ruling
     if agent.rates.is_full(by, now):
         raise UndecidedError("too many")
@@ -74,7 +78,7 @@ def considered(ask: Ask, now: datetime, agent: Agent, by: Asker) -> Considered:
     if decision.disclosed:
         # By the largest values there are: by the user's own, an error would say how long they are.
         values = {name: travel.largest[name] for name in decision.disclosed}
-        people = round(model.people)
+        people = round(model.people) if context.people is None else context.people
         largest = _entry(Considered(context, decision, values, people), now)
         means = tuple(travel.means[name] for name in largest.persons)
         context.vault.ledger.check(structs.replace(largest, means=means))
@@ -92,6 +96,8 @@ def considered(ask: Ask, now: datetime, agent: Agent, by: Asker) -> Considered:
 
 def left_by(values: Mapping[str, str], context: RuledContext) -> int:
     """Return how many people agree with what the pool holds once it has these values too."""
+    if context.people is not None:
+        return context.people
     persons = person_codes(context.model)
     codes = {name: persons[name][value] for name, value in values.items() if name in persons}
     before = context.knowledge if context.terms.memory == "remembers" else Knowledge()

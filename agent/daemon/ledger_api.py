@@ -155,7 +155,7 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
     vault, pool_of = opened(agent), agent.rules.active.pool_of
     concepts = vault.ledger.disclosures.concepts
     before = vault.profile.values()
-    usable = agent.usable_models(now)
+    usable = agent.known_models(now)
     after = _changed(agent, wanted, before, usable, now)
     differs, changed = differing(before, after), _by_concept(before, after, concepts)
     if differs and not wanted.dry_run:

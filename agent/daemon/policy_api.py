@@ -49,7 +49,7 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
     if policy is None:
         return found
     today, lines = now.date(), lines_of(policy.text)
-    usable = agent.usable_models(now)
+    usable = agent.known_models(now)
     names = [*dict.fromkeys(each.name for model in usable for each in model.attributes)]
     remarks: dict[Rule, list[Remark]] = {}
     for remark in audit(policy, names or None, today):
@@ -99,7 +99,7 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.
         host = in_use.hosts_of(pool)[0] if recipient.startswith(SIGN) else recipient
     model = agent.model_for(host, "", now)
     lines = {} if in_use.policy is None else lines_of(in_use.policy.text)
-    others = (each for each in agent.usable_models(now) if each.id != model.id)
+    others = (each for each in agent.known_models(now) if each.id != model.id)
     facts = Concepts((model, *others)).facts()
 
     def status(model: Model, attribute: Attribute, name: str) -> wire.AttributeStatus:
@@ -237,7 +237,7 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
     _renew(now, agent)
     try:
         model = agent.model_for(where.host(policy), where.words(), now)
-        names = attributes_of((model, *agent.usable_models(now)), [model])
+        names = attributes_of((model, *agent.known_models(now)), [model])
     except (ModelError, UsageError):
         names = {}
     lines = lines_of(policy.text)

@@ -173,6 +173,7 @@ class ActivePolicy:
         self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
         rules = () if policy is None else policy.rules
         self._chooses = any("model" in rule.settings for rule in rules)
+        self._adds = any(rule.settings.get("carry") == "parameters" for rule in rules)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -206,6 +207,12 @@ class ActivePolicy:
             return None
         verdict = self.recipients.match(recipient, query, today).settings.get("model")
         return None if verdict is None else str(verdict.value)
+
+    def adds_parameters(self, recipient: str, query: str, today: date) -> bool:
+        """Return whether a recipient gets parameters in its address, and nothing else."""
+        if self.recipients is None or not self._adds:
+            return False
+        return self.recipients.match(recipient, query, today).carry == "parameters"
 
     def terms(
         self,

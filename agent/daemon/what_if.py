@@ -30,7 +30,7 @@ NOTHING = Weight(names=[], utility_bits=0, cost_bits=0, identifiability=0, peopl
 def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
     """Return what `handle` would decide; UsageError where the recipient is not a host."""
     try:
-        context = with_own(context_of(ask, now, agent))
+        context = with_own(context_of(ask, now, agent, parameters=True))
         decision = decided(context)
     except UndecidedError as error:
         return Explained(

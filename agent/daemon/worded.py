@@ -3,6 +3,7 @@
 from collections import defaultdict
 
 from agent.decision.decide import Candidate, Decision
+from agent.decision.locale import LOCALE
 from agent.decision.terms import Terms
 from agent.decision.tradeoff_curve import Curve
 from agent.model.model import Model
@@ -64,7 +65,8 @@ def worded(
         pending=pending.names if pending else (),
         outcomes=() if known else [_reason(each, terms, dropped) for each in decision.candidates],
         titles={each.name: each.title for each in model.attributes},
-        among=among(model),
+        among=None if model is LOCALE else among(model),
+        charged=model is not LOCALE,
         pending_bits=more.utility - figures.utility,
         pending_left=more.people_left,
         serves={each.name: each.serves for each in decision.candidates if each.serves},

@@ -34,6 +34,7 @@ Reason = Literal[
     "would break a limit",
     "not asked for",
     "not carried",
+    "told anyway",
     "not allowed",
     "not set",
     "never",
@@ -110,7 +111,7 @@ def prepare(context: Context) -> Prepared:
     known = _known(knowledge, model)
     crowd = model.anonymity_set(known, knowledge.share) if remembers else model.anonymity_set()
     guards = tuple((_person(name, model), weight) for name, weight in terms.guards)
-    barred = _barred(context, {index for index, _ in guards})
+    barred = barred_of(context, {index for index, _ in guards})
     indexes = range(len(model.attributes))
     open_ = union(index for index in indexes if index not in barred)
     always = mask_of(terms.always, model) & open_
@@ -207,7 +208,7 @@ def _person(name: str, model: Model) -> int:
     return index
 
 
-def _barred(context: Context, guarded: set[int]) -> dict[int, Reason]:
+def barred_of(context: Context, guarded: set[int]) -> dict[int, Reason]:
     """Return the attributes that are no candidates, with the reason for each."""
     terms, model, asked = context.terms, context.model, context.request.asked
     none: frozenset[str] = frozenset()

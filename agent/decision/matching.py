@@ -13,12 +13,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from agent.decision.request import Holdings, Knowledge
+from agent.decision.request import TOLD_ANYWAY, Holdings, Knowledge
 from agent.model.concepts import Concepts, Meaning
 from agent.model.model import ANY_PEOPLE, Model
 
 NO_QUERIES: Mapping[str, float] = MappingProxyType({})
-TOLD_ANYWAY = frozenset({"language", "country"})  # by the browser, and the network address
 MOST = 6  # models of which every order is tried
 Codes = frozenset[tuple[int, int]]
 

@@ -17,6 +17,7 @@ from agent.tradeoff.guard import FEWEST
 
 WEEK = timedelta(days=7)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+TOLD_ANYWAY = frozenset({"language", "country"})  # by the browser, and the network address
 LATEST = 200  # requests of a site that count; earlier ones say little about what comes next
 Value = TypeVar("Value")
 
@@ -97,13 +98,13 @@ class Holdings(Generic[Value]):
         return MappingProxyType(self._held)
 
     def add_facts(self, at: datetime, site: str, facts: Iterable[tuple[str, Value]]) -> None:
-        """Note facts that one of its sites received."""
+        """Note facts that one of its sites received; what is told anyway is never `recent`."""
         for name, value in facts:
             fact, standing = Fact(value, at), self._standing.setdefault(name, [])
             if standing and (standing[-1][0], standing[-1][1].value) == (site, value):
                 continue  # repeating it changes nothing
             standing.append((site, fact))
-            if self._learns(name, fact):
+            if self._learns(name, fact) and name not in TOLD_ANYWAY:
                 insort(self._learnt, at - EPOCH)
 
     def add_query(self, site: str, reading: Reading) -> None:

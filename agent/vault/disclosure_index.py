@@ -28,6 +28,7 @@ NOTHING: Mapping[str, float] = MappingProxyType({})
 PoolOf = Callable[[str], str]
 Pairs = tuple[tuple[str, str], ...]
 Shares = tuple[tuple[str, float], ...]
+NO_READING, UNREAD = (("", 0),), 0  # of a text that was not read as anything, and its place
 FORGOT = -1  # in place of a number of people, and of a place of `Once`
 THOUSANDTHS = 1000  # in which probabilities are counted, so that their sums are exact
 MICROSECOND = timedelta(microseconds=1)
@@ -241,6 +242,7 @@ class DisclosureIndex:
         self._columns: list[array[int]] = [array(each) for each in COLUMNS]
         self._names = Once[str]()
         self._readings = Once[_Reading]()
+        self._readings.place(NO_READING)  # in the place UNREAD
         self._queries: dict[int, _Latest] = {}  # by site; what it forgot is gone
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
         self._concepts = Concepts()
@@ -409,11 +411,11 @@ class DisclosureIndex:
 
 
 def _enqueue(queries: dict[int, _Latest], site: int, reading: int) -> None:
-    """Take a reading as the latest of a site; FORGOT removes all."""
+    """Take a reading as the latest of a site; FORGOT removes all, UNREAD takes no other's place."""
     latest = queries.setdefault(site, deque(maxlen=LATEST))
     if reading == FORGOT:
         latest.clear()
-    else:
+    elif reading != UNREAD or not latest:
         latest.append(reading)
 
 

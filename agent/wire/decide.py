@@ -21,12 +21,13 @@ Code = Literal[
     "not https",  # the recipient is an address that the network reads
     "too many",  # in the last minute: more than the query door, or an assistant, may
     "too many from pages",  # more than the policy lets pages lead to
+    "parameters only",  # asked for what an address's parameters cannot be
     "drafted",  # of a request in the list: shown to the user for a chat box, and not sent
 ]
 UNDECIDED: frozenset[Code] = frozenset(
     {
         *("locked", "no policy", "no model", "unfit", "failed"),
-        *("not https", "too many", "too many from pages"),
+        *("not https", "too many", "too many from pages", "parameters only"),
     }
 )
 Carry = Literal["header", "words", "parameters"]  # how facts reach a recipient

@@ -44,7 +44,8 @@ class Decided(Struct, frozen=True, kw_only=True):
     people; ``ask``, ``always``: attributes ruled so; ``utility`` to ``people_left``, ``bound``,
     ``certified``: as a decision has them; ``serves``: known queries that the plan has an attribute
     for; ``guessed``: by guarded attribute, the bits told about it and the success of the best
-    guess; ``rules``: the settings behind the decision, by the rule that made them.
+    guess; ``rules``: the settings behind the decision, by the rule that made them; ``charged``:
+    whether it was weighed at all, which language and country are not.
     """
 
     code: Code
@@ -83,6 +84,7 @@ class Decided(Struct, frozen=True, kw_only=True):
     serves: Mapping[str, Sequence[str]] = field(default_factory=dict)
     guessed: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    charged: bool = True
 
     @property
     def searched(self) -> bool:
@@ -127,8 +129,10 @@ def explanation(decided: Decided, more: Iterable[Line] = ()) -> Explained:
 
 def lines(decided: Decided) -> list[Line]:
     """Return the rest, each with a label: first what was read and what waits, figures last."""
-    pairs = [*_read(decided), *_helps(decided), *_pending(decided), *_planned(decided)]
-    pairs += [*_withheld(decided), *_figures(decided)]
+    pairs = [*_withheld(decided)]
+    if decided.charged:
+        before = (*_read(decided), *_helps(decided), *_pending(decided), *_planned(decided))
+        pairs = [*before, *pairs, *_figures(decided)]
     pairs += [("because", f"{rule}: {', '.join(set_)}") for rule, set_ in decided.rules.items()]
     return [Line(label=label, text=text) for label, text in pairs]
 

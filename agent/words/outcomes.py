@@ -26,6 +26,7 @@ WHY_NOTHING: Mapping[Code, str] = {
     "too many": "too many requests in one minute",
     "too many from pages": "pages asked too often in one minute",
     "drafted": "only shown to you, for a chat box",
+    "parameters only": "it gets your language and country in its address, and nothing else",
 }
 BROWSER: Mapping[str, str] = {  # what only a browser can meet
     "no daemon": "Reticent was not running",
@@ -69,6 +70,7 @@ REASONS: Mapping[str, str] = {
     "would break a limit": "would break a limit",
     "not asked for": "not asked for",
     "not carried": "cannot be sent in the address",
+    "told anyway": "your browser and your network address tell it anyway",
     "not allowed": "not allowed to leave",
     "not set": "not set, so never sent",
     "never": "never sent",

@@ -45,9 +45,10 @@ def test_it_says_what_a_rulebook_rules(document: dict[str, object], host: str | 
             attributes(host, MONDAY, agent)
         return
     found = attributes(host, MONDAY, agent)
-    assert [each.name for each in found] == [*NAMES]
+    anyway = () if host else ("language", "country")  # which are of no model
+    assert [each.name for each in found] == [*NAMES, *anyway]
     ruling = Rulebook(policy, known(*NAMES)).match(host or ANYBODY, "", today)
-    for said, own in zip(found, MODEL.attributes, strict=True):
+    for said, own in zip(found, MODEL.attributes, strict=False):
         verdicts = ruling.attributes[said.name]
         guard = float(verdicts["guard"].value) if "guard" in verdicts else 0.0
         assert said.guard == guard

@@ -6,12 +6,14 @@ from importlib.resources import files
 
 import pytest
 
+from agent.decision.locale import LOCALE
 from agent.model.attributes import UNSPECIFIED as CODE_0
 from agent.model.attributes import Attribute
 from agent.model.file import read, shipped_models
 from agent.words.titles import UNSPECIFIED, fact, facts, in_order, titled, value_title
 
-ATTRIBUTES = [each for path in shipped_models() for each in read(path).attributes]
+MODELS = (*map(read, shipped_models()), LOCALE)
+ATTRIBUTES = [each for model in MODELS for each in model.attributes]
 
 
 @pytest.mark.parametrize("attribute", ATTRIBUTES, ids=lambda each: each.name)

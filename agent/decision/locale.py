@@ -1,0 +1,91 @@
+"""Language and country: the browser and the network address tell both to everybody anyway.
+
+So they belong to no model, are charged nothing, and change no decision on anything else; the user's
+rules hold for them all the same (DESIGN.md 2.8).
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from agent.decision.context import Context, Reason, barred_of
+from agent.decision.decide import Candidate, Decision, Figures, Pending
+from agent.model.attributes import UNSPECIFIED, Attribute
+from agent.model.model import Model
+from agent.model.reading import NOTHING
+from agent.model.tables import Rows, Singles, Tables
+from agent.tradeoff.search import Evidence
+from agent.tradeoff.tables import Population
+from policy.engines import codes
+
+NAMES = ("language", "country")
+
+
+def _locale() -> Model:
+    """Return both as attributes of a model that knows no query, and nobody."""
+    none, people = np.zeros((0, len(NAMES))), np.zeros((1, len(NAMES)), np.uint8)
+    empty = np.zeros(0, np.uint8)
+    rows = Rows(empty, np.zeros((0, 0), np.uint8), empty, empty)
+    tables = Tables(Population(people), rows, np.zeros(0), Singles(none, np.zeros((3, len(NAMES)))))
+    return Model(
+        id="locale",
+        source="ISO 639-1 and ISO 3166-1",
+        licence="",
+        estimator="louo",
+        attributes=tuple(
+            Attribute(name, name, "person", (UNSPECIFIED, *codes(name))) for name in NAMES
+        ),
+        queries=(),
+        tables=tables,
+    )
+
+
+LOCALE = _locale()
+
+
+def located(context: Context, people: int) -> Decision:
+    """Return which of the two are told in the address of a search; no value is looked at.
+
+    ``context``: of LOCALE, by the rules for its recipient; ``people``: who agree with all that the
+    recipient holds, which stays so. What a parameter is made of is told where the rules allow all
+    of it, and also where the user's values have none that is documented: so its absence says no
+    more (DESIGN.md 2.6).
+    """
+    terms, limits = context.terms, context.terms.limits
+    engine = None if terms.ruling is None else terms.ruling.engine
+
+    def made(names: frozenset[str]) -> frozenset[str]:
+        return frozenset() if engine is None or terms.nothing else engine.needs(names)
+
+    context = replace(context, terms=replace(terms, carried=made(frozenset(NAMES))))
+    guarded = {NAMES.index(name) for name, _ in terms.guards}
+    out = {NAMES[at]: reason for at, reason in barred_of(context, guarded).items()}
+    held = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
+    free = frozenset(NAMES) - out.keys()
+    told, able = made(free - (terms.ask - held)), made(free)
+    if limits.per_request is not None:
+        most = limits.per_request
+        told, able = (each if len(each) <= most else frozenset() for each in (told, able))
+    pending = tuple(name for name in NAMES if name in (able - told) & (terms.ask - held))
+
+    def outcome(name: str) -> Candidate:
+        reason: Reason = "known to the recipient" if name in held else "told anyway"
+        if name not in told:
+            reason = "waits for you" if name in pending else out.get(name, "not carried")
+        return Candidate(name, name in told, reason, held=name in held)
+
+    figures = Figures(terms.metric, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, people, float(people))
+    return Decision(
+        request=context.request,
+        terms=terms,
+        status="blocked" if terms.nothing else "decided",
+        mode=terms.mode,
+        reading=NOTHING,
+        matched_query=None,
+        disclosed=tuple(name for name in NAMES if name in told),
+        figures=figures,
+        evidence=Evidence(),
+        candidates=() if terms.nothing else tuple(map(outcome, NAMES)),
+        guarded=(),
+        pending=Pending(pending, figures) if pending else None,
+    )

@@ -1,0 +1,190 @@
+"""Language and country in an address: by the rules alone, not charged, and of no other effect."""
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.agent import Agent
+from agent.daemon.api import Calls
+from agent.daemon.drafts import Drafts
+from agent.daemon.handle import handle
+from agent.daemon.ledger_api import change, forget, holding
+from agent.daemon.what_if import explained, weighed
+from agent.decision.locale import LOCALE, NAMES
+from agent.decision.request import LATEST
+from agent.decision.tradeoff_curve import taken
+from agent.wire.decide import Answer, Ask
+from agent.wire.policy import Verdict
+from agent.wire.records import ProfileChange
+from agent.wire.what_if import WhatIf
+from policy.engines import codes, engines
+from tests.daemon.doubles import MONDAY, MemoryVault
+from tests.daemon.people import OPEN, PEOPLE, SECOND, SHOP, living
+
+DUCK = "duckduckgo.com"
+SEARCH = Ask(query="knee pain", recipient=DUCK)  # which no model knows
+RULE = """
+[[rule]]
+recipient = "duckduckgo.com"
+search = "https://duckduckgo.com/?q={query}"
+carry = "parameters"
+"""
+BOTH = {"language": "de", "country": "at"}
+POOLED = '[groups]\nboth = ["shop.example", "duckduckgo.com"]\n'
+VALUES = {name: st.sampled_from(["unspecified", *codes(name)]) for name in NAMES}
+SET = st.sets(st.sampled_from(NAMES))
+RULED = st.fixed_dictionaries(
+    {}, optional={name: st.sampled_from(["never", "ask", "auto", "always"]) for name in NAMES}
+)
+ENGINES = st.sampled_from([*engines()])
+
+
+def set_(agent: Agent, values: dict[str, str]) -> None:
+    """Set the user's values."""
+    if values:
+        change(agent, ProfileChange(set=values), MONDAY)
+
+
+def searching(policy: str = RULE, values: dict[str, str] = BOTH) -> tuple[Agent, MemoryVault]:
+    """Return the agent of a person with a language and a country."""
+    agent, vault = living(policy)
+    set_(agent, values)
+    return agent, vault
+
+
+def seen(answer: Answer) -> object:
+    """Return what of an answer is the same for everybody who sets the same names."""
+    summary = answer.summary
+    told = sorted((*answer.attributes, *answer.unspecified))
+    return summary and (answer.code, told, summary.because, summary.pending, summary.headline)
+
+
+@given(ENGINES, RULED, SET, st.none() | st.integers(0, 2), st.fixed_dictionaries(VALUES))
+def test_what_is_told_follows_from_the_rules(
+    engine: str, ruled: dict[str, str], names: set[str], most: int | None, values: dict[str, str]
+) -> None:
+    """It is the same whatever the values are; and the parameters say it, and nothing else."""
+    text = RULE + f'engine = "{engine}"\n'
+    text += "" if most is None else f"attributes_per_request = {most}\n"
+    text += "[attributes]\n" + "".join(f'{name} = "{each}"\n' for name, each in ruled.items())
+    agent, vault = searching(text, {name: values[name] for name in names})
+    answer = handle(SEARCH, MONDAY, agent)
+    other, _ = searching(text, {name: BOTH[name] for name in names})
+    assert seen(answer) == seen(handle(SEARCH, MONDAY, other))
+    allowed = {name for name in names if ruled.get(name) in (None, "auto", "always")}
+    told = engines()[engine].needs(allowed)
+    told = frozenset() if most is not None and len(told) > most else told
+    assert {*answer.attributes, *answer.unspecified} == told
+    assert answer.parameters == engines()[engine].address({name: values[name] for name in told})
+    assert (answer.header, answer.words) == ("", "")
+    entries = [dict(each.disclosed) for each in vault.disclosures]
+    assert entries == ([{name: values[name] for name in told}] if told else [])
+    assert (answer.id is None) == (not told)
+
+
+def test_parameters_go_with_any_query() -> None:
+    """No model reads it; but one that is blocked has none."""
+    agent, vault = searching(RULE + '[queries]\nblock = ["debt"]\n')
+    answer = handle(SEARCH, MONDAY, agent)
+    assert (answer.code, answer.parameters) == ("answered", {"kl": "at-de"})
+    assert vault.disclosures[0].model == LOCALE.id
+    blocked = handle(Ask(query="my debt", recipient=DUCK), MONDAY, agent)
+    assert (blocked.code, blocked.parameters, blocked.id) == ("blocked", {}, None)
+
+
+def test_an_engine_that_is_not_known_gets_nothing() -> None:
+    """Its rule has to say which one it is."""
+    text = RULE.replace(DUCK, "search.example")
+    ask = Ask(query="x", recipient="search.example")
+    for more, sent in (("", {}), ('engine = "searxng"\n', {"language": "de"})):
+        agent, vault = searching(text + more)
+        assert handle(ask, MONDAY, agent).parameters == sent
+        assert len(vault.disclosures) == bool(sent)
+
+
+def test_a_pair_that_is_not_documented_counts_as_told() -> None:
+    """Its absence says that it is one of those."""
+    agent, _ = searching(values={"language": "ja", "country": "at"})
+    answer = handle(SEARCH, MONDAY, agent)
+    assert (answer.parameters, answer.attributes) == ({}, {})
+    assert answer.unspecified == [*NAMES]
+    assert holding(agent, DUCK, MONDAY).values == {"language": "ja", "country": "at"}
+
+
+def test_what_waits_leaves_after_the_users_word() -> None:
+    """Then the recipient has it, and is not asked about again."""
+    agent, _ = searching(RULE + '[attributes]\nlanguage = "ask"\n')
+    calls = Calls(agent, lambda: MONDAY)
+    answer = calls.decide(SEARCH)
+    assert answer.summary is not None
+    assert (answer.parameters, answer.summary.pending) == ({}, ["language"])
+    [review] = calls.reviews()
+    calls.verdict(Verdict(decided="approve", lasting="once"), id=review.id)
+    assert calls.decide(SEARCH).parameters == {"kl": "at-de"}
+    assert calls.decide(SEARCH).parameters == {"kl": "at-de"}
+    assert calls.reviews() == []
+
+
+@given(PEOPLE, st.sampled_from(["dynamic", "planned"]), st.integers(1, 3))
+def test_nothing_else_is_decided_otherwise(row: int, mode: str, most: int) -> None:
+    """In one pool, where new facts are few: by what is told, or that it is set."""
+    text = f'{OPEN}mode = "{mode}"\nnew_facts_per_week = {most}\n{POOLED}{RULE}'
+    plain, other = living(text, row)[0], living(text, row)[0]
+    set_(other, BOTH)
+    for step in range(4):
+        now = MONDAY + step * timedelta(hours=1)
+        assert handle(SEARCH, now, other).parameters
+        assert handle(SEARCH, now, plain).id is None
+        before, after = (handle(SHOP, now + SECOND, each) for each in (plain, other))
+        assert (before.header, before.attributes) == (after.header, after.attributes)
+        assert before.summary == after.summary
+    held, then = (holding(each, DUCK, MONDAY) for each in (plain, other))
+    assert (held.people_left, held.recent) == (then.people_left, then.recent)
+    assert then.values == {**held.values, **BOTH}
+
+
+def test_many_searches_push_out_no_query() -> None:
+    """A plan is made for the queries that were asked."""
+    agent, vault = searching(f'{OPEN}mode = "planned"\n{RULE}')
+    in_use = agent.rules.active
+    header, _ = living(f'{OPEN}mode = "planned"\n')
+    header.vault = vault
+    header.opened(vault, MONDAY)
+    asked = Ask(query=SHOP.query, recipient=DUCK)
+    assert handle(asked, MONDAY, header).id
+    before = vault.ledger.disclosures.queries(DUCK, in_use.pool_of)
+    for number in range(LATEST + 1):
+        assert handle(SEARCH, MONDAY + number * timedelta(minutes=2), agent).id
+    assert vault.ledger.disclosures.queries(DUCK, in_use.pool_of) == before
+
+
+def test_what_is_held_can_be_forgotten() -> None:
+    """Like any fact."""
+    agent, _ = searching()
+    handle(SEARCH, MONDAY, agent)
+    assert holding(agent, DUCK, MONDAY).values == BOTH
+    assert forget(agent, DUCK, MONDAY)
+    assert holding(agent, DUCK, MONDAY).values == {}
+    assert not forget(agent, DUCK, MONDAY)
+
+
+def test_a_change_says_who_holds_the_old_value() -> None:
+    """Of a fact that no model has."""
+    agent, _ = searching()
+    handle(SEARCH, MONDAY, agent)
+    changed = change(agent, ProfileChange(set={"country": "de"}), MONDAY)
+    assert [(each.name, each.pools) for each in changed.stale] == [("country", [DUCK])]
+
+
+def test_it_is_explained() -> None:
+    """With no figure of a model that was not asked; there is nothing to weigh, or to draft."""
+    agent, _ = searching(RULE + 'address = "https://duckduckgo.com/"\nassistant = true\n')
+    found = explained(SEARCH, MONDAY, agent)
+    assert found.headline.startswith("Send 2 facts (language and country); ")
+    assert {each.reason for each in found.candidates} == {"told anyway"}
+    assert "objective" not in {each.label for each in found.lines}
+    steps = weighed(WhatIf(query=SEARCH.query, recipient=DUCK), MONDAY, agent)
+    assert taken(steps).code == "parameters only"
+    drafts = Drafts(agent, lambda *_: None)
+    assert drafts.draft(SEARCH, MONDAY).code == "parameters only"
