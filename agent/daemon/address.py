@@ -1,7 +1,6 @@
 """How facts are sent: in a header, or in the address of a search, as words after the query."""
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
@@ -18,9 +17,9 @@ class Sent(NamedTuple):
     """What is attached, as an `Answer` has it; ``attributes``: the values that are in it."""
 
     attributes: dict[str, str]
-    header: str = ""
-    words: str = ""
-    parameters: Mapping[str, str] = MappingProxyType({})
+    header: str
+    words: str
+    parameters: dict[str, str]
 
 
 def sent_as(ruling: Ruling, values: Mapping[str, str], query: str, model: Model) -> Sent:
@@ -30,14 +29,14 @@ def sent_as(ruling: Ruling, values: Mapping[str, str], query: str, model: Model)
         found = {} if engine is None else engine.address(values)
         made = () if engine is None else (each for each in engine.parameters if each.name in found)
         names = {name for each in made for name in each.of}
-        return Sent({n: each for n, each in values.items() if n in names}, parameters=found)
+        return Sent({n: each for n, each in values.items() if n in names}, "", "", found)
     if ruling.carry == "words":
         worded = {each.name: each.words for each in model.attributes}
         sent = {name: value for name, value in values.items() if value in worded[name]}
-        return Sent(sent, words=words_after(query, sent, model))
+        return Sent(sent, "", words_after(query, sent, model), {})
     sent = {name: value for name, value in values.items() if value != UNSPECIFIED}
     texts = members(model).texts
-    return Sent(sent, header=SEPARATOR.join(texts[pair] for pair in sent.items()))
+    return Sent(sent, SEPARATOR.join(texts[pair] for pair in sent.items()), "", {})
 
 
 def words_fit(names: Iterable[str], query: str, ruling: Ruling, model: Model) -> bool:

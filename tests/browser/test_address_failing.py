@@ -18,6 +18,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.browser
 
 CAP = 3
+CARRIES: list[Carry] = ["words", "parameters"]
 KEYS = "const box = document.querySelector('input');"
 ODD: dict[str, dict[str, object]] = {
     "two lines": {"words": "a\nb"},
@@ -36,12 +37,13 @@ def came_plainly(world: World, query: str) -> Noted:
     return came
 
 
+@pytest.mark.parametrize("carry", CARRIES)
 @pytest.mark.parametrize(("fail", "badge"), FAILURES)
 def test_a_search_goes_as_it_was_typed(
-    world: World, fail: Callable[[World], None], badge: str
+    world: World, fail: Callable[[World], None], badge: str, carry: Carry
 ) -> None:
-    """And the next one after it is mended has its words again."""
-    adding(world, "words", "engine")
+    """And the next one after it is mended has its words, or parameters, again."""
+    adding(world, carry, "engine")
     fail(world)
     came_plainly(world, "failing")
     world.browser.says(badge)
@@ -49,18 +51,18 @@ def test_a_search_goes_as_it_was_typed(
     world.daemon.reset()
     world.daemon.start()
     world.daemon.sites, world.daemon.answer = sites, added
-    until(lambda: found_again(world), "words")
+    until(lambda: found_again(world, carry), carry)
     world.browser.says("1")
 
 
-def found_again(world: World) -> bool:
-    """Search for something, and say whether that had its words."""
+def found_again(world: World, carry: Carry) -> bool:
+    """Search for something, and say whether that had what is added to it."""
     query = f"again {time.monotonic()}"
     world.browser.go(world.recipient.search(query, "engine"))
     came = world.recipient.heard(lambda each: each.query in {query, led(query)})[-1]
     world.browser.shows(came.query)
-    assert is_plain(came, query) or is_right(came, "words", query)
-    return came.query == led(query)
+    assert is_plain(came, query) or is_right(came, carry, query)
+    return not is_plain(came, query)
 
 
 def test_a_late_answer_is_never_applied(world: World) -> None:
@@ -85,20 +87,24 @@ def test_an_answer_that_is_odd_adds_nothing(world: World, odd: str) -> None:
     came_plainly(world, "odd")
 
 
-def test_addresses_that_only_look_like_the_search(world: World) -> None:
+@pytest.mark.parametrize("carry", CARRIES)
+def test_addresses_that_only_look_like_the_search(world: World, carry: Carry) -> None:
     """They stay as they are, and nobody is asked about them."""
-    adding(world, "words", "search")
+    adding(world, carry, "search")
     with world.recipient.beside() as other:
         for address in LOOKALIKES:
             world.browser.arrive(address.format(port=world.recipient.port, other=other))
     assert world.decided() == []
-    assert [each for each in world.recipient.seen() if each.header or led("x") in each.query] == []
+    came = world.recipient.seen()
+    assert [each for each in came if each.header or "&kl=" in each.target] == []
+    assert [each for each in came if led("x") in each.query] == []
 
 
+@pytest.mark.parametrize("carry", CARRIES)
 @pytest.mark.parametrize("script", LOADING)
-def test_what_a_page_loads_by_itself(world: World, script: str) -> None:
+def test_what_a_page_loads_by_itself(world: World, script: str, carry: Carry) -> None:
     """A frame of the engine, an image, a form that is posted: nothing is added to them."""
-    adding(world, "words", "engine")
+    adding(world, carry, "engine")
     world.visit("elsewhere")
     address = json.dumps(world.recipient.search("beside", "engine"))
     world.browser.tried(f"const address = {address}; {MADE}; setTimeout(() => {{ {script} }})")

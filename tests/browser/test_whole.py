@@ -8,7 +8,7 @@ import http_sf
 import pytest
 
 from agent.wire.policy import Review, Verdict
-from agent.wire.records import Entry
+from agent.wire.records import Entry, ProfileChange
 from tests.browser.installed import listing
 from tests.browser.world import World
 from tests.daemon.whole_daemon import Live, furnish, started
@@ -78,3 +78,28 @@ def waiting(live: Live, recipient: str) -> list[Review]:
     """Return what waits for the user of a recipient."""
     with live.client() as client:
         return [each for each in client.call("reviews") if each.recipient == recipient]
+
+
+def test_language_and_country_in_the_address(world: World) -> None:
+    """As the engine that the rule names has them, and nowhere else; both are in the ledger."""
+    search = world.recipient.url("engine", "/search?q={query}")
+    rule = f"{listing(search)}carry = 'parameters'\nengine = 'duckduckgo'\n"
+    with real(world) as live:
+        world.places.policy.write_text(rule)
+        with live.client() as client:
+            client.call("change_profile", ProfileChange(set={"language": "de", "country": "at"}))
+        world.learn()
+        came = until(lambda: with_parameters(world), "parameters")
+        assert came == "/search?q=knee%20pain&kl=at-de"
+        entry = entries(live)[-1]
+        assert (entry.recipient, entry.query) == ("engine.localhost", "knee pain")
+        assert entry.disclosed == {"language": "de", "country": "at"}
+        assert world.search("knee pain", "elsewhere").target == "/search?q=knee%20pain"
+        live.stop()
+        assert with_parameters(world) is None
+
+
+def with_parameters(world: World) -> str | None:
+    """Search, and return the address that the engine was asked at, None if it is as typed."""
+    target = world.search("knee pain", "engine").target
+    return None if target == "/search?q=knee%20pain" else target
