@@ -119,8 +119,10 @@ def attached_page(
         text = f"{unset}: left out, which is an answer too, and counts as known"
         lines.append(("unspecified", text))
     lines += [("waits for you", waits(each, titles)) for each in waiting]
-    if attached.attributes:
-        lines.append(("header", f"{HEADER}: {attached.header}"))
+    pairs = ", ".join(f"{name}={value}" for name, value in attached.parameters.items())
+    header = f"{HEADER}: {attached.header}" if attached.header else ""
+    ways = {"header": header, "words": attached.words, "parameters": pairs}
+    lines += [(label, text) for label, text in ways.items() if text]
     if explain and attached.id is not None:
         lines.append(("helps", f"{bits(summary.utility_bits)} bits better served"))
         lines.append(("recorded", f"entry {attached.id} of the ledger, as sent to {summary.pool}"))

@@ -69,7 +69,12 @@ def show(*, reveal: bool) -> Answer:
             known = Concepts(_models(client) if len(values) > 1 else ())
     shared = {each.id for each in known.models} & values.keys()
     united = [
-        (fact.title, fact.name, value_title(value, fact.title) if reveal else MASK, ", ".join(of))
+        (
+            fact.title,
+            fact.name,
+            value_title(value, fact.title) if reveal else MASK,
+            ", ".join(map(_user, of)),
+        )
         for fact, value, of in (_told(values, known) if len(shared) > 1 else ())
     ]
     if not reveal:
@@ -83,12 +88,18 @@ def show(*, reveal: bool) -> Answer:
             continue
         named = ((titles.get(name, name), name, value) for name, value in each.items())
         rows = [(title, name, value_title(value, title)) for title, name, value in named]
-        head = f"You have set {counted(len(each), 'fact')} for the model {model}."
+        user = _user(model) if model == LOCALE.id else f"the model {model}"
+        head = f"You have set {counted(len(each), 'fact')} for {user}."
         parts += [page(head, table(COLUMNS, rows))] if rows else []
     none = ["You have set no facts yet: `reticent profile edit` asks for them."]
     more = "`--reveal` shows the values, and `reticent profile set NAME` asks for one again."
     parts += [paragraph(more)] if parts and not reveal else []
     return Answer({"values": values}, "\n\n".join(parts or none))
+
+
+def _user(model: str) -> str:
+    """Return what uses the values of a model, by its id."""
+    return "search engines" if model == LOCALE.id else model
 
 
 def _told(

@@ -54,6 +54,17 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     assert "recorded" not in plain
 
 
+def test_the_page_has_what_is_added_to_an_address(run: Run, fake: FakeDaemon) -> None:
+    """In place of the header."""
+    fake.handlers["decide"] = says(changed(ANSWER, header="", words="by the sea"))
+    page = run(*ASK).page
+    assert "words by the sea" in page
+    assert "header" not in page
+    pairs = {"hl": "de", "gl": "at"}
+    fake.handlers["decide"] = says(changed(ANSWER, header="", parameters=pairs))
+    assert "parameters hl=de, gl=at" in run(*ASK).page
+
+
 def test_facts_have_their_titles(run: Run, fake: FakeDaemon) -> None:
     """And values their words, where the daemon knows them; the header has what is sent."""
     fake.handlers["attributes"] = says([changed(REGION, title="Part of the country")])
