@@ -23,6 +23,7 @@ TOO_LONG = f"it has more than {LONGEST} characters"
 WRITE = f"write it like https://search.example/find?q={SLOT}"
 _OF_THIS_MACHINE = re.compile(r"(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|::1")
 _FORM = re.compile(r"(https?)://([^/?#\\]+)(/[^?#]*)?\?([^?#][^#]*)")
+_HOME = re.compile(r"(https?)://([^\s/?#@{}\\]+)/?")
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
 _PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)  # which browsers take out
@@ -255,9 +256,8 @@ def assistants(book: Rulebook, today: date) -> Iterator[tuple[str, str]]:
         text = rule.settings.get("address")
         if not isinstance(text, str) or rule.is_over(today):
             continue
-        scheme, _, authority = text.rstrip("/").partition("://")
         try:
-            host, origin = _origin(scheme, authority)
+            host, origin = home_of(text)
         except UsageError:  # a port that is none: browsers go nowhere
             continue
         settings = book.match(host, "", today).settings
@@ -265,6 +265,18 @@ def assistants(book: Rulebook, today: date) -> Iterator[tuple[str, str]]:
             continue
         if "assistant" in settings and settings["assistant"].value is True:
             yield host, origin
+
+
+def home_of(text: str) -> tuple[str, str]:
+    """Return the canonical host of a whole site's address, and its origin as browsers write it.
+
+    UsageError where it is none, or where the network reads what is sent there.
+    """
+    found = _HOME.fullmatch(text)
+    if found is None or in_clear(text):
+        what = f"{text!r} is not the https address of a whole site"
+        raise UsageError(what, "write it like https://chat.example/")
+    return _origin(found[1], found[2])
 
 
 def _origin(scheme: str, authority: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@
 
 import { Rules, searchAt } from "./chromium/rules.js";
 import { Held } from "./firefox/headers.js";
+import { Chats } from "./lib/chats.js";
 import { clickOf } from "./lib/clicks.js";
 import { Daemon } from "./lib/daemon.js";
 import { EVERY, SEEN, SOON, SOON_FOR } from "./lib/limits.js";
@@ -26,6 +27,7 @@ const daemon = new Daemon(new Relay(chrome.runtime), () => changed());
 const tabs = new Tabs(chrome.action, daemon);
 const searching = new Searching(daemon, tabs, isSeen);
 const offers = new Offers(daemon);
+const chats = new Chats(daemon, chrome.scripting);
 const scripts = new Scripts(chrome.scripting, !FIREFOX);
 const rules = FIREFOX ? null : new Rules(chrome.declarativeNetRequest, chrome.runtime.getURL(GATE));
 const held = FIREFOX ? new Held(searching) : null;
@@ -128,7 +130,21 @@ const ANSWERS = {
     await daemon.look();
     const { state, fault, stale } = daemon;
     const refused = [...daemon.refused].find((each) => isOf(each, address)) ?? null;
-    return { search: tabs.last(tab), offered: tabs.offering(tab), state, fault, stale, refused };
+    const told = { search: tabs.last(tab), offered: tabs.offering(tab), state, fault, stale, refused };
+    return { ...told, chat: await chats.drafted(tab, address) };
+  },
+
+  async put({ tab, put }, sender) {
+    return isPage(sender, chrome.runtime, POPUP) ? chats.put(tab, put) : null;
+  },
+
+  async use({ assistant }, sender) {
+    if (!isPage(sender, chrome.runtime, POPUP)) {
+      return null;
+    }
+    const waits = await daemon.offer(assistant);
+    lookSoon();
+    return waits;
   },
 
   async without({ tab }, sender) {

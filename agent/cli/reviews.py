@@ -30,6 +30,10 @@ OFFERS = (
     "What a recipient asks for is settled for good, or with --days. If you approve, it gets no "
     "more than that, as far as the policy allows; if you deny, it gets nothing, by a rule."
 )
+ASSISTANTS = (
+    "Where you approve a chat box, the popup offers a line about you for it, which leaves once you "
+    "confirm it there; if you deny, nothing changes."
+)
 F = TypeVar("F", bound=Callable[..., Any])
 ONCE = "For the next request only; the default, but for what a recipient offers to use."
 ALWAYS = "For good; written into the policy."
@@ -77,8 +81,9 @@ def pending(*, dismiss: tuple[tuple[int, ...] | None, ...]) -> Answer:
         titles = titles_of(client)
     verb = "waits" if len(found) == 1 else "wait"
     lines = [(str(each.id), f"{asks(each, titles)} ({moment(each.at)})") for each in found]
-    kinds = {each.kind for each in found}
-    how = [paragraph(text) for kind, text in (("ask", HOW), ("offer", OFFERS)) if kind in kinds]
+    kinds = {"assistant" if each.address else each.kind for each in found}
+    texts = {"ask": HOW, "offer": OFFERS, "assistant": ASSISTANTS}
+    how = [paragraph(text) for kind, text in texts.items() if kind in kinds]
     text = page(f"{counted(len(found), 'request')} {verb} for you.", facts(lines), *how)
     return Answer({"waiting": found}, text if found else "Nothing waits for you.")
 
@@ -186,7 +191,7 @@ def _rule(
         for review in reviews:
             _check(review, word, span)
             # On what it has now, so that it is no verdict on what it has later.
-            shown = changed(word, names=chosen or review.names, pool=review.pool)
+            shown = changed(word, names=chosen or review.names or None, pool=review.pool)
             given.append((review, shown, client.call("verdict", shown, id=review.id)))
         written = any(ruled.written is not None for *_, ruled in given)
         place = client.call("policy").path if written else None

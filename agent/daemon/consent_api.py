@@ -7,6 +7,7 @@ from agent.daemon.consent.pending import own_search
 from agent.daemon.policy_api import place_of
 from agent.wire.base import Done
 from agent.wire.decide import Allowed, Offer
+from policy.assistants import own_address
 from policy.hosts import host_of, site_of
 from policy.toml_scan import lines_of
 
@@ -14,9 +15,16 @@ from policy.toml_scan import lines_of
 def offered(body: Offer, now: datetime, agent: Agent) -> Done:
     """Queue what a recipient says it can use, of what the models have; done if it waits.
 
-    UsageError if the recipient is not a host, or the search is not its own.
+    So is queued that the user wants an assistant listed. UsageError if the recipient is not a host,
+    or the search or the address is not its own.
     """
     host, known = host_of(body.recipient), names_in(agent, now)
+    if body.address is not None:
+        pool, address = agent.rules.active.pool_of(host), own_address(body.address, host)
+        review = agent.consent.offer_assistant(host, pool, address, now)
+        if review is not None:
+            agent.bus.publish("offer", review.id)
+        return Done(done=agent.consent.waiting_assistant(host, address))
     search = None if body.search is None else own_search(body.search, host)
     names = [name for name in body.names if name in known]
     if not names:

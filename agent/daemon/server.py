@@ -91,6 +91,8 @@ def check_page(origins: Sequence[str], message: object) -> None:
     if not (pages := sites_of(origins)):
         return
     match message:
+        case Offer(address=str()):  # which a page cannot want for its user
+            is_own = False
         case (
             Ask(recipient=host)
             | Offer(recipient=host)

@@ -229,15 +229,18 @@ class Clicked(Message, frozen=True, kw_only=True):
 
 
 class Offer(Message, frozen=True, kw_only=True):
-    """A recipient says which attributes it can use.
+    """A recipient says which attributes it can use, or the user wants it among the assistants.
 
     ``search``: where it is searched, an address of that host with ``{query}`` as the whole value of
     one parameter, such as ``https://search.example/find?q={query}``; null not to say.
+    ``address``: of the whole site whose chat box the popup is to offer a line for, such as
+    ``https://chat.example/``, where that is all that is wanted; null where it is not.
     """
 
     recipient: Host
-    names: Annotated[list[Name], Meta(min_length=1, max_length=MOST_NAMES)]
+    names: Names = field(default_factory=list)
     search: Search | None = None
+    address: Search | None = None
 
 
 class Refuse(Message, frozen=True, kw_only=True):

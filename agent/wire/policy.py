@@ -128,6 +128,7 @@ class Review(Message, frozen=True, kw_only=True):
 
     ``more_bits``, ``people_left``: what they would add, and who would be left with them;
     ``search``: where a recipient that offers says that it is searched, null where it does not;
+    ``address``: of an assistant that is to be listed, which then names no attributes, else null;
     ``model``: whose names these are, empty for an offer.
     """
 
@@ -142,6 +143,7 @@ class Review(Message, frozen=True, kw_only=True):
     people_left: float | None = None
     prompted: bool = True
     search: str | None = None
+    address: str | None = None
     model: str = ""
 
 

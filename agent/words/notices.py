@@ -112,6 +112,8 @@ def outcome_of(handled: Handled, titles: Titles = NONE) -> str:
 
 def asks(review: Review, titles: Titles = NONE) -> str:
     """Return what waits for approval as a question, with what it would bring."""
+    if review.address is not None:
+        return f"Use Reticent in the chat box at {review.address}?"
     names = listed(titled(review.names, titles_in(review.model, titles)))
     if review.kind == "offer":
         where = "" if review.search is None else f" for searches at {review.search}"
@@ -147,6 +149,11 @@ def settled(review: Review, verdict: Verdict, titles: Titles = NONE) -> str:
     named = verdict.names or review.names
     names = listed(titled(named, titles_in(review.model, titles)))
     long, approved = how_long(verdict.lasting, verdict.days), verdict.decided == "approve"
+    if review.address is not None:
+        if approved:
+            long = long if verdict.days else "from now on"
+            return f"The popup works in the chat box at {review.address} {long}."
+        return f"{review.recipient} is not among your assistants."
     if review.kind == "offer":
         long = long if verdict.days else "from now on"
         after = ", then nothing" if verdict.days else ""

@@ -42,6 +42,26 @@ ADDED: Mapping[str, str] = {  # to a search; the recipient and what it was follo
     "parameters": "Added to the address on",
     "nothing": "Nothing was added: your search has it already.",
 }
+CHAT: Mapping[str, str] = {  # why there is no line for the message in a chat box
+    "empty": "Write your message first, then open this again.",
+    "no message": "Click into your message first, then open this again.",
+    "elsewhere": "The page has changed. Open this again on the page with your message.",
+    "other frame": "The message box belongs to another site, so it is not read.",
+    "closed": "This box cannot be written in.",
+    "in part": "Your message is too long for its box to hand out whole.",
+    "too large": "Your message is too long.",
+    "changed": "The message is not the one above any more.",
+    "too long": "The box has no room for the line.",
+    "not put in": "The page did not take the line.",
+}
+CHATTING: Mapping[str, str] = {  # around the line
+    "about": "About me",
+    "wait": "Waits for your approval, and is not in the line:",
+    "nothing told": "Nothing was told.",
+    "told": "It counts as told all the same. To put it in by hand:",
+    "approve": "Now approve it in a terminal: `reticent requests pending`.",
+    "refused": "That did not work: your rules forbid it, or Reticent did not answer.",
+}
 BROWSER_STATES: Mapping[str, tuple[str, str]] = {  # what is wrong, and what to run
     "lock": ("Reticent is locked. Searches carry nothing.", "reticent unlock"),
     "off": ("Reticent is not running. Searches carry nothing.", "reticent daemon"),

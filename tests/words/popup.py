@@ -9,8 +9,17 @@ from collections.abc import Mapping, Sequence
 
 from agent.model.attributes import Attribute
 from agent.model.file import read, shipped_models
-from agent.words.outcomes import ADDED, BROWSER, BROWSER_STATES, REASONS, WHY_NOTHING
+from agent.words.outcomes import (
+    ADDED,
+    BROWSER,
+    BROWSER_STATES,
+    CHAT,
+    CHATTING,
+    REASONS,
+    WHY_NOTHING,
+)
 from agent.words.titles import value_title
+from policy.assistants import well_known
 from tests.house.tree import ROOT
 
 PLACE = ROOT / "agent" / "browser_extension" / "popup" / "words.js"
@@ -26,6 +35,11 @@ def words() -> str:
         "STATES": states,
         "WHY_NOTHING": dict[str, object]((*WHY_NOTHING.items(), *BROWSER.items())),
         "ADDED": ADDED,
+        "CHAT": CHAT,
+        "CHATTING": CHATTING,
+        "ASSISTANTS": {
+            each.address: {"name": each.name, "recipient": each.recipient} for each in well_known()
+        },
         "REASONS": REASONS,
         "TITLES": {name: min(found) for name, found in titles.items() if len(found) == 1},
         "VALUES": {

@@ -1,6 +1,6 @@
 /** The daemon as the extension knows it: how it is, for which sites, and what it decides. */
 
-import { DECISION, LONGEST_QUERY, MOST_SITES, PAUSE, STATUS } from "./limits.js";
+import { DECISION, LONGEST_QUERY, MOST_SITES, PAUSE, STATUS, TALK } from "./limits.js";
 import { siteOf } from "./sites.js";
 
 const FULL = "too many from pages";
@@ -23,6 +23,7 @@ export class Daemon {
   /** @type {State} */ state = "";
   /** @type {Fault | null} what is wrong where the state says so */ fault = null;
   /** @type {readonly Site[]} */ sites = [];
+  /** @type {readonly string[]} origins where a line is offered for a chat box */ assistants = [];
   /** Whether the policy has mistakes, so that the rules before it decide. */ stale = false;
   /** Whether it wants to know which results are visited. */ clicks = false;
   /** @type {Set<string>} recipients that are to get nothing, until they are listed again */
@@ -51,6 +52,7 @@ export class Daemon {
       this.clicks = body.clicks === true;
       this.stale = body.stale_rules === true;
       this.#list(Array.isArray(body.sites) ? body.sites : [], body.locked === true);
+      this.assistants = Array.isArray(body.assistants) ? body.assistants : [];
     }
     this.#note(body?.locked === true ? "locked" : (fault?.code ?? ""), fault);
     this.#changed();
@@ -81,9 +83,19 @@ export class Daemon {
     return { recipient, query, answer: body, fault };
   }
 
+  /** Ask what a line in a chat box may say. @param {string} recipient @param {string} query */
+  draft(recipient, query) {
+    return this.#relay.call("draft", { query, recipient, asked: null }, TALK);
+  }
+
+  /** Tell facts of a draft: they count from now on. @param {string} id @param {string[]} names */
+  tell(id, names) {
+    return this.#relay.call("tell", { id, names }, TALK);
+  }
+
   /**
-   * Offer what a recipient can use.
-   * @param {import("./offers.js").Offer} offer
+   * Offer what a recipient can use, or the chat box that the user wants help in.
+   * @param {import("./offers.js").Offer | {recipient: string, address: string}} offer
    * @returns {Promise<boolean | null>} whether the user is asked now; null where it was not told
    */
   async offer(offer) {

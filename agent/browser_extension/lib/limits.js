@@ -3,6 +3,7 @@
 export const DECISION = 1000; // that a request is held: then it goes on without a header
 export const SEEN = 500; // for the browser to say which tab is in front: else none is
 export const STATUS = 1000; // for any other answer
+export const TALK = 3000; // where the user looks on in the popup: longer than the relay waits
 export const EVERY = 30_000; // between two looks at how the daemon is; an alarm's least
 export const SOON = 2000; // the same, while the user may be about to approve an offer
 export const SOON_FOR = 600_000;

@@ -120,8 +120,11 @@ function addedOf(search) {
   return { text, undo: pairs !== "" };
 }
 
-/** What the query was read as, how surely where there is a doubt; nothing if none was decided. */
-function readAs(summary) {
+/**
+ * What the query was read as, how surely where there is a doubt; nothing if none was decided.
+ * @param {object | undefined} summary @returns {string}
+ */
+export function readAs(summary) {
   if (!summary) {
     return "";
   }

@@ -1,6 +1,11 @@
-/** Shows what the last search of the tab carried, and takes the word that its site gets nothing. */
+/**
+ * Shows what the last search of the tab carried, and takes the word that its site gets nothing; on
+ * an assistant's site, shows what may be added to the message there, and has it put in.
+ */
 
-import { page } from "./page.js";
+import { failed, lineOf, talk, wellKnown } from "./chat.js";
+import { page, readAs } from "./page.js";
+import { CHATTING } from "./words.js";
 
 const element = (id) => document.getElementById(id);
 
@@ -47,6 +52,75 @@ function item({ name, value, why }) {
   return one;
 }
 
+/** Show a message, and the line that may be added to it. @param {object} chat */
+function showChat(chat, tab) {
+  const { recipient, question, facts, ...said } = talk(chat, readAs);
+  element("chat-title").textContent = `Your message to ${recipient}`;
+  element("question").textContent = question;
+  element("question").hidden = !question;
+  element("chat-read-as").textContent = said.readAs;
+  element("chat-headline").textContent = said.headline;
+  element("draft").hidden = facts.length === 0;
+  const chosen = new Set(facts);
+  const left = () => facts.filter((each) => chosen.has(each));
+  const about = made("span", "", `${CHATTING.about}:`);
+  element("line").replaceChildren(about, ...facts.map((each) => choice(each, chosen, left)));
+  element("people").textContent = said.people;
+  element("waiting").hidden = !said.waiting;
+  element("waiting-text").textContent = CHATTING.wait;
+  element("waiting-facts").textContent = said.waiting;
+  fail(said.fault, "");
+  element("again").hidden = false;
+  element("draft").onsubmit = (event) => {
+    event.preventDefault();
+    put(tab, chat, left());
+  };
+  element("put").disabled = false;
+  element("put").focus();
+}
+
+/** A fact of the line, which a click leaves out or takes back. */
+function choice(fact, chosen, left) {
+  const one = made("button", "fact", fact.phrase);
+  Object.assign(one, { type: "button", title: fact.title, ariaPressed: "true" });
+  one.onclick = () => {
+    const out = !chosen.delete(fact) && chosen.add(fact);
+    one.ariaPressed = String(Boolean(out));
+    element("put").disabled = left().length === 0;
+  };
+  return one;
+}
+
+function fail(text, line) {
+  element("failed").hidden = !text;
+  element("failed-text").textContent = text;
+  element("failed-line").textContent = line;
+}
+
+/** Have the facts told, and their line put in; the popup has nothing to add to that. */
+async function put(tab, { origin, text, draft }, facts) {
+  element("put").disabled = true;
+  const names = facts.map(({ name }) => name);
+  const line = lineOf(facts.map(({ phrase }) => phrase));
+  const message = { origin, text, id: draft.id, names, line };
+  const outcome = await chrome.runtime.sendMessage({ kind: "put", tab, put: message });
+  if (outcome?.told && !outcome.fault) {
+    close();
+    return;
+  }
+  const why = failed(outcome ?? { told: null, fault: null });
+  element("draft").hidden = true; // a draft works once
+  fail(why.text, why.line);
+}
+
+/** Ask the user's word, which is given elsewhere, to use the chat box of an assistant. */
+async function use({ recipient, address }) {
+  element("use-here").disabled = true;
+  const assistant = { recipient, address };
+  const waits = await chrome.runtime.sendMessage({ kind: "use", assistant });
+  element("used").textContent = waits ? CHATTING.approve : CHATTING.refused;
+}
+
 /** Lead the tab to its search without what was added, this once. */
 async function without() {
   const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
@@ -73,11 +147,21 @@ async function open() {
     tab: tab?.id,
     address: tab?.url,
   });
+  const known = told?.chat ? null : wellKnown(tab?.url);
+  element("chat").hidden = !told?.chat;
+  element("use").hidden = !known || Boolean(told?.state);
+  element("use-name").textContent = known?.name;
+  element("use-here").onclick = () => use(known);
   const nobody = { search: null, state: "off", fault: null, offered: null, refused: null };
   show(page(told ?? nobody));
+  element("none").hidden ||= Boolean(told?.chat || known);
+  if (told?.chat) {
+    showChat(told.chat, tab.id);
+  }
 }
 
 if (window.top === window) {
   element("without").onclick = without;
+  element("again").onclick = open;
   open();
 }

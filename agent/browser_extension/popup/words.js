@@ -55,6 +55,75 @@ export const ADDED = {
   "nothing": "Nothing was added: your search has it already."
 };
 
+export const CHAT = {
+  "empty": "Write your message first, then open this again.",
+  "no message": "Click into your message first, then open this again.",
+  "elsewhere": "The page has changed. Open this again on the page with your message.",
+  "other frame": "The message box belongs to another site, so it is not read.",
+  "closed": "This box cannot be written in.",
+  "in part": "Your message is too long for its box to hand out whole.",
+  "too large": "Your message is too long.",
+  "changed": "The message is not the one above any more.",
+  "too long": "The box has no room for the line.",
+  "not put in": "The page did not take the line."
+};
+
+export const CHATTING = {
+  "about": "About me",
+  "wait": "Waits for your approval, and is not in the line:",
+  "nothing told": "Nothing was told.",
+  "told": "It counts as told all the same. To put it in by hand:",
+  "approve": "Now approve it in a terminal: `reticent requests pending`.",
+  "refused": "That did not work: your rules forbid it, or Reticent did not answer."
+};
+
+export const ASSISTANTS = {
+  "https://chatgpt.com/": {
+    "name": "ChatGPT",
+    "recipient": "chatgpt.com"
+  },
+  "https://claude.ai/": {
+    "name": "Claude",
+    "recipient": "claude.ai"
+  },
+  "https://copilot.microsoft.com/": {
+    "name": "Copilot",
+    "recipient": "copilot.microsoft.com"
+  },
+  "https://chat.deepseek.com/": {
+    "name": "DeepSeek",
+    "recipient": "deepseek.com"
+  },
+  "https://gemini.google.com/": {
+    "name": "Gemini",
+    "recipient": "gemini.google.com"
+  },
+  "https://grok.com/": {
+    "name": "Grok",
+    "recipient": "grok.com"
+  },
+  "https://www.kimi.com/": {
+    "name": "Kimi",
+    "recipient": "kimi.com"
+  },
+  "https://chat.mistral.ai/": {
+    "name": "Le Chat",
+    "recipient": "mistral.ai"
+  },
+  "https://www.meta.ai/": {
+    "name": "Meta AI",
+    "recipient": "meta.ai"
+  },
+  "https://www.perplexity.ai/": {
+    "name": "Perplexity",
+    "recipient": "perplexity.ai"
+  },
+  "https://poe.com/": {
+    "name": "Poe",
+    "recipient": "poe.com"
+  }
+};
+
 export const REASONS = {
   "worth it": "helps more than it costs",
   "always": "always sent",

@@ -23,8 +23,9 @@ from agent.daemon.policy_file import Edit, restore, rewrite
 from agent.errors import LockedError, RefusedError, UsageError
 from agent.wire.policy import Override, Review, Ruled, Verdict
 from agent.words.figures import listed
+from policy.assistants import with_assistant
 from policy.hosts import host_of, site_of
-from policy.match import Rulebook
+from policy.match import Rulebook, assistants
 from policy.precedence import GUARDED, Attributes, may
 from policy.rules import Policy
 
@@ -91,7 +92,10 @@ class Consent(PendingConsent):
         scope = None if wanted.everyone else pool
         approves, offer = verdict.decided == "approve", None
         if review.kind == "offer":
-            ruled, edit, offer = self._settle_offer(wanted, review.search, now)
+            if review.address is not None:
+                ruled, edit = self._settle_assistant(wanted, review.address, now)
+            else:
+                ruled, edit, offer = self._settle_offer(wanted, review.search, now)
             after = before._replace(waiting=settled(before.waiting, number))
         else:
             ruled, edit, preferences = self._apply(wanted, scope, now)
@@ -105,7 +109,8 @@ class Consent(PendingConsent):
                 )
             after = State(preferences, settled(before.waiting, number, frozenset(names)))
         verb, whom = "Approved" if approves else "Denied", scope or "everyone"
-        sentence = f"{verb} {listed(names)} for {whom}: undone. {ALREADY_SENT}"
+        what = review.address or f"{listed(names)} for {whom}"
+        sentence = f"{verb} {what}: undone. {ALREADY_SENT}"
         self._take(Step(sentence, before, after, edit, offer))
         return ruled
 
@@ -148,7 +153,8 @@ class Consent(PendingConsent):
         before = self._state
         review = before.waiting.find(number)
         after = before._replace(waiting=settled(before.waiting, number))
-        sentence = f"Dismissed {listed(review.names)} for {review.pool}: undone."
+        what = review.address or f"{listed(review.names)} for {review.pool}"
+        sentence = f"Dismissed {what}: undone."
         self._take(Step(sentence, before, after))
 
     def changed(self, what: str, put_back: Callable[[], str]) -> None:
@@ -289,6 +295,32 @@ class Consent(PendingConsent):
                 edit = self.allow(site)
             on_failure.pop_all()
         return IN_MEMORY, edit, (site, before)
+
+    def _settle_assistant(
+        self, wanted: Instruction, address: str, now: datetime
+    ) -> tuple[Ruled, Edit | None]:
+        """List an assistant by a rule; nothing is written where it is not to be.
+
+        UsageError where another rule decides otherwise, or the policy cannot be written.
+        """
+        if wanted.everyone:
+            raise UsageError("this concerns one assistant only", "leave out everyone")
+        if wanted.value == "deny":
+            return IN_MEMORY, None
+        today = now.date()
+
+        def check(_: Policy, after: Policy) -> None:
+            if address.rstrip("/") not in dict(assistants(Rulebook(after, {}), today)).values():
+                what = "this would have no effect: another rule decides about this assistant"
+                raise UsageError(what, f"`reticent policy explain {wanted.host}` names it")
+
+        edit = rewrite(
+            self._path,
+            lambda text, _: with_assistant(text, wanted.host, address, wanted.until),
+            check,
+        )
+        ours = [each for each in edit.after.rules if each.settings.get("address") == address]
+        return Ruled(written=ours[-1].name, without_effect=[]), edit
 
     def _take(self, step: Step) -> None:
         self._state, self._step = step.after, step

@@ -330,6 +330,24 @@ class PendingConsent:
         )
         return self._queue(review, now)
 
+    def offer_assistant(
+        self, recipient: str, pool: str, address: str, now: datetime
+    ) -> Review | None:
+        """Queue that the user wants an assistant listed; returns the review if it is new.
+
+        Nothing is queued that is listed already, or of a recipient that gets nothing.
+        """
+        if address.rstrip("/") in self.assistants(now) or self.refused_by(recipient, now):
+            return None
+        review = Review(
+            id=0, kind="offer", at=now, recipient=recipient, pool=pool, names=[], address=address
+        )
+        return self._queue(review, now)
+
+    def waiting_assistant(self, recipient: str, address: str) -> bool:
+        """Say whether it waits that an assistant is listed."""
+        return ("offer", recipient, frozenset({address})) in self._state.waiting.reviews
+
     def refused_by(self, recipient: str, now: datetime) -> Rule | None:
         """Return the rule by which a recipient gets nothing, None where it may get something."""
         book = self._active().recipients

@@ -40,7 +40,7 @@ class Waiting:
 def key_of(review: Review) -> Key:
     """Return what no two reviews have in common; a recipient's later offer replaces its own."""
     if review.kind == "offer":
-        return review.kind, review.recipient, frozenset()
+        return review.kind, review.recipient, frozenset(filter(None, [review.address]))
     return review.kind, review.pool, frozenset(review.names)
 
 

@@ -334,7 +334,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
 
     async def _settle(self, verdict: Verdict, review: Review, names: Sequence[str]) -> None:
         """Decide about a review as it was shown, or about some names of it."""
-        message = replace(verdict, names=[*names], pool=review.pool)
+        message = replace(verdict, names=[*names] or None, pool=review.pool)
         ruled: Ruled = await self.ask("verdict", message, id=review.id)
         self.review.tell(result(settled(review, message, self._titles), ruled))
 
@@ -351,7 +351,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Make what is tried hold: what waits is decided, the rest overrides the policy."""
         trial = self._tried()
         subject, words, names = trial.subject, overrides(trial, verdict), trial.approved()
-        if isinstance(subject, Review) and names:
+        if isinstance(subject, Review) and (names or subject.address):
             if subject.kind == "offer" and verdict.lasting == "once":
                 raise UsageError(*OFFER)
             await self._settle(verdict, subject, names)

@@ -179,6 +179,8 @@ def lines(
 
 def outcome(item: Subject, titles: Titles = NONE, again: Collection[int] = ()) -> str:
     """Return what happened to a request, or what waits, in one short sentence."""
+    if isinstance(item, Review) and item.address is not None:
+        return f"Chat box: {item.address}"
     if isinstance(item, Review):
         verb = "Asks for" if item.kind == "offer" else "Waits for your approval:"
         return f"{verb} {listed(titled(item.names, titles_in(item.model, titles)))}"
@@ -266,6 +268,8 @@ def question(trial: Trial) -> WhatIf | None:
     subject, add, drop = trial.subject, sorted(trial.change.add), sorted(trial.change.drop)
     if isinstance(subject, Handled) and subject.kind == "forgotten":
         return None
+    if isinstance(subject, Review) and subject.address is not None:
+        return None
     if isinstance(subject, Handled) and subject.number > 0:
         return WhatIf(entry=subject.number, add=add, drop=drop)
     if isinstance(subject, Review):
@@ -293,6 +297,9 @@ def headline(trial: Trial, now: datetime, *, figures: bool = False) -> str:
     subject, titles = trial.subject, trial.titles
     if isinstance(subject, Review):
         question = asks(subject if figures else replace(subject, more_bits=None), titles)
+        if subject.address is not None:
+            yes = "Yes: the popup offers a line about you, which leaves once you confirm it there."
+            return f"{question}\n{yes} No: nothing changes."
         if subject.kind == "offer":
             yes = "Yes: it may get these, as your rules allow, and nothing else. No: nothing."
             return f"{question}.\n{yes}"
