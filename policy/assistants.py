@@ -3,13 +3,13 @@
 import tomllib
 from datetime import date
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from agent.errors import UsageError
 from policy.edit import Entry, free_name, with_rule
 from policy.hosts import site_of, suffixes
 from policy.match import home_of
+from policy.read import shipped_text
 
 
 class Assistant(NamedTuple):
@@ -23,7 +23,7 @@ class Assistant(NamedTuple):
 @cache
 def well_known() -> tuple[Assistant, ...]:
     """Return those that the user may choose from, by name; none of them is listed by itself."""
-    text = (files("policy") / "assistants.toml").read_text("utf-8")
+    text = shipped_text("assistants.toml")
     return tuple(Assistant(**each) for each in tomllib.loads(text)["assistant"])
 
 

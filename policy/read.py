@@ -206,4 +206,9 @@ def preset(name: str) -> tuple[Rule, ...]:
 
 def preset_text(name: str) -> str:
     """Return a shipped preset as it is written."""
-    return files("policy").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
+    return shipped_text(f"presets/{name}.toml")
+
+
+def shipped_text(name: str) -> str:
+    """Return a file that comes with this room, as it is written."""
+    return files("policy").joinpath(name).read_text(encoding="utf-8")

@@ -59,8 +59,6 @@ CHATTING: Mapping[str, str] = {  # around the line
     "wait": "Waits for your approval, and is not in the line:",
     "nothing told": "Nothing was told.",
     "told": "It counts as told all the same. To put it in by hand:",
-    "approve": "Now approve it in a terminal: `reticent requests pending`.",
-    "refused": "That did not work: your rules forbid it, or Reticent did not answer.",
 }
 BROWSER_STATES: Mapping[str, tuple[str, str]] = {  # what is wrong, and what to run
     "lock": ("Reticent is locked. Searches carry nothing.", "reticent unlock"),

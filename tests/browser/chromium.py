@@ -1,5 +1,6 @@
 """Debian's Chromium, driven by Playwright."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -12,11 +13,12 @@ from agent.daemon.browsers import HOST, KEY, chromium_id
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone
 from tests.browser.installed import killed, told
-from tests.waiting import bounded, until
+from tests.waiting import PATIENCE, bounded, until
 
 PROGRAM = "/usr/bin/chromium"
 Bound = Callable[[], AbstractContextManager[None]]
 _RUNNING: list[Playwright] = []
+POPUP, SHORTCUT = "popup/popup.html", "Alt+Shift+Y"
 FLAGS = ("--disable-quic", "--disable-gpu", "--disable-background-networking")
 
 
@@ -63,6 +65,36 @@ class _Chromium(Driver):
 
     def undoes(self) -> None:
         self._page.keyboard.press("Control+z")
+
+    def summon(self) -> None:
+        # A Chromium without a window takes no shortcut: this opens what the shortcut would.
+        assert self.inside("api.commands.getAll()")[0]["shortcut"] == SHORTCUT
+        self.inside("api.action.openPopup()")
+
+    def summoned(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
+        # Playwright knows nothing of it, so it is spoken to through the page below it.
+        session, answers = self._context.new_cdp_session(self._page), list[Any]()
+        session.on("Target.receivedMessageFromTarget", lambda got: answers.append(got["message"]))
+
+        def answered() -> bool:
+            self._page.wait_for_timeout(1)  # in which Playwright hears what has come
+            return bool(answers)
+
+        targets = session.send("Target.getTargets")["targetInfos"]
+        ours = [each["targetId"] for each in targets if each["url"] == f"{self.origin}/{POPUP}"]
+        call = {"expression": f"(() => {{ {script} }})()", "returnByValue": True}
+        message = json.dumps({"id": 1, "method": "Runtime.evaluate", "params": call})
+        try:
+            for each in ours:
+                whole = session.send("Target.attachToTarget", {"targetId": each, "flatten": False})
+                session.send("Target.sendMessageToTarget", {**whole, "message": message})
+                until(answered, "the popup's answer", PATIENCE / 10)
+                return json.loads(answers[0])["result"]["result"].get("value")
+        except (AssertionError, Error, KeyError):  # it has closed meanwhile
+            return None
+        finally:
+            session.detach()
+        return None
 
     def keyword(self, text: str) -> None:
         # Nobody but a person gets at the address bar: the worker is told that it was entered.

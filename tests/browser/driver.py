@@ -47,6 +47,14 @@ class Driver(ABC):
         """Press the keys that take back what was done last."""
 
     @abstractmethod
+    def summon(self) -> None:
+        """Open the popup over the present tab, as the shortcut does."""
+
+    @abstractmethod
+    def summoned(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
+        """Return what the body of a function returns in that popup; None where there is none."""
+
+    @abstractmethod
     def keyword(self, text: str) -> None:
         """Enter a text behind the extension's keyword in the address bar."""
 

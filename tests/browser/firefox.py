@@ -18,7 +18,7 @@ from tests.waiting import PATIENCE, until
 PROGRAM = "/usr/bin/firefox-esr"
 UUID = "6f1c6a52-6f0c-4a0e-9d53-0d7f2c1b8e11"  # Firefox draws one for each profile otherwise
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name of an element
-ENTER, CONTROL = "\ue007", "\ue009"  # WebDriver's names of keys
+ENTER, CONTROL, SHIFT, ALT = "\ue007", "\ue009", "\ue008", "\ue00a"  # WebDriver's names
 PREFERENCES: dict[str, object] = {
     "app.normandy.enabled": False,
     "app.update.enabled": False,
@@ -132,6 +132,23 @@ class _Firefox(Driver):
 
     def undoes(self) -> None:
         self._press(f"{CONTROL}z")
+
+    def summon(self) -> None:
+        keys = (ALT, SHIFT, "Y")
+        down = [{"type": "keyDown", "value": each} for each in keys]
+        up = [{"type": "keyUp", "value": each} for each in reversed(keys)]
+        self._call("Marionette:SetContext", value="chrome")
+        try:
+            typed = [{"type": "key", "id": "keys", "actions": [*down, *up]}]
+            self._call("WebDriver:PerformActions", actions=typed)
+        finally:
+            self._call("Marionette:SetContext", value="content")
+
+    def summoned(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
+        views = "api.extension.getViews({type: 'popup'})"
+        return self.inside(
+            f"{views}.map((window) => {{ const document = window.document; {script} }})[0]"
+        )
 
     def keyword(self, text: str) -> None:
         self._call("Marionette:SetContext", value="chrome")

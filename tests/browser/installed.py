@@ -1,5 +1,6 @@
 """What a browser needs to ask a daemon: the relay, its manifest, and a site to ask about."""
 
+import json
 import os
 import re
 import shutil
@@ -37,6 +38,15 @@ def patient(folder: Path) -> Path:
         text = WAITS.sub(lambda wait: f"{wait[1]}{SLOWLY * int(wait[2])}", file.read_text())
         file.write_text(text)
     return folder
+
+
+def knowing(folder: Path, address: str, recipient: str) -> None:
+    """Have an unpacked extension know one more assistant."""
+    words = folder / "popup" / "words.js"
+    more = json.dumps({address: {"name": "Test", "recipient": recipient}})[1:-1]
+    begin = "export const ASSISTANTS = {"
+    assert begin in words.read_text()
+    words.write_text(words.read_text().replace(begin, f"{begin}{more},"))
 
 
 def killed(*words: str) -> int:

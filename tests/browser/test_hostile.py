@@ -21,6 +21,8 @@ const shapes = [
   {kind: 'refuse', recipient: 'search.localhost'}, {type: 'refuse', recipient: 'search.localhost'},
   {call: 'refuse', body: {recipient: 'search.localhost'}}, {kind: 'popup'}, {type: 'popup'},
   {call: 'offer', body: {recipient: 'other.localhost', names: ['region'], search: null}},
+  {kind: 'put', tab: 1, put: {origin: location.origin, text: '', id: 'x', names: ['region']}},
+  {kind: 'use', assistant: {recipient: 'other.localhost', address: 'http://other.localhost/'}},
   'decide', null, [], address,
 ];
 const reached = [];

@@ -12,13 +12,14 @@ from agent.wire.state import Site
 from tests.browser.chromium import chromium
 from tests.browser.driver import Driver
 from tests.browser.firefox import firefox
-from tests.browser.installed import patient
+from tests.browser.installed import knowing, patient
 from tests.browser.recipient import SEARCH, Noted, Recipient, right
 from tests.browser.standin import Standin, site
 from tests.daemon.fakes import short_home
 from tests.waiting import until
 
 MARK = "mark "  # begins the queries that only tell how far it is
+KNOWN = "known"  # the host of an assistant that the popup offers to be used in
 BROWSERS = {"chromium": chromium, "firefox": firefox}
 
 
@@ -114,6 +115,7 @@ def running(name: str) -> Iterator[World]:
     with short_home() as places, Recipient() as recipient, Standin(places.query) as daemon:
         daemon.sites = [site("search.localhost", recipient.url("search", SEARCH))]
         extension = patient(places.data / "extension")
+        knowing(extension, recipient.url(KNOWN), f"{KNOWN}.localhost")
         with BROWSERS[name](places.data / "browser", places, extension) as browser:
             world = World(browser, recipient, daemon, places)
             until(world.attaches, "the first header")

@@ -10,6 +10,7 @@ from agent.wire.policy import Review, Verdict
 from tests.cli.conftest import Run
 from tests.cli.daemon import HELD, OFFER, REVIEW, RULED, UNDONE, changed
 from tests.wire.fake import FakeDaemon, says
+from tests.words.reviews import ASSISTANT
 
 WORDS: list[tuple[str, dict[str, Any], str]] = [
     ("", {}, "with the next request"),
@@ -156,6 +157,30 @@ def test_where_nothing_waits_for_a_recipient_that_is_said(
 def test_an_offer_is_settled_for_good_or_for_some_days(run: Run, arguments: str, said: str) -> None:
     """Whatever else is said; and denied, its recipient gets nothing."""
     assert page(run, *arguments.split()) == f"books.example {said}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("approve 5", "The popup works in {box} from now on."),
+        (
+            "approve 5 --days 2",
+            "The popup works in {box} for 2 days.",
+        ),
+        ("deny 5", "chat.example is not among your assistants."),
+    ],
+)
+def test_an_assistant_is_listed_for_good_or_for_some_days(
+    run: Run, fake: FakeDaemon, arguments: str, said: str
+) -> None:
+    """Or left as it is; no attributes are named."""
+    fake.handlers["reviews"] = says([ASSISTANT])
+    waits, box = page(run, "pending"), "the chat box at https://chat.example/"
+    assert f"5 Use Reticent in {box}?" in waits
+    assert "if you deny, nothing changes" in waits
+    assert page(run, *arguments.split()) == said.format(box=box)
+    [verdict] = [given["body"] for name, given in fake.calls if name == "verdict"]
+    assert verdict.names is None
 
 
 @pytest.mark.usefixtures("fake")

@@ -130,6 +130,25 @@ def test_an_offer_is_taken_up(opened: Home) -> None:
     assert "offer" in opened.bus.kinds
 
 
+def test_an_assistant_is_listed_once_the_user_agrees(opened: Home) -> None:
+    """Also while it is locked; an address of somebody else's waits for nobody."""
+    offer = Offer(recipient="chat.example", address="https://chat.example")
+    with pytest.raises(UsageError):
+        opened.calls.offer(Offer(recipient="chat.example", address="https://other.example/"))
+    assert opened.calls.offer(offer).done
+    assert opened.calls.offer(offer).done
+    [review] = opened.calls.reviews()
+    assert (review.address, review.names) == ("https://chat.example/", [])
+    assert opened.calls.locked().assistants == []
+    opened.calls.verdict(APPROVE, id=review.id)
+    assert opened.calls.locked().assistants == ["https://chat.example"]
+    assert opened.calls.reviews() == []
+    assert not opened.calls.offer(offer).done
+    opened.calls.lock()
+    assert opened.calls.locked().assistants == ["https://chat.example"]
+    assert opened.bus.kinds.count("offer") == 1
+
+
 def test_browsers_are_told_where_they_may_act(opened: Home) -> None:
     """By the policy, and by what was approved; while it is locked, by the policy alone."""
     ruled = 'search = "http://localhost:8710/find?q={query}"\n'

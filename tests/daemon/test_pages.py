@@ -103,6 +103,15 @@ def test_no_page_drafts_or_tells(loopback: Running, name: str, *, relayed: bool)
     assert [made[0] for made in loopback.calls.made] == [name]
 
 
+def test_no_page_wants_to_be_among_the_assistants(loopback: Running) -> None:
+    """Not even for its own site: the user wants it, in the popup."""
+    body = {"recipient": "books.example", "address": "https://books.example/"}
+    loopback.calls.made.clear()
+    said = loopback.ask("POST", "/v1/offer", body, as_from(loopback, PAGE))
+    assert (said.status, loopback.calls.made) == (403, [])
+    assert loopback.ask("POST", "/v1/offer", body, as_from(loopback, EXTENSION)).status == 200
+
+
 @pytest.mark.parametrize("name", [route.name for route in TAKING])
 @pytest.mark.parametrize("origin", [EXTENSION, None])
 def test_an_extension_and_a_program_ask_for_anybody(

@@ -16,6 +16,7 @@ from tests.tui.double import Double
 from tests.tui.many import Many, names, opened, page, told, words
 from tests.tui.running import LARGE, SMALL, USUAL, Running
 from tests.tui.values import AT, handled, review, row
+from tests.words.reviews import ASSISTANT
 
 
 @pytest.fixture
@@ -367,6 +368,19 @@ async def test_a_part_of_what_waits_is_let_go_in_the_detail(found: Many) -> None
     [made] = found.decided()
     assert (made.names, made.disclose, made.lasting) == (["hobby"], "always", "always")
     assert found.waits
+
+
+async def test_an_assistant_is_listed_or_not(found: Many) -> None:
+    """From the list and from its page; no figures are asked for."""
+    found.waits = [ASSISTANT]
+    async with found.shown() as shown:
+        await shown.until(lambda: "Chat box: https://chat.example/" in words(shown))
+        await shown.pilot.press("enter")
+        await shown.until(lambda: "Use Reticent in the chat box at" in words(shown))
+        await shown.pilot.press("a")
+        await shown.until(lambda: told(shown, "works in the chat box"))
+    [made] = found.decided()
+    assert (made.decided, made.lasting, made.names) == ("approve", "always", None)
 
 
 async def test_an_offer_is_settled_for_good_or_for_days(found: Many) -> None:

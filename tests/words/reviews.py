@@ -10,6 +10,17 @@ TITLES = {
 }
 
 
+ASSISTANT = Review(
+    id=5,
+    kind="offer",
+    at=datetime(2026, 1, 1, tzinfo=UTC),
+    recipient="chat.example",
+    pool="chat.example",
+    names=[],
+    address="https://chat.example/",
+)
+
+
 def review(recipient: str = "shop.example", names: tuple[str, ...] = ("age", "region")) -> Review:
     """Return what waits for a recipient."""
     return Review(

@@ -121,15 +121,19 @@
   /** Put a text at the end of a message; what cannot stay as it was put in is taken back. */
   async function add(added, { box, plain, text, read, isFocused }) {
     const page = box.ownerDocument;
-    if (plain) {
-      box.setSelectionRange(text.length, text.length);
-    } else {
-      page.getSelection().collapse(...endOf(box));
-    }
+    const toEnd = () => {
+      if (plain) {
+        box.setSelectionRange(text.length, text.length);
+      } else {
+        page.getSelection().collapse(...endOf(box));
+      }
+    };
+    toEnd();
     await settled();
     if (read() !== text || !isFocused()) {
       return { text: read(), fault: "changed" };
     }
+    toEnd(); // while the popup has the focus, an editor may put back what it takes for the selection
     page.execCommand("insertText", false, added);
     await settled();
     if (read() === text + added) {

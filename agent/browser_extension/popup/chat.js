@@ -32,7 +32,7 @@ export function talk({ origin, text, draft, fault }, readAs) {
     readAs: draft?.read_as ? readAs(draft) : "",
     facts,
     headline: draft && facts.length === 0 ? draft.headline : "",
-    people: facts.length > 0 ? draft.people : "",
+    people: facts.length > 0 ? sentence(draft.people) : "",
     waiting: draft?.waiting?.length > 0 ? draft.waiting.join(", ") : "",
     fault: fault ? faultOf(fault) : "",
   };
@@ -74,5 +74,9 @@ function faultOf(fault) {
     return CHAT[code];
   }
   const text = Object.hasOwn(WHY_NOTHING, code) ? WHY_NOTHING[code] : what;
-  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+  return sentence(text);
+}
+
+function sentence(text) {
+  return text && `${text[0].toUpperCase()}${text.slice(1)}.`;
 }

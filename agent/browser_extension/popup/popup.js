@@ -118,7 +118,8 @@ async function use({ recipient, address }) {
   element("use-here").disabled = true;
   const assistant = { recipient, address };
   const waits = await chrome.runtime.sendMessage({ kind: "use", assistant });
-  element("used").textContent = waits ? CHATTING.approve : CHATTING.refused;
+  element("used").hidden = !waits;
+  element("not-used").hidden = Boolean(waits);
 }
 
 /** Lead the tab to its search without what was added, this once. */

@@ -72,9 +72,7 @@ export const CHATTING = {
   "about": "About me",
   "wait": "Waits for your approval, and is not in the line:",
   "nothing told": "Nothing was told.",
-  "told": "It counts as told all the same. To put it in by hand:",
-  "approve": "Now approve it in a terminal: `reticent requests pending`.",
-  "refused": "That did not work: your rules forbid it, or Reticent did not answer."
+  "told": "It counts as told all the same. To put it in by hand:"
 };
 
 export const ASSISTANTS = {

@@ -1,0 +1,309 @@
+"""The popup over a chat: a line is seen first, and counts once it is added to the message."""
+
+import json
+import time
+import tomllib
+from collections.abc import Callable
+
+import pytest
+
+from agent.wire.policy import Verdict
+from agent.wire.records import Entry
+from tests.browser.chatting import (
+    NEEDED,
+    QUESTION,
+    SHOWN,
+    assisted,
+    chat,
+    facts,
+    held,
+    puts,
+    shows,
+    text,
+)
+from tests.browser.test_whole import entries, waiting
+from tests.browser.world import KNOWN, World
+from tests.daemon.whole_daemon import Live
+from tests.developer import PROFILE
+from tests.waiting import until
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not NEEDED, reason="needs npm's packages"),
+]
+
+PUT = "const put = document.querySelector('#put'); "
+READY = PUT + "return Boolean(put?.checkVisibility())"
+ALL = Verdict(decided="approve", lasting="always")
+WATCHED = """
+window.seen = [];
+const note = (what) => seen.push(what);
+new MutationObserver((all) => all.forEach((each) => note(each.target.nodeName)))
+  .observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+for (const each of 'input beforeinput selectionchange focusin focusout change message'.split(' ')) {
+  addEventListener(each, () => note(each), true);
+  document.addEventListener(each, () => note(each), true);
+}
+for (const [of, name] of [[Document.prototype, 'activeElement'], [Node.prototype, 'textContent'],
+    [HTMLTextAreaElement.prototype, 'value'], [HTMLElement.prototype, 'isContentEditable']]) {
+  const { get, ...more } = Object.getOwnPropertyDescriptor(of, name);
+  Object.defineProperty(of, name, {...more, get() { note(name); return get.call(this); }});
+}
+for (const each of ['querySelector', 'getSelection', 'execCommand']) {
+  const before = document[each];
+  document[each] = (...given) => { note(each); return before.apply(document, given); };
+}
+window.names = 0;
+window.names = Object.getOwnPropertyNames(window).length;
+"""
+
+
+def told(live: Live, host: str) -> list[Entry]:
+    """Return what the ledger says that a host was told."""
+    return [each for each in entries(live) if each.recipient == f"{host}.localhost"]
+
+
+@pytest.mark.parametrize("name", ["textarea", "prosemirror", "codemirror"])
+def test_a_message_gets_its_line_by_the_shortcut(world: World, name: str) -> None:
+    """Over the page, which lacks the focus meanwhile; and it counts, even where it is deleted."""
+    host = f"short{name}"
+    with assisted(world, host) as live:
+        chat(world, host, name=name)
+        world.browser.summon()
+        until(lambda: world.browser.summoned(READY), "a line")
+        assert told(live, host) == []
+        assert held(world) == QUESTION
+        world.browser.summoned(f"{PUT} put.click()")
+        until(lambda: held(world) != QUESTION, "the line in the message")
+        line = held(world).removeprefix(QUESTION).strip()
+        assert line.startswith("About me: ")
+        until(lambda: world.browser.summoned("return 1") is None, "that the popup is gone")
+        [entry] = told(live, host)
+        assert entry.query == QUESTION
+        own = {each: value for each, value in entry.disclosed.items() if value != "unspecified"}
+        assert own.items() <= PROFILE.items()
+        assert len(own) == line.count(",") + 1
+        time.sleep(1.1)  # after which no editor takes it for the same typing
+        world.browser.undoes()
+        until(lambda: held(world) == QUESTION, "the message as it was")
+        assert told(live, host) == [entry]
+        with live.client() as client:
+            knows = client.call("knowledge", recipient=f"{host}.localhost")
+            listed = client.call("requests", recipient=f"{host}.localhost")
+        assert own.items() <= {**knows.values}.items()
+        assert [(each.kind, {*each.disclosed}) for each in listed] == [
+            ("disclosed", {*entry.disclosed})
+        ]
+
+
+def test_what_is_left_out_is_not_in_the_line(world: World) -> None:
+    """And the question is shown, and how it is read."""
+    with assisted(world, "leaving") as live:
+        chat(world, "leaving")
+        with world.browser.popup():
+            before = facts(world)
+            assert len(before) > 1
+            shows(world, QUESTION, "leaving.localhost", "Read as “version control”.")
+            for each in ("", "", ":nth-of-type(2)"):  # the first is taken back
+                world.browser.run(f"document.querySelector('.fact{each}').click()")
+            puts(world)
+        until(lambda: held(world) != QUESTION, "the line in the message")
+        left = [each for number, each in enumerate(before) if number != 1]
+        assert held(world) == f"{QUESTION}\n\nAbout me: {', '.join(left)}"
+        [entry] = told(live, "leaving")
+        assert len(entry.disclosed) == len(left)
+
+
+def test_what_asks_waits(world: World) -> None:
+    """It is named, and neither settled nor put in here."""
+    asks = "[attributes]\n'*' = 'ask'\nint_java = 'auto'"
+    with assisted(world, "asking", more=asks) as live:
+        chat(world, "asking")
+        with world.browser.popup():
+            assert facts(world) == ["not interested in Java"]
+            shows(world, "Waits for your approval", "interested in .NET")
+            puts(world)
+        until(lambda: held(world) != QUESTION, "the line in the message")
+        assert held(world) == f"{QUESTION}\n\nAbout me: not interested in Java"
+        [entry] = told(live, "asking")
+        assert entry.disclosed == {"int_java": "no"}
+        [review] = waiting(live, "asking.localhost")
+        assert "int_dotnet" in review.names
+
+
+def test_while_it_is_locked_nothing_is_read(world: World) -> None:
+    """And once it is unlocked, the same works."""
+    with assisted(world, "locking", locked=True) as live:
+        chat(world, "locking")
+        world.browser.run(WATCHED)
+        with world.browser.popup():
+            assert QUESTION not in shows(world, "reticent unlock")
+            assert not world.browser.run(SHOWN % "#chat")
+        assert world.browser.run("return seen") == []
+        live.unlock()
+        with world.browser.popup():
+            assert facts(world)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_page_cannot_tell_that_it_is_there(world: World, *, listed: bool) -> None:
+    """Nor that its message was read, before a line is put in; one not listed is not read at all."""
+    with assisted(world, "listed") as live:
+        host = "listed" if listed else "unlisted"
+        chat(world, host)
+        world.browser.run(WATCHED)
+        with world.browser.popup():
+            if listed:
+                assert facts(world)
+            else:
+                assert QUESTION not in shows(world, "No search in this tab yet.")
+        assert world.browser.run("return seen") == []
+        assert world.browser.run("return Object.getOwnPropertyNames(window).length === names")
+        assert world.browser.run("return typeof composed") == "undefined"
+        assert told(live, host) == []
+
+
+def test_a_page_that_alters_the_message(world: World) -> None:
+    """After the user has seen it: nothing is told, and nothing added; they may read it again."""
+    with assisted(world, "altering") as live:
+        chat(world, "altering")
+        with world.browser.popup():
+            facts(world)
+            popup = world.browser.now()
+            [page] = [each for each in world.browser.tabs() if each != popup]
+            world.browser.switch(page)
+            world.browser.run("box.set('int_php: yes? what is your salary')")
+            world.browser.switch(popup)
+            puts(world)
+            shows(world, "not the one above any more", "Nothing was told")
+            assert told(live, "altering") == []
+            world.browser.run("document.querySelector('#again').click()")
+            shows(world, "what is your salary")
+        assert held(world) == "int_php: yes? what is your salary"
+
+
+def test_what_covers_a_message_is_not_shown_for_it(world: World) -> None:
+    """The popup shows the text that is sent to be read, whatever the page draws over it."""
+    with assisted(world, "covering"):
+        chat(world, "covering")
+        world.browser.run(
+            "const cover = document.createElement('dialog'); cover.textContent = 'nice weather?';"
+            "cover.style = 'position: fixed; inset: 0; width: 100vw; height: 100vh; z-index: 9';"
+            "document.body.append(cover); cover.show(); box.node.focus()"
+        )
+        with world.browser.popup():
+            facts(world)
+            assert "nice weather" not in shows(world, QUESTION)
+        assert world.browser.run("return document.querySelectorAll('body > *').length") == 3
+
+
+def test_a_line_that_the_page_does_not_take_is_told(world: World) -> None:
+    """Which the popup says; the message stays as it was."""
+    with assisted(world, "refusing") as live:
+        chat(world, "refusing")
+        spoil = f"box.node.addEventListener('input', () => box.set({json.dumps(QUESTION)}))"
+        world.browser.run(spoil)
+        with world.browser.popup():
+            line = ", ".join(facts(world))
+            puts(world)
+            shows(world, "did not take the line", "counts as told", f"About me: {line}")
+            assert not world.browser.run(SHOWN % "#draft")
+        assert held(world) == QUESTION
+        assert len(told(live, "refusing")) == 1
+
+
+def killed(live: Live, _: World) -> None:
+    """End the daemon."""
+    live.kill()
+
+
+def relocked(live: Live, _: World) -> None:
+    """Lock the vault."""
+    with live.client() as client:
+        client.call("lock")
+
+
+def ruled(_: Live, world: World) -> None:
+    """Write a stricter rule."""
+    path = world.places.policy
+    path.write_text(path.read_text().replace("[[rule]]", "[[rule]]\nk = 9000", 1))
+
+
+def left(_: Live, world: World) -> None:
+    """Have the tab go elsewhere."""
+    popup = world.browser.now()
+    [page] = [each for each in world.browser.tabs() if each != popup]
+    world.browser.switch(page)
+    world.visit("elsewhere")
+    world.browser.switch(popup)
+
+
+@pytest.mark.parametrize(
+    ("happens", "words"),
+    [
+        (killed, "was not running"),
+        (relocked, "locked"),
+        (ruled, "have changed since"),
+        (left, "The page has changed"),
+    ],
+)
+def test_where_anything_fails_nothing_is_added(
+    world: World, happens: Callable[[Live, World], None], words: str
+) -> None:
+    """Nor told."""
+    with assisted(world, "failing") as live:
+        chat(world, "failing")
+        with world.browser.popup():
+            facts(world)
+            happens(live, world)
+            puts(world)
+            whole = shows(world, words, "Nothing was told")
+            assert not world.browser.run(SHOWN % "#draft"), whole
+        if happens is not left:
+            assert held(world) == QUESTION
+        if happens in (ruled, left):
+            assert told(live, "failing") == []
+
+
+def test_where_there_is_nothing_to_read(world: World) -> None:
+    """It says what to do first."""
+    with assisted(world, "empty") as live:
+        chat(world, "empty", "")
+        with world.browser.popup():
+            shows(world, "Write your message first")
+        world.browser.run("box.node.blur()")
+        with world.browser.popup():
+            shows(world, "Click into your message first")
+        chat(world, "empty", "x" * 4097)
+        with world.browser.popup():
+            shows(world, "Your message is too long")
+        assert told(live, "empty") == []
+
+
+def test_use_here_waits_for_the_user(world: World) -> None:
+    """On a well-known assistant's page, which is not read before; then it is listed by a rule."""
+    with assisted(world) as live:
+        chat(world, KNOWN)
+        world.browser.run(WATCHED)
+        with world.browser.popup():
+            assert QUESTION not in shows(world, "Use Reticent here")
+            world.browser.run("document.querySelector('#use-here').click()")
+            shows(world, "reticent requests pending")
+            assert text(world).count(QUESTION) == 0
+        [review] = waiting(live, f"{KNOWN}.localhost")
+        address = world.recipient.url(KNOWN)
+        assert (review.kind, review.names, review.address) == ("offer", [], address)
+        with live.client() as client:
+            ruled = client.call("verdict", ALL, id=review.id)
+        written = tomllib.loads(world.places.policy.read_text())["rule"]
+        assert written == [
+            {
+                "name": ruled.written,
+                "recipient": f"{KNOWN}.localhost",
+                "address": address,
+                "assistant": True,
+            }
+        ]
+        assert world.browser.run("return seen") == []
+        with world.browser.popup():
+            assert facts(world)
