@@ -47,18 +47,18 @@ def picture() -> str:
     """Return an SVG of the screen as it is now."""
     with tempfile.TemporaryDirectory(prefix="r") as folder:
         told = os.environ | {HOME: folder}
-        with _daemon(told):
+        with daemon(told, POLICY):
             return ELSEWHERE.sub("", asyncio.run(_looked_at(paths(told))))
 
 
 @contextmanager
-def _daemon(told: Mapping[str, str]) -> Iterator[None]:
-    """Have a daemon run that has answered all requests."""
+def daemon(told: Mapping[str, str], policy: str) -> Iterator[None]:
+    """Have a daemon run that has answered all requests, by a policy."""
     make = ["init", "--passphrase-stdin", "--profile", "demo"]
     secret = PASSPHRASE.encode()
     subprocess.run([*RETICENT, *make], input=secret, env=told, check=True, capture_output=True)  # noqa: S603  (ours)
     places = paths(told)
-    places.policy.write_text(POLICY, encoding="utf-8")
+    places.policy.write_text(policy, encoding="utf-8")
     process = subprocess.Popen(  # noqa: S603  (ours)
         [*RETICENT, "daemon"], env=told, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

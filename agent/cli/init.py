@@ -34,6 +34,7 @@ from agent.wire.records import Implied
 from agent.words.figures import counted
 from agent.words.notices import also
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, question, value_title
+from policy.assistants import Assistant, well_known, with_assistant
 from policy.read import preset_text
 
 PRESETS = ("generous", "balanced", "strict")
@@ -48,6 +49,10 @@ STARTER = """\
 
 preset = "{preset}"
 """
+ASSISTANTS = (
+    "Do you chat with one of these in the browser? There the extension can offer a line about you "
+    "for your message; nothing is added before you confirm it."
+)
 MODEL = 'model = "{name}"\n'
 DIALOGS = '\n[daemon]\nprompt = "pinentry"\n'
 DIALOG = (
@@ -111,6 +116,22 @@ def ask_preset() -> str:
             return chosen(text, PRESETS) if text else PRESET
         except UsageError as error:
             told(f"{error.what}: {error.hint}.")
+
+
+def ask_assistants() -> list[Assistant]:
+    """Return the assistants that the user lists, none by default."""
+    told(ASSISTANTS)
+    known = well_known()
+    click.echo(facts((str(number), each.name) for number, each in enumerate(known, 1)), err=True)
+    titles = [each.name for each in known]
+    while True:
+        parts = [each.strip() for each in _line("Numbers, or Enter for none").split(",")]
+        try:
+            picked = {chosen(each, titles) for each in parts if each}
+        except UsageError as error:
+            told(f"{error.what}: {error.hint}.")
+            continue
+        return [each for each in known if each.name in picked]
 
 
 def concerned(models: Sequence[Model]) -> list[Model]:
@@ -272,12 +293,18 @@ def ask_dialogs() -> bool:
 
 
 def write_policy(
-    at: Paths, preset: str | None, model: Model, file: Path | None, *, dialogs: bool = False
+    at: Paths,
+    preset: str | None,
+    model: Model,
+    file: Path | None,
+    *,
+    dialogs: bool = False,
+    listed: Sequence[Assistant] = (),
 ) -> bool:
     """Write a policy where there is none; say whether it was written.
 
     ``preset``: None to write none; ``file``: of a model other than the shipped one, which is added;
-    ``dialogs``: they may ask.
+    ``dialogs``: they may ask; ``listed``: assistants that the user works with.
     """
     text = STARTER.format(preset=preset)
     if file is not None:
@@ -288,7 +315,10 @@ def write_policy(
             registry.add(file, (), now)
     written = preset is not None and not os.path.lexists(at.policy)
     if written:
-        text += (DIALOGS if dialogs else "") + EXAMPLES
+        text += DIALOGS if dialogs else ""
+        for each in listed:
+            text = with_assistant(text, each.recipient, each.address)
+        text += EXAMPLES
         create_private(text.encode(), at.policy)
     return written
 
@@ -342,6 +372,7 @@ def init(
     chosen = shipped if model is None else [read(model)]
     values = _read_values(profile, (*shipped, *chosen, LOCALE))
     asking, dialogs = at_terminal() and not passphrase_stdin, False
+    listed: list[Assistant] = []
     if asking:
         told(FIRST)
         passphrase = ask_passphrase(PROMPTS["passphrase"])
@@ -349,6 +380,7 @@ def init(
             keyring = click.confirm(KEYRING, default=False, err=True)
         preset = preset or (None if at.policy.exists() else ask_preset())
         dialogs = preset is not None and ask_dialogs()
+        listed = [] if preset is None else ask_assistants()
         if profile is None and not no_values:
             values = ask_first_values(chosen)
     else:
@@ -358,7 +390,7 @@ def init(
         check_free(Location.of(at))
         for folder in (at.config, at.data, at.state):
             private_folder(folder)
-        written = write_policy(at, preset, chosen[0], model, dialogs=dialogs)
+        written = write_policy(at, preset, chosen[0], model, dialogs=dialogs, listed=listed)
         code, why = create_vault(at, passphrase, values, keyring=keyring)
         message = {
             "vault": str(at.vault),

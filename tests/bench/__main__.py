@@ -11,6 +11,7 @@ PARTS = (
     "mcp",
     "proxy",
     "browsers",
+    "chats",
     "screens",
     "appending",
     "lazy",

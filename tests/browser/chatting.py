@@ -12,7 +12,8 @@ from tests.waiting import until
 
 NEEDED = MODULES.exists()
 QUESTION = "version control"
-LINE = "return document.querySelector('#line').innerText"
+PUT = "const put = document.querySelector('#put'); "
+READY = f"{PUT} return Boolean(put?.checkVisibility())"
 SHOWN = "return document.querySelector(%r).checkVisibility()"
 
 

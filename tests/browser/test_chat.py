@@ -11,7 +11,9 @@ from agent.wire.policy import Verdict
 from agent.wire.records import Entry
 from tests.browser.chatting import (
     NEEDED,
+    PUT,
     QUESTION,
+    READY,
     SHOWN,
     assisted,
     chat,
@@ -32,8 +34,6 @@ pytestmark = [
     pytest.mark.skipif(not NEEDED, reason="needs npm's packages"),
 ]
 
-PUT = "const put = document.querySelector('#put'); "
-READY = PUT + "return Boolean(put?.checkVisibility())"
 ALL = Verdict(decided="approve", lasting="always")
 WATCHED = """
 window.seen = [];

@@ -218,6 +218,8 @@ def test_everything_is_asked(answering: Begin) -> None:
         answers=(
             "y",
             "Strict",
+            "claude, nobody",
+            "Claude, 1",
             "",
             "35 to 44",
             "1",
@@ -235,7 +237,12 @@ def test_everything_is_asked(answering: Begin) -> None:
     assert "These differ; try again." in ran.err
     assert "That is not one of the answers: type a number from 0 to" in " ".join(ran.err.split())
     assert "no such'" not in ran.err
+    assert "'nobody' is not one of these" in ran.err
     assert preset() == "strict"
+    assert [each["address"] for each in tomllib.loads(paths().policy.read_text())["rule"]] == [
+        "https://chatgpt.com/",
+        "https://claude.ai/",
+    ]
     atus = read(shipped_model())
     first = in_order(atus.attributes[atus.index("occupation")].values[1:])[0]
     silent = {"student": "unspecified"}  # it hangs on age, as the others hang on work
@@ -286,18 +293,19 @@ def test_everything_can_be_skipped(answering: Begin) -> None:
     ran = answering(
         *("--preset", "generous", "--no-values"),
         secrets=("password", "password", PASSPHRASE, PASSPHRASE),
-        answers=("n", "", "", ""),
+        answers=("n", "", "", "", ""),
     )
     assert ran.code == 0
     assert "guess it in 2 minutes" in ran.err
     assert preset() == "generous"
+    assert "rule" not in tomllib.loads(paths().policy.read_text())
     assert kept() == {}
 
 
 def test_another_model_has_its_own_questions(answering: Begin, village: Path) -> None:
     """Its attributes are the ones that are asked for then."""
     ran = answering(
-        "--model", village, secrets=(PASSPHRASE,) * 2, answers=("", "", "", "1", *[""] * 8)
+        "--model", village, secrets=(PASSPHRASE,) * 2, answers=("", "", "", "", "1", *[""] * 8)
     )
     assert ran.code == 0
     assert [*kept()] == ["village"]
@@ -435,7 +443,7 @@ def test_a_dialog_is_offered_where_one_could_open(
     """And no dialog asks where it is not wanted; the rest of the policy stays as it is."""
     monkeypatch.setenv("DISPLAY", ":7")
     monkeypatch.setattr("agent.cli.init.find", lambda: Path("/usr/bin/pinentry-qt"))
-    ran = answering("--no-values", secrets=(PASSPHRASE,) * 2, answers=("n", "", answer, ""))
+    ran = answering("--no-values", secrets=(PASSPHRASE,) * 2, answers=("n", "", answer, "", ""))
     assert ran.code == 0, ran.err
     assert "/usr/bin/pinentry-qt" in " ".join(ran.err.split())
     assert policy().daemon.prompt == ("pinentry" if answer else "terminal")

@@ -52,6 +52,15 @@ def test_its_permissions() -> None:
     assert "content_scripts" not in MANIFEST
 
 
+def test_one_key_opens_the_popup_and_nothing_else_does() -> None:
+    """The browser opens it: no page can, nor a message."""
+    [[name, command]] = MANIFEST["commands"].items()
+    assert (name, [*command]) == ("_execute_action", ["suggested_key"])
+    assert MANIFEST["action"]["default_popup"] == "popup/popup.html"
+    sources = [each.read_text() for each in EXTENSION.rglob("*.js")]
+    assert not any("openPopup" in each for each in sources)
+
+
 def test_its_pages_cannot_be_framed_and_run_their_own_code_alone() -> None:
     """By their security policy."""
     policy = MANIFEST["content_security_policy"]["extension_pages"]

@@ -1,0 +1,79 @@
+"""What the popup shows of a message in a chat box."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import to_builtins
+
+from agent.wire.decide import Draft, DraftedFact
+from agent.words.about import about
+from agent.words.outcomes import CHAT, CHATTING
+from policy.assistants import well_known
+from tests.examples.extension.modules import Modules
+
+FACT = DraftedFact(name="age", title="age", value="35 to 44", phrase="35 to 44 years old")
+CHATS = {"origin": "https://chat.example", "text": "what to do?"}
+
+
+@given(st.lists(st.text(min_size=1, max_size=9), max_size=6))
+def test_the_line_is_the_daemons(modules: Modules, phrases: list[str]) -> None:
+    """Each phrase once."""
+    assert modules("popup/chat.js", "lineOf", phrases) == about(phrases)
+
+
+def talk(modules: Modules, **chat: object) -> Any:  # noqa: ANN401  (JSON)
+    """Return what is shown; what it is read as is left to another module."""
+    return modules("popup/chat.js", "talk", {**CHATS, "draft": None, "fault": None, **chat})
+
+
+def test_a_draft_and_what_waits(modules: Modules) -> None:
+    """The facts with their titles, and how many are left, as sentences."""
+    draft = Draft(
+        code="answered", id="x", facts=[FACT], line="…", waiting=["gender"], people="expected: 9"
+    )
+    shown = talk(modules, draft=to_builtins(draft))
+    assert shown["facts"] == [{"name": "age", "title": "age: 35 to 44", "phrase": FACT.phrase}]
+    assert (shown["recipient"], shown["question"]) == ("chat.example", "what to do?")
+    assert (shown["people"], shown["waiting"]) == ("Expected: 9.", "gender")
+    assert (shown["headline"], shown["fault"], shown["readAs"]) == ("", "", "")
+
+
+def test_what_is_read_stands_where_nothing_may_leave(modules: Modules) -> None:
+    """With the reason."""
+    draft = Draft(code="answered", headline="Nothing helps enough.", people="expected: 9")
+    shown = talk(modules, draft=to_builtins(draft))
+    assert (shown["headline"], shown["people"]) == ("Nothing helps enough.", "")
+
+
+@pytest.mark.parametrize("code", CHAT)
+def test_what_is_wrong_with_a_message(modules: Modules, code: str) -> None:
+    """In words of its own, and that nothing was told, or what was."""
+    assert talk(modules, fault={"code": code})["fault"] == CHAT[code]
+    failed = modules("popup/chat.js", "failed", {"told": None, "fault": {"code": code}})
+    assert failed == {"text": f"{CHAT[code]} {CHATTING['nothing told']}", "line": ""}
+    failed = modules("popup/chat.js", "failed", {"told": "About me: x", "fault": {"code": code}})
+    assert failed == {"text": f"{CHAT[code]} {CHATTING['told']}", "line": "About me: x"}
+
+
+def test_where_nobody_knows_whether_it_was_told(modules: Modules) -> None:
+    """It says that it may be; where nobody answered at all, nothing was."""
+    late = modules("popup/chat.js", "failed", {"told": None, "fault": {"code": "too slow"}})
+    assert late["text"] == "Reticent took too long, and may count it as shared."
+    conflict = {"code": "conflict", "what": "your rules have changed"}
+    failed = modules("popup/chat.js", "failed", {"told": None, "fault": conflict})
+    assert failed["text"] == "Your rules have changed. Nothing was told."
+    assert "did not answer" in modules("popup/chat.js", "failed", {"told": None})["text"]
+
+
+def test_the_well_known_are_told_by_their_whole_origin(modules: Modules) -> None:
+    """Any page of it, and nothing that only looks like it."""
+    for each in well_known():
+        found = modules("popup/chat.js", "wellKnown", f"{each.address}chat/1?x=2#y")
+        assert found == each._asdict()
+        host = each.address.removeprefix("https://").rstrip("/")
+        for other in (f"http://{host}/", f"https://{host}.evil.example/", f"https://x.{host}/"):
+            assert modules("popup/chat.js", "wellKnown", other) is None
+    for other in ("", "about:blank", "https://__proto__/", "chrome://settings"):
+        assert modules("popup/chat.js", "wellKnown", other) is None
