@@ -34,7 +34,7 @@ from agent.wire.records import Implied
 from agent.words.figures import counted
 from agent.words.notices import also
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, question, value_title
-from policy.assistants import Assistant, well_known, with_assistant
+from policy.assistants import well_known, with_assistant
 from policy.read import preset_text
 
 PRESETS = ("generous", "balanced", "strict")
@@ -118,8 +118,9 @@ def ask_preset() -> str:
             told(f"{error.what}: {error.hint}.")
 
 
-def ask_assistants() -> list[Assistant]:
-    """Return the assistants that the user lists, none by default."""
+def ask_more() -> str:
+    """Return what else the user wants in the policy: dialogs, and assistants; none by default."""
+    text = DIALOGS if ask_dialogs() else ""
     told(ASSISTANTS)
     known = well_known()
     click.echo(facts((str(number), each.name) for number, each in enumerate(known, 1)), err=True)
@@ -131,7 +132,10 @@ def ask_assistants() -> list[Assistant]:
         except UsageError as error:
             told(f"{error.what}: {error.hint}.")
             continue
-        return [each for each in known if each.name in picked]
+        for each in known:
+            if each.name in picked:
+                text = with_assistant(text, each.recipient, each.address)
+        return f"\n{text.lstrip()}" if text else ""
 
 
 def concerned(models: Sequence[Model]) -> list[Model]:
@@ -293,18 +297,12 @@ def ask_dialogs() -> bool:
 
 
 def write_policy(
-    at: Paths,
-    preset: str | None,
-    model: Model,
-    file: Path | None,
-    *,
-    dialogs: bool = False,
-    listed: Sequence[Assistant] = (),
+    at: Paths, preset: str | None, model: Model, file: Path | None, more: str = ""
 ) -> bool:
     """Write a policy where there is none; say whether it was written.
 
     ``preset``: None to write none; ``file``: of a model other than the shipped one, which is added;
-    ``dialogs``: they may ask; ``listed``: assistants that the user works with.
+    ``more``: the tables that it has beside.
     """
     text = STARTER.format(preset=preset)
     if file is not None:
@@ -315,10 +313,7 @@ def write_policy(
             registry.add(file, (), now)
     written = preset is not None and not os.path.lexists(at.policy)
     if written:
-        text += DIALOGS if dialogs else ""
-        for each in listed:
-            text = with_assistant(text, each.recipient, each.address)
-        text += EXAMPLES
+        text += more + EXAMPLES
         create_private(text.encode(), at.policy)
     return written
 
@@ -371,16 +366,14 @@ def init(
     shipped = [read(each) for each in shipped_models()]
     chosen = shipped if model is None else [read(model)]
     values = _read_values(profile, (*shipped, *chosen, LOCALE))
-    asking, dialogs = at_terminal() and not passphrase_stdin, False
-    listed: list[Assistant] = []
+    asking, more = at_terminal() and not passphrase_stdin, ""
     if asking:
         told(FIRST)
         passphrase = ask_passphrase(PROMPTS["passphrase"])
         if not keyring and secrets.backend() is not None:
             keyring = click.confirm(KEYRING, default=False, err=True)
         preset = preset or (None if at.policy.exists() else ask_preset())
-        dialogs = preset is not None and ask_dialogs()
-        listed = [] if preset is None else ask_assistants()
+        more = "" if preset is None else ask_more()
         if profile is None and not no_values:
             values = ask_first_values(chosen)
     else:
@@ -390,7 +383,7 @@ def init(
         check_free(Location.of(at))
         for folder in (at.config, at.data, at.state):
             private_folder(folder)
-        written = write_policy(at, preset, chosen[0], model, dialogs=dialogs, listed=listed)
+        written = write_policy(at, preset, chosen[0], model, more)
         code, why = create_vault(at, passphrase, values, keyring=keyring)
         message = {
             "vault": str(at.vault),

@@ -43,6 +43,7 @@ DEEPER = {
         "agent.build": "the shipped model is built",
         "agent.model": "and written where it ships",
     },
+    "examples/draw_popup.py": {"agent": "a picture of the browser's popup, of a daemon of its own"},
     "examples/draw_requests.py": {
         "agent": "pictures of the command line and the screens, of a daemon of their own"
     },
