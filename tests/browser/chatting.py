@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from agent.wire.decide import Ask
 from tests.browser.editors import MODULES, pages
 from tests.browser.world import World
 from tests.daemon.whole_daemon import BALANCED, Live, furnish, started
@@ -38,11 +39,19 @@ def assisted(world: World, *hosts: str, more: str = "", locked: bool = False) ->
     try:
         with started(world.places) as live:
             if not locked:
-                live.unlock()
+                unlocked(live)
             world.learn()
             yield live
     finally:
         world.places.policy.write_text(before)
+
+
+def unlocked(live: Live) -> None:
+    """Unlock a daemon, and have it decide once, so that it answers in time on a busy machine."""
+    live.unlock()
+    with live.client() as client:
+        client.call("explain", Ask(query=QUESTION, recipient="search.example"))
+    until(lambda: live.status().encoder != "loading", "the encoder")
 
 
 def chat(world: World, host: str, text: str = QUESTION, name: str = "textarea") -> None:

@@ -18,7 +18,7 @@ from tests.house.tree import ROOT
 EXTENSION = ROOT / "agent" / "browser_extension"
 KEYWORD = "ret"
 SLOWLY = 4  # times as long as for people: else a busy machine makes an answer one too many
-WAITS = re.compile(r"(const (?:DECISION|SEEN|STATUS|PATIENCE|FRESH) = )(\d+)")
+WAITS = re.compile(r"(const (?:DECISION|SEEN|STATUS|TALK|PATIENCE|FRESH) = )(\d+)")
 
 
 def browser(name: str) -> Browser:

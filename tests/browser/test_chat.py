@@ -22,7 +22,9 @@ from tests.browser.chatting import (
     puts,
     shows,
     text,
+    unlocked,
 )
+from tests.browser.test_composer import HISTORY
 from tests.browser.test_whole import entries, waiting
 from tests.browser.world import KNOWN, World
 from tests.daemon.whole_daemon import Live
@@ -69,6 +71,7 @@ def test_a_message_gets_its_line_by_the_shortcut(world: World, name: str) -> Non
     host = f"short{name}"
     with assisted(world, host) as live:
         chat(world, host, name=name)
+        time.sleep(HISTORY)
         world.browser.summon()
         until(lambda: world.browser.summoned(READY), "a line")
         assert told(live, host) == []
@@ -83,7 +86,6 @@ def test_a_message_gets_its_line_by_the_shortcut(world: World, name: str) -> Non
         own = {each: value for each, value in entry.disclosed.items() if value != "unspecified"}
         assert own.items() <= PROFILE.items()
         assert len(own) == line.count(",") + 1
-        time.sleep(1.1)  # after which no editor takes it for the same typing
         world.browser.undoes()
         until(lambda: held(world) == QUESTION, "the message as it was")
         assert told(live, host) == [entry]
@@ -140,7 +142,7 @@ def test_while_it_is_locked_nothing_is_read(world: World) -> None:
             assert QUESTION not in shows(world, "reticent unlock")
             assert not world.browser.run(SHOWN % "#chat")
         assert world.browser.run("return seen") == []
-        live.unlock()
+        unlocked(live)
         with world.browser.popup():
             assert facts(world)
 
