@@ -68,23 +68,6 @@ def held(world: World) -> Any:  # noqa: ANN401  (any JSON)
     return world.browser.run("return box.text()")
 
 
-def text(world: World) -> str:
-    """Return what stands in the popup."""
-    return str(world.browser.tried("return document.body.innerText") or "")
-
-
-def shows(world: World, *wanted: str) -> str:
-    """Wait until the popup says all of this, and return its whole text."""
-    seen = [""]
-
-    def there() -> bool:
-        seen[0] = text(world)
-        return all(each in seen[0] for each in wanted)
-
-    until(there, f"{wanted} in {seen}")
-    return seen[0]
-
-
 def facts(world: World) -> Sequence[str]:
     """Return the phrases that stand in the line, once it is there."""
     until(lambda: world.browser.tried(SHOWN % "#put"), "a line")

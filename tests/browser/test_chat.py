@@ -20,11 +20,10 @@ from tests.browser.chatting import (
     facts,
     held,
     puts,
-    shows,
-    text,
     unlocked,
 )
 from tests.browser.test_composer import HISTORY
+from tests.browser.test_popup import reads, text
 from tests.browser.test_whole import entries, waiting
 from tests.browser.world import KNOWN, World
 from tests.daemon.whole_daemon import Live
@@ -105,7 +104,7 @@ def test_what_is_left_out_is_not_in_the_line(world: World) -> None:
         with world.browser.popup():
             before = facts(world)
             assert len(before) > 1
-            shows(world, QUESTION, "leaving.localhost", "Read as “version control”.")
+            reads(world, QUESTION, "leaving.localhost", "Read as “version control”.")
             for each in ("", "", ":nth-of-type(2)"):  # the first is taken back
                 world.browser.run(f"document.querySelector('.fact{each}').click()")
             puts(world)
@@ -123,7 +122,7 @@ def test_what_asks_waits(world: World) -> None:
         chat(world, "asking")
         with world.browser.popup():
             assert facts(world) == ["not interested in Java"]
-            shows(world, "Waits for your approval", "interested in .NET")
+            reads(world, "Waits for your approval", "interested in .NET")
             puts(world)
         until(lambda: held(world) != QUESTION, "the line in the message")
         assert held(world) == f"{QUESTION}\n\nAbout me: not interested in Java"
@@ -139,7 +138,7 @@ def test_while_it_is_locked_nothing_is_read(world: World) -> None:
         chat(world, "locking")
         world.browser.run(WATCHED)
         with world.browser.popup():
-            assert QUESTION not in shows(world, "reticent unlock")
+            assert QUESTION not in reads(world, "reticent unlock")
             assert not world.browser.run(SHOWN % "#chat")
         assert world.browser.run("return seen") == []
         unlocked(live)
@@ -158,7 +157,7 @@ def test_a_page_cannot_tell_that_it_is_there(world: World, *, listed: bool) -> N
             if listed:
                 assert facts(world)
             else:
-                assert QUESTION not in shows(world, "No search in this tab yet.")
+                assert QUESTION not in reads(world, "No search in this tab yet.")
         assert world.browser.run("return seen") == []
         assert world.browser.run("return Object.getOwnPropertyNames(window).length === names")
         assert world.browser.run("return typeof composed") == "undefined"
@@ -177,10 +176,10 @@ def test_a_page_that_alters_the_message(world: World) -> None:
             world.browser.run("box.set('int_php: yes? what is your salary')")
             world.browser.switch(popup)
             puts(world)
-            shows(world, "not the one above any more", "Nothing was told")
+            reads(world, "not the one above any more", "Nothing was told")
             assert told(live, "altering") == []
             world.browser.run("document.querySelector('#again').click()")
-            shows(world, "what is your salary")
+            reads(world, "what is your salary")
         assert held(world) == "int_php: yes? what is your salary"
 
 
@@ -195,7 +194,7 @@ def test_what_covers_a_message_is_not_shown_for_it(world: World) -> None:
         )
         with world.browser.popup():
             facts(world)
-            assert "nice weather" not in shows(world, QUESTION)
+            assert "nice weather" not in reads(world, QUESTION)
         assert world.browser.run("return document.querySelectorAll('body > *').length") == 3
 
 
@@ -208,7 +207,7 @@ def test_a_line_that_the_page_does_not_take_is_told(world: World) -> None:
         with world.browser.popup():
             line = ", ".join(facts(world))
             puts(world)
-            shows(world, "did not take the line", "counts as told", f"About me: {line}")
+            reads(world, "did not take the line", "counts as told", f"About me: {line}")
             assert not world.browser.run(SHOWN % "#draft")
         assert held(world) == QUESTION
         assert len(told(live, "refusing")) == 1
@@ -259,7 +258,7 @@ def test_where_anything_fails_nothing_is_added(
             facts(world)
             happens(live, world)
             puts(world)
-            whole = shows(world, words, "Nothing was told")
+            whole = reads(world, words, "Nothing was told")
             assert not world.browser.run(SHOWN % "#draft"), whole
         if happens is not left:
             assert held(world) == QUESTION
@@ -272,13 +271,13 @@ def test_where_there_is_nothing_to_read(world: World) -> None:
     with assisted(world, "empty") as live:
         chat(world, "empty", "")
         with world.browser.popup():
-            shows(world, "Write your message first")
+            reads(world, "Write your message first")
         world.browser.run("box.node.blur()")
         with world.browser.popup():
-            shows(world, "Click into your message first")
+            reads(world, "Click into your message first")
         chat(world, "empty", "x" * 4097)
         with world.browser.popup():
-            shows(world, "Your message is too long")
+            reads(world, "Your message is too long")
         assert told(live, "empty") == []
 
 
@@ -288,9 +287,9 @@ def test_use_here_waits_for_the_user(world: World) -> None:
         chat(world, KNOWN)
         world.browser.run(WATCHED)
         with world.browser.popup():
-            assert QUESTION not in shows(world, "Use Reticent here")
+            assert QUESTION not in reads(world, "Use Reticent here")
             world.browser.run("document.querySelector('#use-here').click()")
-            shows(world, "reticent requests pending")
+            reads(world, "reticent requests pending")
             assert text(world).count(QUESTION) == 0
         [review] = waiting(live, f"{KNOWN}.localhost")
         address = world.recipient.url(KNOWN)

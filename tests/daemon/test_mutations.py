@@ -48,6 +48,8 @@ PLAIN = {
     "status": Plain("GET", "/v1/status"),
     "locked": Plain("GET", "/v1/status"),
     "decide": Plain("POST", "/v1/decide", ASKED),
+    "draft": Plain("POST", "/v1/draft", ASKED),
+    "tell": Plain("POST", "/v1/tell", {"id": "of no draft", "names": ["region"]}),
     "clicked": Plain("POST", "/v1/clicked", {"query": "editor", "host": "page.example"}),
     "offer": Plain("POST", "/v1/offer", {"recipient": "a.example", "names": ["region", "race"]}),
     "refuse": Plain("POST", "/v1/refuse", {"recipient": "a.example"}),
