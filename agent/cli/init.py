@@ -377,8 +377,7 @@ def init(
         if profile is None and not no_values:
             values = ask_first_values(chosen)
     else:
-        passphrase = read_passphrase(PROMPTS["passphrase"])
-        preset = preset or PRESET
+        passphrase, preset = read_passphrase(PROMPTS["passphrase"]), preset or PRESET
     with uninterrupted():
         check_free(Location.of(at))
         for folder in (at.config, at.data, at.state):
