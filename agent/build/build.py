@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from agent.build.canonical import Observed
 from agent.build.log.read import open_log
 from agent.build.log.source import source_of
-from agent.build.observe import VALIDATION_KEY, observe
+from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.read import open_tables
 from agent.build.shrinkage import fit
@@ -57,6 +57,11 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
     progress("counting", 0.0)
     seen = observe(source, options)
     progress("counting", 1.0)
+    return model_from(seen, options, progress)
+
+
+def model_from(seen: Observations, options: BuildOptions, progress: Progress) -> Model:
+    """Return the model of what the tables hold; as `build_model`."""
     crowd = AnonymitySet(seen.population, seen.cards)
     single = [singleton(each) for each in range(len(crowd.cards))]
     rows = [query.rows for query in seen.queries]

@@ -2,6 +2,7 @@
 
 import argparse
 from importlib import import_module
+from pathlib import Path
 
 PARTS = (
     "decisions",
@@ -18,6 +19,7 @@ PARTS = (
     "heldout",
     "reading",
     "building",
+    "growth",
 )
 
 
@@ -25,11 +27,15 @@ def main() -> None:
     """Print the figures of the parts that are named, or of all."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of: {', '.join(PARTS)}")
-    named = parser.parse_args().parts
+    what = "where to draw the figures of growth, which needs the extra lab"
+    parser.add_argument("--plot", type=Path, metavar="PATH", help=what)
+    given = parser.parse_args()
+    named = given.parts
     if unknown := [each for each in named if each not in PARTS]:
         parser.error(f"no such part: {', '.join(unknown)} (there are: {', '.join(PARTS)})")
     for part in named or PARTS:
-        for line in import_module(f"tests.bench.{part}").figures():
+        figures = import_module(f"tests.bench.{part}").figures
+        for line in figures(given.plot) if part == "growth" else figures():
             print(line, flush=True)
 
 

@@ -33,27 +33,27 @@ def write_tables(folder: Path, shape: Shape) -> tuple[Path, Path]:
     user = _text("u", np.arange(shape.users))
     users = {"user": user}
     for place in range(shape.persons):
-        users[f"p{place}"] = _text("v", _values(rng, kind, 2 + place % 7))
+        users[f"p{place}"] = _text("v", values(rng, kind, 2 + place % 7))
     sender = rng.integers(shape.users, size=shape.events)
     query = _heavy_tailed(rng, shape.queries, shape.events)
-    intent = _intents(rng, query, kind[sender], shape.intents)
+    intent = intents(rng, query, kind[sender], shape.intents)
     events = {
         "user": user.gather(sender),
         "query": _text("query ", query),
         "intent": _text("https://example.org/", intent),
     }
     for place in range(shape.requests):
-        events[f"r{place}"] = _text("v", _values(rng, intent % KINDS, 2 + 2 * place))
+        events[f"r{place}"] = _text("v", values(rng, intent % KINDS, 2 + 2 * place))
     return _write(folder / "users.csv", users), _write(folder / "events.csv", events)
 
 
-def _values(rng: np.random.Generator, kind: Indexes, card: int) -> Indexes:
+def values(rng: np.random.Generator, kind: Indexes, card: int) -> Indexes:
     """Draw a value for each item: the one typical of its kind, or any."""
     typical = rng.integers(card, size=KINDS)[kind]
     return np.where(rng.random(len(kind)) < LOYALTY, typical, rng.integers(card, size=len(kind)))
 
 
-def _intents(rng: np.random.Generator, query: Indexes, kind: Indexes, count: int) -> Indexes:
+def intents(rng: np.random.Generator, query: Indexes, kind: Indexes, count: int) -> Indexes:
     """Draw an intent for each event: one typical of query and kind, or one of a long tail."""
     typical = (query * 31 + kind * 7) % count
     return np.where(
