@@ -10,7 +10,9 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from typing import BinaryIO
 
 from agent.errors import UnsafeError, UsageError, nearest, reason
 
@@ -24,6 +26,24 @@ MOST_LINKS = 40  # on the way to a file, as Linux has it: path_resolution(7)
 
 def read_bytes(path: Path, limit: int) -> bytes:
     """Return the content of a regular file of at most ``limit`` bytes; UsageError otherwise."""
+    with _opened(path, limit) as file:
+        return file.read(limit)
+
+
+def mapped_bytes(path: Path, limit: int, above: int) -> bytes | mmap:
+    """Return the same, but of a file of more than ``above`` bytes only what is looked at.
+
+    Such a file must be replaced, not written over, while it is in use.
+    """
+    with _opened(path, limit) as file:
+        if os.fstat(file.fileno()).st_size <= above:
+            return file.read(limit)
+        return mmap(file.fileno(), 0, access=ACCESS_READ)
+
+
+@contextmanager
+def _opened(path: Path, limit: int) -> Iterator[BinaryIO]:
+    """Open a regular file of at most ``limit`` bytes; UsageError where that or reading fails."""
     try:
         # Without O_NONBLOCK, opening a pipe waits for somebody to write to it.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
@@ -33,7 +53,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
             if status.st_size > limit:
                 what = f"the file has {status.st_size} bytes, and the limit is {limit}"
                 raise UsageError(what, "check that it is the right file", str(path))
-            return file.read(limit)
+            yield file
     except FileNotFoundError as error:
         folder = path.parent
         names = [each.name for each in folder.iterdir()] if folder.is_dir() else []

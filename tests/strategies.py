@@ -11,7 +11,7 @@ from agent.model.attributes import UNSPECIFIED, Attribute, Scope
 from agent.model.lookup import normalise
 from agent.model.model import Figure, Model, Query
 from agent.model.tables import Singles, gather
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 
 TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=12)
 FIGURES: st.SearchStrategy[Figure] = st.one_of(
@@ -118,7 +118,7 @@ def populations(draw: st.DrawFn, attributes: tuple[Attribute, ...]) -> Populatio
     return Population(
         codes=draw(codes(people, person)),
         weights=draw(st.none() | arrays(np.float64, people, elements=PEOPLE)),
-        request_counts=tuple(draw(table.filter(np.any)) for table in tables),
+        requests=tuple(Kinds.of(draw(table.filter(np.any))) for table in tables),
     )
 
 

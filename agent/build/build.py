@@ -15,7 +15,7 @@ from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.read import open_tables
 from agent.build.shrinkage import fit
 from agent.build.tables import Source
-from agent.build.validate import MANY_ROWS, Trial, figures, validate
+from agent.build.validate import Trial, figures, validate
 from agent.model.lookup import normalise
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
@@ -23,6 +23,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import pairs, singleton
 
 Floats = NDArray[np.float64]
+MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each
 
 
 def build_model(options: BuildOptions, progress: Progress) -> Model:
@@ -65,11 +66,11 @@ def model_from(seen: Observations, options: BuildOptions, progress: Progress) ->
     crowd = AnonymitySet(seen.population, seen.cards)
     single = [singleton(each) for each in range(len(crowd.cards))]
     rows = [query.rows for query in seen.queries]
-    paired = sum(len(each.user) for each in rows) < MANY_ROWS
+    paired = len(rows) * len(pairs(len(single))) <= MOST_PAIRS
     chosen, of_single, of_pair, prices = [], [], [], []
     for each in rows:
         fitted = fit(each, crowd, options.estimator, options.shrinkage)
-        chosen.append((fitted.shrinkage, fitted.utility.limit))
+        chosen.append((fitted.shrinkage, fitted.utility.limit, fitted.deviation))
         of_single.append(fitted.utility.extensions(0, range(len(single))))
         prices.append(fitted.prices)
         if paired:
@@ -84,14 +85,19 @@ def model_from(seen: Observations, options: BuildOptions, progress: Progress) ->
     if options.validation:
         advance = partial(progress, "validating")
         trials = validate(seen, VALIDATION_KEY, options.estimator, options.shrinkage, advance)
+    everything = range(len(single))
     singles = Singles(
         utilities=np.array(of_single),
-        costs=_costs(crowd, single),
+        costs=_costs(crowd, 0, everything),
         pair_utilities=np.array(of_pair) if paired else None,
-        pair_costs=_costs(crowd, pairs(len(single))) if paired else None,
+        pair_costs=np.concatenate(
+            [_costs(crowd, singleton(each), everything[each + 1 :]) for each in everything], axis=1
+        )
+        if paired
+        else None,
         prices=np.array(prices) if options.estimator == "louo" else None,
     )
-    weights = np.array([len(each.user) for each in rows], dtype=np.float64)
+    weights = np.array([each.events for each in seen.queries], dtype=np.float64)
     known = {normalise(text): note.title for text, note in options.queries.items()}
     titles = [known.get(each.text, "") for each in seen.queries]
     return Model(
@@ -113,23 +119,34 @@ def model_from(seen: Observations, options: BuildOptions, progress: Progress) ->
     )
 
 
-def _query(seen: Observed, chosen: tuple[float, float], trial: Trial | None, title: str) -> Query:
-    """Return what a model says of a query; ``chosen``: its shrinkage, and its prior's entropy."""
+def _query(
+    seen: Observed, chosen: tuple[float, float, float], trial: Trial | None, title: str
+) -> Query:
+    """Return what a model says of a query.
+
+    ``chosen``: its shrinkage, its prior's entropy, and the largest standard deviation of a score.
+    """
+    rows = len(seen.rows.user)
+    left_out = 1 - rows / seen.events
     return Query(
         text=seen.text,
         intents=seen.intents,
         shrinkage=chosen[0],
-        rows=len(seen.rows.user),
+        rows=rows,
         users=len(seen.rows.person),
         prior_entropy_bits=chosen[1],
         predicted_bits=None if trial is None else trial.predicted_bits,
         heldout_bits=None if trial is None else trial.heldout_bits,
+        events=seen.events if left_out else None,
+        error_bits=chosen[2] * (left_out / rows) ** 0.5 if left_out else None,
         title=title,
     )
 
 
-def _costs(crowd: AnonymitySet, sets: Sequence[int]) -> Floats:
-    """Return I of each set by each of COST_METRICS, shape (3, sets)."""
+def _costs(crowd: AnonymitySet, mask: int, others: Sequence[int]) -> Floats:
+    """Return I of a set with each other attribute, by each of COST_METRICS, shape (3, others)."""
+    crowd.survey(mask, others, [(metric, 1) for metric in COST_METRICS])
+    sets = [mask | singleton(each) for each in others]
     return np.array(
         [[crowd.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]
     ).reshape(len(COST_METRICS), len(sets))

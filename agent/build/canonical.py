@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 
 Codes = NDArray[np.uint8]
 Indexes = NDArray[np.intp]
 
 
+MOST_ROWS = 30_000  # of a query: of more, those of some users are kept
 # Odd constants and shifts of splitmix64 (Steele, Lea, Flood 2014, figure 16).
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _STEPS = (
@@ -53,9 +54,9 @@ def arranged(
     codes = np.ascontiguousarray(codes[order])
     changes = (codes[1:] != codes[:-1]).any(axis=1)
     profile = np.concatenate([[0], np.cumsum(changes)])
-    tables = tuple(table[order] for table in counts)
+    kinds = tuple(Kinds.of(table[order]) for table in counts)
     mine = None if weights is None else weights[order]
-    return People(Population(codes, mine, tables), place, profile)
+    return People(Population(codes, mine, kinds), place, profile)
 
 
 class Events(NamedTuple):
@@ -75,13 +76,26 @@ class Observed:
     """One query as it was observed.
 
     ``people``: intp, shape (users,), position in the population of each user of ``rows``. It
-    serves validation, and must not get into a model.
+    serves validation, and must not get into a model. ``events``: how many rows there were.
     """
 
     text: str
     intents: tuple[str, ...]
     rows: QueryRows
     people: Indexes
+    events: int
+
+    def kept(self, marks: NDArray[np.uint64]) -> "Observed":
+        """Return the query with at most MOST_ROWS rows: all rows of some users, at least one.
+
+        ``marks``: one for each of the population; the users with the smallest are kept.
+        """
+        sizes = np.bincount(self.rows.user)
+        order = np.argsort(marks[self.people], kind="stable")
+        fit = max(1, int(np.searchsorted(np.cumsum(sizes[order]), MOST_ROWS, "right")))
+        chosen = np.zeros(len(marks), dtype=bool)
+        chosen[self.people[order[:fit]]] = True
+        return self.part(chosen) or self
 
     def part(self, chosen: NDArray[np.bool_]) -> "Observed | None":
         """Return the query as some of the people saw it, None if none of them did.
@@ -102,7 +116,7 @@ class Observed:
             intents=len(seen),
         )
         names = tuple(self.intents[each] for each in seen)
-        return Observed(self.text, names, rows, self.people[kept])
+        return Observed(self.text, names, rows, self.people[kept], self.events)
 
 
 def observed(text: str, intents: tuple[str, ...], events: Events, people: People) -> Observed:
@@ -130,7 +144,7 @@ def observed(text: str, intents: tuple[str, ...], events: Events, people: People
         request=events.request[by_user],
         intents=len(intents),
     )
-    return Observed(text, intents, rows, person[order])
+    return Observed(text, intents, rows, person[order], len(events.user))
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.build import tables
-from agent.build.canonical import Events, Observed, arranged, observed
+from agent.build.canonical import MOST_ROWS, Events, Observed, arranged, observed
 from agent.build.options import AttributeNote, BuildOptions, Half, concept_of
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import (
@@ -31,6 +31,7 @@ from agent.tradeoff.tables import Population
 # Different keys: a model of one half is validated by splitting that half once more.
 HALF_KEY = b"reticent half"
 VALIDATION_KEY = b"reticent validation"
+SAMPLE_KEY = b"reticent sample"
 MOST_EXCEPTIONS = 0.01  # of the people with a value, who contradict what it implies
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -41,8 +42,7 @@ def in_half_a(users: Sequence[str], key: bytes) -> NDArray[np.bool_]:
     ``key``: at most 64 bytes; another key splits independently. It depends on the user and the
     key alone: a user stays in its half when others come and go. Source: RFC 7693 (BLAKE2b).
     """
-    digests = b"".join(blake2b(each.encode(), key=key, digest_size=1).digest() for each in users)
-    even: NDArray[np.bool_] = np.frombuffer(digests, dtype=np.uint8) % 2 == 0
+    even: NDArray[np.bool_] = np.frombuffer(_digests(users, key, 1), dtype=np.uint8) % 2 == 0
     return even
 
 
@@ -265,7 +265,23 @@ def observe(source: tables.Source, options: BuildOptions) -> Observations:
         for number, intents, events in _queries(rows, options.min_users)
     )
     ids = tuple(users.ids[each] for each in np.argsort(people.place))
-    return Observations(attributes, people.population, queries, dropped, ids)
+    return sampled(Observations(attributes, people.population, queries, dropped, ids))
+
+
+def sampled(whole: Observations) -> Observations:
+    """Return the same with at most MOST_ROWS rows of each query.
+
+    Which users are kept depends on their ids alone: those who come and go change little.
+    """
+    if all(each.events <= MOST_ROWS for each in whole.queries):
+        return whole
+    marks = np.frombuffer(_digests(whole.users, SAMPLE_KEY, 8), dtype="<u8")
+    queries = (each if each.events <= MOST_ROWS else each.kept(marks) for each in whole.queries)
+    return replace(whole, queries=tuple(queries))
+
+
+def _digests(users: Sequence[str], key: bytes, size: int) -> bytes:
+    return b"".join(blake2b(each.encode(), key=key, digest_size=size).digest() for each in users)
 
 
 def _queries(rows: ibis.Table, min_users: int) -> Iterator[tuple[int, tuple[str, ...], Events]]:

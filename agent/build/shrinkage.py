@@ -36,6 +36,7 @@ class Fitted(NamedTuple):
     """A query at the ``shrinkage`` beta chosen for it, in rows.
 
     ``utility``: before prices; ``prices``: of the attributes, bits, None for ``plugin``;
+    ``deviation``: the largest that scores have by an attribute, bits, 0 for ``plugin``;
     ``objective``: F, prices included, for a recipient that knows nothing, at TRADE_OFF with
     ``maxprob`` and everything else at its default; it remembers what it has evaluated.
     """
@@ -43,6 +44,7 @@ class Fitted(NamedTuple):
     shrinkage: float
     utility: QueryUtility
     prices: Floats | None
+    deviation: float
     objective: DisclosureObjective
 
 
@@ -65,12 +67,15 @@ def fit(
 
 
 def _fitted(shrinkage: float, utility: QueryUtility, rows: int, crowd: AnonymitySet) -> Fitted:
-    prices = None
+    prices, deviation = None, 0.0
     if isinstance(utility, LeaveOneUserOut):
-        prices = np.minimum(LUCKY / (rows + FEW) * utility.deviations(), MOST_PRICE)
+        deviations = utility.deviations()
+        prices = np.minimum(LUCKY / (rows + FEW) * deviations, MOST_PRICE)
+        deviation = float(deviations.max())
     count = len(crowd.cards)
     settings = Settings(
         candidates=(1 << count) - 1, sensitivity=(0.0,) * count, trade_off=TRADE_OFF
     )
     corrected = utility if prices is None else Priced(utility, prices)
-    return Fitted(shrinkage, utility, prices, DisclosureObjective(corrected, crowd, settings))
+    objective = DisclosureObjective(corrected, crowd, settings)
+    return Fitted(shrinkage, utility, prices, deviation, objective)

@@ -13,7 +13,7 @@ from agent.model.model import Figure
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.search import maximise
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import Estimator
 
 Indexes = NDArray[np.intp]
@@ -131,7 +131,7 @@ def validate(
     population, trainings = observations.population, []
     sides = (half, ~half) if rows < MANY_ROWS else (half,)
     for side in filter(np.any, sides):  # of nobody nothing can be built
-        counts = tuple(table[side] for table in population.request_counts)
+        counts = tuple(Kinds(each.counts, each.of_row[side]) for each in population.requests)
         weights = population.weights
         if weights is not None:  # of a half, which stands for as many people as the whole
             weights = weights[side] * (weights.sum() / weights[side].sum())

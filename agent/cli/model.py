@@ -46,6 +46,8 @@ QUERIES: dict[str, tuple[Column, Callable[[Any], str]]] = {  # in the order of t
     "prior_entropy_bits": (numeric("at most"), bits),
     "predicted_bits": (numeric("predicted"), bits),
     "heldout_bits": (numeric("helps"), bits),
+    "events": (numeric("of answers"), lambda events: "all" if events is None else f"{events:,}"),
+    "error_bits": (numeric("give or take"), bits),
 }
 PLAIN = ("title", "rows", "users", "heldout_bits")  # what needs no --explain
 LEGEND = (
@@ -54,7 +56,9 @@ LEGEND = (
 )
 MORE = (
     "prior: its weight, in answers; at most: the bits of help that no fact exceeds; predicted: "
-    "what the model itself expects in place of `helps`."
+    "what the model itself expects in place of `helps`; of answers: how many there were, where the "
+    "model keeps a sample of them; give or take: by how much what it expects may differ from that "
+    "of all, one standard error."
 )
 PERSONAL = (
     "The file holds the rows of single people, so handle it as personal data: user ids are gone, "

@@ -95,7 +95,7 @@ class ModelRegistry:
                 if signature_path(path).exists():
                     signature = read_bytes(signature_path(path), MAX_SIGNATURE_BYTES)
                     replace_bytes(signature, signature_path(copy), PRIVATE)
-                model = trusted(copy, keys)
+                model = trusted(copy, keys, whole=True)
                 if signature_path(copy).exists():
                     maker(copy, model)
             except ReticentError as error:

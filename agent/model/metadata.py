@@ -9,14 +9,14 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.errors import VersionError, misfit
+from agent.errors import DamagedModelError, VersionError, misfit
 from agent.model import encoder
 from agent.model.attributes import Attribute, Scope, damaged, wrong_implication
 from agent.model.lookup import normalise
 from agent.model.model import Figure, Model, Query
 from agent.tradeoff.utility import Estimator
 
-FORMAT = 2
+FORMAT = 3
 BLANK = "0" * 64  # stands for the digest while it is computed
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=1, le=2**32)]
@@ -46,6 +46,8 @@ class _QueryEntry(Struct, frozen=True, forbid_unknown_fields=True):
     prior_entropy_bits: float
     predicted_bits: float | None
     heldout_bits: float | None
+    events: Count | None
+    error_bits: float | None
     title: Text
     phrasings: tuple[Text, ...]
 
@@ -65,11 +67,13 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
 
     digest: str
     format: int
+    blocks: str
     id: Text
     source: str
     licence: str
     stands_for: Text
     estimator: Estimator
+    people: Count
     attributes: Annotated[tuple[_AttributeEntry, ...], Meta(min_length=1, max_length=1024)]
     queries: Annotated[tuple[_QueryEntry, ...], Meta(min_length=1)]
     encoder: Encoder | None
@@ -88,12 +92,8 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.convert(self.queries, tuple[Query, ...], from_attributes=True)
 
 
-class _Header(Struct):
-    metadata: dict[str, str] = msgspec.field(name="__metadata__")
-
-
-def to_text(model: Model) -> str:
-    """Return the metadata of a model as JSON, with a blank digest.
+def to_text(model: Model, blocks: int) -> str:
+    """Return the metadata of a model as JSON, with a blank digest, and blank hashes of blocks.
 
     Raises ValueError if it does not fit the format (msgspec.ValidationError is one), or has a
     number that is not finite.
@@ -101,7 +101,8 @@ def to_text(model: Model) -> str:
     plain = {each: getattr(model, each, FORMAT) for each in Metadata.__struct_fields__}
     figures = {"options": dict(model.options), "validation": dict(model.validation)}
     encoder = None if model.tables.classifier is None else ENCODER
-    fixed = {"digest": BLANK, "encoder": encoder}
+    fixed: dict[str, object] = {"digest": BLANK, "blocks": BLANK * blocks, "encoder": encoder}
+    fixed |= {"people": model.population.rows}
     metadata = msgspec.convert(plain | figures | fixed, Metadata, from_attributes=True)
     text = msgspec.json.encode(metadata, order="deterministic")
     if msgspec.json.decode(text, type=Metadata) != metadata:
@@ -109,14 +110,17 @@ def to_text(model: Model) -> str:
     return text.decode()
 
 
-def from_header(header: bytes) -> Metadata:
-    """Return the metadata from the header of a model file; DamagedModelError if it is wrong."""
+def metadata_of(text: str) -> Metadata:
+    """Return the metadata from their JSON; DamagedModelError if they do not fit the format."""
     try:
-        outer = msgspec.json.decode(header, type=_Header)
-        return msgspec.json.decode(outer.metadata.get("reticent", ""), type=Metadata)
+        return msgspec.json.decode(text, type=Metadata)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        what = f"the metadata of the model does not fit the format: {misfit(error)}"
-        raise damaged(what) from error
+        raise misfitting(error) from error
+
+
+def misfitting(error: Exception) -> DamagedModelError:
+    """Return the error for a header that does not fit the format."""
+    return damaged(f"the metadata of the model does not fit the format: {misfit(error)}")
 
 
 def check_encoder(encoder: Encoder | None) -> None:
@@ -137,6 +141,8 @@ def check_texts(metadata: Metadata) -> None:
         texts += (query.text, query.title, *query.intents, *query.phrasings)
     for figures in (metadata.options, metadata.validation):
         texts += (*figures, *(each for each in figures.values() if isinstance(each, str)))
+    if "".join(texts).isprintable():  # as most are, and quicker to say of all at once
+        return
     for text in texts:
         if _CONTROL.search(text):
             raise damaged(f"the model has a control character in the text {text[:40]!r}")

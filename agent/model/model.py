@@ -5,14 +5,12 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-import numpy as np
-
 from agent.errors import UsageError
 from agent.model import encoder
 from agent.model.attributes import Attribute
 from agent.model.lookup import QueryIndex, Recent
 from agent.model.reading import NOTHING, Reading
-from agent.model.tables import COST_METRICS, Tables, read_only
+from agent.model.tables import COST_METRICS, Part, Tables, parts_of
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, MeanUtility, Priced, Utility, query_utility
@@ -35,8 +33,9 @@ class Query:
     ``intents``: what people turned out to want; ``shrinkage``: beta, in rows; ``rows`` and
     ``users``: how many there are; ``prior_entropy_bits``: the bits that no utility exceeds;
     ``predicted_bits``, ``heldout_bits``: utility of the sets picked in validation, as the model
-    predicted it and as held-out users had it; ``title``: for people, by default the text;
-    ``phrasings``: texts that mean this query.
+    predicted it and as held-out users had it; ``events``: of how many rows those are
+    a sample; ``error_bits``: the standard error of a utility that comes of that; ``title``: for
+    people, by default the text; ``phrasings``: texts that mean this query.
     """
 
     text: str
@@ -47,6 +46,8 @@ class Query:
     prior_entropy_bits: float
     predicted_bits: float | None = None
     heldout_bits: float | None = None
+    events: int | None = None
+    error_bits: float | None = None
     title: str = ""
     phrasings: tuple[str, ...] = ()
 
@@ -163,19 +164,12 @@ class Model:
         return self.tables.classifier is not None
 
     def rows(self, query: int) -> QueryRows:
-        """Return the rows of a query; all but ``request`` is made anew."""
-        before = self.queries[:query]
-        this = self.queries[query]
-        rows, users = sum(each.rows for each in before), sum(each.users for each in before)
-        whole, part = self.tables.rows, slice(rows, rows + this.rows)
-        mine = slice(users, users + this.users)
-        return QueryRows(
-            user=read_only(np.repeat(np.arange(this.users), whole.of_user[mine])),
-            intent=read_only(whole.intent[part].astype(np.intp)),
-            person=read_only(self.population.codes[whole.profile[mine]]),
-            request=whole.request[part],
-            intents=len(this.intents),
-        )
+        """Return the rows of a query, made anew; DamagedModelError where the file is."""
+        return self.tables.rows.of(self.remember(parts_of, self._parts)[query], self.population)
+
+    def _parts(self) -> tuple[Part, ...]:
+        sizes = ((each.text, each.rows, each.users, len(each.intents)) for each in self.queries)
+        return parts_of(sizes, self.cards[self.persons :])
 
     def utility(self, query: int) -> Utility:
         """Return the utility of sets of attributes for a query, less prices, in bits."""

@@ -67,7 +67,7 @@ def sign(model: Path, key: Path) -> Path:
     must not be used.
     """
     private = _private_key(key)
-    found = read(model)
+    found = read(model, whole=True)
     if found.id != model.stem:
         hint = f"name it {found.id}{SUFFIX}, or build it with --id {model.stem}"
         raise UsageError(f"the file is not named after its model, {found.id!r}", hint, str(model))
@@ -90,7 +90,7 @@ def verify(model: Path, signature: Path | None = None, expected: str | None = No
     UsageError or ModelError if the model cannot be used.
     """
     wanted = None if expected is None else check_key(expected)
-    public = maker(model, read(model), signature)
+    public = maker(model, read(model, whole=True), signature)
     if wanted not in (None, public):
         hint = "use it only if you trust the owner of that key"
         raise SignatureError(f"the model is signed with another key, {public}", hint, str(model))
@@ -119,15 +119,17 @@ def maker(model: Path, found: Model, signature: Path | None = None) -> str:
     return public
 
 
-def trusted(model: Path, keys: Collection[str]) -> Model:
+def trusted(model: Path, keys: Collection[str], *, whole: bool = False) -> Model:
     """Return the model in a file, if one of these keys signed it, where any is given.
+
+    ``whole``: whether to verify all of a large file now, and not its rows when they are needed.
 
     Raises SignatureError if none of them did; UsageError if one of them is no key, or the model
     cannot be read; ModelError if it cannot be used.
     """
     for each in keys:
         check_key(each)
-    found = read(model)
+    found = read(model, whole=whole)
     if keys and (key := maker(model, found)) not in keys:
         hint = "add it to trusted_keys only if you trust its owner"
         raise SignatureError(f"the policy does not trust its maker, {key}", hint, str(model))

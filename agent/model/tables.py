@@ -1,16 +1,21 @@
 """The tensors of a model: everything that was counted."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from operator import add
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.model.attributes import damaged
+from agent.model.packing import pack, size, unpack
 from agent.model.reading import Classifier
 from agent.tradeoff.anonymity_set import Metric
-from agent.tradeoff.sets import pairs, singleton
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.sets import members, pairs, singleton
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import exact
 
 Codes = NDArray[np.integer]
@@ -41,14 +46,15 @@ class Singles:
 
     def utilities_of(self, query: int) -> dict[int, float]:
         """Return U, less prices, of every set whose utility is stored, by mask, in bits."""
-        both = self.pair_utilities
-        if self.prices is None:
-            return _by_set(self.utilities, both, query)
-        prices = exact(self.prices[query])
-        if both is not None:
-            of_pairs = np.add.outer(prices, prices)[np.triu_indices(len(prices), 1)]
-            both = (both[query] - of_pairs)[None]
-        return _by_set((self.utilities[query] - prices)[None], both, 0)
+        single = self.utilities[query]
+        both = None if self.pair_utilities is None else self.pair_utilities[query]
+        if self.prices is not None:
+            prices = exact(self.prices[query])
+            single = single - prices
+            if both is not None:
+                both = both - np.add.outer(prices, prices)[np.triu_indices(len(prices), 1)]
+        figures = single if both is None else np.concatenate([single, both])
+        return dict(zip(_sets(len(single)), figures.tolist(), strict=False))
 
     def mean_of(self, weights: Floats) -> "Singles":
         """Return the same figures of the mean query alone; ``weights``: float64, shape (Q,).
@@ -60,25 +66,85 @@ class Singles:
         single = (share @ self.utilities)[None]
         return replace(self, utilities=single, pair_utilities=mean_pairs, prices=None)
 
-    def costs_of(self, metric: Metric) -> dict[int, float]:
+    def costs_of(self, metric: Metric) -> Mapping[int, float]:
         """Return I of every set whose cost is stored, by mask; ``metric``: of COST_METRICS."""
-        return _by_set(self.costs, self.pair_costs, COST_METRICS.index(metric))
+        line = COST_METRICS.index(metric)
+        return _Costs(self.costs[line], None if self.pair_costs is None else self.pair_costs[line])
+
+
+class Part(NamedTuple):
+    """Which part of `Rows` is one query's.
+
+    ``query``: its text; ``rows``, ``users``, ``intents``: how many it has; ``cards``: values of
+    each request attribute; the slices: of the tensors called so, ``users`` of both of users.
+    """
+
+    query: str
+    rows: int
+    intents: int
+    cards: tuple[int, ...]
+    intent: slice
+    request: slice
+    users: slice
+
+
+def parts_of(
+    queries: Iterable[tuple[str, int, int, int]], cards: tuple[int, ...]
+) -> tuple[Part, ...]:
+    """Return the parts of queries, in their order: text, and numbers of rows, users and intents."""
+    found, ends = list[Part](), (0, 0, 0)
+    for query, rows, users, intents in queries:
+        sizes = (size(rows, intents), sum(size(rows, card) for card in cards), users)
+        starts, ends = ends, tuple(map(add, ends, sizes))
+        found.append(Part(query, rows, intents, cards, *map(slice, starts, ends)))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """The rows of all queries, one query after the other, and one user after the other in each.
 
-    Integers, the smallest in a file. ``intent``: shape (M,), a position in the intents of its
-    query. ``request``: uint8, shape (M, R), codes of each row. ``of_user``: shape (U,), how many
-    rows each user of each query has. ``profile``: shape (U,), the first row of the population
-    with the user's codes: so it says what the codes say, and not who it was.
+    ``intent``, ``request``: uint8, packed by query, the latter by attribute in each: positions in
+    the intents of a query, and codes. ``of_user``: integers, shape (U,), how many rows each user of
+    each query has. ``step``: likewise, for each user the first row of the population with the
+    user's codes, less that of the user before, modulo the number of rows: so it says what the codes
+    say, and not who it was. ``verify``: called with a part before it is read, and may raise.
     """
 
-    intent: Codes
+    intent: NDArray[np.uint8]
     request: NDArray[np.uint8]
     of_user: Codes
-    profile: Codes
+    step: Codes
+    verify: Callable[[Part], None] = lambda _: None
+
+    def of(self, part: Part, population: Population) -> QueryRows:
+        """Return the rows of a query, made anew; DamagedModelError for what cannot be."""
+        self.verify(part)
+        sizes, where = self.of_user[part.users], f"query {part.query!r} has {part.rows}"
+        if not sizes.all():
+            raise damaged("tensor 'users.rows' has a user without rows")
+        if (rows := int(sizes.sum(dtype=np.uint64))) != part.rows:
+            raise damaged(f"tensor 'users.rows' has {rows} rows where {where}")
+        intent = unpack(self.intent[part.intent], part.rows, part.intents)
+        if (highest := int(intent.max())) >= part.intents:
+            where = f"query {part.query!r} has {part.intents}"
+            raise damaged(f"tensor 'rows.intent' has {highest} where {where}")
+        request = np.empty((len(part.cards), part.rows), dtype=np.uint8)
+        end = part.request.start
+        for place, card in enumerate(part.cards):
+            start, end = end, end + size(part.rows, card)
+            request[place] = codes = unpack(self.request[start:end], part.rows, card)
+            if (highest := int(codes.max())) >= card:
+                what = f"has code {highest} where {card} values are"
+                raise damaged(f"tensor 'rows.request' {what}: query {part.query!r}")
+        profile = np.cumsum(self.step[part.users], dtype=np.intp) % population.rows
+        return QueryRows(
+            user=read_only(np.repeat(np.arange(len(sizes)), sizes)),
+            intent=read_only(intent.astype(np.intp)),
+            person=read_only(population.codes[profile]),
+            request=read_only(request.T),
+            intents=part.intents,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,15 +166,18 @@ class Tables:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tables):
             return NotImplemented
-        mine, theirs = self.tensors(), other.tensors()
+        wide = (256,) * self.population.persons
+        mine, theirs = self.tensors(wide), other.tensors(wide)
         return mine.keys() == theirs.keys() and all(
             np.array_equal(array, theirs[name]) for name, array in mine.items()
         )
 
-    def tensors(self) -> dict[str, NDArray[Any]]:
-        """Return every tensor by its name in the file (FORMAT.md)."""
+    def tensors(self, cards: Sequence[int]) -> dict[str, NDArray[Any]]:
+        """Return every tensor by its name in the file; ``cards``: values of each attribute."""
         people = self.population
-        counts = np.hstack([np.zeros((people.rows, 0), np.uint8), *people.request_counts])
+        packed = [pack(*pair) for pair in zip(people.columns, cards, strict=False)]
+        kinds = [np.zeros(0, np.uint8), *(each.counts.ravel() for each in people.requests)]
+        of_row = [each.of_row for each in people.requests]
         tensors: dict[str, NDArray[Any] | None] = {
             "population.weights": people.weights,
             "pairs.costs": self.singles.pair_costs,
@@ -116,13 +185,17 @@ class Tables:
             "attributes.costs": self.singles.costs,
             "attributes.prices": self.singles.prices,
             "attributes.utilities": self.singles.utilities,
-            "population.codes": people.codes,
-            "population.request_counts": counts,
+            "population.codes": np.concatenate(packed),
+            "population.requests": np.stack(of_row)
+            if of_row
+            else np.zeros((0, people.rows), np.uint8),
+            "requests.counts": np.concatenate(kinds),
+            "requests.kinds": np.array([len(each.counts) for each in people.requests], np.uint32),
             "queries.weights": self.query_weights,
             "rows.intent": self.rows.intent,
             "rows.request": self.rows.request,
-            "users.profile": self.rows.profile,
             "users.rows": self.rows.of_user,
+            "users.step": self.rows.step,
         }
         if self.classifier is not None:
             calibration = (self.classifier.temperature, self.classifier.threshold)
@@ -134,20 +207,42 @@ class Tables:
         return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
     @classmethod
-    def of_tensors(cls, tensors: dict[str, NDArray[Any]], request_cards: Sequence[int]) -> "Tables":
-        """Return the tables from checked tensors by name; inverse of ``tensors``."""
-        counts = tensors["population.request_counts"]
-        ends = np.cumsum(request_cards, dtype=np.intp)[:-1]
+    def of_tensors(
+        cls,
+        tensors: dict[str, NDArray[Any]],
+        cards: Sequence[int],
+        people: int,
+        verify: Callable[[Part], None] = lambda _: None,
+    ) -> "Tables":
+        """Return the tables from tensors by name; inverse of ``tensors``.
+
+        ``cards``: values of each attribute; ``people``: rows of the population. Raises ValueError
+        where codes or counts are more or fewer than these.
+        """
+        persons = len(cards) - len(tensors["requests.kinds"])
+        columns, end = np.empty((persons, people), dtype=np.uint8), 0
+        for column, card in zip(columns, cards, strict=False):
+            start, end = end, end + size(people, card)
+            column[:] = unpack(tensors["population.codes"][start:end], people, card)
+        kinds, end = list[Kinds](), 0
+        for number, card, of_row in zip(
+            tensors["requests.kinds"].tolist(),
+            cards[persons:],
+            tensors["population.requests"],
+            strict=True,
+        ):
+            start, end = end, end + number * card
+            counts = tensors["requests.counts"][start:end].reshape(number, card)
+            kinds.append(Kinds(counts, of_row))
         population = Population(
-            tensors["population.codes"],
-            tensors.get("population.weights"),
-            tuple(np.split(counts, ends, axis=1)) if request_cards else (),
+            read_only(columns).T, tensors.get("population.weights"), tuple(kinds)
         )
         rows = Rows(
             intent=tensors["rows.intent"],
             request=tensors["rows.request"],
             of_user=tensors["users.rows"],
-            profile=tensors["users.profile"],
+            step=tensors["users.step"],
+            verify=verify,
         )
         singles = Singles(
             tensors["attributes.utilities"],
@@ -175,24 +270,32 @@ def gather(
     user whose codes nobody in the population has.
     """
     keys, first = np.unique(_keys(population.codes), return_index=True)
-    of_user, profiles = [], []
+    cards = tuple(each.counts.shape[1] for each in population.requests)
+    parts = defaultdict[str, list[NDArray[Any]]](list)
     for each in queries:
         if (np.diff(each.user, prepend=0) < 0).any():
             raise ValueError("the rows of a query are not in the order of its users")
-        of_user.append(np.bincount(each.user, minlength=len(each.person)))
         found = np.searchsorted(keys, _keys(each.person)).clip(max=len(keys) - 1)
-        profiles.append(first[found])
-        if not np.array_equal(population.codes[profiles[-1]], each.person):
+        profile = first[found]
+        if not np.array_equal(population.codes[profile], each.person):
             raise ValueError("a user of a query is not in the population")
-    rows = Rows(
-        intent=np.concatenate([each.intent for each in queries]),
-        request=np.concatenate([each.request for each in queries]),
-        of_user=np.concatenate(of_user),
-        profile=np.concatenate(profiles),
+        parts["of_user"].append(np.bincount(each.user, minlength=len(each.person)))
+        parts["step"].append(np.diff(profile, prepend=0) % population.rows)
+        parts["intent"].append(pack(each.intent, each.intents))
+        packed = [pack(codes, card) for codes, card in zip(each.request.T, cards, strict=True)]
+        parts["request"].append(np.concatenate([np.zeros(0, np.uint8), *packed]))
+    whole = {name: read_only(np.concatenate(some)) for name, some in parts.items()}
+    rows = Rows(whole["intent"], whole["request"], whole["of_user"], whole["step"])
+    people = population.weights
+    population = replace(
+        population,
+        codes=read_only(population.codes),
+        weights=None if people is None else read_only(people),
+        requests=tuple(Kinds(*map(read_only, each)) for each in population.requests),
     )
-    built = Tables(population, rows, weights, singles).tensors()
-    tensors = {name: read_only(array) for name, array in built.items()}
-    return Tables.of_tensors(tensors, [counts.shape[1] for counts in population.request_counts])
+    figures = {each.name: getattr(singles, each.name) for each in fields(singles)}
+    some = {name: read_only(each) for name, each in figures.items() if each is not None}
+    return Tables(population, rows, read_only(weights), replace(singles, **some))
 
 
 def _keys(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
@@ -203,14 +306,39 @@ def _keys(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     return keys
 
 
-def _by_set(single: Floats, pair: Floats | None, line: int) -> dict[int, float]:
-    """Return one line of figures for single attributes, and for pairs if any, by mask."""
-    count = single.shape[1]
-    sets = [singleton(attribute) for attribute in range(count)]
-    figures = dict(zip(sets, single[line].tolist(), strict=True))
-    if pair is not None:
-        figures.update(zip(pairs(count), pair[line].tolist(), strict=True))
-    return figures
+@cache
+def _sets(count: int) -> tuple[int, ...]:
+    """Return the sets of one attribute and of two, in the order of their figures."""
+    return (*map(singleton, range(count)), *pairs(count))
+
+
+class _Costs(Mapping[int, float]):
+    """Costs of single attributes, and of pairs if any, by mask: none is looked up in advance.
+
+    ``single``: float64, shape (n,); ``pair``: float64, shape (n(n-1)/2,), or None.
+    """
+
+    def __init__(self, single: Floats, pair: Floats | None) -> None:
+        """Take the figures, the pairs in the order of ``sets.pairs``."""
+        self._single, self._pair = single, pair
+
+    def __getitem__(self, mask: int) -> float:
+        """Return the figure of a set; KeyError where there is none."""
+        count, size = len(self._single), mask.bit_count()
+        if size == 1 and mask.bit_length() <= count:
+            return float(self._single[mask.bit_length() - 1])
+        if size != 2 or self._pair is None or mask.bit_length() > count:  # noqa: PLR2004  (a pair)
+            raise KeyError(mask)
+        one, other = members(mask)
+        return float(self._pair[one * (2 * count - one - 3) // 2 + other - 1])
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the sets, single attributes first."""
+        return iter(_sets(len(self._single))[: len(self)])
+
+    def __len__(self) -> int:
+        """Return how many sets have a figure."""
+        return len(self._single) + (0 if self._pair is None else len(self._pair))
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -23,7 +23,7 @@ from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
 from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
 from agent.tradeoff.search import Algorithm, Result, greedy_order, maximise
 from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.tables import UNSPECIFIED, Population, QueryRows
+from agent.tradeoff.tables import UNSPECIFIED, Kinds, Population, QueryRows
 from agent.tradeoff.tradeoff_curve import Point, beaten, curve, knee
 from agent.tradeoff.utility import (
     Estimator,
@@ -41,6 +41,7 @@ __all__ = [
     "AnonymitySet",
     "DisclosureObjective",
     "Estimator",
+    "Kinds",
     "MeanUtility",
     "Metric",
     "Objective",

@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from agent.tradeoff.grouping import Columns, Partitions, mass_of, ordered_sum, plogp, stable_order
+from agent.tradeoff.answers import Answered, answered, in_order, items_of
+from agent.tradeoff.grouping import Columns, Partitions, mass_of, ordered_sum, plogp
 from agent.tradeoff.guard import Guard
 from agent.tradeoff.reidentification import HALF, Alike, risk
 from agent.tradeoff.sets import members, singleton, union
@@ -17,9 +18,8 @@ Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
 Measure = Metric | Literal["risk", "k"]  # and the two that hard limits are about
 Measures = Sequence[tuple[Measure, int]]
 METRICS: tuple[Metric, ...] = get_args(Metric)
-PRIOR_ROWS = 5  # weight of the overall share in P_j(v|y), in rows
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
-REMEMBERED = 50_000  # values; then the memory starts afresh
+REMEMBERED = 50_000  # values; of more, the oldest are forgotten
 
 
 def metric_of(measure: Measure) -> Metric:
@@ -57,17 +57,18 @@ def counted(metric: Metric, sizes: Indexes, population: int, k: int) -> float:
     return float((share * np.log2(people / size)).sum())
 
 
-def weighted(metric: Metric, mass: Floats, success: Floats, population: float, k: int) -> float:
-    """Return what these classes add to the expected loss, but for ``entropy``.
+def losses(metric: Metric, mass: Floats, success: Floats, population: float, k: int) -> Floats:
+    """Return what each of these classes adds to the expected loss, but for ``entropy``.
 
     ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``success``: of the best
     guess at one person in it, likewise. DESIGN.md 2.2, left column of the table.
     """
     if metric == "maxprob":
-        return ordered_sum(mass * success)
+        return mass * success
     if metric == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
-        return ordered_sum(mass * (success > (1 + 1e-12) / k))
-    return ordered_sum(mass * -np.log1p(-np.minimum(success, population / (population + 1))))
+        return mass * (success > (1 + 1e-12) / k)
+    certain = population / (population + 1)
+    return mass * -np.log1p(-np.minimum(success, certain))
 
 
 class OwnClass(NamedTuple):
@@ -107,7 +108,9 @@ class AnonymitySet:
         self._guards: dict[int, Guard] = {}
         self._shares: dict[int, Floats] = {}
         self._memory: dict[Hashable, float] = {}
+        self._stored: dict[Measure, Mapping[int, float]] = {}
         self._surveyed: Hashable = None
+        self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
         self._counted = population.weights is None and share >= 1
         bits = {each: population.bits_of(each, codes) for each, codes in told.items()}
         self._expected_bits = population.people_bits + sum(bits.values())
@@ -155,17 +158,15 @@ class AnonymitySet:
         if len(self._rows) <= self._counted:
             return certainty(metric_of(metric), self._population.people, k)
         metric = self._measured(metric)
-        key = _key(metric, k, fresh)
-        found = self._memory.get(key)
+        found = self._found(fresh, metric, k)
         if found is None:
             found = self._identifiability(fresh, metric, k)
-            self._remember(key, found)
+            self._remember(_key(metric, k, fresh), found)
         return found
 
     def learn(self, metric: Metric, computed: Mapping[int, float]) -> None:
         """Take I of these sets, by mask, instead of computing it; not for k-anonymity."""
-        for mask, loss in computed.items():
-            self._memory[_key(metric, 1, mask)] = loss
+        self._stored[metric] = computed
 
     def survey(self, mask: int, attributes: Sequence[int], measures: Measures) -> None:
         """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
@@ -179,13 +180,13 @@ class AnonymitySet:
             each
             for each in attributes
             if open_ >> each & 1
-            and any(_key(*which, base | singleton(each)) not in self._memory for which in measures)
+            and any(self._found(base | singleton(each), *which) is None for which in measures)
         ]
         if not new:
             return
         if not self._counted:
             for each, alike in zip(new, self._alike_beside(base, new), strict=True):
-                losses = self._estimated([alike], measures)
+                losses = self._estimated([alike], measures, ordered_sum)
                 for which, loss in zip(measures, losses, strict=True):
                     self._remember(_key(*which, base | singleton(each)), loss)
             return
@@ -208,7 +209,7 @@ class AnonymitySet:
             if not self._counted:
                 alike = next(self._alike(fresh))
                 return ordered_sum(alike.mass / risk(alike, self._share))
-            sizes = np.bincount(self._partitions.of(fresh).labels)
+            sizes = self._sizes(fresh)
             return int(sizes @ sizes) / len(self._rows)
 
         return self._recalled(("people", fresh), expected) if len(self._rows) else 0.0
@@ -244,6 +245,12 @@ class AnonymitySet:
             self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._joint)
         return self._guards[guarded]
 
+    def _sizes(self, mask: int) -> Indexes:
+        """Return how many people each class of attributes of the person has, in any order."""
+        if mask != self._sized[0]:
+            self._sized = mask, np.bincount(self._partitions.classes(mask)[0])
+        return self._sized[1]
+
     def _measured(self, metric: Measure) -> Measure:
         """Return the measure that a limit is about; where rows are people it is the metric."""
         return metric_of(metric) if self._counted else metric
@@ -261,57 +268,63 @@ class AnonymitySet:
 
     def _joint(self, mask: int) -> Iterator[Floats]:
         """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
-        return self._likelihoods(mask, self._prior())
-
-    def _likelihoods(self, mask: int, mass: Floats) -> Iterator[Floats]:
-        """Yield ``mass`` times the product of P_j(a_j|y), for each combination of request values.
-
-        ``mass``: float64, one for each row that agrees with d.
-        """
         shares = []
         for request in members(mask >> self._population.persons):
-            if request not in self._shares:  # P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5)
-                table = self._population.request_counts[request]
-                overall = table.sum(axis=0, dtype=np.float64)
-                counts = table[self._rows].astype(np.float64)
-                rows = counts.sum(axis=1, keepdims=True)
-                likely = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
-                self._shares[request] = np.ascontiguousarray(likely.T)
-            shares.append(self._shares[request])
+            kinds, likely = self._population.requests[request], self._population.likely(request)
+            shares.append(likely[:, kinds.of_row[self._rows]])
+        prior = self._prior()
         for combination in product(*(range(len(each)) for each in shares)):
-            found = mass
+            found = prior
             for share, value in zip(shares, combination, strict=True):
                 found = found * share[value]
             yield found
 
+    def _answered(self, mask: int, *, peaks: bool = False) -> tuple[Indexes, Iterator[Answered]]:
+        """Return one row of each class of ``mask``, and what answers leave of the classes.
+
+        The classes are in the order of these rows, whatever the path on which they were found.
+        ``peaks``: whether only those are asked for.
+        """
+        population = self._population
+        grouping = self._partitions.dense[mask & self.persons]
+        sample = _first_of_each(*grouping)
+        requests = [*members(mask >> population.persons)]
+        kinds = [population.requests[each].of_row for each in requests]
+        items = items_of(
+            in_order(grouping, sample),
+            [each[self._rows] if self.known else each for each in kinds],
+            [len(population.requests[each].counts) for each in requests],
+            None if population.weights is None or peaks else self._weights(),
+        )
+        likely = [population.likely(each) for each in requests]
+        return np.sort(sample), answered(items, likely, peaks=peaks)
+
     def _alike(self, mask: int) -> Iterator[Alike]:
-        """Yield who looks alike after an answer, for each combination of request values."""
-        labels, groups = self._partitions.dense[mask & self.persons]
-        sample = _one_of_each(labels, groups)
-        expected = np.exp2(self._expected_in(mask & self.persons, sample))
-        weights = self._weights()
-        whole = weights.sum()
+        """Yield who looks alike after an answer, for some answers and classes at a time."""
+        whole = self._weights().sum()
         if not mask & ~self.persons:
-            people = mass_of(labels, weights, groups)
-            rows = np.bincount(labels, minlength=groups).astype(np.float64)
-            yield Alike(people / whole, rows, people, expected)
+            labels, groups = self._partitions.classes(mask)
+            sizes = np.bincount(labels, minlength=groups)
+            used = np.flatnonzero(sizes)
+            mass = mass_of(labels, self._weights(), groups)[used]
+            expected = np.exp2(self._expected_in(mask, _first_of_each(labels, groups)[used]))
+            yield Alike(mass / whole, sizes[used].astype(np.float64), mass, expected)
             return
-        order = stable_order(labels)
-        starts = np.searchsorted(labels[order], np.arange(groups))
-        for likely in self._likelihoods(mask, np.ones(len(labels))):
-            peak = np.maximum.reduceat(likely[order], starts)
-            people = mass_of(labels, weights * likely, groups)
-            rows = mass_of(labels, likely, groups)
-            some = peak > 0
-            rows, people, peak = rows[some], people[some], peak[some]
-            yield Alike(people / whole, rows / peak, people / peak, expected[some])
+        sample, found = self._answered(mask)
+        expected = np.exp2(self._expected_in(mask & self.persons, sample))
+        for each in found:
+            some = each.peak > 0
+            peak, rows = each.peak[some], each.rows[some]
+            people = rows if each.people is None else each.people[some]
+            alike = np.broadcast_to(expected[each.label], some.shape)[some]
+            yield Alike(people / whole, rows / peak, people / peak, alike)
 
     def _alike_beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Alike]:
         """Yield the same for ``mask``, attributes of the person, with each of these added."""
         labels, size = self._partitions.dense[mask]
         weights = self._weights()
         whole = weights.sum()
-        base = self._expected_in(mask, _one_of_each(labels, size))
+        base = self._expected_in(mask, _first_of_each(labels, size))
         counts = self._partitions.beside(mask, attributes)
         masses = self._partitions.beside(mask, attributes, weights)
         for each, rows, people in zip(attributes, counts, masses, strict=True):
@@ -335,19 +348,24 @@ class AnonymitySet:
         """Return log2 of the share of each value among those whom silence did not rule out."""
         return self._population.share_bits(attribute) - self._narrowed.get(attribute, 0.0)
 
-    def _estimated(self, groups: Iterable[Alike], measures: Measures) -> list[float]:
-        """Return the losses expected over groups of rows that stand for people (DESIGN.md 2.7)."""
+    def _estimated(
+        self, groups: Iterable[Alike], measures: Measures, add: Callable[[Floats], float]
+    ) -> list[float]:
+        """Return the losses expected over groups of rows that stand for people (DESIGN.md 2.7).
+
+        ``add``: returns a sum that is the same in whatever order the groups may come.
+        """
         totals = [0.0] * len(measures)
         for alike in groups:
             plain = risk(alike, self._share)
             limited = np.where(alike.few(), 1.0, plain)
             for place, (measure, k) in enumerate(measures):
                 if measure == "entropy":
-                    totals[place] += ordered_sum(alike.mass * np.log2(plain * self.people))
+                    totals[place] += add(alike.mass * np.log2(plain * self.people))
                     continue
                 success = limited if measure in ("risk", "k", "k-anonymity") else plain
                 metric, everybody = metric_of(measure), self._population.people
-                totals[place] += weighted(metric, alike.mass, success, everybody, k)
+                totals[place] += add(losses(metric, alike.mass, success, everybody, k))
         return totals
 
     def _recalled(self, key: Hashable, compute: Callable[[], float]) -> float:
@@ -358,34 +376,38 @@ class AnonymitySet:
 
     def _remember(self, key: Hashable, value: float) -> None:
         if len(self._memory) >= REMEMBERED:
-            self._memory.clear()
+            del self._memory[next(iter(self._memory))]
             self._surveyed = None
         self._memory[key] = value
 
+    def _found(self, mask: int, metric: Measure, k: int) -> float | None:
+        """Return I of a set that was computed, before or elsewhere; None where it was not."""
+        found = self._memory.get(_key(metric, k, mask))
+        return self._stored.get(metric, {}).get(mask) if found is None else found
+
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         if not self._counted:
-            return self._estimated(self._alike(mask), [(metric, k)])[0]
+            add = ordered_sum if not mask & ~self.persons else _sum  # those are in order
+            return self._estimated(self._alike(mask), [(metric, k)], add)[0]
         people, metric = self._population.rows, metric_of(metric)
         if not mask & ~self.persons:
-            sizes = np.bincount(self._partitions.of(mask).labels)
-            return counted(metric, sizes, people, k)
-        labels, groups = self._partitions.dense[mask & self.persons]
-        order = stable_order(labels)
-        starts = np.searchsorted(labels[order], np.arange(groups))
-        # What is known of Y before: the entropy that an answer leaves is taken off.
-        total = -float(plogp(self._prior()).sum()) if metric == "entropy" else 0.0
-        for mass in self._joint(mask):
-            if metric == "entropy":
-                left = ordered_sum(plogp(mass_of(labels, mass, groups)))
-                total += float(plogp(mass).sum()) - left
-                continue
-            peak = np.maximum.reduceat(mass[order], starts)
+            return counted(metric, self._sizes(mask), people, k)
+        everybody = len(self._rows)
+        total = 0.0
+        for _, peak, rows, _ in self._answered(mask, peaks=metric == "maxprob")[1]:
             if metric == "maxprob":
-                total += ordered_sum(peak)
+                total += float(peak.sum()) / everybody
+            elif metric == "entropy":
+                total -= float(plogp(rows / everybody).sum())
             else:
-                classes = mass_of(labels, mass, groups)
-                success = np.divide(peak, classes, out=np.zeros_like(peak), where=classes > 0)
-                total += weighted(metric, classes, success, people, k)
+                success = np.divide(peak, rows, out=np.zeros_like(peak), where=rows > 0)
+                total += float(losses(metric, rows / everybody, success, people, k).sum())
+        # H(Y) - H(Y|A) = H(A) - H(A|Y): what the answers to requests vary by is no information.
+        for each in members(mask >> self._population.persons) if metric == "entropy" else ():
+            kinds = self._population.requests[each].of_row[self._rows]
+            of_kind = np.bincount(kinds)
+            left = plogp(self._population.likely(each)).sum(axis=0)[: len(of_kind)]
+            total += float(of_kind @ left) / everybody
         return total
 
 
@@ -393,8 +415,12 @@ def _key(metric: Measure, k: int, mask: int) -> Hashable:
     return metric, k if metric in ("k-anonymity", "k") else 0, mask
 
 
-def _one_of_each(labels: Indexes, groups: int) -> Indexes:
-    """Return one item of each group, intp, shape (groups,)."""
+def _sum(terms: Floats) -> float:
+    return float(terms.sum())
+
+
+def _first_of_each(labels: Indexes, groups: int) -> Indexes:
+    """Return the first item of each group, intp, shape (groups,)."""
     sample = np.empty(groups, dtype=np.intp)
-    sample[labels] = np.arange(len(labels))
+    sample[labels[::-1]] = np.arange(len(labels))[::-1]
     return sample

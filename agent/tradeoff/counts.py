@@ -14,6 +14,7 @@ from agent.tradeoff.tables import Floats, Indexes, QueryRows
 KEYS = 1 << 40
 BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
+SPARSE = 9  # times as many places as rows: then it is quicker to sort the rows
 COUNTS_KEPT = 1 << 22  # counts remembered where several shrinkages share a layout, 32 bytes each
 
 
@@ -105,6 +106,10 @@ class Counts(NamedTuple):
 
 def count(cells: Cells, columns: Sequence[grouping.Column]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
+    if sum(each.card for each in columns) * len(cells.kind) > SPARSE * len(columns) * len(
+        cells.row
+    ):
+        return _count_few(cells, columns)
     table = np.concatenate(grouping.tally(cells.row, len(cells.kind), columns), dtype=np.float64)
     used, (values, size) = table != 0, table.shape
     entries = np.count_nonzero(used, axis=1)  # of each value
@@ -124,6 +129,25 @@ def count(cells: Cells, columns: Sequence[grouping.Column]) -> Counts:
         cells.kind.take(cell),
         (np.cumsum(entries) - entries)[first_value],
     )
+
+
+def _count_few(cells: Cells, columns: Sequence[grouping.Column]) -> Counts:
+    """Do the same where most values occur in few cells: entries are sorted, not looked for."""
+    size, entries, found = len(cells.kind), list[Indexes](), list[Indexes]()
+    least = np.cumsum([0, *(each.card for each in columns)])  # the first value of each attribute
+    for first, (codes, _) in zip(least.tolist(), columns, strict=False):
+        keys = np.sort((codes + np.intp(first)) * size + cells.row)
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        entries.append(keys[starts])
+        found.append(np.diff(starts, append=len(keys)))
+    rows = np.concatenate(found).astype(np.float64)
+    value, cell = np.divmod(np.concatenate(entries), size)
+    sums = []
+    for number, count in ((cells.pair, len(cells.pairs)), (cells.group, len(cells.groups))):
+        new = np.diff(value * count + number.take(cell), prepend=-1) != 0
+        sums.append(np.add.reduceat(rows, np.flatnonzero(new)).take(np.cumsum(new) - 1))
+    ends = np.cumsum([0, *map(len, entries[:-1])])
+    return Counts(rows, sums[0], sums[1], cells.kind.take(cell), ends)
 
 
 def split(cells: Cells, kinds: Kinds, column: grouping.Column) -> Cells:

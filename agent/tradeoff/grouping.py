@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -279,6 +280,21 @@ class Partitions:
         self.dense = Divisions(start, self._split, KEPT)
         """The partition by each set, every label in use."""
         self._presence: Presence | None = None
+
+    def classes(self, mask: int) -> tuple[NDArray[Any], int]:
+        """Return the class of each item, unsigned or intp, and how many classes there may be.
+
+        A few attributes of few values tell apart in 16 bits, a quarter of the memory to go through.
+        """
+        columns = [self._columns.each[each] for each in members(mask)]
+        size = prod(each.card for each in columns)
+        if not columns or size >= min(SMALL, SPARSE * self._columns.items):
+            return self.of(mask)
+        keys = columns[0].codes.astype(np.uint16)
+        for codes, card in columns[1:]:
+            keys *= np.uint16(card)
+            keys += codes
+        return keys, size
 
     def of(self, mask: int) -> Grouping:
         """Return the partition by ``mask``; not every label need be in use."""

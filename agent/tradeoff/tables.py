@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log2
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger]
 EXACT_BITS = 52  # of a sum of float64
 LOG_BITS = 40  # binary places of a logarithm
+PRIOR_ROWS = 5  # weight of the overall share in P_j(v|y), in rows
 UNSPECIFIED = 0  # the code of "not specified" in every attribute
 
 
@@ -40,6 +42,28 @@ class QueryRows:
         return int(self.person.shape[1])
 
 
+class Kinds(NamedTuple):
+    """How often people had each value of a request attribute; the same for all of a kind.
+
+    ``counts``: unsigned, shape (kinds, values): n_yv, of all queries; ``of_row``: unsigned, shape
+    (N,), the kind of each row of the population.
+    """
+
+    counts: Codes
+    of_row: Codes
+
+    @classmethod
+    def of(cls, counts: Codes) -> "Kinds":
+        """Return the kinds of people, in ascending order; ``counts``: shape (N, values)."""
+        found, of_row = np.unique(counts, axis=0, return_inverse=True)
+        return cls(found, of_row.ravel().astype(np.min_scalar_type(max(len(found) - 1, 0))))
+
+    @property
+    def by_row(self) -> Codes:
+        """n_yv of each row of the population, shape (N, values)."""
+        return self.counts[self.of_row]
+
+
 @dataclass(frozen=True, eq=False)
 class Population:
     """The people a recipient might take the user for (DESIGN.md 2.2, 2.7).
@@ -47,15 +71,14 @@ class Population:
     ``codes``: unsigned, shape (N, P), codes of the person attributes.
     ``weights``: float64, shape (N,), >= 1, how many people each row stands for; or None where
     each row is one person.
-    ``request_counts``: one array per request attribute j, unsigned, shape (N, values of j):
-    n_yv, how many of person y's rows of all queries had value v.
+    ``requests``: one for each request attribute.
     ``hanging``: for an attribute that hangs on another one, that one, and its codes by which
     nothing follows for the first.
     """
 
     codes: Codes
     weights: Floats | None = None
-    request_counts: tuple[Codes, ...] = field(default=())
+    requests: tuple[Kinds, ...] = field(default=())
     hanging: Mapping[int, tuple[int, frozenset[int]]] = field(default_factory=dict)
 
     @property
@@ -139,6 +162,25 @@ class Population:
     def _has_unspecified(self, attribute: int) -> bool:
         """Say whether somebody in the data has not said it."""
         return bool(self.share_bits(attribute)[UNSPECIFIED] > -np.inf)
+
+    def likely(self, request: int) -> Floats:
+        """Return P_j(v|y) for each value of request attribute j, and for each kind of people.
+
+        (n_yv + 5 P_j(v)) / (n_y + 5), float64, shape (values, kinds).
+        """
+        found = self._likely.get(request)
+        if found is None:
+            counts = self.requests[request].counts.astype(np.float64)
+            people = np.bincount(self.requests[request].of_row, minlength=len(counts))
+            overall = people @ counts
+            rows = counts.sum(axis=1, keepdims=True)
+            shares = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
+            found = self._likely[request] = np.ascontiguousarray(shares.T)
+        return found
+
+    @cached_property
+    def _likely(self) -> dict[int, Floats]:
+        return {}
 
     @cached_property
     def _share_bits(self) -> dict[int, Floats]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from agent.build.build import model_from
 from agent.build.canonical import Events, arranged, observed
-from agent.build.observe import Observations
+from agent.build.observe import Observations, sampled
 from agent.build.options import BuildOptions
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
@@ -171,7 +171,8 @@ def observations(shape: Shape) -> Observations:
         events = Events(users[order], wanted[order], columns[order])
         seen.append(observed(f"query {query}", names, events, people))
     ids = tuple(map(str, np.argsort(people.place)))
-    return Observations(_attributes(cards, shape.requests), people.population, tuple(seen), {}, ids)
+    attributes = _attributes(cards, shape.requests)
+    return sampled(Observations(attributes, people.population, tuple(seen), {}, ids))
 
 
 def _attributes(persons: Sequence[int], requests: Sequence[int]) -> tuple[Attribute, ...]:
@@ -197,7 +198,7 @@ def _answers(requests: tuple[int, ...], people: int, bar: float | None) -> Point
 
     def cold() -> None:
         old = seen.population
-        population = Population(old.codes, None, old.request_counts)
+        population = Population(old.codes, None, old.requests)
         AnonymitySet(population, seen.cards).identifiability(everything, "maxprob", 1)
 
     return Point(people, _shortest(cold), bar)

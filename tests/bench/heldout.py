@@ -27,7 +27,7 @@ from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.search import maximise
 from agent.tradeoff.sets import pairs, singleton
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import MeanUtility, Priced
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -101,7 +101,7 @@ def _table(name: str, seen: Observations) -> Iterator[str]:
         for side in (half, ~half):
             people = seen.population
             weights = None if people.weights is None else people.weights[side]
-            counts = tuple(table[side] for table in people.request_counts)
+            counts = tuple(Kinds(each.counts, each.of_row[side]) for each in people.requests)
             crowd = AnonymitySet(Population(people.codes[side], weights, counts), seen.cards)
             places = np.linspace(0, len(seen.queries) - 1, QUERIES).astype(int)
             queries = [seen.queries[each] for each in np.unique(places).tolist()]

@@ -60,7 +60,13 @@ def population(world: World) -> list[tuple[Profile, tuple[tuple[tuple[str, int],
 def people_of(seen: Observations) -> list[tuple[Profile, tuple[tuple[tuple[str, int], ...], ...]]]:
     """Return the people of an observed population in words, in order."""
     persons = seen.population.persons
-    tables = [*zip(seen.attributes[persons:], seen.population.request_counts, strict=True)]
+    tables = [
+        *zip(
+            seen.attributes[persons:],
+            (each.by_row for each in seen.population.requests),
+            strict=True,
+        )
+    ]
     return sorted(
         (
             words(codes, seen, 0)[:persons],

@@ -1,11 +1,15 @@
 """What is counted is what the tables hold, of everybody or of one half of the users."""
 
+from collections import Counter
+
 import ibis
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from agent.build import canonical
+from agent.build import observe as observe_module
 from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
 from agent.errors import BuildError
 from tests.build import naive
@@ -14,6 +18,29 @@ from tests.build.worlds import QUIET, STRANGER, World, observed, options, source
 pytestmark = QUIET
 FEW = settings(max_examples=5)  # each asks a database a dozen questions
 USERS = st.lists(st.text(max_size=6), max_size=30, unique=True)
+
+
+@FEW
+@given(world=worlds(), most=st.integers(1, 6))
+def test_a_large_query_keeps_all_rows_of_some_users(world: World, most: int) -> None:
+    """Not more than there is room for, whoever they are, and the same ones every time."""
+    assume(naive.queries(world, 1))
+    whole = observed(world, min_users=1)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (canonical, observe_module):
+            patch.setattr(module, "MOST_ROWS", most)
+        seen = [observed(world, min_users=1) for _ in range(2)]
+    for query, again, full in zip(*(each.queries for each in (*seen, whole)), strict=True):
+        rows = query.rows
+        assert np.array_equal(rows.user, again.rows.user)
+        assert query.events == len(full.rows.user)
+        assert len(rows.user) <= most or len(rows.person) == 1
+        assert (len(rows.user) == len(full.rows.user)) == (query.events <= most)
+        sizes = dict(zip(full.people.tolist(), np.bincount(full.rows.user).tolist(), strict=True))
+        kept = dict(zip(query.people.tolist(), np.bincount(rows.user).tolist(), strict=True))
+        assert kept.items() <= sizes.items()
+        found = naive.users_of(query, seen[0])
+        assert Counter(found) <= Counter(naive.users_of(full, whole))
 
 
 @FEW

@@ -15,7 +15,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.search import maximise
 from agent.tradeoff.sets import members
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 from tests import strategies
 from tests.build import naive
 from tests.build.worlds import CARDS, learnable
@@ -38,7 +38,7 @@ def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> T
         request=rows.request[trained],
         intents=len(intents),
     )
-    counts = tuple(table[side] for table in population.request_counts)
+    counts = tuple(Kinds.of(each.by_row[side]) for each in population.requests)
     people = Population(population.codes[side], None, counts)
     fitted = fit(training, AnonymitySet(people, CARDS), "louo", shrinkage)
     mask = maximise(fitted.objective, "lls").mask
@@ -128,7 +128,7 @@ def small_queries(count: int, rows: int) -> Observations:
         of_whom = codes[people, rng.integers(4, size=rows)]
         intent = np.where(rng.random(rows) < 0.5, of_whom, drawn)
         each = QueryRows(np.arange(rows), intent, codes[people], np.zeros((rows, 0), np.uint8), 6)
-        queries.append(Observed(f"q{number}", tuple("uvwxyz"), each, people))
+        queries.append(Observed(f"q{number}", tuple("uvwxyz"), each, people, rows))
     users = tuple(f"user {number}" for number in range(len(codes)))
     return Observations(attributes, Population(codes), tuple(queries), {}, users)
 

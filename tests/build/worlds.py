@@ -15,7 +15,7 @@ from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions
 from agent.build.tables import Source, tidy
 from agent.model.attributes import Attribute
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 
 VALUES = ("", "unspecified", "a", "b")
 QUERIES = ("", " ", "Tabs\tor spaces", "tabs or  SPACES", "editor", "ﬁnal")
@@ -110,10 +110,10 @@ def learnable(draw: st.DrawFn) -> Observations:
     counts = np.zeros((people, CARDS[2]), np.uint32)
     np.add.at(counts, (np.array(asked)[user], request[:, 0]), 1)
     rows = QueryRows(user, intent, codes[asked], request, len(wanted))
-    query = Observed("q", tuple(map(str, wanted)), rows, np.array(asked))
+    query = Observed("q", tuple(map(str, wanted)), rows, np.array(asked), len(rows.user))
     return Observations(
         attributes=ATTRIBUTES,
-        population=Population(codes, None, (counts,)),
+        population=Population(codes, None, (Kinds.of(counts),)),
         queries=(query,),
         dropped={},
         users=tuple(f"user {number}" for number in range(people)),

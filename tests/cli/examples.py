@@ -10,7 +10,7 @@ from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import singleton
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import query_utility
 
 PEOPLE = 60
@@ -31,7 +31,7 @@ def cli_model() -> Model:
     weather = _rows(person, (person[:, 0].astype(np.intp) - 1) % 3, 3)
     music = _rows(person, (person[:, 1].astype(np.intp) - 1) % 2, 2)
     counts = np.stack([np.zeros(PEOPLE), np.full(PEOPLE, 1), np.full(PEOPLE, 1)], axis=1)
-    population = Population(person, None, (counts.astype(np.uint8),))
+    population = Population(person, None, (Kinds.of(counts.astype(np.uint8)),))
     queries = [weather, music]
     return Model(
         id="village",

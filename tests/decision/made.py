@@ -11,7 +11,7 @@ from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import pairs
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import query_utility
 
 SHRINKAGE = 5.0
@@ -44,7 +44,7 @@ def made_model(seed: int, people: int = 40, queries: int = 2, rare: float = 1.0)
     codes = np.stack(columns, axis=1)
     rows = [_rows(rng, codes) for _ in range(queries)]
     counts = rng.integers(1, 9, (people, 2), dtype=np.uint8)
-    population = Population(codes, request_counts=(counts,))
+    population = Population(codes, requests=(Kinds.of(counts),))
     return Model(
         id=f"made-{seed}",
         source="random numbers",

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
 from agent.model.attributes import Attribute
-from agent.model.file import header, stamped
+from agent.model.content import header, stamped
 from agent.model.model import Model, Query
 from agent.model.reading import Classifier
 from agent.model.tables import Singles, gather
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 
 # RFC 8032, 7.1, test 1: the private key is published, so nobody signs with it.
 STRANGER = "ed25519:d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
@@ -45,7 +45,7 @@ def small_model() -> Model:
     population = Population(
         codes=np.array([[1, 1], [1, 2], [2, 3], [0, 0]], np.uint8),
         weights=np.array([2.0, 4.0, 2.0, 1.0]),
-        request_counts=(np.array([[0, 1, 300], [0, 0, 2], [1, 0, 0], [0, 0, 0]], np.uint16),),
+        requests=(Kinds.of(np.array([[0, 1, 300], [0, 0, 2], [1, 0, 0], [0, 0, 0]], np.uint16)),),
     )
     singles = Singles(
         utilities=np.arange(6.0).reshape(2, 3) / 8,

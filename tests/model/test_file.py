@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from hypothesis import given
 from safetensors.numpy import load
 
 from agent.errors import BuildError, DamagedModelError, ModelError, UsageError, VersionError
-from agent.model import file
-from agent.model.file import decode, encode, header, stamped
+from agent.model import content, file
+from agent.model.content import header, stamped
+from agent.model.file import decode, encode
 from agent.model.model import Model
 from tests.model.examples import Tensors, respoken, retensored, small_model
 from tests.strategies import models
@@ -148,7 +150,7 @@ def test_another_content_has_another_digest(one: Model, other: Model) -> None:
 def test_a_model_is_a_plain_safetensors_file(model: Model) -> None:
     """The library alone finds the same tensors, each of the smallest type."""
     found = load(encode(model))
-    expected = model.tables.tensors()
+    expected = model.tables.tensors(model.cards)
     assert found.keys() == expected.keys()
     for name, tensor in found.items():
         assert np.array_equal(tensor, expected[name])
@@ -161,8 +163,9 @@ def test_no_tensor_of_an_opened_model_can_be_changed(model: Model) -> None:
     """A value does not change under those who share it."""
     opened = decode(encode(model))
     people, rows, singles = opened.population, opened.tables.rows, opened.tables.singles
-    arrays = [people.codes, *people.request_counts, opened.tables.query_weights]
-    arrays += [rows.of_user, rows.intent, rows.request, rows.profile]
+    arrays = [people.codes, opened.tables.query_weights]
+    arrays += [each for kinds in people.requests for each in kinds]
+    arrays += [rows.of_user, rows.intent, rows.request, rows.step]
     arrays += [singles.utilities, singles.costs]
     arrays += [] if people.weights is None else [people.weights]
     for part in map(opened.rows, range(len(opened.queries))):
@@ -247,6 +250,38 @@ def test_every_truncation_is_refused() -> None:
     assert [end for end in range(len(DATA)) if refusal(DATA[:end]) is None] == []
 
 
+def test_damage_to_a_large_file_shows_at_the_latest_where_it_matters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of a query are verified when they are needed, and all of them if that is asked."""
+    for module in (file, content):
+        monkeypatch.setattr(module, "BLOCK", 8)
+    monkeypatch.setattr(file, "WHOLE", 0)
+    path, data = tmp_path / "m.safetensors", encode(MODEL)
+    path.write_bytes(data)
+    opened = file.read(path)
+    assert replace(opened, digest="") == MODEL
+    late = 0
+    for place in range(8 + content.header_length(data), len(data)):
+        path.unlink()  # what is mapped must not change
+        path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
+        with pytest.raises(ModelError):
+            file.read(path, whole=True)
+        with suppress(ModelError):
+            model, wrong = file.read(path), 0
+            for query in range(len(model.queries)):
+                try:
+                    model.rows(query)
+                except DamagedModelError:
+                    wrong += 1
+            late += wrong > 0
+            assert wrong
+    assert late
+    assert [
+        *map(opened.rows, range(len(opened.queries)))
+    ]  # the file that was mapped is still there
+
+
 @pytest.mark.parametrize("more", [b"\0", b" ", b"\n", DATA])
 def test_appended_bytes_are_refused(more: bytes) -> None:
     """Also the file itself once more."""
@@ -270,15 +305,15 @@ def test_a_header_cannot_claim_any_length(length: int) -> None:
 
 def test_a_deep_header_is_refused() -> None:
     """Nesting ends in a sentence, not in the interpreter's stack."""
-    deep = header(DATA).replace(b'"format\\":2,', b'"format\\":2,\\"x\\":' + b"[" * 100_000)
+    deep = header(DATA).replace(b'"format\\":3,', b'"format\\":3,\\"x\\":' + b"[" * 100_000)
     data = stamped(len(deep).to_bytes(8, "little") + deep)
     assert "metadata" in str(refusal(data))
 
 
-@pytest.mark.parametrize("version", [0, 1, 3, 999_999_999])
+@pytest.mark.parametrize("version", [0, 1, 2, 4, 999_999_999])
 def test_another_version_says_which(version: int) -> None:
     """Before the digest is tested, which may be another one there."""
-    data = DATA.replace(b'format\\":2,', f'format\\":{version},'.encode())
+    data = DATA.replace(b'format\\":3,', f'format\\":{version},'.encode())
     error = refusal(data)
     assert isinstance(error, VersionError)
     assert f"format {version}," in error.what
@@ -345,13 +380,16 @@ METADATA: list[tuple[str, Edit]] = [
     ),
     ("is below 1", lambda m: m["queries"][1].update(rows=0)),
     ("is over 4,294,967,296", lambda m: m["queries"][1].update(rows=2**62)),
-    ("of shape [6] instead of", lambda m: m["queries"][1].update(rows=3)),
+    ("'users.rows' has 2 rows where query 'c' has 3", lambda m: m["queries"][1].update(rows=3)),
     ("of shape [5] instead of", lambda m: m["queries"][1].update(users=3)),
     (
-        "of shape [4, 3] instead of",
+        "of shape [12] instead of U8 or U16 or U32 of shape [16]",
         lambda m: [m["attributes"][2][each].append("x") for each in ("values", "value_concepts")],
     ),
-    ("'rows.intent' has 2", lambda m: m["queries"][1].update(intents=["a", "b"])),
+    (
+        "'rows.intent' is U8 of",
+        lambda m: m["queries"][1].update(intents=[f"{n}" for n in range(17)]),
+    ),
     (
         "code 3 of attribute 'town'",
         lambda m: [m["attributes"][1][each].pop() for each in ("values", "value_concepts")],
@@ -394,22 +432,25 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
         lambda t: t.update({"population.codes": np.zeros((), np.uint8)}),
     ),
     (
-        "'population.codes' is U8 of shape [0, 2]",
-        lambda t: t.update({"population.codes": np.zeros((0, 2), np.uint8)}),
+        "'population.codes' is U8 of shape [0]",
+        lambda t: t.update({"population.codes": np.zeros(0, np.uint8)}),
     ),
     (
         "'population.weights' is F64 of shape [3]",
         lambda t: t.update({"population.weights": np.ones(3)}),
     ),
-    ("code 3 of attribute 'region'", put("population.codes", (0, 0), 3)),
-    ("code 4 of attribute 'town'", put("population.codes", (3, 1), 4)),
-    ("code 255 of attribute 'working_hours'", put("rows.request", (5, 0), 255)),
-    ("no row for 'working_hours'", lambda t: t["population.request_counts"].fill(0)),
-    ("'users.profile' has 4, and the population 4 rows", put("users.profile", (2,), 4)),
+    ("code 3 of attribute 'region'", put("population.codes", (0,), 3)),
+    ("'rows.request' has code 3 where 3 values are", put("rows.request", (1,), 255)),
+    (
+        "'population.requests' has 4 for 'working_hours', of 4",
+        put("population.requests", (0, 1), 4),
+    ),
+    ("'requests.counts' is U16 of shape [12] instead of", put("requests.kinds", (0,), 2)),
+    ("no row for 'working_hours'", lambda t: t["requests.counts"].fill(0)),
     ("'users.rows' has a user without rows", put("users.rows", (0,), 0)),
     ("'users.rows' has 5 rows where query 'python' has 4", put("users.rows", (1,), 2)),
     ("'users.rows' has 3 rows where query 'c' has 2", put("users.rows", (4,), 2)),
-    ("'rows.intent' has 2 where query 'python' has 2", put("rows.intent", (3,), 2)),
+    ("'rows.intent' has 3 where query 'c' has 3", put("rows.intent", (1,), 255)),
     (
         "'attributes.utilities' has a number that is not finite",
         put("attributes.utilities", (0, 0), np.nan),

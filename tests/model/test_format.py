@@ -30,7 +30,7 @@ def test_the_page_names_every_key_in_order() -> None:
 
 def test_the_page_names_every_tensor() -> None:
     """The example has all of them, weights and request attributes included."""
-    assert keys("\n## Tensors") == sorted(reading_model().tables.tensors())
+    assert keys("\n## Tensors") == sorted(reading_model().tables.tensors(reading_model().cards))
 
 
 def test_a_file_opens_with_the_bytes_of_the_page() -> None:

@@ -140,7 +140,9 @@ def test_the_most_recent_results_are_kept(keys: list[int], size: int) -> None:
 def test_the_users_of_a_query_say_no_more_than_their_codes(model: Model) -> None:
     """Whoever has the same codes has the same number, which is that of nobody in particular."""
     codes = model.population.codes.tolist()
-    for profile in model.tables.rows.profile.tolist():
+    ends = np.cumsum([each.users for each in model.queries])[:-1]
+    steps = np.split(model.tables.rows.step, ends)
+    for profile in np.concatenate([np.cumsum(each) % len(codes) for each in steps]).tolist():
         assert codes.index(codes[profile]) == profile
 
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.tradeoff import anonymity_set, answers
 from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Metric, certainty
 from agent.tradeoff.guard import FEWEST
 from agent.tradeoff.sets import members, singleton, subsets
-from agent.tradeoff.tables import UNSPECIFIED, Population
+from agent.tradeoff.tables import UNSPECIFIED, Kinds, Population
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, rich_worlds, worlds
 
@@ -164,7 +165,11 @@ def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: in
     """The value for one person is the formula's, not another one."""
     population = world.population
     what = tuple((i, int(population.codes[0, i])) for i in range(world.persons))
-    alone = Population(population.codes[:1], None, tuple(c[:1] for c in population.request_counts))
+    alone = Population(
+        population.codes[:1],
+        None,
+        tuple(Kinds(c.counts, c.of_row[:1]) for c in population.requests),
+    )
     expected = naive.identifiability(alone, 0, (), metric, k)
     if metric == "log-maxprob":
         expected = np.log(population.rows + 1)
@@ -181,6 +186,34 @@ def test_stored_figures_are_the_figures(world: World, metric: Metric) -> None:
     told.learn(metric, {each: plain.identifiability(each, metric, 1) for each in singles})
     for mask in (0, *singles, world.everything):
         assert told.identifiability(mask, metric, 1) == plain.identifiability(mask, metric, 1)
+
+
+@given(rich_worlds(requests=1, people=90), st.integers(1, 9), st.integers(1, 200), KS)
+def test_answers_come_in_blocks_of_any_size(world: World, block: int, most: int, k: int) -> None:
+    """How many are counted at once, and in how large a number they are told apart, is no matter."""
+    masks = [each for each in subsets(world.everything) if each >> world.persons]
+    with pytest.MonkeyPatch.context() as patch:
+        whole = world.anonymity_set()
+        wanted = [whole.identifiability(each, metric, k) for each in masks for metric in METRICS]
+        patch.setattr(answers, "BLOCK", block)
+        patch.setattr(answers, "KEYS", most)
+        patch.setattr(answers, "SPARSE", 0)
+        parts = world.anonymity_set()
+        found = [parts.identifiability(each, metric, k) for each in masks for metric in METRICS]
+    assert found == pytest.approx(wanted, abs=1e-12)
+
+
+def test_the_oldest_is_forgotten_and_what_is_stored_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A memory that is full makes room for one more, whatever is computed."""
+    monkeypatch.setattr(anonymity_set, "REMEMBERED", 2)
+    crowd = AnonymitySet(Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8)), (2, 2))
+    crowd.learn("maxprob", {0b01: 0.125})
+    plain = [crowd.identifiability(each, "entropy", 1) for each in (0b01, 0b10, 0b11)]
+    assert crowd.identifiability(0b01, "maxprob", 1) == 0.125
+    assert len(crowd._memory) == 2  # noqa: SLF001  (how much is remembered)
+    assert plain == [crowd.identifiability(each, "entropy", 1) for each in (0b01, 0b10, 0b11)]
 
 
 @given(rich_worlds(requests=1, people=90), st.data())

@@ -12,7 +12,7 @@ from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Measure
 from agent.tradeoff.objective import DisclosureObjective, Limit, Settings
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.sets import members, subsets
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import Known, World, known, owns, rich_worlds, settings_for
 
@@ -146,7 +146,7 @@ def uneven() -> DisclosureObjective:
         np.array([[2, 2], [4, 2], [6, 6], [0, 2], [4, 2]], np.uint16),
         np.array([[0, 27], [9, 27], [0, 9], [9, 27], [18, 27]], np.uint16),
     )
-    world = World((2, 2), 0, rows, Population(codes, None, counts))
+    world = World((2, 2), 0, rows, Population(codes, None, (*map(Kinds.of, counts),)))
     settings = Settings(0b11, (0.0, 0.0), 0.01, "k-anonymity", 4, k=4, max_violations=0.4)
     return DisclosureObjective(world.utility("plugin", 0.0), world.anonymity_set(), settings)
 
@@ -191,7 +191,7 @@ def test_larger_sets_are_no_candidates(
     intent = (request[:, 0] + request[:, 1]) % 5
     rows = QueryRows(np.arange(people), intent.astype(np.intp), codes, request, 5)
     counts = [generator.integers(1, 5, (people, card)).astype(np.uint16) for card in cards[2:]]
-    crowd = Counting(Population(codes, None, tuple(counts)), cards)
+    crowd = Counting(Population(codes, None, tuple(map(Kinds.of, counts))), cards)
     settings = Settings(0xFF, (0.0,) * 8, trade_off, k=k)
     world = World(cards, 2, rows, Population(codes))
     result = maximise(
@@ -211,7 +211,7 @@ def test_where_the_line_is(cards: tuple[int, int], allowed: bool) -> None:
         request=np.zeros((2, 2), np.uint8),
         intents=2,
     )
-    counts = tuple(np.ones((2, card), np.uint8) for card in cards)
+    counts = tuple(Kinds.of(np.ones((2, card), np.uint8)) for card in cards)
     world = World((1, *cards), 1, rows, Population(np.zeros((2, 1), np.uint8), None, counts))
     settings = Settings(0b111, (0.0,) * 3)
     objective = DisclosureObjective(world.utility(), world.anonymity_set(), settings)

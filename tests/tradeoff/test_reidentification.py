@@ -146,7 +146,7 @@ def test_a_set_is_the_mean_over_its_answers(
 def test_weights_of_one_are_people_counted(world: World, data: st.DataObject) -> None:
     """A census says what no weights say; a row for two people is never as sure as one for one."""
     what = data.draw(known(world))
-    counts, codes = world.population.request_counts, world.population.codes
+    counts, codes = world.population.requests, world.population.codes
     plain = AnonymitySet(Population(codes, None, counts), world.cards, what)
     ones = Population(codes, np.ones(len(codes)), counts)
     census = AnonymitySet(ones, world.cards, what)
@@ -165,7 +165,7 @@ def test_fewer_than_three_rows_keep_no_limit(
 ) -> None:
     """They count as one person, whatever their weights, and nothing new is added to so few."""
     codes = world.population.codes
-    people = Population(codes, np.full(len(codes), weight), world.population.request_counts)
+    people = Population(codes, np.full(len(codes), weight), world.population.requests)
     what = data.draw(known(world))
     crowd = AnonymitySet(people, world.cards, what)
     rows = len(naive.agreeing(people, what))

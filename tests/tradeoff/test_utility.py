@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from agent.tradeoff.sets import members, singleton, subsets
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import Estimator, MeanUtility, PlugIn, Utility, query_utility
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, World, rich_worlds, worlds
@@ -235,7 +235,9 @@ def camps(draw: st.DrawFn) -> World:
     request = np.array([draw(st.integers(0, 1)) for _ in user], np.uint8)[:, np.newaxis]
     numbered = np.unique(intent, return_inverse=True)[1]
     query = QueryRows(user, numbered, person, request, int(numbered.max()) + 1)
-    return World((2, 2, 2), 2, query, Population(person, None, (np.ones((users, 2), np.uint8),)))
+    return World(
+        (2, 2, 2), 2, query, Population(person, None, (Kinds.of(np.ones((users, 2), np.uint8)),))
+    )
 
 
 @given(camps(), ANY_SHRINKAGE)

@@ -12,7 +12,7 @@ from agent.tradeoff.anonymity_set import METRICS, AnonymitySet
 from agent.tradeoff.check import Pair
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.sets import members, subsets
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import Estimator, Utility, query_utility
 from tests.strategies import codes
 
@@ -86,7 +86,7 @@ def populations(
     return Population(
         codes=draw(codes(people, person)),
         weights=draw(st.none() | weights),
-        request_counts=tuple(draw(table.filter(np.any)) for table in counts),
+        requests=tuple(Kinds.of(draw(table.filter(np.any))) for table in counts),
     )
 
 
@@ -131,7 +131,7 @@ def rich_worlds(draw: st.DrawFn, *, requests: int = 2, people: int = 60) -> Worl
         Population(
             crowd,
             draw(st.sampled_from([None, weights])),
-            tuple(each.astype(np.uint16) for each in counts),
+            tuple(Kinds.of(each.astype(np.uint16)) for each in counts),
         ),
     )
 

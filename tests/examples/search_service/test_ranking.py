@@ -86,18 +86,18 @@ def test_the_probabilities_are_smoothed_counts(asking: Asking) -> None:
 def test_it_never_looks_at_what_was_not_given(asking: Asking, data: st.DataObject) -> None:
     """Were all else in the model otherwise, the ranking would be the same."""
     model, query, codes = asking
-    rows = model.tables.rows
-    person, request = model.population.codes.copy(), rows.request.copy()
+    person = model.population.codes.copy()
+    requests = [model.rows(each).request.copy() for each in range(len(model.queries))]
     for place, attribute in enumerate(model.attributes):
         if attribute.name not in codes:
-            table, column = (
-                (person, place) if place < model.persons else (request, place - model.persons)
-            )
+            column = place if place < model.persons else place - model.persons
             top = len(attribute.values) - 1
-            table[:, column] = [data.draw(st.integers(0, top)) for _ in table]
+            for table in [person] if place < model.persons else requests:
+                table[:, column] = [data.draw(st.integers(0, top)) for _ in table]
     population = replace(model.population, codes=person)
-    rows = replace(rows, request=request)
-    tables = replace(model.tables, rows=rows, population=population)
+    unlike = replace(model, tables=replace(model.tables, population=population))
+    rows = [replace(unlike.rows(at), request=each) for at, each in enumerate(requests)]
+    tables = gather(population, rows, model.tables.query_weights, model.tables.singles)
     other = Ranker(replace(model, tables=tables)).rank(query, codes)
     ranking = Ranker(model).rank(query, codes)
     assert (other.order, other.used) == (ranking.order, ranking.used)

@@ -1,5 +1,6 @@
 """Services: what they foretell, and how one is chosen."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from agent.lab.attack.heldout import SILENT, received
 from agent.lab.attack.services import RECIPES, Recipe, Service, chosen, practised, prior
 from agent.model.model import Model
+from agent.model.tables import gather
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.sets import members
+from agent.tradeoff.tables import Indexes
 from agent.tradeoff.utility import query_utility
 from tests.decision.made import CARDS
 from tests.lab.paper.made import made_model
@@ -24,9 +27,16 @@ CODES = st.tuples(*(st.integers(0, card - 1) for card in CARDS))
 
 def _without_signal(model: Model) -> Model:
     """Return the model with its intents in another order."""
-    rows = model.tables.rows
-    intent = np.random.default_rng(5).permutation(rows.intent)
-    return replace(model, tables=replace(model.tables, rows=replace(rows, intent=intent)))
+    return _wanting(model, np.random.default_rng(5).permutation)
+
+
+def _wanting(model: Model, changed: Callable[[Indexes], Indexes]) -> Model:
+    """Return the model with other intents of the rows of each query."""
+    rows = [model.rows(each) for each in range(len(model.queries))]
+    wanted = [replace(each, intent=changed(each.intent)) for each in rows]
+    tables = model.tables
+    made = gather(model.population, wanted, tables.query_weights, tables.singles)
+    return replace(model, tables=replace(tables, rows=made.rows))
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda each: each.kind)
@@ -126,9 +136,7 @@ def test_the_choice_is_the_same_every_time() -> None:
 def test_an_intent_alone_is_no_reason_to_fail() -> None:
     """A query of which everybody wants the same is served by the prior."""
     model = made_model(1)
-    rows = model.tables.rows
-    same = replace(rows, intent=np.zeros_like(rows.intent))
-    model = replace(model, tables=replace(model.tables, rows=same))
+    model = _wanting(model, np.zeros_like)
     for kind in KINDS:
         said = received(np.array([[1, 2, 0, 1, 1]], np.uint8), [0b11111])
         assert np.isfinite(Service(model, kind, 1).scores(0, said)).all()
