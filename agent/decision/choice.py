@@ -6,7 +6,6 @@ what was asked, and less for what only may be: that can be sent when it is asked
 sent cannot be taken back.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -26,7 +25,8 @@ from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Demand, Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import EXHAUSTIVE, Result, maximise
 from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Mixture, weighted_sum
+from agent.tradeoff.stored import Stored, weighted
+from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Mixture
 from policy.settings import Mode
 
 FEWEST = 3  # queries, whose mean says nothing of another one
@@ -90,8 +90,7 @@ def objective_of(prepared: Prepared, reading: Reading | None) -> DisclosureObjec
     model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
     if reading is not None:
         uses = mixed(reading, model)
-        computed = None if prepared.terms.plans else uses.computed
-        return DisclosureObjective(uses, crowd, settings, computed)
+        return DisclosureObjective(uses, crowd, settings, uses.stored)
     nobodys = replace(settings, own=None)  # what is remembered outlives the request
     shared = model.remember(
         (DisclosureObjective, "standing"),
@@ -179,7 +178,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     demands = [Demand(uses_of(each, model), share) for each, share in shares.items()]
     rest = 1 - sum(shares.values())
     if mean is None or rest < ROUNDING:
-        demands.append(Demand(QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes), {}), 0.0))
+        demands.append(Demand(QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes)), 0.0))
     else:
         demands.append(Demand(mean.uses, REST * rest))
     prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(settings, most=None))
@@ -201,14 +200,11 @@ def mixed(reading: Reading, model: Model) -> QueryPlanner:
     def made() -> QueryPlanner:
         each_query = [uses_of(each.query, model) for each in parts]
         weights = [each.probability for each in parts]
-        masks = set[int].intersection(*({*each.computed} for each in each_query))
+        known = [each.stored for each in each_query if each.stored is not None]
         return QueryPlanner(
             cache(lambda: Mixture(each_query, weights)),
             len(model.attributes),
-            {
-                mask: weighted_sum(weights, [each.computed[mask] for each in each_query])
-                for mask in masks
-            },
+            weighted(known, weights) if len(known) == len(parts) else None,
         )
 
     return model.remember((mixed, *parts), made)
@@ -233,23 +229,20 @@ def uses_of(query: int, model: Model) -> QueryPlanner:
         if mean is None:
             return QueryPlanner(lambda: model.utility(query), count, stored)
         share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
-        weights = np.array([1 - share, share])
+        weights = [1 - share, share]
         return QueryPlanner(
-            lambda: MeanUtility((model.utility(query), mean.utility), weights),
+            lambda: MeanUtility((model.utility(query), mean.utility), np.array(weights)),
             count,
-            {
-                mask: (1 - share) * bits + share * mean.computed[mask]
-                for mask, bits in stored.items()
-            },
+            weighted([stored, mean.stored], weights),
         )
 
     return model.remember((QueryPlanner, query), made)
 
 
 class _Mean(NamedTuple):
-    """The mean query: U of one and of two by mask, of more as those tell it, and its uses."""
+    """The mean query: U of one and of two, of more as those tell it, and its uses."""
 
-    computed: Mapping[int, float]
+    stored: Stored
     utility: Pairwise
     uses: QueryPlanner
 
@@ -265,8 +258,8 @@ def _mean(model: Model) -> _Mean | None:
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None
         utility = Pairwise(singles.utilities[0], singles.pair_utilities[0])
-        count, computed = len(model.attributes), singles.utilities_of(0)
-        return _Mean(computed, utility, QueryPlanner(lambda: utility, count, computed))
+        count, stored = len(model.attributes), singles.utilities_of(0)
+        return _Mean(stored, utility, QueryPlanner(lambda: utility, count, stored))
 
     return model.remember(_Mean, made)
 

@@ -1,9 +1,8 @@
 """The tensors of a model: everything that was counted."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from operator import add
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +13,7 @@ from agent.model.attributes import damaged
 from agent.model.packing import pack, size, unpack
 from agent.model.reading import Classifier
 from agent.tradeoff.anonymity_set import Metric
-from agent.tradeoff.sets import members, pairs, singleton
+from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import exact
 
@@ -44,17 +43,16 @@ class Singles:
     pair_costs: Floats | None = None
     prices: Floats | None = None
 
-    def utilities_of(self, query: int) -> dict[int, float]:
-        """Return U, less prices, of every set whose utility is stored, by mask, in bits."""
-        single = self.utilities[query]
-        both = None if self.pair_utilities is None else self.pair_utilities[query]
+    def utilities_of(self, query: int) -> Stored:
+        """Return U, less prices, of every set whose utility is stored, in bits."""
+        bits, both = self.utilities[query], self.pair_utilities
+        of_pairs = None if both is None else both[query]
         if self.prices is not None:
             prices = exact(self.prices[query])
-            single = single - prices
-            if both is not None:
-                both = both - np.add.outer(prices, prices)[np.triu_indices(len(prices), 1)]
-        figures = single if both is None else np.concatenate([single, both])
-        return dict(zip(_sets(len(single)), figures.tolist(), strict=False))
+            bits = bits - prices
+            if of_pairs is not None:
+                of_pairs = of_pairs - np.add.outer(prices, prices)[np.triu_indices(len(prices), 1)]
+        return Stored(bits, of_pairs)
 
     def mean_of(self, weights: Floats) -> "Singles":
         """Return the same figures of the mean query alone; ``weights``: float64, shape (Q,).
@@ -66,10 +64,10 @@ class Singles:
         single = (share @ self.utilities)[None]
         return replace(self, utilities=single, pair_utilities=mean_pairs, prices=None)
 
-    def costs_of(self, metric: Metric) -> Mapping[int, float]:
-        """Return I of every set whose cost is stored, by mask; ``metric``: of COST_METRICS."""
-        line = COST_METRICS.index(metric)
-        return _Costs(self.costs[line], None if self.pair_costs is None else self.pair_costs[line])
+    def costs_of(self, metric: Metric) -> Stored:
+        """Return I of every set whose cost is stored; ``metric``: of COST_METRICS."""
+        line, both = COST_METRICS.index(metric), self.pair_costs
+        return Stored(self.costs[line], None if both is None else both[line])
 
 
 class Part(NamedTuple):
@@ -304,41 +302,6 @@ def _keys(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     for column in codes.T:
         keys = keys * _FACTOR + column
     return keys
-
-
-@cache
-def _sets(count: int) -> tuple[int, ...]:
-    """Return the sets of one attribute and of two, in the order of their figures."""
-    return (*map(singleton, range(count)), *pairs(count))
-
-
-class _Costs(Mapping[int, float]):
-    """Costs of single attributes, and of pairs if any, by mask: none is looked up in advance.
-
-    ``single``: float64, shape (n,); ``pair``: float64, shape (n(n-1)/2,), or None.
-    """
-
-    def __init__(self, single: Floats, pair: Floats | None) -> None:
-        """Take the figures, the pairs in the order of ``sets.pairs``."""
-        self._single, self._pair = single, pair
-
-    def __getitem__(self, mask: int) -> float:
-        """Return the figure of a set; KeyError where there is none."""
-        count, size = len(self._single), mask.bit_count()
-        if size == 1 and mask.bit_length() <= count:
-            return float(self._single[mask.bit_length() - 1])
-        if size != 2 or self._pair is None or mask.bit_length() > count:  # noqa: PLR2004  (a pair)
-            raise KeyError(mask)
-        one, other = members(mask)
-        return float(self._pair[one * (2 * count - one - 3) // 2 + other - 1])
-
-    def __iter__(self) -> Iterator[int]:
-        """Yield the sets, single attributes first."""
-        return iter(_sets(len(self._single))[: len(self)])
-
-    def __len__(self) -> int:
-        """Return how many sets have a figure."""
-        return len(self._single) + (0 if self._pair is None else len(self._pair))
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

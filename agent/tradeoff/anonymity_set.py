@@ -1,5 +1,6 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
@@ -12,6 +13,7 @@ from agent.tradeoff.grouping import Columns, Partitions, mass_of, ordered_sum, p
 from agent.tradeoff.guard import Guard
 from agent.tradeoff.reidentification import HALF, Alike, risk
 from agent.tradeoff.sets import members, singleton, union
+from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import UNSPECIFIED, Floats, Indexes, Population
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
@@ -19,6 +21,7 @@ Measure = Metric | Literal["risk", "k"]  # and the two that hard limits are abou
 Measures = Sequence[tuple[Measure, int]]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
+ROWS_KEPT = 2_000  # losses of a set with each attribute added, 8 bytes each
 REMEMBERED = 50_000  # values; of more, the oldest are forgotten
 
 
@@ -108,9 +111,10 @@ class AnonymitySet:
         self._guards: dict[int, Guard] = {}
         self._shares: dict[int, Floats] = {}
         self._memory: dict[Hashable, float] = {}
-        self._stored: dict[Measure, Mapping[int, float]] = {}
+        self._stored: dict[Measure, Stored] = {}
         self._surveyed: Hashable = None
         self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
+        self._beside: OrderedDict[Hashable, Floats] = OrderedDict()
         self._counted = population.weights is None and share >= 1
         bits = {each: population.bits_of(each, codes) for each, codes in told.items()}
         self._expected_bits = population.people_bits + sum(bits.values())
@@ -164,9 +168,37 @@ class AnonymitySet:
             self._remember(_key(metric, k, fresh), found)
         return found
 
-    def learn(self, metric: Metric, computed: Mapping[int, float]) -> None:
-        """Take I of these sets, by mask, instead of computing it; not for k-anonymity."""
-        self._stored[metric] = computed
+    def learn(self, metric: Metric, stored: Stored) -> None:
+        """Take I of these sets instead of computing it; not for k-anonymity."""
+        self._stored[metric] = stored
+
+    def row(self, mask: int, metric: Measure, k: int) -> Floats:
+        """Return I(A u {V} u D|d) for each attribute V, float64, shape (n,); A of the person.
+
+        NaN for attributes of the request. It is not to be written to.
+        """
+        found = self.at_hand(mask, metric, k)
+        if found is None:
+            self.survey(mask, [*members(self.persons)], [(metric, k)])
+            sets = [mask | singleton(each) for each in members(self.persons)]
+            found = self._kept(mask, metric, k, [self.identifiability(m, metric, k) for m in sets])
+        return found
+
+    def at_hand(self, mask: int, metric: Measure, k: int) -> Floats | None:
+        """Return the same where it is known, or one pass over the people away; None elsewhere."""
+        metric, rows = self._measured(metric), len(self._rows)
+        found = self._stored_row(mask & ~self.known, metric)
+        if found is None:
+            found = self._beside.get(_key(metric, k, mask & ~self.known))
+        if found is None and metric == "maxprob" and self._counted and rows > 1:
+            classes = self._partitions.classes_beside(mask & ~self.known)
+            found = self._kept(mask, metric, k, [each / rows for each in classes])
+        return found
+
+    def pairs_at_hand(self, metric: Measure) -> Floats | None:
+        """Return I of every two attributes, symmetric, where it is stored, and None elsewhere."""
+        stored = None if self.known or self._share < 1 else self._stored.get(self._measured(metric))
+        return None if stored is None else stored.matrix
 
     def survey(self, mask: int, attributes: Sequence[int], measures: Measures) -> None:
         """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
@@ -250,6 +282,20 @@ class AnonymitySet:
         if mask != self._sized[0]:
             self._sized = mask, np.bincount(self._partitions.classes(mask)[0])
         return self._sized[1]
+
+    def _stored_row(self, mask: int, metric: Measure) -> Floats | None:
+        """Return the stored row of a set, where the recipient knows nothing."""
+        stored = None if self.known or self._share < 1 else self._stored.get(metric)
+        return None if stored is None else stored.row(mask)
+
+    def _kept(self, mask: int, metric: Measure, k: int, losses: Sequence[float]) -> Floats:
+        """Remember a row of losses, of which attributes of the request have none."""
+        row = np.full(len(self.cards), np.nan)
+        row[: len(losses)] = losses
+        if len(self._beside) >= ROWS_KEPT:
+            self._beside.popitem(last=False)
+        self._beside[_key(metric, k, mask & ~self.known)] = row
+        return row
 
     def _measured(self, metric: Measure) -> Measure:
         """Return the measure that a limit is about; where rows are people it is the metric."""
@@ -383,7 +429,15 @@ class AnonymitySet:
     def _found(self, mask: int, metric: Measure, k: int) -> float | None:
         """Return I of a set that was computed, before or elsewhere; None where it was not."""
         found = self._memory.get(_key(metric, k, mask))
-        return self._stored.get(metric, {}).get(mask) if found is None else found
+        if found is not None:
+            return found
+        for each in members(mask & self.persons):
+            rest = mask ^ singleton(each)
+            row = self._stored_row(rest, metric)
+            row = self._beside.get(_key(metric, k, rest)) if row is None else row
+            if row is not None:
+                return float(row[each])
+        return None
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         if not self._counted:

@@ -1,13 +1,19 @@
 """Moving one attribute in or out while that improves F enough: eager and lazy passes (paper 4)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
-from math import inf
+from itertools import combinations
+from math import inf, isinf
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from agent.tradeoff.sets import members, singleton
+from agent.tradeoff.tables import Floats
 
 FLOOR = 1e-12  # bits: what floating-point noise can feign
+TIE = 2.0**-30  # bits: gains that round to the same multiple are equal, and the index decides
+FEW = 16  # attributes; the pairs of more are not evaluated to start from the best
 ROUNDING = 1e-9  # bits: a gain that grows by less is not called a violation
 
 
@@ -79,6 +85,21 @@ class SetFunction(Protocol):
         """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
         del mask, attributes
 
+    def at_hand(self, mask: int) -> Floats | None:
+        """Return F(A u {V}) for each V, by attribute, where nothing need be counted for it.
+
+        Minus infinity where that may not be chosen, or V is in A. None where it is not at hand.
+        """
+        del mask
+        return None
+
+    def pairs_at_hand(self) -> Floats | None:
+        """Return F of every two attributes, symmetric, by attribute; roughly, at no expense.
+
+        Minus infinity where one is no candidate. None where nothing is known of pairs.
+        """
+        return None
+
 
 class Memo:
     """A set function that is evaluated at most once for a set."""
@@ -88,11 +109,16 @@ class Memo:
         self.function = function
         self._values: dict[int, float] = {0: 0.0}
         self._feasible: dict[int, bool] = {0: True}
+        self._rows: dict[int, Floats | None] = {}
 
     @property
     def evaluations(self) -> int:
-        """How many different sets F was evaluated at, the empty one not counted."""
-        return len(self._values) - 1
+        """How many different sets F was evaluated or at hand at, the empty one not counted."""
+        seen = {*self._values}
+        for mask, row in self._rows.items():
+            if row is not None:
+                seen.update(mask | 1 << each for each in np.flatnonzero(row > -inf).tolist())
+        return len(seen) - 1
 
     def value(self, mask: int) -> float:
         """Return F(A)."""
@@ -111,6 +137,35 @@ class Memo:
         if found is None:
             found = self._feasible[mask] = self.function.feasible(mask)
         return found
+
+    def at_hand(self, mask: int) -> Floats | None:
+        """Return F(A u {V}) for each V where that is at hand, as `SetFunction` does."""
+        if mask not in self._rows:
+            self._rows[mask] = self.function.at_hand(mask)
+        return self._rows[mask]
+
+    def best_pairs(self, most: int) -> list[int]:
+        """Return sets of two candidates with a large F, the best first, of equals the smaller.
+
+        Where nothing is known of pairs, those of few candidates are evaluated, and of many none.
+        """
+        function, levels = self.function, self.function.pairs_at_hand()
+        if levels is None:
+            if function.candidates.bit_count() > FEW:
+                return []
+            each = [singleton(one) for one in members(function.candidates)]
+            both = filter(self.feasible, (one | other for one, other in combinations(each, 2)))
+            known = {pair: self.value(pair) for pair in both}
+        else:
+            upper = np.where(np.tri(len(levels), dtype=bool), -inf, levels).ravel()
+            some = np.argpartition(upper, -most)[-most:] if most < len(upper) else range(len(upper))
+            known = {}
+            for place in some:
+                one, other = divmod(int(place), len(levels))
+                if upper[place] > -inf:
+                    known[singleton(one) | singleton(other)] = float(upper[place])
+        feasible = filter(self.feasible, known)
+        return sorted(feasible, key=lambda pair: (-rank(known[pair]), pair))[:most]
 
 
 class _Gain(NamedTuple):
@@ -148,6 +203,13 @@ class LocalSearch:
             return -inf
         return max(self._tolerance * abs(self.value), FLOOR)
 
+    def restarted(self, mask: int) -> "LocalSearch":
+        """Return a search of the same function, as patient, that begins at this set."""
+        other = LocalSearch(self.memo, None)
+        other._tolerance = self._tolerance
+        other.start_at(mask)
+        return other
+
     def start_at(self, mask: int) -> None:
         """Go on from this set; its attributes count as chosen in ascending order."""
         self.mask, self.order = mask, tuple(members(mask))
@@ -179,8 +241,8 @@ def eager_pass(state: LocalSearch, options: int) -> bool:
     """Make the best move of an attribute in ``options`` until none is good; say if any was."""
     moved = False
     while True:
-        gain, attribute = best(state.options(options))
-        if gain <= state.threshold:
+        _, attribute = best(state.options(options), state.threshold)
+        if attribute < 0:
             return moved
         state.move(attribute)
         options ^= singleton(attribute)
@@ -192,19 +254,24 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
 
     A gain that was computed for an earlier set bounds the present one where U is submodular and
     C supermodular. C is remembered across requests, so its part of a stale gain is renewed
-    first. Ties go to the smaller attribute, as in ``eager_pass``: a heap orders pairs.
+    first. Ties go to the smaller attribute, as in ``eager_pass``: a heap orders pairs. As long as
+    the gains of all are at hand, none is stale.
     """
     start = state.mask
-    stale = {each: _Gain(gain, start, start) for gain, each in state.options(options)}
-    heap = [(-gain.bound, each) for each, gain in stale.items()]
+    stale = _follow(state, options)
+    if stale is None:
+        stale = {each: _Gain(gain, start, start) for gain, each in state.options(options)}
+    heap = [(-rank(gain.bound), each) for each, gain in stale.items()]
     heapify(heap)
-    while heap and -heap[0][0] > state.threshold:
+    while heap:
         _, attribute = heappop(heap)
-        if stale[attribute].computed_at == state.mask:
+        gain = stale[attribute]
+        if gain.bound <= state.threshold:
+            continue
+        if gain.computed_at == state.mask:
             state.move(attribute)
             state.memo.function.focus(state.mask)
         elif state.memo.feasible(state.mask ^ singleton(attribute)):
-            gain = stale[attribute]
             if gain.priced_at == state.mask:
                 fresh = state.memo.gain(state.mask, attribute)
                 state.notice(fresh, state.memo.gain(gain.computed_at, attribute))
@@ -214,8 +281,31 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
                 dearer -= _price(state, gain.priced_at, attribute)
                 gain = _Gain(gain.bound - dearer, state.mask, gain.computed_at)
             stale[attribute] = gain
-            heappush(heap, (-gain.bound, attribute))
+            heappush(heap, (-rank(gain.bound), attribute))
     return state.mask != start
+
+
+def _follow(state: LocalSearch, options: int) -> dict[int, _Gain] | None:
+    """Move attributes in while the gains of all are at hand; return the last gains of the rest.
+
+    None where they are not at hand at all.
+    """
+    wanted, gains, at = np.array([*members(options)], dtype=np.intp), None, state.mask
+    while not options & state.mask and (row := state.memo.at_hand(state.mask)) is not None:
+        at, gains = state.mask, row[wanted] - state.value
+        singles = state.memo.at_hand(0)
+        if at and singles is not None:
+            state.violations += int(np.count_nonzero(gains > singles[wanted] + ROUNDING))
+        good = np.where(gains > state.threshold, np.rint(gains / TIE), -inf)
+        if not len(good) or good.max() == -inf:
+            break
+        place = int(good.argmax())
+        state.move(int(wanted[place]))
+        wanted, gains = np.delete(wanted, place), np.delete(gains, place)
+    if gains is None:
+        return None
+    pairs = zip(wanted.tolist(), gains.tolist(), strict=True)
+    return {each: _Gain(gain, at, at) for each, gain in pairs if gain > -inf}
 
 
 def _price(state: LocalSearch, mask: int, attribute: int) -> float:
@@ -224,6 +314,15 @@ def _price(state: LocalSearch, mask: int, attribute: int) -> float:
     return cost(mask ^ singleton(attribute)) - cost(mask)
 
 
-def best(options: list[tuple[float, int]]) -> tuple[float, int]:
-    """Return the option with the largest gain, the smallest attribute among equals."""
-    return max(options, key=lambda option: (option[0], -option[1]), default=(-inf, -1))
+def best(options: Iterable[tuple[float, int]], least: float = -inf) -> tuple[float, int]:
+    """Return the option with the largest gain above ``least``, the smallest attribute of equals.
+
+    (-inf, -1) where there is none.
+    """
+    good = (option for option in options if option[0] > least)
+    return max(good, key=lambda option: (rank(option[0]), -option[1]), default=(-inf, -1))
+
+
+def rank(level: float) -> float:
+    """Return bits as a number that is the same for levels too close to tell apart."""
+    return level if isinf(level) else float(round(level / TIE))

@@ -3,12 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Measure, Metric, OwnClass
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.tables import Population
+from agent.tradeoff.sets import mask_array, members, singleton, union
+from agent.tradeoff.stored import Stored
+from agent.tradeoff.tables import Floats, Population
 from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal["most", "most new", "risk", "k", "own"]
@@ -51,6 +56,14 @@ class Parts(NamedTuple):
     guard: float
     sensitivity: float
     objective: float
+
+
+class _Arrays(NamedTuple):
+    """By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits."""
+
+    open: NDArray[np.bool_]
+    new: NDArray[np.bool_]
+    dislike: Floats
 
 
 class Objective(SetFunction):
@@ -181,9 +194,9 @@ class DisclosureObjective(Objective):
         utility: Utility,
         people: AnonymitySet,
         settings: Settings,
-        computed: Mapping[int, float] | None = None,
+        stored: Stored | None = None,
     ) -> None:
-        """Join the two; ``computed``: U of sets by mask, in bits, that need no computing."""
+        """Join the two; ``stored``: U of sets, in bits, that need no computing."""
         loss = partial(people.identifiability, metric=settings.metric, k=settings.metric_k)
         super().__init__(utility, loss, len(people.cards), settings.trade_off)
         self._people, self._settings = people, settings
@@ -196,25 +209,90 @@ class DisclosureObjective(Objective):
             settings.metric in ("maxprob", "log-maxprob") and not settings.guards
         )
         self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
+        self._most_losses = []  # of the measures but the first
         if settings.max_risk is not None:
             self._measures.append(("risk", 1))
+            self._most_losses.append(settings.max_risk)
         if settings.k is not None:
             self._measures.append(("k", settings.k))
+            self._most_losses.append(settings.max_violations)
         self._own = None if settings.own is None else dict(settings.own)
         self._own_classes: dict[int, OwnClass] = {}
-        self._utilities |= computed or {}
+        self._stored = stored
         sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
         self._sensitive = union(sensitive) & ~people.known
+        count = len(people.cards)
+        new = ~mask_array(people.known, count)
+        self._arrays = _Arrays(
+            mask_array(settings.candidates, count), new, np.where(new, settings.sensitivity, 0.0)
+        )
 
     def given(self, people: AnonymitySet, settings: Settings) -> "DisclosureObjective":
         """Return the objective for other people and demands; utilities computed are shared."""
-        other = DisclosureObjective(self._utility, people, settings)
+        other = DisclosureObjective(self._utility, people, settings, self._stored)
         other._utilities = self._utilities
         return other
 
     def at(self, trade_off: float) -> "DisclosureObjective":
         """Return the same at another lambda; utilities computed are shared."""
         return self.given(self._people, replace(self._settings, trade_off=trade_off))
+
+    def utility(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        if self._stored is not None and mask and mask not in self._utilities:
+            found = self._stored.get(mask)
+            if found is not None:
+                self._utilities[mask] = found
+        return super().utility(mask)
+
+    def at_hand(self, mask: int) -> Floats | None:
+        """Return F(A u {V}) for each V, where U is stored and the costs are, or are soon counted.
+
+        Only where all candidates are attributes of the person, and nothing is guarded.
+        """
+        demands, people = self._settings, self._people
+        bits = None if self._stored is None else self._stored.row(mask)
+        if bits is None or people.closed or demands.guards or self._own is not None:
+            return None
+        if (self.candidates | mask) & ~people.persons:
+            return None
+        losses = [people.at_hand(mask, *measure) for measure in self._measures]
+        if any(row is None for row in losses):
+            return None
+        cost, *limited = [row for row in losses if row is not None]
+        costs = demands.trade_off * (cost - self._ground) + self.sensitivity(mask)
+        new = self._arrays.new
+        allowed = self._arrays.open & ~mask_array(mask, len(new))
+        if demands.most is not None and mask.bit_count() >= demands.most:
+            allowed[:] = False
+        known = (mask & self._countable).bit_count()
+        if demands.most_new is not None and known >= demands.most_new:
+            allowed &= ~new
+        adds = new | bool(mask & ~people.known)
+        for most, row in zip(self._most_losses, limited, strict=True):
+            allowed &= ~adds | (row <= most)
+        levels: Floats = np.where(allowed, bits - (costs + self._arrays.dislike), -inf)
+        return levels
+
+    def pairs_at_hand(self) -> Floats | None:
+        """Return F of every two attributes where U of pairs is stored, at a cost that is estimated.
+
+        Of a recipient that knows something the cost of two is not stored: as if independent of each
+        other, they divide the people as often as one times as often as the other.
+        """
+        bits = None if self._stored is None else self._stored.matrix
+        singles = self._people.row(0, *self._measures[0]) if bits is not None else None
+        if bits is None or singles is None:
+            return None
+        losses = self._people.pairs_at_hand(self._measures[0][0])
+        if losses is None:
+            ground = max(self._ground, np.finfo(np.float64).tiny)
+            losses = np.minimum(np.outer(singles, singles) / ground, max(1.0, singles.max()))
+        dislike = self._arrays.dislike
+        levels = bits - self.trade_off * (losses - self._ground) - np.add.outer(dislike, dislike)
+        both = np.logical_and.outer(self._arrays.open, self._arrays.open)
+        found: Floats = np.where(both, levels, -inf)
+        return found
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""

@@ -1,6 +1,6 @@
 """Plans: what a recipient is to hold, chosen once for all that it is going to be asked."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
@@ -10,6 +10,7 @@ import numpy as np
 
 from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.sets import members, pairs, singleton, union
+from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import Floats, Indexes
 from agent.tradeoff.utility import Utility
 
@@ -97,10 +98,10 @@ class QueryPlanner(Utility):
     """The utility of one query, remembered for the sets near those that plans came to."""
 
     def __init__(
-        self, utility: Callable[[], Utility], attributes: int, computed: Mapping[int, float]
+        self, utility: Callable[[], Utility], attributes: int, stored: Stored | None = None
     ) -> None:
-        """Take the utility, how many attributes there are, and U of some sets, by mask."""
-        self._utility, self._size, self.computed = utility, attributes, computed
+        """Take the utility, how many attributes there are, and U of sets that need no computing."""
+        self._utility, self._size, self.stored = utility, attributes, stored
         self._forget()
 
     @cached_property
@@ -117,8 +118,9 @@ class QueryPlanner(Utility):
         """Return U(A) in bits."""
         if mask in self._values:
             return self._values[mask]
-        if mask in self.computed:
-            return self.computed[mask]
+        found = None if self.stored is None or not mask else self.stored.get(mask)
+        if found is not None:
+            return found
         for each in members(mask):
             rest = mask ^ singleton(each)
             if self._done.get(rest, 0) >> each & 1:
@@ -148,16 +150,18 @@ class QueryPlanner(Utility):
 
         None of them is in A. The array is not to be written to.
         """
+        stored = None if self.stored is None else self.stored.row(mask)
+        if stored is not None:
+            return stored
         if mask not in self._rows:
             if len(self._rows) >= KEPT:
                 self._forget()
-            self._rows[mask], self._done[mask] = np.full(self._size, np.nan), 0
+            self._rows[mask] = np.full(self._size, np.nan)
+            self._done[mask] = 0
         row, missing = self._rows[mask], wanted & ~self._done[mask]
         if missing:
             new = [*members(missing)]
-            given = [self.computed.get(mask | singleton(each)) for each in new]
-            known = None not in given
-            row[new] = given if known else self._utility().extensions(mask, new)
+            row[new] = self._utility().extensions(mask, new)
             self._done[mask] |= missing
         return row
 

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 EMPTY = 0
 
 
@@ -24,6 +27,13 @@ def members(mask: int) -> Iterator[int]:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
         mask ^= lowest
+
+
+def mask_array(mask: int, count: int) -> NDArray[np.bool_]:
+    """Return which of ``count`` attributes are in a set, bool, shape (count,)."""
+    size = (count + 7) // 8
+    bits = np.frombuffer((mask & (1 << count) - 1).to_bytes(size, "little"), np.uint8)
+    return np.unpackbits(bits, count=count, bitorder="little").view(bool)
 
 
 def pairs(count: int) -> list[int]:

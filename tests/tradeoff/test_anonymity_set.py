@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff import anonymity_set, answers
-from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Metric, certainty
+from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Measure, Metric, certainty
 from agent.tradeoff.guard import FEWEST
 from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import UNSPECIFIED, Kinds, Population
 from tests.tradeoff import naive
-from tests.tradeoff.worlds import World, known, rich_worlds, worlds
+from tests.tradeoff.worlds import World, known, rich_worlds, stored_of, worlds
 
 KS = st.integers(2, 5)
 METRIC = st.sampled_from(METRICS)
@@ -182,9 +183,10 @@ def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: in
 def test_stored_figures_are_the_figures(world: World, metric: Metric) -> None:
     """What a model has computed before may be handed over instead of computed again."""
     plain, told = world.anonymity_set(), world.anonymity_set()
-    singles = [singleton(each) for each in range(len(world.cards))]
-    told.learn(metric, {each: plain.identifiability(each, metric, 1) for each in singles})
-    for mask in (0, *singles, world.everything):
+    told.learn(
+        metric, stored_of(lambda mask: plain.identifiability(mask, metric, 1), len(world.cards))
+    )
+    for mask in subsets(world.everything):
         assert told.identifiability(mask, metric, 1) == plain.identifiability(mask, metric, 1)
 
 
@@ -209,11 +211,31 @@ def test_the_oldest_is_forgotten_and_what_is_stored_is_not(
     """A memory that is full makes room for one more, whatever is computed."""
     monkeypatch.setattr(anonymity_set, "REMEMBERED", 2)
     crowd = AnonymitySet(Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8)), (2, 2))
-    crowd.learn("maxprob", {0b01: 0.125})
+    crowd.learn("maxprob", Stored(np.array([0.125, 0.25])))
     plain = [crowd.identifiability(each, "entropy", 1) for each in (0b01, 0b10, 0b11)]
     assert crowd.identifiability(0b01, "maxprob", 1) == 0.125
     assert len(crowd._memory) == 2  # noqa: SLF001  (how much is remembered)
     assert plain == [crowd.identifiability(each, "entropy", 1) for each in (0b01, 0b10, 0b11)]
+
+
+@given(rich_worlds(), st.data(), st.sampled_from([*METRICS, "risk", "k"]), st.integers(1, 5))
+def test_a_row_has_what_each_attribute_adds(
+    world: World, data: st.DataObject, measure: Measure, k: int
+) -> None:
+    """Beside any set of the person's attributes, whatever is known, and however often asked."""
+    crowd = world.anonymity_set(what := data.draw(known(world)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agent.tradeoff.anonymity_set.ROWS_KEPT", data.draw(st.sampled_from([1, 99])))
+        for mask in data.draw(st.lists(st.integers(0, crowd.persons), min_size=1)):
+            row, plain = crowd.row(mask, measure, k), world.anonymity_set(what)
+            for each in range(world.persons):
+                expected = plain.identifiability(mask | singleton(each), measure, k)
+                assert (
+                    row[each]
+                    == expected
+                    == crowd.identifiability(mask | singleton(each), measure, k)
+                )
+            assert np.isnan(row[world.persons :]).all()
 
 
 @given(rich_worlds(requests=1, people=90), st.data())

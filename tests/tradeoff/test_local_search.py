@@ -13,10 +13,10 @@ from agent.tradeoff.local_search import FLOOR, LocalSearch, Memo, eager_pass, la
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import maximise
-from agent.tradeoff.sets import members, pairs, singleton, subsets
+from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
-from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, settings_for
+from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, settings_for, stored_of
 
 Pass = Callable[[LocalSearch, int], bool]
 PASSES = pytest.mark.parametrize("one_pass", [lazy_pass, eager_pass])
@@ -177,9 +177,8 @@ def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObje
     """Surveys, memories of other people's demands, and stored figures included."""
     settings = data.draw(settings_for(world))
     crowd = world.anonymity_set()
-    sets = [singleton(each) for each in members(world.everything)]
-    stored = {each: world.utility().value(each) for each in (*sets, *pairs(len(sets)))}
-    planner = QueryPlanner(world.utility, len(world.cards), {})
+    stored = stored_of(world.utility().value, len(world.cards))
+    planner = QueryPlanner(world.utility, len(world.cards))
     utility = data.draw(st.sampled_from([world.utility(), planner]))
     first = DisclosureObjective(utility, crowd, data.draw(settings_for(world)), stored)
     used = first.given(crowd, settings)

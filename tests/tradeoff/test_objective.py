@@ -1,5 +1,6 @@
 """The objective: its parts, and the bounds on them (DESIGN.md 2.3 to 2.5)."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,8 +8,9 @@ from hypothesis import strategies as st
 from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.stored import Stored
 from tests.tradeoff import naive
-from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for
+from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for, stored_of
 
 ROUNDING = 1e-9  # bits
 
@@ -73,10 +75,31 @@ def test_what_may_not_exceed_does_not(world: World, data: st.DataObject, gap: fl
 def test_stored_utilities_are_taken_as_they_are(world: World, data: st.DataObject) -> None:
     """What the model says of single attributes is not computed again."""
     settings = data.draw(settings_for(world))
-    stored = {singleton(each): 1000.0 + each for each in range(len(world.cards))}
+    singles = np.arange(1000.0, 1000.0 + len(world.cards), dtype=np.float64)
+    stored = Stored(singles)
     objective = DisclosureObjective(world.utility(), world.anonymity_set(), settings, stored)
-    assert {each: objective.utility(each) for each in stored} == stored
+    assert [objective.utility(1 << each) for each in range(len(singles))] == singles.tolist()
     assert objective.utility(0) == 0.0
+
+
+@given(rich_worlds(), st.data())
+def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> None:
+    """For each attribute that may be added, whatever the demands; and nothing else may be."""
+    settings, what = data.draw(settings_for(world)), data.draw(known(world))
+    utility, near = world.utility(), data.draw(st.lists(st.integers(0, world.everything)))
+    stored = stored_of(utility.value, len(world.cards), near)
+    objective = DisclosureObjective(utility, world.anonymity_set(what), settings, stored)
+    plain = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
+    for mask in {0, *near, *map(singleton, members(world.everything))}:
+        row = objective.at_hand(mask)
+        if row is None:
+            continue
+        for each in members(world.everything & ~mask):
+            with_it = mask | singleton(each)
+            if settings.candidates >> each & 1 and plain.feasible(with_it):
+                assert row[each] == pytest.approx(plain.value(with_it), abs=1e-12)
+            else:
+                assert row[each] == -np.inf
 
 
 @pytest.mark.parametrize("metric", METRICS)

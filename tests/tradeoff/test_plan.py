@@ -109,7 +109,7 @@ class Drawn:
 
 def uses_of(utility: Utility) -> QueryPlanner:
     """Return the uses of a utility of five attributes at the most."""
-    return QueryPlanner(lambda: utility, 5, {})
+    return QueryPlanner(lambda: utility, 5)
 
 
 def best_use(table: Table, mask: int, scope: Scope) -> float:
@@ -249,7 +249,7 @@ def test_real_portfolios_keep_their_limits(world: World, data: st.DataObject) ->
     """With the utility and the anonymity set that decide."""
     crowd, demanded = world.anonymity_set(), data.draw(settings_for(world))
     assume(demanded.own is None)
-    uses = QueryPlanner(world.utility, len(world.cards), {})
+    uses = QueryPlanner(world.utility, len(world.cards))
     scope = Scope(0, demanded.candidates, 0, demanded.most)
     prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(demanded, most=None))
     found = plan([Demand(uses, 1.0)], prices, scope)

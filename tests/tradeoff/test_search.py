@@ -105,8 +105,8 @@ def test_branch_and_bound_enumerates(function: Tabulated) -> None:
 def test_branch_and_bound_tells_of_the_violations_it_sees() -> None:
     """Local search saw no gain grow here; the nodes that were visited before the limit do."""
     function = table(0, -1, 2, 3, 2, -1, 3, 1, -2, -1, 4, -3, 1, -1, -2, 3)
-    assert maximise(function, "lls").proof == "if-submodular"
-    result = maximise(function, "exact", EPSILON, 2)
+    assert maximise(function, "lls", restarts=0).proof == "if-submodular"
+    result = maximise(function, "exact", EPSILON, 2, restarts=0)
     assert (result.node_limit_hit, result.proof) == (True, "none")
     assert result.violations > 0
 

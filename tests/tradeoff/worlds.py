@@ -1,6 +1,6 @@
 """Small worlds to draw: attributes, the rows of a query, a population, and what one demands."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from agent.tradeoff.anonymity_set import METRICS, AnonymitySet
 from agent.tradeoff.check import Pair
 from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.sets import members, subsets
+from agent.tradeoff.sets import members, pairs, singleton, subsets
+from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import Estimator, Utility, query_utility
 from tests.strategies import codes
@@ -43,6 +44,16 @@ class World:
     def anonymity_set(self, known: Known = ()) -> AnonymitySet:
         """Return the people who agree with what is known."""
         return AnonymitySet(self.population, self.cards, known)
+
+
+def stored_of(figure: Callable[[int], float], count: int, near: Iterable[int] = ()) -> Stored:
+    """Return a figure of all sets of one and two attributes, and of these with each one added."""
+    sets = [singleton(each) for each in range(count)]
+    return Stored(
+        np.array([figure(each) for each in sets]),
+        np.array([figure(each) for each in pairs(count)]),
+        {mask: np.array([figure(mask | each) for each in sets]) for mask in near},
+    )
 
 
 @st.composite

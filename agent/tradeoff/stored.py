@@ -1,0 +1,77 @@
+"""Figures of sets that were computed before: of one attribute, of two, and of the sets near some.
+
+A search asks for one set with each other attribute added, so figures are kept by rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from agent.tradeoff.sets import members, singleton
+from agent.tradeoff.tables import Floats
+
+
+class Stored:
+    """A figure of some sets, such as U in bits, at hand without a count."""
+
+    def __init__(
+        self, singles: Floats, both: Floats | None = None, rows: Mapping[int, Floats] | None = None
+    ) -> None:
+        """Take the figure of each attribute, of two, and of sets with each attribute added.
+
+        ``singles``: float64, shape (n,); ``both``: float64, shape (n(n-1)/2,), in the order of
+        ``sets.pairs``, or None; ``rows``: by set A, float64, shape (n,), the figure of A u {V} for
+        each V; what it says of V in A is not used.
+        """
+        self.singles, self._both = singles, both
+        self.rows = dict(rows or {})
+        """By set, what is known beside pairs."""
+
+    @cached_property
+    def matrix(self) -> Floats | None:
+        """The figure of two attributes, symmetric, that of one on the diagonal; None if unknown."""
+        return None if self._both is None else square(self.singles, self._both)
+
+    def row(self, mask: int) -> Floats | None:
+        """Return the figure of A u {V} for each V, float64, shape (n,); None where it is not known.
+
+        It is not to be written to.
+        """
+        if not mask:
+            return self.singles
+        if self.matrix is not None and not mask & (mask - 1):
+            found: Floats = self.matrix[mask.bit_length() - 1]
+            return found
+        return self.rows.get(mask)
+
+    def get(self, mask: int) -> float | None:
+        """Return the figure of a set that is not empty, None where it is not known."""
+        for each in members(mask):
+            row = self.row(mask ^ singleton(each))
+            if row is not None:
+                return float(row[each])
+        return None
+
+
+def square(singles: Floats, both: Floats) -> Floats:
+    """Return figures of one and two attributes as a symmetric matrix, shape (n, n)."""
+    matrix = np.diag(singles)
+    upper = np.triu_indices(len(singles), 1)
+    matrix[upper] = both
+    matrix.T[upper] = both
+    return matrix
+
+
+def weighted(parts: Sequence[Stored], weights: Sequence[float]) -> Stored:
+    """Return the weighted sum of figures of the sets that all of these know."""
+    pairs = zip(parts, weights, strict=True)
+    found = Stored(sum((weight * each.singles for each, weight in pairs), np.zeros(1)))
+    matrices = [each.matrix for each in parts if each.matrix is not None]
+    if len(matrices) == len(parts):
+        terms = (weight * each for each, weight in zip(matrices, weights, strict=True))
+        found.matrix = sum(terms, np.zeros(1))
+    for mask in set[int].intersection(*({*each.rows} for each in parts)):
+        terms = (weight * each.rows[mask] for each, weight in zip(parts, weights, strict=True))
+        found.rows[mask] = sum(terms, np.zeros(1))
+    return found
