@@ -184,7 +184,24 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(settings, most=None))
     usable = prepared.free & crowd.persons
     scope = Scope(crowd.known & usable, usable, fixed, settings.most, LEAST)
-    return Plan(plan(demands, prices, scope), shares, prices)
+    starts = [] if mean is None else [_usual(prepared, usable, mean)]
+    return Plan(plan(demands, prices, scope, starts), shares, prices)
+
+
+def _usual(prepared: Prepared, usable: int, mean: "_Mean") -> int:
+    """Return the set that is best for every request alike to nobody in particular, a mask.
+
+    It is the a-priori optimum (paper 9.5.1) as singles and pairs tell it.
+    """
+    model = prepared.model
+    demands = replace(prepared.settings, candidates=usable, own=None)
+
+    def made() -> int:
+        people = model.anonymity_set()
+        objective = DisclosureObjective(mean.uses, people, demands, mean.stored)
+        return maximise(objective, restarts=0).mask
+
+    return model.remember((_usual, demands), made)
 
 
 def mixed(reading: Reading, model: Model) -> QueryPlanner:

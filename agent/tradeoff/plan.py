@@ -1,7 +1,7 @@
 """Plans: what a recipient is to hold, chosen once for all that it is going to be asked."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
 from typing import NamedTuple
@@ -229,12 +229,47 @@ class Portfolio:
     evaluations: int
 
 
-def plan(demands: Sequence[Demand], prices: SetFunction, scope: Scope) -> Portfolio:
+def plan(
+    demands: Sequence[Demand], prices: SetFunction, scope: Scope, starts: Sequence[int] = ()
+) -> Portfolio:
     """Return a portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
 
-    From what is held, the attribute that adds most is added while one adds enough (greedy). A
-    query uses a new attribute beside what it used before, where that helps it enough and its
-    answer is not full. P is feasible, if what is held and fixed is, and never worth less than that.
+    It is grown from what is held, and from each of ``starts``, sets of what is free, where that is
+    feasible. Of the best, each new attribute is taken out and the rest grown again, as long as that
+    is better. P is feasible, if what is held and fixed is, and never worth less than that; nor less
+    than a start that is feasible, but for ``least`` bits for each attribute that is left out.
+    """
+    given = scope.held | scope.fixed
+
+    def grown(new: int, left_out: int = 0) -> Portfolio:
+        held, free = scope.held | new, scope.free & ~left_out
+        return _grown(demands, prices, scope._replace(held=held, free=free), tuple(members(new)))
+
+    def worth(portfolio: Portfolio) -> float:
+        return portfolio.value - scope.least * len(portfolio.order)
+
+    new = (each & scope.free & ~given for each in starts)
+    some = [0, *(each for each in new if each and prices.feasible(given | each))]
+    found = [grown(each) for each in some]
+    evaluations, best = sum(each.evaluations for each in found), max(found, key=worth)
+    while best.order:
+        less = [(best.mask & ~singleton(each), singleton(each)) for each in best.order]
+        others = [grown(rest & ~given, out) for rest, out in less if prices.feasible(rest)]
+        evaluations += sum(each.evaluations for each in others)
+        other = max(others, key=worth, default=best)
+        if worth(other) <= worth(best) + ROUNDING:
+            break
+        best = other
+    return replace(best, evaluations=evaluations)
+
+
+def _grown(
+    demands: Sequence[Demand], prices: SetFunction, scope: Scope, start: tuple[int, ...]
+) -> Portfolio:
+    """Return a portfolio that is grown from what is held, of which ``start`` is new.
+
+    The attribute that adds most is added while one adds enough (greedy). A query uses a new
+    attribute beside what it used before, where that helps it enough and its answer is not full.
     """
     growth, evaluations = _Growth(demands, scope), 0
     while True:
@@ -261,7 +296,7 @@ def plan(demands: Sequence[Demand], prices: SetFunction, scope: Scope) -> Portfo
             growth.add(found)
     return Portfolio(
         mask=growth.mask,
-        order=tuple(growth.order),
+        order=(*start, *growth.order),
         uses=tuple(growth.uses),
         refused=refused,
         value=float(growth.weights @ growth.bits) - prices.cost(growth.mask),

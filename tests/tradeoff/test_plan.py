@@ -199,6 +199,26 @@ def test_limits_hold_and_it_is_never_worse_than_nothing(case: tuple[Drawn, Scope
         assert not world.prices.feasible(found.mask | singleton(each))
 
 
+@given(drawn(), st.lists(st.integers(0, 15), max_size=3))
+def test_it_is_no_worse_than_where_it_starts(case: tuple[Drawn, Scope], starts: list[int]) -> None:
+    """Than a set that is given, as far as that may be sent and keeps the limits, nor than without.
+
+    And no attribute is in it that would better be left out.
+    """
+    world, scope = case
+    found = plan(world.demands(), world.prices, scope, starts)
+    for start in (0, *starts):
+        held = scope.held | start & scope.free
+        if world.prices.feasible(held):
+            alone = planned(world, scope._replace(held=held, free=held))
+            assert found.value >= alone.value - SUM_ROUNDING
+    for each in members(found.mask & ~scope.held):
+        held = found.mask & ~singleton(each)
+        if world.prices.feasible(held):
+            less = planned(world, scope._replace(held=held, free=held))
+            assert found.value >= less.value - SUM_ROUNDING
+
+
 @given(drawn(), st.sampled_from([0.25, 0.5, 1.0]))
 def test_what_adds_too_little_is_left_out(case: tuple[Drawn, Scope], least: float) -> None:
     """Whatever is planned makes the plan worth that much more, and each answer as well."""
