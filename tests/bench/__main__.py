@@ -17,6 +17,7 @@ PARTS = (
     "appending",
     "lazy",
     "heldout",
+    "sets",
     "reading",
     "building",
     "growth",

@@ -54,11 +54,11 @@ class Kept(NamedTuple):
 
 def figures() -> Iterator[str]:
     """Yield the lines of this benchmark: half of the users held out."""
-    seen = _tables(TABLES)
+    seen = tables(TABLES)
     yield from _splits(seen)
     yield from _table("so2017", seen)
-    yield from _table("atus", _tables(ATUS, weights="weight", without=("year",)))
-    yield from _table("own_tables", _tables(OWN))
+    yield from _table("atus", tables(ATUS, weights="weight", without=("year",)))
+    yield from _table("own_tables", tables(OWN))
     with TemporaryDirectory() as folder:
         files = write_log(Path(folder), 1, 0, lambda *_: None)
         yield from _table(
@@ -66,7 +66,8 @@ def figures() -> Iterator[str]:
         )
 
 
-def _tables(files: TableFiles, **options: object) -> Observations:
+def tables(files: TableFiles, **options: object) -> Observations:
+    """Return what two tables hold; ``options``: more of `BuildOptions`."""
     return observe(open_tables(*files), BuildOptions(**files._asdict(), **options))  # type: ignore[arg-type]  # of any field
 
 
@@ -124,7 +125,7 @@ def _built(
     query: Observed, side: NDArray[np.bool_], rows: int | None, crowd: AnonymitySet
 ) -> Built | None:
     """Return a query that is built from so many rows of one half of the people."""
-    chosen = side if rows is None else _cut(query, side, rows)
+    chosen = side if rows is None else cut(query, side, rows)
     training, both = query.part(chosen), query.part(chosen | ~side)
     if training is None or both is None:
         return None
@@ -162,7 +163,7 @@ def _tried(built: list[Built], crowd: AnonymitySet) -> Iterator[tuple[float, Kep
         each.fitted.utility.forget()
 
 
-def _cut(query: Observed, side: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:
+def cut(query: Observed, side: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:
     """Return people of one side, drawn by lot, who have at most so many rows, or are one."""
     who = np.random.default_rng(rows).permutation(np.flatnonzero(side[query.people]))
     total = np.cumsum(np.bincount(query.rows.user)[who])
