@@ -128,7 +128,7 @@ def _small(cases: Sequence[Case]) -> list[float | None]:
     """Return the share of the optimum that is found in random sub-problems."""
     random, found = np.random.default_rng(0), list[float | None]()
     while len(found) < PROBLEMS:
-        case = cases[random.integers(len(cases))]
+        case = cases[int(random.integers(len(cases)))]
         count = len(case.crowd.cards)
         size = min(count, int(random.integers(SIZES[0], SIZES[1] + 1)))
         candidates = union(random.choice(count, size, replace=False).tolist())
