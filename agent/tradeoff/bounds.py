@@ -6,8 +6,6 @@ from math import ceil, isfinite, log, sqrt
 from agent.tradeoff.local_search import Memo, SetFunction
 from agent.tradeoff.sets import members, singleton
 
-CEILING_MOST = 16  # attributes in a set whose ceiling is computed
-
 
 def additive_bound(memo: Memo) -> float:
     """Return the sum of max(0, F({V})) over the candidates, in bits.
@@ -38,19 +36,6 @@ def online_bound(objective: SetFunction, mask: int) -> float:
         for each in possible(objective)
     )
     return base + sum(max(0.0, gain) for gain in gains)
-
-
-def free_bound(function: SetFunction, chosen: int, open_: int) -> float:
-    """Return a bound on F(S) for every S with A <= S <= A u R; it needs no submodularity.
-
-    ``chosen``: A; ``open_``: R, as masks. U of every such S is at most the ceiling of A u R, its
-    cost at least the floor of A. The ceiling of a large set is dear, and little below that of
-    all: the limit stands in for it. Source: DESIGN.md 2.5.
-    """
-    whole = chosen | open_
-    few = whole.bit_count() <= CEILING_MOST
-    ceiling = function.utility_ceiling(whole) if few else function.utility_limit
-    return ceiling - function.cost_floor(chosen)
 
 
 class Contraction(SetFunction):
@@ -119,9 +104,10 @@ class Contraction(SetFunction):
         """A bound on the utility of every set."""
         return self._function.utility_limit - self._utility
 
-    def utility_ceiling(self, mask: int) -> float:
-        """Return a bound on the utility of every subset of A."""
-        return self._function.utility_ceiling(self._base | mask) - self._utility
+    def superset_bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound on F of every set with A u {V}."""
+        bounds = self._function.superset_bounds(self._base | mask, attributes)
+        return [each - self._value for each in bounds]
 
     def cost_floor(self, mask: int) -> float:
         """Return a bound below the cost of every superset of A."""

@@ -67,15 +67,18 @@ class SetFunction(Protocol):
         del mask, level
         return True
 
-    def utility_ceiling(self, mask: int) -> float:
-        """Return a bound on the utility of every subset of A."""
-        del mask
-        return self.utility_limit
-
     def cost_floor(self, mask: int) -> float:
         """Return a bound below the cost of every superset of A."""
         del mask
         return -inf
+
+    def superset_bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound on F of every set with A u {V}.
+
+        It needs no submodularity.
+        """
+        limit, floor = self.utility_limit, self.cost_floor
+        return [limit - floor(mask | singleton(each)) for each in attributes]
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of A quick to evaluate; the answers stay the same."""

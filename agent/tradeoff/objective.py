@@ -128,9 +128,11 @@ class Objective(SetFunction):
             found = self._utilities[mask] = self._utility.value(mask)
         return found
 
-    def utility_ceiling(self, mask: int) -> float:
-        """Return a bound on U of every subset of A, in bits."""
-        return self._utility.ceiling(mask)
+    def superset_bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""
+        bounds = self._utility.potentials(mask, attributes)
+        costs = (self.cost_floor(mask | singleton(each)) for each in attributes)
+        return [bits - cost for bits, cost in zip(bounds, costs, strict=True)]
 
     def cost(self, mask: int) -> float:
         """Return what F takes off U(A), in bits: lambda C(A), and what a disclosure adds to it."""

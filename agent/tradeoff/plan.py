@@ -36,8 +36,7 @@ class Pairwise(Utility):
             self._beside[one, other] = bits - singles[other]
             self._beside[other, one] = bits - singles[one]
         most = np.where(np.isfinite(self._beside), self._beside, 0.0).max(axis=1, initial=0.0)
-        self._most = np.maximum(singles, most)
-        self.limit = float(self._most.sum())
+        self.limit = float(np.maximum(singles, most).sum())
 
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""
@@ -53,10 +52,6 @@ class Pairwise(Utility):
         rest = self._added(inside[:, None], np.minimum(self._least(inside)[:, None], beside_new))
         own = self._added(new, beside_old.min(axis=0, initial=np.inf))
         return [fsum(each) for each in np.vstack([rest, own]).T.tolist()]
-
-    def ceiling(self, mask: int) -> float:
-        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
-        return float(self._most[[*members(mask)]].sum())
 
     def _ordered(self, mask: int) -> Indexes:
         """Return the attributes of a set in the order in which they count, intp."""
@@ -133,9 +128,9 @@ class QueryPlanner(Utility):
         row = self.beside(mask, union(attributes))
         return [float(row[each]) for each in attributes]
 
-    def ceiling(self, mask: int) -> float:
-        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
-        return self._utility().ceiling(mask)
+    def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
+        return self._utility().potentials(mask, attributes)
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""

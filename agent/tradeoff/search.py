@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal, NamedTuple
 
-from agent.tradeoff.bounds import additive_bound, free_bound, online_bound, possible
+from agent.tradeoff.bounds import additive_bound, online_bound, possible
 from agent.tradeoff.local_search import (
     ROUNDING,
     LocalSearch,
@@ -53,43 +53,40 @@ def enumerate_all(memo: Memo) -> int:
 def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tuple[float, bool]:
     """Improve the state's set to the optimum, depth first, visiting at most ``nodes`` nodes.
 
-    Returns an upper bound on the optimum, and whether the limit of nodes was hit.
-    With ``submodular`` a node is also bounded by F(A) plus the positive gains at A (which is
-    Nemhauser and Wolsey's bound); without it the answer holds for every F. A node is split on an
-    attribute: the sets without it, and the more promising ones with it.
+    Returns an upper bound on the optimum, and whether the limit of nodes was hit. At a node, every
+    set is looked at that adds one open attribute to what is chosen; each of these is a node in
+    turn, without the attributes whose own node promises more, where a bound on all sets that
+    contain it leaves it a chance. That bound holds for every F; with ``submodular`` a node is also
+    bounded by F(A) plus the positive gains at A, which is Nemhauser and Wolsey's.
     """
     memo, function = state.memo, state.memo.function
-    everything = union(possible(function))
-    stack = [_Node(free_bound(function, 0, everything), 0, everything)]
-    visited = 0
+    stack, visited = [_Node(inf, 0, union(possible(function)))], 0
     while stack:
         node = stack.pop()
-        if node.bound <= memo.value(state.mask):
+        if node.bound <= state.value:
             continue
         if visited == nodes:
             return max(each.bound for each in (node, *stack)), True
         visited += 1
         bound, chosen, open_ = node
-        if memo.feasible(chosen) and memo.value(chosen) > memo.value(state.mask):
-            state.start_at(chosen)
-        at, attributes = 0, list(members(open_))
-        if submodular and open_:
-            at = chosen
-            attributes = [a for a in attributes if not function.hopeless(at | singleton(a))]
-            function.survey(at, attributes)
-        gains = [(memo.gain(at, each), each) for each in attributes]
-        if submodular:
-            for gain, each in gains:
+        rest = [a for a in members(open_) if not function.hopeless(chosen | singleton(a))]
+        function.survey(chosen, rest)
+        base = memo.value(chosen)
+        gains = [memo.gain(chosen, each) for each in rest]
+        for gain, each in zip(gains, rest, strict=True):
+            if submodular:
                 state.notice(gain, memo.gain(0, each))
-            bound = min(bound, memo.value(at) + sum(max(0.0, gain) for gain, _ in gains))
-        if not gains:
-            continue
-        _, attribute = best(gains)
-        rest, more = union(attributes) & ~singleton(attribute), chosen | singleton(attribute)
-        stack.append(_Node(min(bound, free_bound(function, chosen, rest)), chosen, rest))
-        if not function.hopeless(more):
-            stack.append(_Node(min(bound, free_bound(function, more, rest)), more, rest))
-    return memo.value(state.mask), False
+            if base + gain > state.value and memo.feasible(chosen | singleton(each)):
+                state.start_at(chosen | singleton(each))
+        if submodular:
+            bound = min(bound, base + sum(max(0.0, gain) for gain in gains))
+        bounds = zip(function.superset_bounds(chosen, rest), rest, strict=True)
+        hopeful = sorted((min(bound, most), -each) for most, each in bounds if most > state.value)
+        left = 0
+        for most, each in hopeful:
+            stack.append(_Node(most, chosen | singleton(-each), left))
+            left |= singleton(-each)
+    return state.value, False
 
 
 @dataclass(frozen=True, slots=True)

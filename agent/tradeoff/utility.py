@@ -40,10 +40,13 @@ class Utility(Protocol):
         """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
         return [self.value(mask | singleton(each)) for each in attributes]
 
-    def ceiling(self, mask: int) -> float:
-        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
+    def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}.
+
+        It needs no submodularity.
+        """
         del mask
-        return self.limit
+        return [self.limit] * len(attributes)
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
@@ -101,26 +104,20 @@ class Scoring:
         batches = self.layout.beside(mask, attributes)
         return [score for counts in batches for score in self._means(counts)]
 
-    def ceiling(self, mask: int) -> float:
-        """Return a bound, in bits, on the mean score for every subset of ``mask``.
+    def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return a bound on the mean score, in bits, of every set that adds to ``mask`` and each.
 
-        The empirical conditional entropy H(X|A) bounds the scores of single rows (Gibbs). Where
-        a user has several rows the scores of a group can sum to Z > 1; log2 Z is at most
-        log2 (c - 1 + beta p) / (c - n + beta), with n the most rows of one user and p the sum
-        over x of the largest p0-u(x). That is added.
+        At best a set parts the others who share a row's group and intent from all else, and all k
+        of them stay together: P-u(x|g) is at most (k + beta p) / (k + beta), which grows with k.
         """
-        cells = self.layout.divisions[mask]
-        pairs = np.add.reduceat(np.bincount(cells.row), cells.pairs)
-        sizes = np.add.reduceat(pairs, cells.groups)
-        entropy = (sizes * np.log2(sizes)).sum() - (pairs * np.log2(pairs)).sum()
-        kinds = self.layout.kinds
-        most = int(kinds.own_total.max())
-        peaks = np.zeros(int(kinds.intent.max()) + 1)
-        np.maximum.at(peaks, kinds.intent, self.layout.prior)
-        spread = max(0.0, most - 1 + self._shrinkage * (float(peaks.sum()) - 1))
-        beyond = np.log2(1 + spread / (np.maximum(sizes, most) - most + self._shrinkage))
-        excess = (sizes * beyond).sum()
-        return self.limit + float(excess - entropy) / self._total
+        kinds, prior, bounds = self.layout.kinds, self.layout.prior, list[float]()
+        for counts in self.layout.beside(mask, attributes):
+            others = counts.pair - kinds.same.take(counts.kind)
+            pull = prior.take(counts.kind)
+            best = (others + self._shrinkage * pull) / ((others + self._shrinkage) * pull)
+            scores = np.log2(best) * counts.rows
+            bounds += (np.add.reduceat(scores, counts.first) / self._total).tolist()
+        return bounds
 
     def alone(self, attribute: int, some: Indexes) -> Floats:
         """Return the scores of some rows, in bits, when one attribute divides all rows."""
@@ -203,9 +200,11 @@ class LeaveOneUserOut(Utility):
             found.append(np.sqrt((of_users**2).sum() / len(some)))
         return np.array(found, dtype=np.float64)
 
-    def ceiling(self, mask: int) -> float:
-        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
-        return min(self.limit, self._scoring(mask).ceiling(mask))
+    def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
+        persons = [each for each in attributes if each < self._rows.persons]
+        found = dict(zip(persons, self._scoring(mask).potentials(mask, persons), strict=True))
+        return [min(self.limit, found.get(each, self.limit)) for each in attributes]
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
@@ -270,18 +269,21 @@ class PlugIn(Utility):
         """
         return self.limit - self._entropy_left(mask)[rows]
 
-    def ceiling(self, mask: int) -> float:
-        """Return a bound, in bits, on U of every subset of A; it needs no submodularity.
+    def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}.
 
-        Smoothing mixes a group's distribution with the prior, and entropy is concave: no group
-        has less than the smaller of its empirical entropy and the prior's, and min(., const)
-        of a concave function only falls as groups are refined.
+        Smoothing mixes a group's distribution with the prior, the more the smaller the group, and
+        entropy is concave: H(P(.|g)) is at least beta / (c + beta) of the prior's, c its rows.
         """
-        counts, labels = self._counts(mask)
-        entropies = _entropies(counts)
-        if self._shrinkage > 0:
-            entropies = np.minimum(entropies, self._prior_entropy)
-        return self.limit - float(entropies[labels].mean())
+        bounds = []
+        for each in attributes:
+            labels, groups = self._groups.dense[mask | singleton(each)]
+            sizes = np.bincount(labels, minlength=groups)[labels]
+            left = (
+                self._prior_entropy * self._shrinkage / np.maximum(sizes + self._shrinkage, 1e-300)
+            )
+            bounds.append(self.limit - float(left.mean()))
+        return bounds
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
@@ -361,9 +363,11 @@ class Priced(Utility):
         """Return the sum of the prices of a set, in bits."""
         return float(self._prices[[*members(mask)]].sum())
 
-    def ceiling(self, mask: int) -> float:
-        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
-        return self._utility.ceiling(mask)
+    def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
+        bits = np.array(self._utility.potentials(mask, attributes), dtype=np.float64)
+        left: list[float] = (bits - (self.price(mask) + self._prices[[*attributes]])).tolist()
+        return left
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
@@ -392,9 +396,10 @@ class Mixture(Utility):
         each_query = [each.extensions(mask, attributes) for each in self._utilities]
         return [self._sum([each[i] for each in each_query]) for i in range(len(attributes))]
 
-    def ceiling(self, mask: int) -> float:
-        """Return a bound on the sum of U over every subset of A, in bits."""
-        return self._sum([each.ceiling(mask) for each in self._utilities])
+    def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
+        each_query = [each.potentials(mask, attributes) for each in self._utilities]
+        return [self._sum([each[i] for each in each_query]) for i in range(len(attributes))]
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""

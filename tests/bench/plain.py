@@ -56,10 +56,6 @@ class PlainObjective(SetFunction):
         """Return a bound on U of every set."""
         return -float(np.log2(self._prior).mean())
 
-    def utility_ceiling(self, mask: int) -> float:
-        """Return a bound on U of every subset."""
-        return self.utility_limit if mask else 0.0
-
     def cost_floor(self, mask: int) -> float:
         """Return the cost: it never falls."""
         return self.cost(mask)

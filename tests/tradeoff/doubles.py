@@ -69,10 +69,6 @@ class Tabulated(SetFunction):
         """The largest utility of all."""
         return max(self.utilities)
 
-    def utility_ceiling(self, mask: int) -> float:
-        """Return the largest utility of a subset."""
-        return max(self.utilities[each] for each in subsets(mask))
-
     def cost_floor(self, mask: int) -> float:
         """Return the smallest cost of a superset."""
         rest = self.everything & ~mask

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.bounds import Contraction, free_bound
+from agent.tradeoff.bounds import Contraction
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
@@ -49,10 +49,11 @@ def test_what_is_carried_over(function: SetFunction, data: st.DataObject) -> Non
         assert beside.may_exceed(mask, beside.value(mask) - 1e-6)
         assert beside.utility(mask) <= beside.utility_limit + ROUNDING
         for less in subsets(mask):
-            assert beside.utility(less) <= beside.utility_ceiling(mask) + ROUNDING
             assert beside.cost(mask) >= beside.cost_floor(less) - ROUNDING
             assert not (beside.hopeless(less) and beside.feasible(mask))
-            assert beside.value(mask) <= free_bound(beside, less, mask & ~less) + ROUNDING
+            new = [*members(mask & ~less)]
+            bounds = beside.superset_bounds(less, new)
+            assert all(beside.value(mask) <= bound + ROUNDING for bound in bounds)
     assert beside.value(0) == beside.utility(0) == beside.cost(0) == 0.0
     assert beside.feasible(0)
 
@@ -70,8 +71,9 @@ def test_no_bound_is_looser_than_the_function_s(
         at_most = beside.utility_limit - beside.cost_floor(mask)
         for level in (at_most - 0.1, at_most + 0.1):
             assert beside.may_exceed(mask, level) == objective.may_exceed(both, level + value)
-        ceiling = objective.utility_ceiling(both) - utility
-        assert beside.utility_ceiling(mask) == pytest.approx(ceiling, abs=ROUNDING)
+        rest = [*members(beside.candidates & ~mask)]
+        bounds = [each - value for each in objective.superset_bounds(both, rest)]
+        assert beside.superset_bounds(mask, rest) == pytest.approx(bounds, abs=ROUNDING)
         floor = objective.cost_floor(both) - objective.cost(base)
         assert beside.cost_floor(mask) == pytest.approx(floor, abs=ROUNDING)
     assert beside.utility_limit == pytest.approx(objective.utility_limit - utility)

@@ -20,10 +20,11 @@ from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, setting
 
 Pass = Callable[[LocalSearch, int], bool]
 PASSES = pytest.mark.parametrize("one_pass", [lazy_pass, eager_pass])
-Step = tuple[Literal["value", "focus", "ceiling", "extensions", "forget"], int]
+Step = tuple[Literal["value", "focus", "potentials", "extensions", "forget"], int]
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["value", "focus", "ceiling", "extensions", "forget"]), st.integers(0, 63)
+        st.sampled_from(["value", "focus", "potentials", "extensions", "forget"]),
+        st.integers(0, 63),
     ),
     max_size=40,
 )
@@ -118,8 +119,8 @@ def walk(utility: Utility, steps: list[Step], everything: int) -> None:
     """Ask for this and that, in this order."""
     for step, number in steps:
         mask = number & everything
-        if step == "extensions":
-            utility.extensions(mask, list(members(everything & ~mask)))
+        if step in ("extensions", "potentials"):
+            getattr(utility, step)(mask, list(members(everything & ~mask)))
         elif step == "forget":
             utility.forget()
         else:

@@ -30,7 +30,10 @@ def test_a_price_is_paid_for_each_attribute_of_the_set(world: World, data: st.Da
     for mask in subsets(world.everything):
         paid = sum(prices[each] for each in members(mask))
         assert abs(utility.value(mask) - (plain.value(mask) - paid)) < 1e-9
-        assert utility.value(mask) <= min(utility.limit, utility.ceiling(world.everything))
+        for each in members(mask):
+            [bound] = utility.potentials(mask & ~singleton(each), [each])
+            assert utility.value(mask) <= min(utility.limit, bound) + 1e-9
+            assert utility.value(world.everything) <= bound + 1e-9
 
 
 @given(rich_worlds(), st.data())

@@ -1,4 +1,4 @@
-"""Both estimators of utility against their definitions, their ceilings, and noise."""
+"""Both estimators of utility against their definitions, their bounds, and noise."""
 
 from dataclasses import replace
 from itertools import product
@@ -176,45 +176,40 @@ def test_an_attribute_may_have_256_values() -> None:
 def test_the_mean_over_queries_is_a_weighted_mean(
     world: World, estimator: Estimator, weights: list[int]
 ) -> None:
-    """The a-priori case: values, limits and ceilings alike."""
+    """The a-priori case: values, limits and bounds alike."""
     parts = [world.utility(estimator, beta) for beta in (5.0, 20.0)]
     mean = MeanUtility(parts, np.array(weights, np.float64))
     shares = [weight / sum(weights) for weight in weights]
     for mask in subsets(world.everything):
-        for function, each in ((mean.value, "value"), (mean.ceiling, "ceiling")):
-            expected = sum(w * getattr(p, each)(mask) for w, p in zip(shares, parts, strict=True))
-            assert function(mask) == pytest.approx(expected, abs=1e-12)
+        expected = sum(w * p.value(mask) for w, p in zip(shares, parts, strict=True))
+        assert mean.value(mask) == pytest.approx(expected, abs=1e-12)
         mean.focus(mask)
         rest = [*members(world.everything & ~mask)]
+        bounds = np.array([each.potentials(mask, rest) for each in parts])
+        assert mean.potentials(mask, rest) == pytest.approx([*(shares @ bounds)], abs=ROUNDING)
         one_more = [mean.value(mask | singleton(each)) for each in rest]
         assert mean.extensions(mask, rest) == pytest.approx(one_more, abs=ROUNDING)
         mean.forget()
     assert mean.limit == pytest.approx(sum(w * p.limit for w, p in zip(shares, parts, strict=True)))
 
 
-def check_ceiling(utility: Utility, everything: int) -> None:
-    """Check every pair of a set and a subset of it, and the limit."""
+def check_potentials(utility: Utility, everything: int) -> None:
+    """Check every set, with each attribute added, and all sets that contain it."""
     for mask in subsets(everything):
-        ceiling = utility.ceiling(mask)
-        assert ceiling <= utility.limit + ROUNDING
-        for subset in subsets(mask):
-            assert utility.value(subset) <= ceiling + ROUNDING
+        rest = [*members(everything & ~mask)]
+        for each, bound in zip(rest, utility.potentials(mask, rest), strict=True):
+            with_it = mask | singleton(each)
+            assert bound <= utility.limit + ROUNDING
+            for more in subsets(everything & ~with_it):
+                assert utility.value(with_it | more) <= bound + ROUNDING
 
 
 @given(worlds() | rich_worlds(), st.sampled_from(ESTIMATORS), ANY_SHRINKAGE)
-def test_no_subset_is_above_the_ceiling(
+def test_no_superset_is_above_the_potential(
     world: World, estimator: Estimator, shrinkage: float
 ) -> None:
     """In small tables users with many rows weigh most; in larger ones attributes tell much."""
-    check_ceiling(world.utility(estimator, shrinkage), world.everything)
-
-
-@given(rich_worlds())
-def test_without_smoothing_the_ceiling_is_the_value(world: World) -> None:
-    """The plug-in utility never falls then, so that the set itself is the best subset."""
-    utility = world.utility("plugin", 0.0)
-    for mask in subsets(world.everything):
-        assert utility.ceiling(mask) == pytest.approx(utility.value(mask), abs=1e-9)
+    check_potentials(world.utility(estimator, shrinkage), world.everything)
 
 
 @st.composite
@@ -222,7 +217,7 @@ def camps(draw: st.DrawFn) -> World:
     """Draw users with many rows each, most of them for one intent, in groups of a few.
 
     Here leaving a user out helps most: the sum over intents of what different users are told
-    exceeds 1, the case for which the ceiling has its excess term.
+    exceeds 1.
     """
     users = draw(st.integers(2, 5))
     rows = draw(st.lists(st.integers(1, 12), min_size=users, max_size=users))
@@ -241,15 +236,15 @@ def camps(draw: st.DrawFn) -> World:
 
 
 @given(camps(), ANY_SHRINKAGE)
-def test_users_with_many_rows_stay_below_the_ceiling(world: World, shrinkage: float) -> None:
+def test_users_with_many_rows_stay_below_the_potential(world: World, shrinkage: float) -> None:
     """The adversary of the argument."""
-    check_ceiling(world.utility("louo", shrinkage), world.everything)
+    check_potentials(world.utility("louo", shrinkage), world.everything)
 
 
 def test_smoothing_can_tell_more_than_the_counts() -> None:
     """A hundred small groups, evenly divided, are pulled to a prior that is sure of itself.
 
-    Their empirical entropy is no bound then: the ceiling must not count on it.
+    Their empirical entropy is no bound then: the potential must not count on it.
     """
     small = np.repeat(np.arange(100), 3)
     code = np.r_[small, np.full(2700, 100)].astype(np.uint8)
@@ -260,7 +255,7 @@ def test_smoothing_can_tell_more_than_the_counts() -> None:
     counted = query_utility(rows, (101,), "plugin", 0.0)
     entropy = counted.limit - counted.value(1)
     assert smooth.value(1) > smooth.limit - entropy
-    assert smooth.value(1) <= smooth.ceiling(1)
+    assert smooth.value(1) <= smooth.potentials(0, [0])[0]
 
 
 def table(seed: int, users: int, most: int, once: float, loyal: float) -> QueryRows:
