@@ -1,6 +1,7 @@
 """Tables to a model: read this file top to bottom and you have seen how one is made."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from agent.build.canonical import Observed
 from agent.build.log.read import open_log
 from agent.build.log.source import source_of
+from agent.build.near import near
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.read import open_tables
@@ -43,6 +45,9 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
         source = source_of(log)
     progress("reading", 1.0)
     made = model_of(source, options, progress)
+    progress("storing what decisions look at", 0.0)
+    made = replace(made, tables=replace(made.tables, near=near(made)))
+    progress("storing what decisions look at", 1.0)
     if options.phrasings is None or options.background is None:
         return made
     from agent.build.phrasings import with_phrasings  # scikit-learn takes a second

@@ -46,8 +46,6 @@ QUERIES: dict[str, tuple[Column, Callable[[Any], str]]] = {  # in the order of t
     "prior_entropy_bits": (numeric("at most"), bits),
     "predicted_bits": (numeric("predicted"), bits),
     "heldout_bits": (numeric("helps"), bits),
-    "events": (numeric("of answers"), lambda events: "all" if events is None else f"{events:,}"),
-    "error_bits": (numeric("give or take"), bits),
 }
 PLAIN = ("title", "rows", "users", "heldout_bits")  # what needs no --explain
 LEGEND = (
@@ -56,9 +54,7 @@ LEGEND = (
 )
 MORE = (
     "prior: its weight, in answers; at most: the bits of help that no fact exceeds; predicted: "
-    "what the model itself expects in place of `helps`; of answers: how many there were, where the "
-    "model keeps a sample of them; give or take: by how much what it expects may differ from that "
-    "of all, one standard error."
+    "what the model itself expects in place of `helps`."
 )
 PERSONAL = (
     "The file holds the rows of single people, so handle it as personal data: user ids are gone, "
@@ -201,7 +197,8 @@ def model_record(found: Model) -> dict[str, Any]:
         "person_level_rows": True,
         "attributes": found.attributes,
         "queries": [
-            {name: getattr(each, name) for name in ("text", *QUERIES)} for each in found.queries
+            {name: getattr(each, name) for name in ("text", *QUERIES, "events", "error_bits")}
+            for each in found.queries
         ],
         "options": dict(found.options),
         "validation": dict(found.validation),
@@ -226,6 +223,16 @@ def dropped(found: Model) -> str:
         for name, count in counts.items()
         if isinstance(count, int) and count
     )
+
+
+def sample(found: Model) -> str:
+    """Return of how many queries a model keeps some answers only, in words; empty if of none."""
+    errors = [each.error_bits for each in found.queries if each.events is not None]
+    if not errors:
+        return ""
+    off = bits(max(each or 0.0 for each in errors))
+    which = f"{counted(len(errors), 'query keeps', 'queries keep')} the answers of some people only"
+    return f"{which}; help may be off by {off} bits for it, one standard error"
 
 
 def reads(found: Model) -> str:
@@ -287,6 +294,7 @@ def info(path: str | None, *, explain: bool) -> Answer:
         ("source", found.source or "not stated"),
         ("licence", found.licence or "not stated"),
         ("reads", reads(found)),
+        *([("sample", kept)] if (kept := sample(found)) else []),
     ]
     about += [
         ("estimator", found.estimator),

@@ -15,7 +15,6 @@ import numpy as np
 
 from agent.decision.context import Context, Prepared, prepare
 from agent.decision.request import Knowledge
-from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Reading
@@ -35,6 +34,7 @@ PRIOR = 30.0  # requests that the model's own shares of the queries count as
 REST = 0.3  # of what the rest gains counts: most of it can be sent once it is asked for
 OWN_ROWS = 50.0  # rows with which a query counts as much as the mean of many queries
 AT_HAND = 2.0  # requests that this one counts as: one that was asked, and the one that is answered
+FEW_ROWS = 5_000  # of a query, which are soon counted
 LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less is noise
 
 
@@ -147,7 +147,7 @@ def _planned(prepared: Prepared, query: int) -> Choice:
         if not requested:
             return order
         beside = Contraction(objective, mask | union(order), requested)
-        return (*order, *_search(beside, prepared.terms).order)
+        return (*order, *_search(beside, prepared).order)
 
     base = forced(objective, prepared.forced)
     plan = planned(prepared, base)
@@ -242,15 +242,22 @@ def uses_of(query: int, model: Model) -> QueryPlanner:
     queries, rows = len(model.queries), model.queries[query].rows
 
     def made() -> QueryPlanner:
-        stored = model.tables.singles.utilities_of(query)
+        stored, near = model.tables.singles.utilities_of(query), model.tables.near
+        at_hand = {} if near is None else near.utilities_of(query)
+        limit = model.queries[query].prior_entropy_bits
         if mean is None:
-            return QueryPlanner(lambda: model.utility(query), count, stored)
+            stored.rows |= at_hand
+            return QueryPlanner(lambda: model.utility(query), count, stored, limit)
         share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
         weights = [1 - share, share]
+        pooled = weighted([stored, mean.stored], weights)
+        pooled.rows |= at_hand
         return QueryPlanner(
             lambda: MeanUtility((model.utility(query), mean.utility), np.array(weights)),
             count,
-            weighted([stored, mean.stored], weights),
+            pooled,
+            (1 - share) * limit + share * mean.utility.limit,
+            monotone=False,
         )
 
     return model.remember((QueryPlanner, query), made)
@@ -309,9 +316,9 @@ def _best(objective: DisclosureObjective, prepared: Prepared) -> Choice:
     """Return the best set that has what always leaves, as far as limits allow, and asks nobody."""
     base = forced(objective, prepared.forced)
     if not base and prepared.free == objective.candidates:
-        result = _search(objective, prepared.terms)
+        result = _search(objective, prepared)
         return Choice(result.mask, result.order, objective, result)
-    result = _search(Contraction(objective, base, prepared.free), prepared.terms)
+    result = _search(Contraction(objective, base, prepared.free), prepared)
     level, mask = objective.value(base), base | result.mask
     result = replace(
         result,
@@ -328,12 +335,15 @@ def _waiting(choice: Choice, prepared: Prepared) -> tuple[int, ...]:
     if not prepared.asked:
         return ()
     beside = Contraction(choice.objective, choice.mask, prepared.asked)
-    return _search(beside, prepared.terms).order
+    return _search(beside, prepared).order
 
 
-def _search(function: SetFunction, terms: Terms) -> Result:
+def _search(function: SetFunction, prepared: Prepared) -> Result:
+    """Search as the terms say; of a query with many rows, what is not at hand only once."""
+    terms, queries = prepared.terms, prepared.model.queries
     count = function.candidates.bit_count()
     if terms.algorithm == "exhaustive" and count > EXHAUSTIVE:
         what = f"exhaustive search takes at most {EXHAUSTIVE} candidates, and there are {count}"
         raise UsageError(what, "allow fewer attributes, or use the algorithm 'exact'")
-    return maximise(function, terms.algorithm, terms.epsilon)
+    patient = all(queries[each.query].rows <= FEW_ROWS for each in prepared.reading.candidates)
+    return maximise(function, terms.algorithm, terms.epsilon, patient=patient)

@@ -27,17 +27,18 @@ from agent.model.metadata import (
 from agent.model.model import Model
 from agent.model.packing import size
 from agent.model.reading import LEAST
-from agent.model.tables import COST_METRICS, Part, Tables
+from agent.model.tables import COST_METRICS, NEAR_MEASURES, Part, Tables
 from agent.tradeoff.tables import Population
 from agent.tradeoff.utility import MOST_PRICE
 
 Tensors = Mapping[str, NDArray[Any]]
+Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # types and shapes in a file
 OPTIONAL = {"attributes.prices", "pairs.costs", "pairs.utilities", "population.weights"}
 _BYTES, _UINT, _FLOAT, _HALF = ("U8",), ("U8", "U16", "U32"), ("F64",), ("F32",)
 OF_ROWS = {"rows.intent", "rows.request", "users.rows", "users.step"}
 FIGURES = {
     *("attributes.costs", "attributes.utilities", "pairs.costs", "pairs.utilities"),
-    *("reading.biases", "reading.weights"),
+    *("near.costs", "near.utilities", "reading.biases", "reading.weights"),
 }
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
 MIN_PEOPLE = 1  # that a row of the population stands for
@@ -61,7 +62,7 @@ def tensors_of(content: Content) -> dict[str, NDArray[Any]]:
     unknown, or not of its type or shape, or if it was altered.
     """
     found, metadata = content.shapes, content.metadata
-    forms = _forms(metadata)
+    forms = _forms(metadata, found)
     tensors = dict[str, NDArray[Any]]()
     missing, unknown = forms.keys() - found.keys() - OPTIONAL, found.keys() - forms.keys()
     for name in sorted(missing | unknown):
@@ -82,8 +83,10 @@ def tensors_of(content: Content) -> dict[str, NDArray[Any]]:
     return tensors
 
 
-def _forms(metadata: Metadata) -> dict[str, _Form]:
-    """Return the form of every tensor in a model."""
+def _forms(
+    metadata: Metadata, found: Mapping[str, tuple[str, tuple[int, ...]]]
+) -> dict[str, _Form]:
+    """Return the form of every tensor in a model; how many sets are near is said by the file."""
     cards = [len(each.values) for each in metadata.attributes]
     persons = sum(each.scope == "person" for each in metadata.attributes)
     people, queries, count = metadata.people, len(metadata.queries), len(cards)
@@ -113,6 +116,14 @@ def _forms(metadata: Metadata) -> dict[str, _Form]:
         forms["reading.weights"] = _Form(_HALF, (queries + 1, DIMENSIONS))
         forms["reading.biases"] = _Form(_HALF, (queries + 1,))
         forms["reading.calibration"] = _Form(_FLOAT, (2,))
+    if "near.sets" in found:
+        size_of, costs = size(count, 2), len(NEAR_MEASURES) if "population.weights" in found else 1
+        near, priced = (found.get(each, ("", (0,)))[1][0] for each in ("near.sets", "near.priced"))
+        forms["near.sets"] = _Form(_BYTES, (near, size_of))
+        forms["near.queries"] = _Form(_UINT, (near,))
+        forms["near.utilities"] = _Form(_FLOAT, (near, count))
+        forms["near.priced"] = _Form(_BYTES, (priced, size_of))
+        forms["near.costs"] = _Form(_FLOAT, (costs, priced, count))
     return forms
 
 
@@ -149,6 +160,9 @@ def check_ranges(tensors: Tensors) -> None:
     for name in tensors.keys() & FIGURES:
         if not np.isfinite(tensors[name]).all():
             raise damaged(f"tensor {name!r} has a number that is not finite")
+    queries = len(tensors["queries.weights"])
+    if "near.queries" in tensors and (tensors["near.queries"] >= queries).any():
+        raise damaged(f"tensor 'near.queries' has a query beyond the {queries} of the model")
     if "reading.calibration" in tensors:
         temperature, threshold = tensors["reading.calibration"].tolist()
         if not (MIN_WEIGHT <= temperature <= MAX_WEIGHT and LEAST <= threshold <= 1):
@@ -217,7 +231,6 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
     )
     for query in range(len(queries)) if whole or len(data) <= WHOLE else ():
         model.rows(query)
-    model.forget()
     return model
 
 

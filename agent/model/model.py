@@ -10,7 +10,7 @@ from agent.model import encoder
 from agent.model.attributes import Attribute
 from agent.model.lookup import QueryIndex, Recent
 from agent.model.reading import NOTHING, Reading
-from agent.model.tables import COST_METRICS, Part, Tables, parts_of
+from agent.model.tables import Part, Tables, parts_of
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, MeanUtility, Priced, Utility, query_utility
@@ -198,8 +198,8 @@ class Model:
 
         def found() -> AnonymitySet:
             people = AnonymitySet(self.population, self.cards, pairs, share)
-            for metric in () if pairs or share < 1 else COST_METRICS:
-                people.learn(metric, self.tables.singles.costs_of(metric))
+            if not pairs and share >= 1:
+                people.learn(self.tables.costs())
             return people
 
         return self._memory.people.get((pairs, share), found)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agent.model.attributes import damaged
 from agent.model.packing import pack, size, unpack
 from agent.model.reading import Classifier
-from agent.tradeoff.anonymity_set import Metric
+from agent.tradeoff.anonymity_set import Measure, Metric
 from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import exact
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a key is lost
 
 COST_METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "entropy")  # rows of Singles.costs
+NEAR_MEASURES: tuple[Measure, ...] = ("maxprob", "risk", "worst")  # of Near.costs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,10 +65,41 @@ class Singles:
         single = (share @ self.utilities)[None]
         return replace(self, utilities=single, pair_utilities=mean_pairs, prices=None)
 
-    def costs_of(self, metric: Metric) -> Stored:
-        """Return I of every set whose cost is stored; ``metric``: of COST_METRICS."""
-        line, both = COST_METRICS.index(metric), self.pair_costs
-        return Stored(self.costs[line], None if both is None else both[line])
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """Figures near the sets that decisions come to: of each set, with each attribute added.
+
+    ``sets``: uint8, shape (B, ceil(n/8)), bit i of a row says that attribute i is in the set;
+    ``queries``: integers, shape (B,), whose figures these are; ``utilities``: float64, shape
+    (B, n), bits, U of the query as decisions use it: less prices, drawn towards the mean.
+    ``priced``: sets like these, shape (D, ceil(n/8)); ``costs``: float64, shape (C, D, n), I for a
+    recipient that knows nothing, by the first C of NEAR_MEASURES: one where each row of the
+    population is one person, all where rows stand for more.
+    """
+
+    sets: NDArray[np.uint8]
+    queries: Codes
+    utilities: Floats
+    priced: NDArray[np.uint8]
+    costs: Floats
+
+    def utilities_of(self, query: int) -> dict[int, Floats]:
+        """Return the figures of a query by set."""
+        return _by_set(self.sets, self.utilities, np.flatnonzero(self.queries == query))
+
+    def by_measure(self) -> dict[Measure, dict[int, Floats]]:
+        """Return the costs by measure and set."""
+        every = np.arange(len(self.priced))
+        lines = zip(NEAR_MEASURES, self.costs, strict=False)
+        return {measure: _by_set(self.priced, each, every) for measure, each in lines}
+
+
+def _by_set(
+    sets: NDArray[np.uint8], figures: Floats, chosen: NDArray[np.intp]
+) -> dict[int, Floats]:
+    """Return rows of figures by set."""
+    return {int.from_bytes(sets[each].tobytes(), "little"): figures[each] for each in chosen}
 
 
 class Part(NamedTuple):
@@ -150,7 +182,8 @@ class Tables:
     """All tensors of a model, read-only; equal if every number is.
 
     ``query_weights``: float64, shape (Q,), above 0, relative frequency of each query.
-    ``classifier``: of texts, None in a model that knows its queries by name only.
+    ``classifier``: of texts, None in a model that knows its queries by name only; ``near``: None
+    in a model whose sets are soon counted.
     """
 
     population: Population
@@ -158,6 +191,7 @@ class Tables:
     query_weights: Floats
     singles: Singles
     classifier: Classifier | None = None
+    near: Near | None = None
 
     __hash__: ClassVar[None]  # type: ignore[assignment]  # as Python has it where there is none
 
@@ -169,6 +203,16 @@ class Tables:
         return mine.keys() == theirs.keys() and all(
             np.array_equal(array, theirs[name]) for name, array in mine.items()
         )
+
+    def costs(self) -> dict[Measure, Stored]:
+        """Return I of every set whose cost is stored, for a recipient that knows nothing."""
+        near = {} if self.near is None else self.near.by_measure()
+        single, both = self.singles.costs, self.singles.pair_costs
+        stored: dict[Measure, Stored] = {each: Stored(rows=rows) for each, rows in near.items()}
+        for line, metric in enumerate(COST_METRICS):
+            pairs = None if both is None else both[line]
+            stored[metric] = Stored(single[line], pairs, near.get(metric))
+        return stored
 
     def tensors(self, cards: Sequence[int]) -> dict[str, NDArray[Any]]:
         """Return every tensor by its name in the file; ``cards``: values of each attribute."""
@@ -202,6 +246,8 @@ class Tables:
                 "reading.biases": self.classifier.biases,
                 "reading.calibration": np.array(calibration),
             }
+        if self.near is not None:
+            tensors |= {f"near.{each.name}": getattr(self.near, each.name) for each in fields(Near)}
         return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
     @classmethod
@@ -254,7 +300,10 @@ class Tables:
             temperature, threshold = tensors["reading.calibration"].tolist()
             weights, biases = tensors["reading.weights"], tensors["reading.biases"]
             classifier = Classifier(weights, biases, temperature, threshold)
-        return cls(population, rows, tensors["queries.weights"], singles, classifier)
+        near = None
+        if "near.sets" in tensors:
+            near = Near(**{each.name: tensors[f"near.{each.name}"] for each in fields(Near)})
+        return cls(population, rows, tensors["queries.weights"], singles, classifier, near)
 
 
 def gather(

@@ -17,7 +17,7 @@ from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import UNSPECIFIED, Floats, Indexes, Population
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
-Measure = Metric | Literal["risk", "k"]  # and the two that hard limits are about
+Measure = Metric | Literal["risk", "k", "worst"]  # and those that hard limits are about
 Measures = Sequence[tuple[Measure, int]]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
@@ -27,7 +27,7 @@ REMEMBERED = 50_000  # values; of more, the oldest are forgotten
 
 def metric_of(measure: Measure) -> Metric:
     """Return the metric that a measure is, but for samples of few rows."""
-    if measure == "risk":
+    if measure == "risk" or measure == "worst":  # noqa: PLR1714  (what is left is a metric)
         return "maxprob"
     return "k-anonymity" if measure == "k" else measure
 
@@ -130,6 +130,11 @@ class AnonymitySet:
             self.people = 1 / success
             self.closed = bool(whole.few()[0]) or success >= HALF
 
+    @property
+    def sampled(self) -> bool:
+        """Whether rows stand for people whose number is estimated."""
+        return not self._counted
+
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
         self._partitions.dense.focus = mask & ~self.known & self.persons
@@ -156,7 +161,9 @@ class AnonymitySet:
         """Return I(A u D|d), the expected loss, in the unit of ``metric``; k is k-anonymity's.
 
         ``risk`` is ``maxprob`` and ``k`` is ``k-anonymity`` as hard limits have them: a sample of
-        fewer than 3 rows is one person. With one person left, or none, it is the loss at certainty.
+        fewer than 3 rows is one person. ``worst``, of a sample, is the largest success of a guess
+        in any class: at most 1/k where ``k`` is kept for all. With one person left, or none, it is
+        the loss at certainty.
         """
         fresh = mask & ~self.known
         if len(self._rows) <= self._counted:
@@ -168,9 +175,9 @@ class AnonymitySet:
             self._remember(_key(metric, k, fresh), found)
         return found
 
-    def learn(self, metric: Metric, stored: Stored) -> None:
-        """Take I of these sets instead of computing it; not for k-anonymity."""
-        self._stored[metric] = stored
+    def learn(self, stored: Mapping[Measure, Stored]) -> None:
+        """Take I of these sets, by measure, instead of computing it; not for k-anonymity."""
+        self._stored |= stored
 
     def row(self, mask: int, metric: Measure, k: int) -> Floats:
         """Return I(A u {V} u D|d) for each attribute V, float64, shape (n,); A of the person.
@@ -187,7 +194,8 @@ class AnonymitySet:
     def at_hand(self, mask: int, metric: Measure, k: int) -> Floats | None:
         """Return the same where it is known, or one pass over the people away; None elsewhere."""
         metric, rows = self._measured(metric), len(self._rows)
-        found = self._stored_row(mask & ~self.known, metric)
+        stored = self._stored_of(metric)
+        found = None if stored is None else stored.row(mask & ~self.known)
         if found is None:
             found = self._beside.get(_key(metric, k, mask & ~self.known))
         if found is None and metric == "maxprob" and self._counted and rows > 1:
@@ -197,14 +205,15 @@ class AnonymitySet:
 
     def pairs_at_hand(self, metric: Measure) -> Floats | None:
         """Return I of every two attributes, symmetric, where it is stored, and None elsewhere."""
-        stored = None if self.known or self._share < 1 else self._stored.get(self._measured(metric))
+        stored = self._stored_of(self._measured(metric))
         return None if stored is None else stored.matrix
 
     def survey(self, mask: int, attributes: Sequence[int], measures: Measures) -> None:
         """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
         base, measures = mask & ~self.known, [(self._measured(each), k) for each, k in measures]
         task = (base, *attributes, *measures)
-        if task == self._surveyed or len(self._rows) <= 1 or base & ~self.persons:
+        known = task == self._surveyed or self._all_stored(base, measures)
+        if known or len(self._rows) <= 1 or base & ~self.persons:
             return
         self._surveyed = task
         open_ = self.persons & ~self.known & ~base
@@ -283,10 +292,14 @@ class AnonymitySet:
             self._sized = mask, np.bincount(self._partitions.classes(mask)[0])
         return self._sized[1]
 
-    def _stored_row(self, mask: int, metric: Measure) -> Floats | None:
-        """Return the stored row of a set, where the recipient knows nothing."""
-        stored = None if self.known or self._share < 1 else self._stored.get(metric)
-        return None if stored is None else stored.row(mask)
+    def _stored_of(self, measure: Measure) -> Stored | None:
+        """Return what is stored, where the recipient knows nothing."""
+        return None if self.known or self._share < 1 else self._stored.get(measure)
+
+    def _all_stored(self, mask: int, measures: Measures) -> bool:
+        """Say whether all these measures of a set with each attribute added are stored."""
+        stored = [self._stored_of(each) for each, _ in measures]
+        return all(each is not None and each.row(mask) is not None for each in stored)
 
     def _kept(self, mask: int, metric: Measure, k: int, losses: Sequence[float]) -> Floats:
         """Remember a row of losses, of which attributes of the request have none."""
@@ -409,6 +422,9 @@ class AnonymitySet:
                 if measure == "entropy":
                     totals[place] += add(alike.mass * np.log2(plain * self.people))
                     continue
+                if measure == "worst":
+                    totals[place] = max(totals[place], float(limited.max(initial=0.0)))
+                    continue
                 success = limited if measure in ("risk", "k", "k-anonymity") else plain
                 metric, everybody = metric_of(measure), self._population.people
                 totals[place] += add(losses(metric, alike.mass, success, everybody, k))
@@ -431,10 +447,12 @@ class AnonymitySet:
         found = self._memory.get(_key(metric, k, mask))
         if found is not None:
             return found
+        stored = self._stored_of(metric)
+        found = None if stored is None or not mask else stored.get(mask)
+        if found is not None:
+            return found
         for each in members(mask & self.persons):
-            rest = mask ^ singleton(each)
-            row = self._stored_row(rest, metric)
-            row = self._beside.get(_key(metric, k, rest)) if row is None else row
+            row = self._beside.get(_key(metric, k, mask ^ singleton(each)))
             if row is not None:
                 return float(row[each])
         return None

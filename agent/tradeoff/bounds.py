@@ -1,10 +1,13 @@
 """Bounds: on the optimum, on a search that extends a fixed set, and on sampling errors."""
 
 from collections.abc import Sequence
-from math import ceil, isfinite, log, sqrt
+from math import ceil, inf, isfinite, log, sqrt
+
+import numpy as np
 
 from agent.tradeoff.local_search import Memo, SetFunction
-from agent.tradeoff.sets import members, singleton
+from agent.tradeoff.sets import mask_array, members, singleton
+from agent.tradeoff.tables import Floats
 
 
 def additive_bound(memo: Memo) -> float:
@@ -13,6 +16,9 @@ def additive_bound(memo: Memo) -> float:
     It bounds F over all sets where F is submodular with F(0) = 0: Thm 4.5 at the empty set,
     which needs no monotone utility. Attributes that no feasible set contains are left out.
     """
+    row = memo.at_hand(0)
+    if row is not None and np.count_nonzero(row > -inf) == memo.function.candidates.bit_count():
+        return float(np.maximum(row, 0.0).sum())
     return sum(max(0.0, memo.value(singleton(each))) for each in possible(memo.function))
 
 
@@ -81,6 +87,22 @@ class Contraction(SetFunction):
     def hopeless(self, mask: int) -> bool:
         """Say True only where neither B u A nor a set that contains it may be chosen."""
         return self._function.hopeless(self._base | mask)
+
+    def at_hand(self, mask: int) -> Floats | None:
+        """Return F(B u A u {V}) - F(B) for each V, where that is at hand."""
+        row = self._function.at_hand(self._base | mask)
+        return None if row is None else self._within(row) - self._value
+
+    def pairs_at_hand(self) -> Floats | None:
+        """Return the same for every two attributes, where no set is fixed."""
+        matrix = None if self._base else self._function.pairs_at_hand()
+        return None if matrix is None else self._within(self._within(matrix).T)
+
+    def _within(self, levels: Floats) -> Floats:
+        """Return levels by attribute, minus infinity for those that are no candidates."""
+        open_ = mask_array(self.candidates, levels.shape[-1])
+        found: Floats = np.where(open_, levels, -inf)
+        return found
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of B u A quick to evaluate; the answers stay the same."""

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from agent.tradeoff.sets import members, singleton
+from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.tables import Floats
 
 FLOOR = 1e-12  # bits: what floating-point noise can feign
@@ -116,12 +116,9 @@ class Memo:
 
     @property
     def evaluations(self) -> int:
-        """How many different sets F was evaluated or at hand at, the empty one not counted."""
-        seen = {*self._values}
-        for mask, row in self._rows.items():
-            if row is not None:
-                seen.update(mask | 1 << each for each in np.flatnonzero(row > -inf).tolist())
-        return len(seen) - 1
+        """How many sets F was evaluated at, or at hand at: these once for each row they are in."""
+        rows = (row for row in self._rows.values() if row is not None)
+        return len(self._values) - 1 + sum(int(np.count_nonzero(row > -inf)) for row in rows)
 
     def value(self, mask: int) -> float:
         """Return F(A)."""
@@ -147,6 +144,14 @@ class Memo:
             self._rows[mask] = self.function.at_hand(mask)
         return self._rows[mask]
 
+    def gainful(self) -> int:
+        """Return the candidates that may be chosen alone, and gain by it, as a mask."""
+        row = self.at_hand(0)
+        if row is not None:
+            return union(np.flatnonzero(row > 0).tolist())
+        single = filter(self.feasible, map(singleton, members(self.function.candidates)))
+        return sum(each for each in single if self.value(each) > 0)
+
     def best_pairs(self, most: int) -> list[int]:
         """Return sets of two candidates with a large F, the best first, of equals the smaller.
 
@@ -171,7 +176,7 @@ class Memo:
         return sorted(feasible, key=lambda pair: (-rank(known[pair]), pair))[:most]
 
 
-class _Gain(NamedTuple):
+class Gain(NamedTuple):
     """What a move is known to add at the most: its utility as of one set, its cost of another."""
 
     bound: float
@@ -261,9 +266,9 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
     the gains of all are at hand, none is stale.
     """
     start = state.mask
-    stale = _follow(state, options)
+    stale = follow(state, options)
     if stale is None:
-        stale = {each: _Gain(gain, start, start) for gain, each in state.options(options)}
+        stale = {each: Gain(gain, start, start) for gain, each in state.options(options)}
     heap = [(-rank(gain.bound), each) for each, gain in stale.items()]
     heapify(heap)
     while heap:
@@ -278,17 +283,17 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
             if gain.priced_at == state.mask:
                 fresh = state.memo.gain(state.mask, attribute)
                 state.notice(fresh, state.memo.gain(gain.computed_at, attribute))
-                gain = _Gain(fresh, state.mask, state.mask)
+                gain = Gain(fresh, state.mask, state.mask)
             else:
                 dearer = _price(state, state.mask, attribute)
                 dearer -= _price(state, gain.priced_at, attribute)
-                gain = _Gain(gain.bound - dearer, state.mask, gain.computed_at)
+                gain = Gain(gain.bound - dearer, state.mask, gain.computed_at)
             stale[attribute] = gain
             heappush(heap, (-rank(gain.bound), attribute))
     return state.mask != start
 
 
-def _follow(state: LocalSearch, options: int) -> dict[int, _Gain] | None:
+def follow(state: LocalSearch, options: int) -> dict[int, Gain] | None:
     """Move attributes in while the gains of all are at hand; return the last gains of the rest.
 
     None where they are not at hand at all.
@@ -301,14 +306,14 @@ def _follow(state: LocalSearch, options: int) -> dict[int, _Gain] | None:
             state.violations += int(np.count_nonzero(gains > singles[wanted] + ROUNDING))
         good = np.where(gains > state.threshold, np.rint(gains / TIE), -inf)
         if not len(good) or good.max() == -inf:
-            break
+            return {}
         place = int(good.argmax())
         state.move(int(wanted[place]))
         wanted, gains = np.delete(wanted, place), np.delete(gains, place)
     if gains is None:
         return None
     pairs = zip(wanted.tolist(), gains.tolist(), strict=True)
-    return {each: _Gain(gain, at, at) for each, gain in pairs if gain > -inf}
+    return {each: Gain(gain, at, at) for each, gain in pairs if gain > -inf}
 
 
 def _price(state: LocalSearch, mask: int, attribute: int) -> float:

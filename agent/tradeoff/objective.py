@@ -206,18 +206,24 @@ class DisclosureObjective(Objective):
         self._countable = people.persons & ~people.known
         self._k_lasts = people.monotone("k", settings.candidates)
         self._risk_lasts = people.monotone("risk", settings.candidates)
-        self._measured = settings.k is not None or settings.max_risk is not None
         self.claims_submodularity = (
             settings.metric in ("maxprob", "log-maxprob") and not settings.guards
         )
         self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
-        self._most_losses = []  # of the measures but the first
+        # What the measures but the first are for, and the most that each may be.
+        self._limits, self._most_losses = list[Limit](), list[float]()
         if settings.max_risk is not None:
+            self._limits.append("risk")
             self._measures.append(("risk", 1))
             self._most_losses.append(settings.max_risk)
         if settings.k is not None:
-            self._measures.append(("k", settings.k))
-            self._most_losses.append(settings.max_violations)
+            self._limits.append("k")
+            # That nobody's class is too small, the worst one tells for every k at once.
+            strict = people.sampled and not settings.max_violations
+            self._measures.append(("worst", 1) if strict else ("k", settings.k))
+            self._most_losses.append(
+                (1 + 1e-12) / settings.k if strict else settings.max_violations
+            )
         self._own = None if settings.own is None else dict(settings.own)
         self._own_classes: dict[int, OwnClass] = {}
         self._stored = stored
@@ -366,21 +372,13 @@ class DisclosureObjective(Objective):
         most_new = demands.most_new
         if most_new is not None and (mask & self._countable).bit_count() > most_new:
             return "most new"
-        if not self._measured or not mask & ~self._people.known:
+        if not self._limits or not mask & ~self._people.known:
             return None
-        risk, k = demands.max_risk, demands.k
-        if risk is None or (for_good and not self._risk_lasts):
-            success = 0.0
-        else:
-            success = people.identifiability(mask, "risk", 1)
-        if risk is not None and success > risk:
-            return "risk"
-        if k is None or (for_good and not self._k_lasts):
-            share = 0.0
-        else:
-            share = people.identifiability(mask, "k", k)
-        if share > demands.max_violations:
-            return "k"
+        limits = zip(self._limits, self._measures[1:], self._most_losses, strict=True)
+        for limit, measure, most in limits:
+            lasts = self._k_lasts if limit == "k" else self._risk_lasts
+            if (lasts or not for_good) and people.identifiability(mask, *measure) > most:
+                return limit
         mine = self._own is None or self._keeps_own(mask, self._own, for_good=for_good)
         return None if mine else "own"
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import fsum
 from typing import NamedTuple
 
@@ -90,24 +89,38 @@ class Scope(NamedTuple):
 
 
 class QueryPlanner(Utility):
-    """The utility of one query, remembered for the sets near those that plans came to."""
+    """The utility of one query, remembered for the sets near those that plans came to.
+
+    It is made only where something has to be counted.
+    """
 
     def __init__(
-        self, utility: Callable[[], Utility], attributes: int, stored: Stored | None = None
+        self,
+        utility: Callable[[], Utility],
+        attributes: int,
+        stored: Stored | None = None,
+        limit: float | None = None,
+        *,
+        monotone: bool | None = None,
     ) -> None:
-        """Take the utility, how many attributes there are, and U of sets that need no computing."""
-        self._utility, self._size, self.stored = utility, attributes, stored
+        """Take the utility, how many attributes there are, and U of sets that need no computing.
+
+        ``limit``, ``monotone``: the utility's, None for what it says itself.
+        """
+        self.utility, self._size, self.stored = utility, attributes, stored
+        self._limit, self._monotone = limit, monotone
+        self._focus, self._counts = 0, False
         self._forget()
 
-    @cached_property
+    @property
     def limit(self) -> float:  # type: ignore[override]  # computed when it is asked for
         """No set has more, in bits."""
-        return self._utility().limit
+        return self.utility().limit if self._limit is None else self._limit
 
-    @cached_property
+    @property
     def monotone(self) -> bool:  # type: ignore[override]  # likewise
         """Whether a superset never has less."""
-        return self._utility().monotone
+        return self.utility().monotone if self._monotone is None else self._monotone
 
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""
@@ -120,7 +133,7 @@ class QueryPlanner(Utility):
             rest = mask ^ singleton(each)
             if self._done.get(rest, 0) >> each & 1:
                 return float(self._rows[rest][each])
-        found = self._values[mask] = self._utility().value(mask)
+        found = self._values[mask] = self._counting().value(mask)
         return found
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
@@ -130,15 +143,17 @@ class QueryPlanner(Utility):
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
-        return self._utility().potentials(mask, attributes)
+        return self._counting().potentials(mask, attributes)
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._utility().focus(mask)
+        self._focus = mask
 
     def forget(self) -> None:
         """Drop what was prepared, not what was computed; the answers stay the same."""
-        self._utility().forget()
+        if self._counts:
+            self.utility().forget()
+        self._counts = False
 
     def beside(self, mask: int, wanted: int) -> Floats:
         """Return U(A u {V}) in bits, float64 by attribute, for each V of ``wanted`` at least.
@@ -156,7 +171,7 @@ class QueryPlanner(Utility):
         row, missing = self._rows[mask], wanted & ~self._done[mask]
         if missing:
             new = [*members(missing)]
-            row[new] = self._utility().extensions(mask, new)
+            row[new] = self._counting().extensions(mask, new)
             self._done[mask] |= missing
         return row
 
@@ -192,6 +207,12 @@ class QueryPlanner(Utility):
                 self._firsts.clear()
             self._firsts[key] = fixed | union(self.best(fixed, held, scope.has_room, scope.least))
         return self._firsts[key]
+
+    def _counting(self) -> Utility:
+        """Return the utility, to count with."""
+        utility, self._counts = self.utility(), True
+        utility.focus(self._focus)
+        return utility
 
     def _forget(self) -> None:
         self._firsts: dict[Scope, int] = {}
@@ -230,9 +251,10 @@ def plan(
     """Return a portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
 
     It is grown from what is held, and from each of ``starts``, sets of what is free, where that is
-    feasible. Of the best, each new attribute is taken out and the rest grown again, as long as that
-    is better. P is feasible, if what is held and fixed is, and never worth less than that; nor less
-    than a start that is feasible, but for ``least`` bits for each attribute that is left out.
+    feasible. Of the best, the new attribute that adds least is taken out and the rest grown again,
+    as long as that is better. P is feasible, if what is held and fixed is, and never worth less
+    than that; nor less than a start that is feasible, but for ``least`` bits for each attribute
+    that is left out.
     """
     given = scope.held | scope.fixed
 
@@ -248,10 +270,14 @@ def plan(
     found = [grown(each) for each in some]
     evaluations, best = sum(each.evaluations for each in found), max(found, key=worth)
     while best.order:
-        less = [(best.mask & ~singleton(each), singleton(each)) for each in best.order]
-        others = [grown(rest & ~given, out) for rest, out in less if prices.feasible(rest)]
-        evaluations += sum(each.evaluations for each in others)
-        other = max(others, key=worth, default=best)
+        less = [best.mask & ~singleton(each) for each in best.order]
+        without = [grown(rest & ~given, scope.free) for rest in less if prices.feasible(rest)]
+        if not without:
+            break
+        least = max(without, key=worth)
+        again = grown(least.mask & ~given, best.mask & ~least.mask)
+        evaluations += again.evaluations
+        other = max(least, again, key=worth)
         if worth(other) <= worth(best) + ROUNDING:
             break
         best = other
@@ -269,7 +295,8 @@ def _grown(
     growth, evaluations = _Growth(demands, scope), 0
     while True:
         options, base = [*members(scope.free & ~growth.mask)], prices.cost(growth.mask)
-        prices.focus(growth.mask)
+        if options:
+            prices.focus(growth.mask)
         gains: Floats = growth.weights @ growth.gains[:, options]
         saving = base - prices.cost_floor(growth.mask)
         found, worth, refused = None, scope.least, 0

@@ -13,6 +13,7 @@ from agent.tradeoff.local_search import (
     SetFunction,
     best,
     eager_pass,
+    follow,
     lazy_pass,
     rank,
 )
@@ -136,13 +137,16 @@ def maximise(
     epsilon: float = EPSILON,
     nodes: int = NODES,
     restarts: int = RESTARTS,
+    *,
+    patient: bool = True,
 ) -> Result:
     """Return a set of candidates with a large F.
 
     ``algorithm``: "lls" (lazy local search) and "ls" move attributes in and out, "greedy" only in;
     "exact" goes on by branch and bound, "exhaustive" tries all subsets; ``epsilon``: a move must
     improve F by more than (epsilon/n^2)|F|; ``nodes``: how many nodes ``exact`` visits at the most;
-    ``restarts``: from how many pairs local search starts again, 0 for the paper's own search.
+    ``restarts``: from how many pairs local search starts again, 0 for the paper's own search;
+    ``patient``: whether also where F is not at hand.
     ValueError where ``exhaustive`` is asked of too many candidates. Source: paper 4 with the
     corrections of DESIGN.md 2.5.
     """
@@ -157,7 +161,7 @@ def maximise(
         return _heuristic(state)
     one_pass = eager_pass if algorithm == "ls" else lazy_pass
     local_search(state, one_pass)
-    improve(state, one_pass, restarts)
+    improve(state, one_pass, restarts, patient=patient)
     if algorithm != "exact":
         return _heuristic(state)
     start = state.mask
@@ -185,25 +189,32 @@ def greedy_order(function: SetFunction, one_pass: Pass = lazy_pass) -> tuple[lis
     return list(state.order), state.memo.evaluations
 
 
-def local_search(state: LocalSearch, one_pass: Pass) -> None:
+def climb(state: LocalSearch, one_pass: Pass) -> None:
     """Move up and down until no single feasible move improves F by more than the threshold.
 
     Every pass begins with fresh gains, so that the last two are a sweep of all single moves. An
     upward pass that moves although nothing was removed since the last one mends a violation.
-    Then the complement is tried, where a bound does not rule it out (it rarely wins): within the
+    """
+    candidates = state.memo.function.candidates
+    up = down = True
+    settled = False
+    while up or down:
+        up = one_pass(state, candidates & ~state.mask)
+        down = one_pass(state, state.mask)
+        state.violations += up and settled
+        settled = not down
+
+
+def local_search(state: LocalSearch, one_pass: Pass) -> None:
+    """Climb until there is no good move left, and then try the complement.
+
+    The complement is tried where a bound does not rule it out (it rarely wins): within the
     attributes with a gain of their own, or a single one without would spoil the guarantee.
     """
-    memo, candidates = state.memo, state.memo.function.candidates
+    memo = state.memo
     while True:
-        up = down = True
-        settled = False
-        while up or down:
-            up = one_pass(state, candidates & ~state.mask)
-            down = one_pass(state, state.mask)
-            state.violations += up and settled
-            settled = not down
-        single = filter(memo.feasible, map(singleton, members(candidates)))
-        complement = sum(each for each in single if memo.value(each) > 0) & ~state.mask
+        climb(state, one_pass)
+        complement = memo.gainful() & ~state.mask
         level = state.value + state.threshold
         if not memo.feasible(complement) or not memo.function.may_exceed(complement, level):
             return
@@ -212,34 +223,48 @@ def local_search(state: LocalSearch, one_pass: Pass) -> None:
         state.start_at(complement)
 
 
-def improve(state: LocalSearch, one_pass: Pass, restarts: int) -> None:
+def improve(state: LocalSearch, one_pass: Pass, restarts: int, *, patient: bool) -> None:
     """Search again from the best pairs, and exchange attributes of the best set that is found.
 
     Moves of single attributes do not reach what helps only together, as two attributes of a small
-    query often do; nor do they leave one for another. No restarts: nothing is done.
+    query often do; nor do they leave one for another. No restarts: nothing is done. Where it is
+    not ``patient``, only what is at hand is looked at.
     """
-    for pair in state.memo.best_pairs(restarts) if restarts else ():
+    memo = state.memo
+    seen, candidates = set[int](), memo.function.candidates
+    for pair in memo.best_pairs(restarts) if restarts else ():
+        if not patient and memo.at_hand(pair) is None:
+            continue
         other = state.restarted(pair)
-        local_search(other, one_pass)
+        moves = one_pass if patient else follow
+        moves(other, candidates & ~pair)
+        if other.mask in seen:
+            continue
+        seen.add(other.mask)
+        if patient or rank(other.value) > rank(state.value):
+            climb(other, one_pass)
         state.violations += other.violations
         if rank(other.value) > rank(state.value):
             state.start_at(other.mask)
-    while restarts and exchange(state):
-        local_search(state, one_pass)
+    while restarts and exchange(state, patient=patient):
+        climb(state, one_pass)
 
 
-def exchange(state: LocalSearch) -> bool:
-    """Exchange one attribute for another where that is a good move; say if it was."""
+def exchange(state: LocalSearch, *, patient: bool) -> bool:
+    """Exchange one attribute for another where that is a good move; say if it was.
+
+    Where it is not ``patient``, only exchanges that are at hand are looked at.
+    """
     memo, mask = state.memo, state.mask
     good = []
     for out in members(mask):
         rest, outside = mask ^ singleton(out), memo.function.candidates & ~mask
         row = memo.at_hand(rest)
-        if row is None:
+        if row is None and patient:
             memo.function.survey(rest, [*members(outside)])
             masks = filter(memo.feasible, (rest | singleton(each) for each in members(outside)))
             good += [(memo.value(each) - state.value, each) for each in masks]
-        else:
+        elif row is not None:
             good += [
                 (float(row[each]) - state.value, rest | singleton(each))
                 for each in members(outside)

@@ -16,13 +16,16 @@ class Stored:
     """A figure of some sets, such as U in bits, at hand without a count."""
 
     def __init__(
-        self, singles: Floats, both: Floats | None = None, rows: Mapping[int, Floats] | None = None
+        self,
+        singles: Floats | None = None,
+        both: Floats | None = None,
+        rows: Mapping[int, Floats] | None = None,
     ) -> None:
         """Take the figure of each attribute, of two, and of sets with each attribute added.
 
         ``singles``: float64, shape (n,); ``both``: float64, shape (n(n-1)/2,), in the order of
-        ``sets.pairs``, or None; ``rows``: by set A, float64, shape (n,), the figure of A u {V} for
-        each V; what it says of V in A is not used.
+        ``sets.pairs``; ``rows``: by set A, float64, shape (n,), the figure of A u {V} for each V,
+        that of A where V is in A. None for what is not known.
         """
         self.singles, self._both = singles, both
         self.rows = dict(rows or {})
@@ -31,24 +34,28 @@ class Stored:
     @cached_property
     def matrix(self) -> Floats | None:
         """The figure of two attributes, symmetric, that of one on the diagonal; None if unknown."""
-        return None if self._both is None else square(self.singles, self._both)
+        if self.singles is None or self._both is None:
+            return None
+        return square(self.singles, self._both)
 
     def row(self, mask: int) -> Floats | None:
         """Return the figure of A u {V} for each V, float64, shape (n,); None where it is not known.
 
         It is not to be written to.
         """
-        if not mask:
+        if not mask and self.singles is not None:
             return self.singles
-        if self.matrix is not None and not mask & (mask - 1):
+        if mask and not mask & (mask - 1) and self.matrix is not None:
             found: Floats = self.matrix[mask.bit_length() - 1]
             return found
         return self.rows.get(mask)
 
     def get(self, mask: int) -> float | None:
         """Return the figure of a set that is not empty, None where it is not known."""
+        if mask in self.rows:
+            return float(self.rows[mask][mask.bit_length() - 1])
         for each in members(mask):
-            row = self.row(mask ^ singleton(each))
+            row = Stored.row(self, mask ^ singleton(each))  # one that is known already
             if row is not None:
                 return float(row[each])
         return None
@@ -65,13 +72,16 @@ def square(singles: Floats, both: Floats) -> Floats:
 
 def weighted(parts: Sequence[Stored], weights: Sequence[float]) -> Stored:
     """Return the weighted sum of figures of the sets that all of these know."""
-    pairs = zip(parts, weights, strict=True)
-    found = Stored(sum((weight * each.singles for each, weight in pairs), np.zeros(1)))
-    matrices = [each.matrix for each in parts if each.matrix is not None]
-    if len(matrices) == len(parts):
-        terms = (weight * each for each, weight in zip(matrices, weights, strict=True))
-        found.matrix = sum(terms, np.zeros(1))
+
+    def total(figures: Sequence[Floats | None]) -> Floats | None:
+        terms = [w * each for w, each in zip(weights, figures, strict=True) if each is not None]
+        whole: Floats = np.sum(terms, axis=0)
+        return whole if len(terms) == len(figures) else None
+
+    found = Stored(total([each.singles for each in parts]))
+    found.matrix = total([each.matrix for each in parts])
     for mask in set[int].intersection(*({*each.rows} for each in parts)):
-        terms = (weight * each.rows[mask] for each, weight in zip(parts, weights, strict=True))
-        found.rows[mask] = sum(terms, np.zeros(1))
+        row = total([each.rows[mask] for each in parts])
+        assert row is not None  # noqa: S101  (all have it)
+        found.rows[mask] = row
     return found

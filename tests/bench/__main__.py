@@ -35,8 +35,9 @@ def main() -> None:
     if unknown := [each for each in named if each not in PARTS]:
         parser.error(f"no such part: {', '.join(unknown)} (there are: {', '.join(PARTS)})")
     for part in named or PARTS:
-        figures = import_module(f"tests.bench.{part}").figures
-        for line in figures(given.plot) if part == "growth" else figures():
+        module = import_module(f"tests.bench.{part}")
+        drawn = given.plot is not None and part == "growth"
+        for line in module.drawn(given.plot) if drawn else module.figures():
             print(line, flush=True)
 
 

@@ -19,7 +19,7 @@ from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import EPSILON, local_search, maximise
 from agent.tradeoff.sets import members, pairs, singleton, subsets, union
 from agent.tradeoff.stored import Stored
-from agent.tradeoff.tables import Population
+from agent.tradeoff.tables import Kinds, Population
 from agent.tradeoff.utility import Priced, Utility
 from tests.bench.heldout import ATUS, OWN, TABLES, cut, tables
 
@@ -78,7 +78,7 @@ def _cases(seen: Observations, rows: int) -> list[Case]:
         population = Population(
             population.codes[some],
             None if weights is None else weights[some] * scale,
-            tuple(each[some] for each in population.request_counts),
+            tuple(Kinds.of(each.by_row[some]) for each in population.requests),
         )
     crowd = AnonymitySet(population, seen.cards)
     parts = (query.part(cut(query, everybody, rows)) for query in seen.queries)

@@ -72,7 +72,7 @@ def test_what_is_stored_of_single_attributes_is_what_is_computed(world: World) -
         for attribute, cost in enumerate(costs):
             assert crowd.identifiability(1 << attribute, metric, 1) == cost
         for pair in pairs(len(singles)):
-            cost = model.tables.singles.costs_of(metric).get(pair)
+            cost = model.tables.costs()[metric].get(pair)
             assert crowd.identifiability(pair, metric, 1) == cost
 
 

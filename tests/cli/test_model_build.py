@@ -30,7 +30,8 @@ KEYS: dict[str, type] = {
     **dict.fromkeys(("options", "validation"), dict),
 }
 QUERY_KEYS = (
-    "text title rows users intents shrinkage prior_entropy_bits predicted_bits heldout_bits"
+    "text title rows users intents shrinkage prior_entropy_bits predicted_bits heldout_bits "
+    "events error_bits"
 )
 ATTRIBUTE_KEYS = "name title scope values refines sensitivity concept value_concepts implies words"
 
@@ -66,6 +67,19 @@ def test_the_page_says_that_the_file_is_personal(run: Run, village: Path) -> Non
     assert all(name in page for name in ("weather", "music", "shoe_size", "s29", "at_work"))
     assert "half none, min_users 2, shrinkages 5/10" in page
     assert max(map(len, page.splitlines())) <= 80
+
+
+def test_the_page_says_of_what_a_model_keeps_a_sample(run: Run, tmp_path: Path) -> None:
+    """And how far that may be off; nothing of it where all is kept."""
+    village = cli_model()
+    first = replace(village.queries[0], events=90_000, error_bits=0.0047)
+    path = tmp_path / "some.safetensors"
+    write(replace(village, id="some", queries=(first, *village.queries[1:])), path)
+    shown = " ".join(run("model", "info", path).out.split())
+    assert "1 query keeps the answers of some people only; help may be off by 0.005 bits" in shown
+    assert run("model", "info", path, "--json").record["queries"][0]["events"] == 90_000
+    write(village, path)
+    assert "some people only" not in run("model", "info", path).out
 
 
 def test_the_page_says_whom_the_rows_count(run: Run, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import errno
 import os
 import stat
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from hypothesis import given
 from safetensors.numpy import load
 
 from agent.errors import BuildError, DamagedModelError, ModelError, UsageError, VersionError
-from agent.model import content, file
+from agent.model import file
 from agent.model.content import header, stamped
 from agent.model.file import decode, encode
 from agent.model.model import Model
@@ -248,38 +247,6 @@ def test_every_flipped_byte_is_refused() -> None:
 def test_every_truncation_is_refused() -> None:
     """After any number of bytes, also none."""
     assert [end for end in range(len(DATA)) if refusal(DATA[:end]) is None] == []
-
-
-def test_damage_to_a_large_file_shows_at_the_latest_where_it_matters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The rows of a query are verified when they are needed, and all of them if that is asked."""
-    for module in (file, content):
-        monkeypatch.setattr(module, "BLOCK", 8)
-    monkeypatch.setattr(file, "WHOLE", 0)
-    path, data = tmp_path / "m.safetensors", encode(MODEL)
-    path.write_bytes(data)
-    opened = file.read(path)
-    assert replace(opened, digest="") == MODEL
-    late = 0
-    for place in range(8 + content.header_length(data), len(data)):
-        path.unlink()  # what is mapped must not change
-        path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
-        with pytest.raises(ModelError):
-            file.read(path, whole=True)
-        with suppress(ModelError):
-            model, wrong = file.read(path), 0
-            for query in range(len(model.queries)):
-                try:
-                    model.rows(query)
-                except DamagedModelError:
-                    wrong += 1
-            late += wrong > 0
-            assert wrong
-    assert late
-    assert [
-        *map(opened.rows, range(len(opened.queries)))
-    ]  # the file that was mapped is still there
 
 
 @pytest.mark.parametrize("more", [b"\0", b" ", b"\n", DATA])

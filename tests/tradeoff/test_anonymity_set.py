@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
 from math import log2
 
 import numpy as np
@@ -183,9 +184,9 @@ def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: in
 def test_stored_figures_are_the_figures(world: World, metric: Metric) -> None:
     """What a model has computed before may be handed over instead of computed again."""
     plain, told = world.anonymity_set(), world.anonymity_set()
-    told.learn(
-        metric, stored_of(lambda mask: plain.identifiability(mask, metric, 1), len(world.cards))
-    )
+    loss = partial(plain.identifiability, metric=metric, k=1)
+    near = [each for each in subsets(world.everything) if not each >> world.persons]
+    told.learn({metric: stored_of(loss, len(world.cards), near)})
     for mask in subsets(world.everything):
         assert told.identifiability(mask, metric, 1) == plain.identifiability(mask, metric, 1)
 
@@ -211,11 +212,20 @@ def test_the_oldest_is_forgotten_and_what_is_stored_is_not(
     """A memory that is full makes room for one more, whatever is computed."""
     monkeypatch.setattr(anonymity_set, "REMEMBERED", 2)
     crowd = AnonymitySet(Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8)), (2, 2))
-    crowd.learn("maxprob", Stored(np.array([0.125, 0.25])))
+    crowd.learn({"maxprob": Stored(np.array([0.125, 0.25]))})
     plain = [crowd.identifiability(each, "entropy", 1) for each in (0b01, 0b10, 0b11)]
     assert crowd.identifiability(0b01, "maxprob", 1) == 0.125
     assert len(crowd._memory) == 2  # noqa: SLF001  (how much is remembered)
     assert plain == [crowd.identifiability(each, "entropy", 1) for each in (0b01, 0b10, 0b11)]
+
+
+@given(rich_worlds(), st.data(), KS)
+def test_the_worst_class_tells_whether_k_is_kept(world: World, data: st.DataObject, k: int) -> None:
+    """By all, for whatever k, where rows are a sample."""
+    crowd = world.anonymity_set(data.draw(known(world)))
+    for mask in subsets(world.everything) if crowd.sampled and not crowd.closed else ():
+        kept = crowd.identifiability(mask, "worst", 1) <= (1 + 1e-12) / k
+        assert kept == (crowd.identifiability(mask, "k", k) == 0.0)
 
 
 @given(rich_worlds(), st.data(), st.sampled_from([*METRICS, "risk", "k"]), st.integers(1, 5))

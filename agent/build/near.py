@@ -1,0 +1,131 @@
+"""Which sets decisions come to, and their figures: stored in a model, they need no counting.
+
+The sets are those that searches and plans look at for a recipient that knows nothing, by default
+and by each preset. What is stored is what would be computed. For a query with many rows, a search
+looks further where that costs no counting: so what is stored makes sets better, and never worse.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.decision.choice import uses_of
+from agent.decision.context import Context
+from agent.decision.decide import decide_context
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Terms, rulebook, terms_under
+from agent.model.model import Model
+from agent.model.tables import NEAR_MEASURES, Near
+from agent.tradeoff.anonymity_set import AnonymitySet, Measure
+from agent.tradeoff.sets import mask_array, pairs
+from agent.tradeoff.stored import Stored
+from agent.tradeoff.tables import Floats
+from policy.read import preset, read
+from policy.sections import PRESETS
+
+FEWEST = 2_000  # rows of a query; those of fewer are soon counted
+QUERIES = 100  # the most: those with the most rows
+PAIRS = 40  # of a query, at the least
+SETS = 128  # of a query, 8 bytes for each attribute
+ANY_HOST, ANY_DAY = "recipient.example", date.min
+
+
+def near(model: Model) -> Near | None:
+    """Return the figures near the sets of a model's decisions; None where all are soon counted.
+
+    A model with attributes of the request has none: their costs are not kept by rows.
+    """
+    large = [at for at, query in enumerate(model.queries) if query.rows >= FEWEST]
+    chosen = sorted(large, key=lambda at: (-model.queries[at].rows, at))[:QUERIES]
+    if not chosen or model.persons < len(model.attributes):
+        return None
+    count, stored = len(model.attributes), model.tables.costs()
+    crowd, plain = model.anonymity_set(), AnonymitySet(model.population, model.cards)
+    measures = NEAR_MEASURES if crowd.sampled else NEAR_MEASURES[:1]
+
+    def losses(measure: Measure, mask: int, attributes: Sequence[int]) -> Sequence[float]:
+        plain.survey(mask, range(count), [(each, 1) for each in measures])
+        row: list[float] = plain.row(mask, measure, 1)[attributes].tolist()
+        return row
+
+    costs = {each: _Asked(stored.get(each), count, partial(losses, each)) for each in measures}
+    crowd.learn(costs)
+    sets, queries, utilities = list[int](), list[int](), list[Floats]()
+    for query in sorted(chosen):
+        uses = uses_of(query, model)
+        uses.stored = asked = _Asked(uses.stored, count, uses.utility().extensions)
+        for terms in _terms(model):
+            request = Request(model.queries[query].text)
+            decide_context(Context(request, terms, Knowledge(), model), brief=True)
+        for pair in _pairs(asked, count):
+            asked.row(pair)
+        some = [*asked.rows.items()][:SETS]
+        sets += [mask for mask, _ in some]
+        queries += [query] * len(some)
+        utilities += [row for _, row in some]
+        uses.forget()
+    priced = sorted({*sets}.union(*(each.rows for each in costs.values())))
+    return Near(
+        sets=_in_bits(sets, count),
+        queries=np.array(queries, dtype=np.intp),
+        utilities=np.array(utilities).reshape(-1, count),
+        priced=_in_bits(priced, count),
+        costs=np.array([[each.row(mask) for mask in priced] for each in costs.values()]),
+    )
+
+
+def _pairs(stored: Stored, count: int) -> list[int]:
+    """Return the pairs that help most, which are best where others are not set, or not allowed."""
+    if stored.matrix is None:
+        return []
+    bits = stored.matrix[np.triu_indices(count, 1)]
+    every = pairs(count)
+    return [every[each] for each in np.argsort(-bits, kind="stable")[:PAIRS].tolist()]
+
+
+def _in_bits(sets: Sequence[int], count: int) -> NDArray[np.uint8]:
+    """Return sets as bytes, a row each."""
+    size = -(-count // 8)
+    data = b"".join(each.to_bytes(size, "little") for each in sets)
+    return np.frombuffer(data, np.uint8).reshape(-1, size)
+
+
+def _terms(model: Model) -> Iterable[Terms]:
+    """Return the terms that people are likely to have: by default, and by each preset."""
+    rules = (read(f'preset = "{name}"', name, preset) for name in PRESETS)
+    rulings = (rulebook(each, model, ()).match(ANY_HOST, "", ANY_DAY) for each in rules)
+    return (Terms(), *(terms_under(each, model) for each in rulings))
+
+
+class _Asked(Stored):
+    """Figures that are computed when a row of them is asked for, and kept."""
+
+    def __init__(
+        self,
+        stored: Stored | None,
+        count: int,
+        extensions: Callable[[int, Sequence[int]], Sequence[float]],
+    ) -> None:
+        super().__init__(None if stored is None else stored.singles)
+        self.matrix = None if stored is None else stored.matrix
+        self._count, self._extensions = count, extensions
+
+    def get(self, mask: int) -> float:
+        """Return the figure of a set that is not empty."""
+        found = super().get(mask)
+        return float(self.row(mask)[mask.bit_length() - 1]) if found is None else found
+
+    def row(self, mask: int) -> Floats:
+        """Return the figure of A u {V} for each V, that of A for those in A."""
+        found = super().row(mask)
+        if found is None:
+            inside = mask_array(mask, self._count)
+            outside, last = np.flatnonzero(~inside).tolist(), mask.bit_length() - 1
+            found = self.rows[mask] = np.zeros(self._count)
+            found[outside] = self._extensions(mask, outside)
+            if mask:
+                found[inside] = self._extensions(mask & ~(1 << last), [last])[0]
+        return found
