@@ -20,13 +20,11 @@ OBJECTIVE = (
 )
 KEYS: dict[str, type] = {
     **dict.fromkeys(TEXTS, str),
-    **dict.fromkeys(
-        (*OBJECTIVE, "probability", "lambda", "bound", "certified", "elapsed_ms"), float
-    ),
+    **dict.fromkeys((*OBJECTIVE, "probability", "lambda", "elapsed_ms"), float),
     **dict.fromkeys(("evaluations", "violations", "people"), int),
     **dict.fromkeys(("exact", "node_limit_hit"), bool),
     **dict.fromkeys(("disclose", "per_attribute", "guarded"), list),
-    "pending": type(None),
+    **dict.fromkeys(("pending", "bound", "certified"), type(None)),
     "because": dict,
 }
 ATTRIBUTE_KEYS = {

@@ -119,7 +119,7 @@ def test_the_readmes_story_is_true_without_the_checkout(
                 said[command] = typed(command, home)
         typed(commands(BROWSING)[0].replace("install", "install chromium firefox"), home)
         first, second = (said[each] for each in said if "version control" in each)
-        header = "Shared-Attributes: int_dotnet=?0, dev_desktop=?0, int_java=?0, int_php=?0"
+        header = "Shared-Attributes: int_dotnet=?0, dev_web, int_java=?0, int_python, dev_mobile=?0"
         assert header in " ".join(first.split())
         answer = json.loads(second)
         assert (answer["code"], answer["id"], answer["unspecified"]) == ("answered", 2, [])

@@ -18,8 +18,8 @@ from examples.search_service.texts import questions
 from examples.shared_attributes import ACCEPT, SHARED
 from tests.examples.search_service.serving import Client, asking, get, raw, titles
 
-TOLD = 'sex="female", work="employed", age="35_44"'
-CODES = {"sex": 2, "work": 1, "age": 4}
+TOLD = 'education="bachelor", work="employed", age="35_44"'
+CODES = {"education": 5, "work": 1, "age": 4}
 few = settings(max_examples=30)
 PATHS = ["/", "/search?q=garden", "/result/0", "/style.css", "/chosen.js", "/nowhere"]
 
@@ -46,7 +46,7 @@ def test_it_ranks_for_what_it_is_told(service: Service) -> None:
         _, text = get(service, "/search?q=garden", **({"Shared_Attributes": told} if told else {}))
         found = service.engine.search("garden", codes)
         assert titles(text) == [each.entry.title for each in found.placed]
-        assert ("<b>female</b>" in text) == bool(told)
+        assert ("<b>bachelor</b>" in text) == bool(told)
         assert ("ranked for everyone" in text) == (not told)
 
 
@@ -55,7 +55,7 @@ def test_the_log_says_what_is_ignored_without_names_or_values(
 ) -> None:
     """One line for a request, and none where nothing is ignored."""
     with caplog.at_level(logging.DEBUG, "search_service"):
-        get(service, "/search?q=garden", Shared_Attributes='secret="x", sex="secret", age')
+        get(service, "/search?q=garden", Shared_Attributes='secret="x", education="secret", age')
         get(service, "/search?q=garden", Shared_Attributes=TOLD)
         get(service, "/search?q=garden")
     said = [each.getMessage() for each in caplog.records if each.name == "search_service"]
