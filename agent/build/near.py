@@ -19,7 +19,8 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.model.model import Model
 from agent.model.tables import NEAR_MEASURES, Near
-from agent.tradeoff.anonymity_set import AnonymitySet, Measure
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.measures import Measure
 from agent.tradeoff.sets import mask_array, pairs
 from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import Floats

@@ -18,7 +18,7 @@ from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.file import SHIPPED, shipped_model
 from agent.model.model import Model, person_codes
-from agent.tradeoff.anonymity_set import METRICS
+from agent.tradeoff.measures import METRICS
 from agent.tradeoff.search import ALGORITHMS
 from agent.vault.profile import LARGEST, read_profile
 from policy.hosts import ANYBODY

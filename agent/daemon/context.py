@@ -91,18 +91,17 @@ def context_of(
         raise UndecidedError("no policy")
     ruling, pool, pool_of = terms.ruling, terms.ruling.pool, in_use.pool_of
     terms = agent.consent.overlay(terms, pool)
-    number, at = (None, now) if before is None else before
+    number, at = before or (None, now)
     facts = vault.ledger.disclosures
     held = facts.pool(pool, pool_of, number)
     queries = facts.queries(pool, pool_of, number) if terms.mode == "planned" else NOTHING
-    asked = None if ask.asked is None else frozenset(ask.asked)
-    if asked is None and before is None:
-        asked = agent.consent.usable(site_of(ruling.host), now)
+    offers = ask.asked is None and before is None
+    asked = agent.consent.usable(site_of(ruling.host), now) if offers else ask.asked
     knowledge = knowledge_in(held, model, at, queries, facts.concepts)
     told = (Meaning(name, fact.value) for name, fact in held.held.items())
     if not knowledge.share and unmatched(told, facts.concepts):
         raise UndecidedError("unfit")
-    usable = None if asked is None else asked.intersection(members(model).longest)
+    usable = None if asked is None else frozenset(asked).intersection(members(model).longest)
     request = Request(ask.query, ruling.host, usable)
     people = None
     if addresses:

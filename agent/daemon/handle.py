@@ -48,9 +48,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     summary = summarised(decision, context, left)
     return Answer(
         code=code_of(decision),
-        attributes=sent.attributes,
-        header=sent.header,
-        words=sent.words,
+        **sent._asdict(),
         unspecified=[name for name in values if name not in sent.attributes],
         id=record(found, ask, now, agent, by),
         summary=summary,

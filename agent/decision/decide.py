@@ -9,7 +9,8 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.model.model import Model
 from agent.model.reading import Reading
-from agent.tradeoff.anonymity_set import COMBINATIONS, Metric
+from agent.tradeoff.anonymity_set import COMBINATIONS
+from agent.tradeoff.measures import Metric
 from agent.tradeoff.objective import DisclosureObjective, Limit
 from agent.tradeoff.search import Evidence
 from agent.tradeoff.sets import members, singleton, union

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from agent.errors import UsageError
 from agent.model.attributes import NAME
 from agent.model.model import Model
-from agent.tradeoff.anonymity_set import METRICS, Metric
+from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm
 from policy.match import Rulebook, Ruling
 from policy.precedence import Attributes, Known, Verdict

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agent.model.attributes import damaged
 from agent.model.packing import pack, size, unpack
 from agent.model.reading import Classifier
-from agent.tradeoff.anonymity_set import Measure, Metric
+from agent.tradeoff.measures import Measure, Metric
 from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import exact

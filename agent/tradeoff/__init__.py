@@ -16,10 +16,11 @@ Usable alone, with a utility and a cost of your own; nothing deeper needs to be 
 `examples/python/README.md` has more. The laboratory builds on the rest of these names.
 """
 
-from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.bounds import sample_size, sampling_error
 from agent.tradeoff.check import Pair, Violations, random_pairs, submodularity, supermodularity
 from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
+from agent.tradeoff.measures import Metric
 from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
 from agent.tradeoff.search import Algorithm, Result, greedy_order, maximise
 from agent.tradeoff.sets import members, singleton, union

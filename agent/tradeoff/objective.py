@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Measure, Metric, OwnClass
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, OwnClass
 from agent.tradeoff.local_search import SetFunction
+from agent.tradeoff.measures import Measure, Metric
 from agent.tradeoff.sets import mask_array, members, singleton, union
 from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import Floats, Population

@@ -13,7 +13,7 @@ from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.model.model import Model
-from agent.tradeoff.anonymity_set import METRICS
+from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import ALGORITHMS
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model

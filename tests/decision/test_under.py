@@ -22,7 +22,8 @@ OTHER = elsewhere(MODEL)
 OF_ATTRIBUTES = {"disclose", "sensitivity", "guard"}
 OF_PEOPLE = {"people"}  # joins k, where people are counted
 OF_MODEL = {"carry"}  # says what can be carried, by the model's words
-NOT_FOR_DECIDING = {"model", "page_requests_per_minute", "search"}
+OF_LOCALE = {"engine"}  # says what language and country can be carried as
+NOT_FOR_DECIDING = {"model", "page_requests_per_minute", "search", "assistant", "address"}
 NOT_OF_A_POLICY = {"allowed", "available", "epsilon", "ruling"}
 
 
@@ -33,7 +34,8 @@ def ruled(text: str, query: str = "") -> Ruling:
 
 def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
     """A new one cannot be forgotten, and none counts twice."""
-    parts = [[*TERMS], [*LIMITS], [*OF_ATTRIBUTES], [*OF_PEOPLE | OF_MODEL], [*NOT_FOR_DECIDING]]
+    elsewhere_ruled = [*OF_PEOPLE, *OF_MODEL, *OF_LOCALE]
+    parts = [[*TERMS], [*LIMITS], [*OF_ATTRIBUTES], elsewhere_ruled, [*NOT_FOR_DECIDING]]
     assert sorted(SETTINGS) == sorted(key for part in parts for key in part)
     assert {key for key, each in SETTINGS.items() if each.about == "attribute"} == OF_ATTRIBUTES
 

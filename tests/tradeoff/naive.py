@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.integrate import quad
 
-from agent.tradeoff.anonymity_set import Measure
+from agent.tradeoff.measures import Measure
 from agent.tradeoff.reidentification import Alike, risk
 from agent.tradeoff.sets import members
 from agent.tradeoff.tables import Population, QueryRows

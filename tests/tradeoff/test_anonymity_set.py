@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff import anonymity_set, answers
-from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Measure, Metric, certainty
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.guard import FEWEST
+from agent.tradeoff.measures import METRICS, Measure, Metric, certainty
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import UNSPECIFIED, Kinds, Population

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Metric
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import Column, Grouping, Presence, tally
+from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.sets import members, subsets
 from agent.tradeoff.tables import Population
 from tests.tradeoff.worlds import Known, World, known, rich_worlds

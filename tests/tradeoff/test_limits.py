@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Measure
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
+from agent.tradeoff.measures import Measure
 from agent.tradeoff.objective import DisclosureObjective, Limit, Settings
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.sets import members, subsets

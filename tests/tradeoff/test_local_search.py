@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import METRICS
 from agent.tradeoff.local_search import FLOOR, LocalSearch, Memo, eager_pass, lazy_pass
+from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import maximise

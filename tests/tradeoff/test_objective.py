@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import METRICS, Metric
+from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.stored import Stored

@@ -6,7 +6,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from scipy.integrate import IntegrationWarning
 
-from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Measure
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.measures import METRICS, Measure
 from agent.tradeoff.reidentification import Alike, risk
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.tradeoff.anonymity_set import METRICS, AnonymitySet
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.check import Pair
+from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.sets import members, pairs, singleton, subsets
 from agent.tradeoff.stored import Stored

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import METRICS
+from agent.tradeoff.measures import METRICS
 from agent.wire.decide import CountedAmong
 from agent.words.figures import (
     CHANCES,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agent.lab.paper import orders
 from agent.lab.paper.orders import Along, reached, steps
 from agent.lab.paper.subject import Subject, cost_alone, fresh, subject_of
-from agent.tradeoff.anonymity_set import METRICS, Metric
+from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.utility import Estimator
 from tests.lab.paper.made import NAMES, made_model, made_subject
 
