@@ -1,6 +1,7 @@
-"""How Hypothesis looks for counterexamples."""
+"""How Hypothesis looks for counterexamples, and what a test inherits of the shell."""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -16,3 +17,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # such as its workers: below them no program would follow the size of the terminal that it is in.
 for _name in ("COLUMNS", "LINES"):
     os.environ.pop(_name, None)
+
+# A shell without job control starts what runs in the background (`pytest &`) deaf to Ctrl-C, which
+# every worker and command below it would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

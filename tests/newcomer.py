@@ -21,6 +21,7 @@ LEAVING = "Upgrade and remove it"
 LIVING = "Let it answer for you"
 BROWSING = "In your browser"
 ASSISTING = "In an assistant"
+PROXYING = "In a program that speaks OpenAI's protocol"
 DAEMON = "reticent daemon"
 EXPORTS = "exports.sh"
 SOCKETS = "reticent-trial/run"  # below the newcomer's home

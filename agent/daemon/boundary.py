@@ -1,6 +1,6 @@
 """From a request to the message it takes, and where every error ends: attach nothing.
 
-The one place that imports aiohttp, whose server all doors are.
+The daemon's one place that imports aiohttp, whose server all doors are.
 """
 
 import asyncio

@@ -17,6 +17,7 @@ from tests.newcomer import (
     INSTALLING,
     LEAVING,
     LIVING,
+    PROXYING,
     README,
     commands,
 )
@@ -32,7 +33,7 @@ def test_its_commands_run_one_after_the_other(
     """In the folder of the checkout, as a newcomer would."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    told = {*STORY, *BROWSED, *ASSISTED, *commands(LEAVING)}
+    told = {*STORY, *BROWSED, *ASSISTED, *commands(PROXYING), *commands(LEAVING)}
     ours = [each for each in COMMANDS if each.startswith("reticent ") and each not in told]
     assert len(ours) > 5
     for command in ours:
@@ -57,16 +58,24 @@ def test_its_other_commands_are_those_of_continuous_integration() -> None:
 
 
 def test_its_links_lead_somewhere() -> None:
-    """Within the checkout."""
+    """Within the checkout; to a heading, if they name one."""
     pages = (ROOT / "README.md", ROOT / "examples/GUIDE.md")
     links = [
-        page.parent / link
+        (page.parent / path, anchor)
         for page in pages
         for link in re.findall(r"\]\(([^)]+)\)", page.read_text())
         if "://" not in link
+        for path, _, anchor in [link.partition("#")]
     ]
     assert links
-    assert [link for link in links if not link.exists()] == []
+    assert [path for path, _ in links if not path.exists()] == []
+    assert [link for link in links if link[1] and link[1] not in _anchors(link[0])] == []
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return what a link can name of a page."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
 def test_its_picture_is_what_the_command_prints() -> None:
