@@ -261,7 +261,8 @@ class DisclosureObjective(Objective):
         """
         demands, people = self._settings, self._people
         bits = None if self._stored is None else self._stored.row(mask)
-        if bits is None or people.closed or demands.guards or self._own is not None:
+        protects = self._own is not None and bool(self._limits)
+        if bits is None or people.closed or demands.guards or protects:
             return None
         if (self.candidates | mask) & ~people.persons:
             return None
