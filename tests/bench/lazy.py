@@ -25,7 +25,7 @@ def figures() -> Iterator[str]:
     lls, ls = (
         sum(
             maximise(
-                DisclosureObjective(model.utility(query), people, settings), algorithm
+                DisclosureObjective(model.utility(query), people, settings), algorithm, restarts=0
             ).evaluations
             for query in range(len(model.queries))
         )
