@@ -73,15 +73,14 @@ def square(singles: Floats, both: Floats) -> Floats:
 def weighted(parts: Sequence[Stored], weights: Sequence[float]) -> Stored:
     """Return the weighted sum of figures of the sets that all of these know."""
 
-    def total(figures: Sequence[Floats | None]) -> Floats | None:
-        terms = [w * each for w, each in zip(weights, figures, strict=True) if each is not None]
-        whole: Floats = np.sum(terms, axis=0)
-        return whole if len(terms) == len(figures) else None
+    def total(figures: Sequence[Floats]) -> Floats:
+        whole: Floats = np.sum([w * each for w, each in zip(weights, figures, strict=True)], axis=0)
+        return whole
 
-    found = Stored(total([each.singles for each in parts]))
-    found.matrix = total([each.matrix for each in parts])
+    singles = [each.singles for each in parts if each.singles is not None]
+    matrices = [each.matrix for each in parts if each.matrix is not None]
+    found = Stored(total(singles) if len(singles) == len(parts) else None)
+    found.matrix = total(matrices) if len(matrices) == len(parts) else None
     for mask in set[int].intersection(*({*each.rows} for each in parts)):
-        row = total([each.rows[mask] for each in parts])
-        assert row is not None  # noqa: S101  (all have it)
-        found.rows[mask] = row
+        found.rows[mask] = total([each.rows[mask] for each in parts])
     return found
