@@ -13,7 +13,7 @@ from agent.model.attributes import Attribute
 from agent.model.content import header, stamped
 from agent.model.model import Model, Query
 from agent.model.reading import Classifier
-from agent.model.tables import Singles, gather
+from agent.model.tables import Near, Singles, gather
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 
 # RFC 8032, 7.1, test 1: the private key is published, so nobody signs with it.
@@ -71,7 +71,7 @@ def small_model() -> Model:
 
 
 def reading_model() -> Model:
-    """Return the small model with phrasings and a classifier, which was taught nothing."""
+    """Return the small model with a classifier, which was taught nothing, and all else there is."""
     model = small_model()
     random = np.random.default_rng(0)
     classifier = Classifier(
@@ -82,7 +82,15 @@ def reading_model() -> Model:
     )
     python, c = model.queries
     queries = replace(python, phrasings=("big snake", "c")), replace(c, phrasings=("third letter",))
-    return replace(model, queries=queries, tables=replace(model.tables, classifier=classifier))
+    near = Near(
+        sets=np.array([[0b001], [0b110]], np.uint8),
+        queries=np.array([0, 1]),
+        utilities=np.arange(6.0).reshape(2, 3) / 8,
+        priced=np.array([[0b010]], np.uint8),
+        costs=np.arange(9.0).reshape(3, 1, 3) / 16,
+    )
+    tables = replace(model.tables, classifier=classifier, near=near)
+    return replace(model, queries=queries, tables=tables)
 
 
 def respoken(data: bytes, edit: Callable[[dict[str, Any]], object]) -> bytes:

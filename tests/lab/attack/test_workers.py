@@ -86,9 +86,12 @@ def anew() -> Model:
     return made_model(1, PEOPLE)
 
 
-def stopped(function: SetFunction, algorithm: Algorithm, epsilon: float) -> Result:
+def stopped(
+    function: SetFunction, algorithm: Algorithm, epsilon: float, *, patient: bool
+) -> Result:
     """Search; local search stops after its first move."""
-    return maximise(function, algorithm, 1e9 if algorithm == "lls" else epsilon)
+    large = 1e9 if algorithm == "lls" else epsilon
+    return maximise(function, algorithm, large, restarts=0, patient=patient)
 
 
 def searched(way: Way, person: Person) -> Searched:
