@@ -73,9 +73,11 @@ def normalise(text: str) -> str:
     Source: UAX 15; Unicode 3.13, caseless matching.
     """
     if text.isascii():
-        folded = text.casefold()
+        folded = text.lower()
     else:
-        visible = "".join(each for each in text if unicodedata.category(each) != "Cf")
+        visible = text
+        if not text.isprintable():
+            visible = "".join(each for each in text if unicodedata.category(each) != "Cf")
         # Folding can leave what NFKC would compose, and NFKC what folding would change.
         for _ in range(2):
             visible = unicodedata.normalize("NFKC", visible).casefold()
@@ -139,7 +141,7 @@ class QueryIndex:
             for text in map(normalise, rest):
                 phrasings[text] = query if phrasings.get(text, query) == query else None
         self._distinct = phrasings | names
-        self._ways: dict[Callable[[str], str], dict[str, int | None]] = {}
+        self._ways: dict[Callable[[str], str], dict[str, int | None]] = {normalise: self._distinct}
         self._found: Recent[str, int | None] = Recent(KEPT)
 
     def _by(self, way: Callable[[str], str]) -> dict[str, int | None]:

@@ -86,20 +86,19 @@ class Near:
 
     def utilities_of(self, query: int) -> dict[int, Floats]:
         """Return the figures of a query by set."""
-        return _by_set(self.sets, self.utilities, np.flatnonzero(self.queries == query))
+        own = np.flatnonzero(self.queries == query)
+        return dict(zip(_sets(self.sets[own]), self.utilities[own], strict=True))
 
     def by_measure(self) -> dict[Measure, dict[int, Floats]]:
         """Return the costs by measure and set."""
-        every = np.arange(len(self.priced))
-        lines = zip(NEAR_MEASURES, self.costs, strict=False)
-        return {measure: _by_set(self.priced, each, every) for measure, each in lines}
+        sets, lines = _sets(self.priced), zip(NEAR_MEASURES, self.costs, strict=False)
+        return {measure: dict(zip(sets, each, strict=True)) for measure, each in lines}
 
 
-def _by_set(
-    sets: NDArray[np.uint8], figures: Floats, chosen: NDArray[np.intp]
-) -> dict[int, Floats]:
-    """Return rows of figures by set."""
-    return {int.from_bytes(sets[each].tobytes(), "little"): figures[each] for each in chosen}
+def _sets(rows: NDArray[np.uint8]) -> list[int]:
+    """Return sets of attributes, a row each, as masks."""
+    data, size = rows.tobytes(), rows.shape[1]
+    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
 
 
 class Part(NamedTuple):

@@ -88,10 +88,11 @@ class Contraction(SetFunction):
         """Say True only where neither B u A nor a set that contains it may be chosen."""
         return self._function.hopeless(self._base | mask)
 
-    def at_hand(self, mask: int) -> Floats | None:
-        """Return F(B u A u {V}) - F(B) for each V, where that is at hand."""
-        row = self._function.at_hand(self._base | mask)
-        return None if row is None else self._within(row) - self._value
+    def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
+        """Return F(B u A u {V}) - F(B) for each V, for each A for which that is at hand."""
+        whole = {self._base | mask: mask for mask in masks}
+        found = self._function.at_hand([*whole])
+        return {whole[mask]: self._within(row) - self._value for mask, row in found.items()}
 
     def pairs_at_hand(self) -> Floats | None:
         """Return the same for every two attributes, where no set is fixed."""

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from agent.tradeoff.sets import members, singleton, union
+from agent.tradeoff.sets import mask_array, members, singleton, union
 from agent.tradeoff.tables import Floats
 
 FLOOR = 1e-12  # bits: what floating-point noise can feign
@@ -88,13 +88,13 @@ class SetFunction(Protocol):
         """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
         del mask, attributes
 
-    def at_hand(self, mask: int) -> Floats | None:
-        """Return F(A u {V}) for each V, by attribute, where nothing need be counted for it.
+    def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
+        """Return F(A u {V}) for each V, by attribute, for each A that needs no counting for it.
 
-        Minus infinity where that may not be chosen, or V is in A. None where it is not at hand.
+        Minus infinity where that may not be chosen, or V is in A.
         """
-        del mask
-        return None
+        del masks
+        return {}
 
     def pairs_at_hand(self) -> Floats | None:
         """Return F of every two attributes, symmetric, by attribute; roughly, at no expense.
@@ -117,8 +117,8 @@ class Memo:
     @property
     def evaluations(self) -> int:
         """How many sets F was evaluated at, or at hand at: these once for each row they are in."""
-        rows = (row for row in self._rows.values() if row is not None)
-        return len(self._values) - 1 + sum(int(np.count_nonzero(row > -inf)) for row in rows)
+        rows = [row for row in self._rows.values() if row is not None]
+        return len(self._values) - 1 + int(np.count_nonzero(np.array(rows) > -inf))
 
     def value(self, mask: int) -> float:
         """Return F(A)."""
@@ -126,6 +126,10 @@ class Memo:
         if found is None:
             found = self._values[mask] = self.function.value(mask)
         return found
+
+    def learn(self, mask: int, value: float) -> None:
+        """Take F(A) from where it is known, if it was not evaluated."""
+        self._values.setdefault(mask, value)
 
     def gain(self, mask: int, attribute: int) -> float:
         """Return what moving one attribute in or out adds: F(A ^ {V}) - F(A)."""
@@ -139,10 +143,16 @@ class Memo:
         return found
 
     def at_hand(self, mask: int) -> Floats | None:
-        """Return F(A u {V}) for each V where that is at hand, as `SetFunction` does."""
+        """Return F(A u {V}) for each V, as `SetFunction` does; None where it is not at hand."""
         if mask not in self._rows:
-            self._rows[mask] = self.function.at_hand(mask)
+            self.look_at([mask])
         return self._rows[mask]
+
+    def look_at(self, masks: Iterable[int]) -> None:
+        """Fetch what is at hand for many sets at once, which is quicker."""
+        new = [mask for mask in masks if mask not in self._rows]
+        found = self.function.at_hand(new) if new else {}
+        self._rows.update((mask, found.get(mask)) for mask in new)
 
     def gainful(self) -> int:
         """Return the candidates that may be chosen alone, and gain by it, as a mask."""
@@ -184,6 +194,19 @@ class Gain(NamedTuple):
     computed_at: int
 
 
+class Ahead(NamedTuple):
+    """What moves were to add at one set: float64, shape (n,), bits, minus infinity for no move."""
+
+    mask: int
+    gains: Floats
+
+    def stale(self) -> dict[int, Gain]:
+        """Return each gain by attribute."""
+        found = np.flatnonzero(self.gains > -inf)
+        gains = zip(found.tolist(), self.gains[found].tolist(), strict=True)
+        return {each: Gain(gain, self.mask, self.mask) for each, gain in gains}
+
+
 class LocalSearch:
     """The state of a search: the present set, the order of its attributes, violations seen."""
 
@@ -207,9 +230,11 @@ class LocalSearch:
     @property
     def threshold(self) -> float:
         """What a move must improve F by at the least, in bits."""
-        if self._tolerance is None:
-            return -inf
-        return max(self._tolerance * abs(self.value), FLOOR)
+        return self.threshold_at(self.value)
+
+    def threshold_at(self, level: float) -> float:
+        """Return what it is where F is at this level."""
+        return -inf if self._tolerance is None else max(self._tolerance * abs(level), FLOOR)
 
     def restarted(self, mask: int) -> "LocalSearch":
         """Return a search of the same function, as patient, that begins at this set."""
@@ -266,9 +291,11 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
     the gains of all are at hand, none is stale.
     """
     start = state.mask
-    stale = follow(state, options)
-    if stale is None:
+    ahead = follow(state, options)
+    if ahead is None:
         stale = {each: Gain(gain, start, start) for gain, each in state.options(options)}
+    else:
+        stale = ahead.stale()
     heap = [(-rank(gain.bound), each) for each, gain in stale.items()]
     heapify(heap)
     while heap:
@@ -293,27 +320,60 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
     return state.mask != start
 
 
-def follow(state: LocalSearch, options: int) -> dict[int, Gain] | None:
-    """Move attributes in while the gains of all are at hand; return the last gains of the rest.
+def follow(state: LocalSearch, options: int) -> Ahead | None:
+    """Move attributes in while the gains of all are at hand; return what is known of the rest.
 
-    None where they are not at hand at all.
+    None where nothing is at hand at all.
     """
-    wanted, gains, at = np.array([*members(options)], dtype=np.intp), None, state.mask
-    while not options & state.mask and (row := state.memo.at_hand(state.mask)) is not None:
-        at, gains = state.mask, row[wanted] - state.value
-        singles = state.memo.at_hand(0)
-        if at and singles is not None:
-            state.violations += int(np.count_nonzero(gains > singles[wanted] + ROUNDING))
+    memo, ahead = state.memo, None
+    singles = memo.at_hand(0)
+    allowed = None if options & state.mask or singles is None else mask_array(options, len(singles))
+    while allowed is not None and (row := memo.at_hand(state.mask)) is not None:
+        gains = np.where(allowed, row - state.value, -inf)
+        if state.mask and singles is not None:
+            state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
         good = np.where(gains > state.threshold, np.rint(gains / TIE), -inf)
-        if not len(good) or good.max() == -inf:
-            return {}
         place = int(good.argmax())
-        state.move(int(wanted[place]))
-        wanted, gains = np.delete(wanted, place), np.delete(gains, place)
-    if gains is None:
-        return None
-    pairs = zip(wanted.tolist(), gains.tolist(), strict=True)
-    return {each: Gain(gain, at, at) for each, gain in pairs if gain > -inf}
+        if good[place] == -inf:
+            return Ahead(state.mask, np.full(len(gains), -inf))
+        ahead = Ahead(state.mask, gains)
+        gains[place] = -inf
+        allowed[place] = False
+        state.move(place)
+        memo.learn(state.mask, float(row[place]))
+    return ahead
+
+
+def ascend(state: LocalSearch, starts: Sequence[int]) -> list[int]:
+    """Return the sets that following leads to from each of these sets, step by step together.
+
+    Paths that meet are one, so there can be fewer than there are starts.
+    """
+    memo, ends, seen = state.memo, list[int](), set[int]()
+    singles = memo.at_hand(0)
+    masks = [*starts]
+    while masks and singles is not None:
+        seen.update(masks)
+        memo.look_at(masks)
+        known = [(mask, row) for mask in masks if (row := memo.at_hand(mask)) is not None]
+        ends += [mask for mask in masks if memo.at_hand(mask) is None]
+        if not known:
+            break
+        levels = np.array([memo.value(mask) for mask, _ in known])
+        gains = np.array([row for _, row in known]) - levels[:, None]
+        state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
+        least = np.array([state.threshold_at(level) for level in levels.tolist()])
+        good = np.where(gains > least[:, None], np.rint(gains / TIE), -inf)
+        places, masks = good.argmax(axis=1).tolist(), []
+        for line, (place, (mask, row)) in enumerate(zip(places, known, strict=True)):
+            larger = mask | singleton(place)
+            if good[line, place] == -inf:
+                ends.append(mask)
+            elif larger not in seen:
+                seen.add(larger)
+                masks.append(larger)
+                memo.learn(larger, float(row[place]))
+    return ends
 
 
 def _price(state: LocalSearch, mask: int, attribute: int) -> float:

@@ -228,6 +228,9 @@ class DisclosureObjective(Objective):
         self._own = None if settings.own is None else dict(settings.own)
         self._own_classes: dict[int, OwnClass] = {}
         self._stored = stored
+        protects = self._own is not None and bool(self._limits)
+        special = people.closed or settings.guards or protects
+        self._by_rows = not special and not settings.candidates & ~people.persons
         sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
         self._sensitive = union(sensitive) & ~people.known
         count = len(people.cards)
@@ -254,35 +257,39 @@ class DisclosureObjective(Objective):
                 self._utilities[mask] = found
         return super().utility(mask)
 
-    def at_hand(self, mask: int) -> Floats | None:
+    def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
         """Return F(A u {V}) for each V, where U is stored and the costs are, or are soon counted.
 
         Only where all candidates are attributes of the person, and nothing is guarded.
         """
-        demands, people = self._settings, self._people
+        known = {mask: rows for mask in masks if (rows := self._rows(mask)) is not None}
+        if not known:
+            return {}
+        demands, people, (open_, new, dislike) = self._settings, self._people, self._arrays
+        bits, costs, *limited = (np.array(each) for each in zip(*known.values(), strict=True))
+        dislikes = dislike + np.array([[self.sensitivity(mask)] for mask in known])
+        levels: Floats = bits - demands.trade_off * (costs - self._ground) - dislikes
+        inside = np.array([mask_array(mask, len(new)) for mask in known])
+        adds = new | np.array([[bool(mask & ~people.known)] for mask in known])
+        allowed = open_ & ~inside
+        for most, losses in zip(self._most_losses, limited, strict=True):
+            allowed &= ~adds | (losses <= most)
+        if demands.most is not None:
+            allowed &= np.array([[mask.bit_count() < demands.most] for mask in known])
+        if demands.most_new is not None:
+            held = [(mask & self._countable).bit_count() for mask in known]
+            allowed &= ~new | np.less(held, demands.most_new)[:, None]
+        levels[~allowed] = -inf
+        return dict(zip(known, levels, strict=True))
+
+    def _rows(self, mask: int) -> list[Floats] | None:
+        """Return U and each measured cost of A u {V} by V; None where one is not at hand."""
         bits = None if self._stored is None else self._stored.row(mask)
-        protects = self._own is not None and bool(self._limits)
-        if bits is None or people.closed or demands.guards or protects:
+        if bits is None or not self._by_rows or mask & ~self._people.persons:
             return None
-        if (self.candidates | mask) & ~people.persons:
-            return None
-        losses = [people.at_hand(mask, *measure) for measure in self._measures]
-        if any(row is None for row in losses):
-            return None
-        cost, *limited = [row for row in losses if row is not None]
-        costs = demands.trade_off * (cost - self._ground) + self.sensitivity(mask)
-        new = self._arrays.new
-        allowed = self._arrays.open & ~mask_array(mask, len(new))
-        if demands.most is not None and mask.bit_count() >= demands.most:
-            allowed[:] = False
-        known = (mask & self._countable).bit_count()
-        if demands.most_new is not None and known >= demands.most_new:
-            allowed &= ~new
-        adds = new | bool(mask & ~people.known)
-        for most, row in zip(self._most_losses, limited, strict=True):
-            allowed &= ~adds | (row <= most)
-        levels: Floats = np.where(allowed, bits - (costs + self._arrays.dislike), -inf)
-        return levels
+        losses = (self._people.at_hand(mask, *measure) for measure in self._measures)
+        known = [bits, *(row for row in losses if row is not None)]
+        return known if len(known) > len(self._measures) else None
 
     def pairs_at_hand(self) -> Floats | None:
         """Return F of every two attributes where U of pairs is stored, at a cost that is estimated.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.tradeoff.local_search import ROUNDING, SetFunction
-from agent.tradeoff.sets import members, pairs, singleton, union
-from agent.tradeoff.stored import Stored
+from agent.tradeoff.sets import members, singleton, union
+from agent.tradeoff.stored import Stored, square
 from agent.tradeoff.tables import Floats, Indexes
 from agent.tradeoff.utility import Utility
 
@@ -29,11 +29,8 @@ class Pairwise(Utility):
         """Take U of each attribute, float64, shape (n,), and of two, in the order of `pairs`."""
         self._singles, self._rank = singles, np.argsort(np.argsort(-singles, kind="stable"))
         # What each attribute (row) adds beside each other one, infinite beside itself.
-        self._beside = np.full((len(singles), len(singles)), np.inf)
-        for bits, pair in zip(both.tolist(), pairs(len(singles)), strict=True):
-            one, other = members(pair)
-            self._beside[one, other] = bits - singles[other]
-            self._beside[other, one] = bits - singles[one]
+        self._beside = square(singles, both) - singles
+        np.fill_diagonal(self._beside, np.inf)
         most = np.where(np.isfinite(self._beside), self._beside, 0.0).max(axis=1, initial=0.0)
         self.limit = float(np.maximum(singles, most).sum())
 

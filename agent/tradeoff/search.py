@@ -5,19 +5,22 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from agent.tradeoff.bounds import additive_bound, online_bound, possible
 from agent.tradeoff.local_search import (
     ROUNDING,
+    TIE,
     LocalSearch,
     Memo,
     SetFunction,
+    ascend,
     best,
     eager_pass,
-    follow,
     lazy_pass,
     rank,
 )
-from agent.tradeoff.sets import members, singleton, subsets, union
+from agent.tradeoff.sets import mask_array, members, singleton, subsets, union
 
 Pass = Callable[[LocalSearch, int], bool]
 
@@ -230,19 +233,15 @@ def improve(state: LocalSearch, one_pass: Pass, restarts: int, *, patient: bool)
     query often do; nor do they leave one for another. No restarts: nothing is done. Where it is
     not ``patient``, only what is at hand is looked at.
     """
-    memo = state.memo
-    seen, candidates = set[int](), memo.function.candidates
-    for pair in memo.best_pairs(restarts) if restarts else ():
-        if not patient and memo.at_hand(pair) is None:
-            continue
-        other = state.restarted(pair)
-        moves = one_pass if patient else follow
-        moves(other, candidates & ~pair)
-        if other.mask in seen:
-            continue
-        seen.add(other.mask)
-        if patient or rank(other.value) > rank(state.value):
+    memo, candidates = state.memo, state.memo.function.candidates
+    pairs, seen = memo.best_pairs(restarts) if restarts else [], set[int]()
+    for start in pairs if patient else ascend(state, pairs):
+        other = state.restarted(start)
+        if patient:
+            one_pass(other, candidates & ~start)
+        if other.mask not in seen and (patient or rank(other.value) > rank(state.value)):
             climb(other, one_pass)
+        seen.add(other.mask)
         state.violations += other.violations
         if rank(other.value) > rank(state.value):
             state.start_at(other.mask)
@@ -256,6 +255,7 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
     Where it is not ``patient``, only exchanges that are at hand are looked at.
     """
     memo, mask = state.memo, state.mask
+    memo.look_at(mask ^ singleton(out) for out in members(mask))
     good = []
     for out in members(mask):
         rest, outside = mask ^ singleton(out), memo.function.candidates & ~mask
@@ -265,10 +265,9 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
             masks = filter(memo.feasible, (rest | singleton(each) for each in members(outside)))
             good += [(memo.value(each) - state.value, each) for each in masks]
         elif row is not None:
-            good += [
-                (float(row[each]) - state.value, rest | singleton(each))
-                for each in members(outside)
-            ]
+            gains = np.where(mask_array(outside, len(row)), row - state.value, -inf)
+            each = int(np.rint(gains / TIE).argmax())
+            good.append((float(gains[each]), rest | singleton(each)))
     _, found = best(good, state.threshold)
     if found >= 0:
         state.start_at(found)

@@ -91,7 +91,7 @@ def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> 
     objective = DisclosureObjective(utility, world.anonymity_set(what), settings, stored)
     plain = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
     for mask in {0, *near, *map(singleton, members(world.everything))}:
-        row = objective.at_hand(mask)
+        row = objective.at_hand([mask]).get(mask)
         if row is None:
             continue
         for each in members(world.everything & ~mask):
