@@ -281,6 +281,10 @@ class Partitions:
         """The partition by each set, every label in use."""
         self._presence: Presence | None = None
 
+    def cells(self, mask: int, attribute: int) -> int:
+        """Return how many groups ``mask`` has, times the values of an attribute."""
+        return self.dense[mask].size * self._columns.each[attribute].card
+
     def classes(self, mask: int) -> tuple[NDArray[Any], int]:
         """Return the class of each item, unsigned or intp, and how many classes there may be.
 
@@ -318,6 +322,21 @@ class Partitions:
         """
         labels, size = self.dense[mask]
         return tally(labels, size, [self._columns.each[each] for each in attributes], weights)
+
+    def kinds_beside(
+        self, mask: int, attributes: Sequence[int], kinds: Grouping
+    ) -> list[NDArray[np.intp]]:
+        """Return, for ``mask`` with each of these attributes added, the items of each kind.
+
+        ``kinds``: another partition. Intp, shape (values times groups of ``mask``, kinds).
+        """
+        labels, size = self.dense[mask]
+        parts = tally(
+            labels * kinds.size + kinds.labels,
+            size * kinds.size,
+            [self._columns.each[each] for each in attributes],
+        )
+        return [each.reshape(-1, kinds.size) for each in parts]
 
     def classes_beside(self, mask: int) -> list[int]:
         """Return how many groups there are with each attribute added to ``mask``."""

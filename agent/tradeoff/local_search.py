@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from agent.tradeoff.sets import mask_array, members, singleton, union
-from agent.tradeoff.tables import Floats
+from agent.tradeoff.tables import Floats, Indexes
 
 FLOOR = 1e-12  # bits: what floating-point noise can feign
 TIE = 2.0**-30  # bits: gains that round to the same multiple are equal, and the index decides
@@ -51,6 +51,10 @@ class SetFunction(Protocol):
         """Return C(A): the part of -F(A) that is cheap to compute, 0 where no part is."""
         del mask
         return 0.0
+
+    def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
+        """Return C(A u {V}) for each V in ``attributes``, an array of intp, none of them in A."""
+        return np.array([self.cost(mask | singleton(each)) for each in attributes.tolist()])
 
     def feasible(self, mask: int) -> bool:
         """Say whether A may be chosen; the empty set always may."""

@@ -14,7 +14,7 @@ from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import Measure, Metric
 from agent.tradeoff.sets import mask_array, members, singleton, union
 from agent.tradeoff.stored import Stored
-from agent.tradeoff.tables import Floats, Population
+from agent.tradeoff.tables import Floats, Indexes, Population
 from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal["most", "most new", "risk", "k", "own"]
@@ -332,6 +332,14 @@ class DisclosureObjective(Objective):
             new = [each for each in new if self.feasible(mask | singleton(each))]
         for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
             self._utilities[mask | singleton(each)] = bits
+
+    def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
+        """Return what F takes off U(A u {V}), in bits, for each V, attributes of the person."""
+        losses = self._people.row(mask, *self._measures[0])[attributes] - self._ground
+        costs: Floats = self.trade_off * losses + self._arrays.dislike[attributes]
+        if self._settings.guards:
+            costs += [self.guard(mask | singleton(each)) for each in attributes.tolist()]
+        return costs + self.sensitivity(mask)
 
     def cost_floor(self, mask: int) -> float:
         """Return a bound, in bits, that lambda C of no candidate superset of A goes below."""

@@ -107,6 +107,7 @@ class QueryPlanner(Utility):
         self.utility, self._size, self.stored = utility, attributes, stored
         self._limit, self._monotone = limit, monotone
         self._focus, self._counts = 0, False
+        self._nothing = np.full(attributes, np.nan)
         self._forget()
 
     @property
@@ -171,6 +172,11 @@ class QueryPlanner(Utility):
             row[new] = self._counting().extensions(mask, new)
             self._done[mask] |= missing
         return row
+
+    def ahead(self, mask: int) -> Floats:
+        """Return the same for each V as far as it is known, NaN where it is not."""
+        stored = None if self.stored is None else self.stored.row(mask)
+        return self._rows.get(mask, self._nothing) if stored is None else stored
 
     def best(
         self, start: int, options: int, allowed: Callable[[int], bool], least: float = ROUNDING
@@ -289,30 +295,20 @@ def _grown(
     The attribute that adds most is added while one adds enough (greedy). A query uses a new
     attribute beside what it used before, where that helps it enough and its answer is not full.
     """
-    growth, evaluations = _Growth(demands, scope), 0
-    while True:
-        options, base = [*members(scope.free & ~growth.mask)], prices.cost(growth.mask)
-        if options:
-            prices.focus(growth.mask)
-        gains: Floats = growth.weights @ growth.gains[:, options]
-        saving = base - prices.cost_floor(growth.mask)
-        found, worth, refused = None, scope.least, 0
-        for place in np.argsort(-gains, kind="stable").tolist():
-            if gains[place] + saving < worth:  # it need not be priced: costs only grow
+    growth, evaluations, found, refused = _Growth(demands, scope), 0, -1, 0
+    while open_ := scope.free & ~growth.mask:
+        options = np.array([*members(open_)], dtype=np.intp)
+        prices.focus(growth.mask)
+        dearer = prices.costs_beside(growth.mask, options) - prices.cost(growth.mask)
+        evaluations += len(options)
+        while True:
+            levels = growth.weights @ growth.gains[:, options] - dearer
+            found, refused = _first_feasible(levels, options, growth.mask, prices, scope.least)
+            if found < 0 or growth.refresh(found):
                 break
-            each, evaluations = options[place], evaluations + 1
-            with_it = growth.mask | singleton(each)
-            level = float(gains[place]) - (prices.cost(with_it) - base)
-            if level < worth or (level == worth and (found is None or found < each)):
-                continue
-            if prices.feasible(with_it):
-                found, worth = each, level
-            else:
-                refused |= singleton(each)
-        if found is None:
+        if found < 0:
             break
-        if growth.refresh(found):
-            growth.add(found)
+        growth.add(found)
     return Portfolio(
         mask=growth.mask,
         order=(*start, *growth.order),
@@ -321,6 +317,24 @@ def _grown(
         value=float(growth.weights @ growth.bits) - prices.cost(growth.mask),
         evaluations=evaluations,
     )
+
+
+def _first_feasible(
+    levels: Floats, options: Indexes, mask: int, prices: SetFunction, least: float
+) -> tuple[int, int]:
+    """Return the best option above ``least`` that may be added, and as a mask those before it.
+
+    Of equals the smaller; -1 where none may be.
+    """
+    refused = 0
+    for place in np.argsort(-levels, kind="stable").tolist():
+        if levels[place] <= least:
+            break
+        each = int(options[place])
+        if prices.feasible(mask | singleton(each)):
+            return each, refused
+        refused |= singleton(each)
+    return -1, refused
 
 
 class _Growth:
@@ -340,6 +354,8 @@ class _Growth:
         self.bits = np.array([each.uses.value(use) for each, use in pairs])
         singles = [each.uses.beside(0, scope.free) for each in demands]
         self.gains = self._counted(np.nan_to_num(np.array(singles)))
+        # U of what is used with each attribute added, as far as it is known: else NaN.
+        self._ahead = np.array([each.uses.ahead(use) for each, use in pairs])
         self._fresh = np.array([[not use] * self.gains.shape[-1] for use in self.uses])
         for place in range(len(demands)):
             self._close(place)
@@ -347,10 +363,13 @@ class _Growth:
     def refresh(self, attribute: int) -> bool:
         """Compute the gains of an attribute that are out of date; say whether none were."""
         stale = np.flatnonzero(~self._fresh[:, attribute] & (self.gains[:, attribute] > 0))
-        for place in stale.tolist():
+        unknown = np.isnan(self._ahead[stale, attribute])
+        for place in stale[unknown].tolist():
             row = self._demands[place].uses.beside(self.uses[place], singleton(attribute))
-            self.gains[place, attribute] = self._counted(row[attribute] - self.bits[place])
-            self._fresh[place, attribute] = True
+            self._ahead[place, attribute] = row[attribute]
+        fresh = self._ahead[stale, attribute] - self.bits[stale]
+        self.gains[stale, attribute] = self._counted(fresh)
+        self._fresh[stale, attribute] = True
         return not len(stale)
 
     def add(self, attribute: int) -> None:
@@ -358,8 +377,10 @@ class _Growth:
         self.mask |= singleton(attribute)
         self.order.append(attribute)
         for place in np.flatnonzero(self.gains[:, attribute]).tolist():
+            uses = self._demands[place].uses
             self.uses[place] |= singleton(attribute)
-            self.bits[place] = self._demands[place].uses.value(self.uses[place])
+            self.bits[place] = uses.value(self.uses[place])
+            self._ahead[place] = uses.ahead(self.uses[place])
             self._fresh[place] = False
             self._close(place)
 

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff.counts import Counts, Layout
-from agent.tradeoff.grouping import Columns, Partitions, plogp, row_columns
+from agent.tradeoff.grouping import (
+    SPARSE,
+    Columns,
+    Grouping,
+    Partitions,
+    ordered_sum,
+    plogp,
+    row_columns,
+)
 from agent.tradeoff.sets import members, singleton
 from agent.tradeoff.tables import Floats, Indexes, QueryRows
 
@@ -257,10 +265,28 @@ class PlugIn(Utility):
 
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""
-        if not mask:
-            return 0.0
-        # summed in the order of the rows: the same for every path that leads to the set
-        return self.limit - float(self._entropy_left(mask).mean())
+        return self._value(self._counts(mask)[0]) if mask else 0.0
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        kinds = Grouping(self._rows.intent, self._rows.intents)
+        most = SPARSE * len(self._rows.intent) // kinds.size
+        few = [each for each in attributes if self._groups.cells(mask, each) <= most]
+        tables = self._groups.kinds_beside(mask, few, kinds) if few else []
+        found = dict(zip(few, map(self._value, tables), strict=True))
+        return [
+            found[each] if each in found else self.value(mask | singleton(each))
+            for each in attributes
+        ]
+
+    def _value(self, counts: Indexes) -> float:
+        """Return U in bits; ``counts``: c(g, x), shape (groups, K), empty groups among them.
+
+        Summed in the order of the terms: the same for every path that leads to the set.
+        """
+        used = counts[counts.any(axis=1)]
+        left = used.sum(axis=1) * _entropies(used + self._pull)
+        return self.limit - ordered_sum(left) / len(self._rows.intent)
 
     def removed(self, mask: int, rows: Indexes) -> Floats:
         """Return the bits that the answer to A removes for each of these rows; U is their mean.

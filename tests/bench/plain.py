@@ -1,4 +1,7 @@
-"""The objective evaluated the plain way: every set from its columns, nothing remembered."""
+"""The plain way: an objective that evaluates every set from its columns, and a greedy search."""
+
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,6 +9,7 @@ from numpy.typing import NDArray
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.utility import Estimator
 
 Indexes = NDArray[np.intp]
 
@@ -59,6 +63,57 @@ class PlainObjective(SetFunction):
     def cost_floor(self, mask: int) -> float:
         """Return the cost: it never falls."""
         return self.cost(mask)
+
+
+def lazy_greedy(
+    rows: QueryRows,
+    cards: Sequence[int],
+    estimator: Estimator,
+    shrinkage: float,
+    people: Population,
+    trade_off: float,
+) -> tuple[list[int], float]:
+    """Return what lazy greedy chooses, and F of it, in bits: U in either estimator, `maxprob`.
+
+    As somebody would write it who knows NumPy and needs nothing else; person attributes only.
+    """
+    intents, user, intent = rows.intents, rows.user, rows.intent
+    total, own, columns = len(user), np.bincount(user)[user], rows.person[user].T.astype(np.intp)
+    codes, of_intent = people.codes.T.astype(np.intp), np.bincount(intent, minlength=intents)
+    same = np.bincount(user * intents + intent)[user * intents + intent]
+    prior = (of_intent[intent] - same + 0.5) / (total - own + intents / 2)
+    share = (of_intent + 0.5) / (total + intents / 2)
+
+    def bits(groups: Indexes) -> float:
+        cells = groups * intents + intent
+        if estimator == "louo":
+            pairs = np.bincount(cells)[cells] - same + shrinkage * prior
+            ratio = pairs / (np.bincount(groups)[groups] - own + shrinkage) / prior
+            return float(np.log2(ratio).mean())
+        table = np.bincount(cells, minlength=(groups.max() + 1) * intents).reshape(-1, intents)
+        mixed = np.vstack([of_intent, table]) + shrinkage * share
+        mixed /= np.maximum(mixed.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        entropies = -(mixed * np.log2(np.maximum(mixed, np.finfo(float).tiny))).sum(axis=1)
+        return float(entropies[0] - entropies[1:] @ table.sum(axis=1) / total)
+
+    def level(each: int) -> float:
+        found = np.count_nonzero(np.bincount(classes * cards[each] + codes[each]))
+        gained = bits(groups * cards[each] + columns[each])
+        return gained - trade_off * (found - 1) / people.rows
+
+    groups, classes = np.zeros(total, np.intp), np.zeros(people.rows, np.intp)
+    chosen, value = list[int](), 0.0
+    heap = [(-level(each), each, 0) for each in range(people.persons)]
+    heapify(heap)
+    while heap and heap[0][0] < 0:
+        _, each, at = heappop(heap)
+        if at < len(chosen):
+            heappush(heap, (value - level(each), each, len(chosen)))
+            continue
+        value, chosen = level(each), [*chosen, each]
+        groups = np.unique(groups * cards[each] + columns[each], return_inverse=True)[1]
+        classes = np.unique(classes * cards[each] + codes[each], return_inverse=True)[1]
+    return chosen, value
 
 
 def _groups(codes: NDArray[np.unsignedinteger], mask: int) -> Indexes:

@@ -80,7 +80,7 @@ def test_a_real_engine_answers_for_its_reader(world: World) -> None:
         until(lambda: search() and waiting(live, HOST), "the offer")
         assert {header for _, header in tap.told} == {None}
         [review] = waiting(live, HOST)
-        assert {*review.names} == {*asked_of(())} - {"language", "country"}
+        assert {*review.names} == {*asked_of(())}
         with live.client() as client:
             client.call("verdict", ALWAYS, id=review.id)
         until(lambda: ADAPTED in search(), "a page for this user")
