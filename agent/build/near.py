@@ -80,11 +80,10 @@ def near(model: Model) -> Near | None:
 
 def _pairs(stored: Stored, count: int) -> list[int]:
     """Return the pairs that help most, which are best where others are not set, or not allowed."""
-    if stored.matrix is None:
+    if stored.both is None:
         return []
-    bits = stored.matrix[np.triu_indices(count, 1)]
     every = pairs(count)
-    return [every[each] for each in np.argsort(-bits, kind="stable")[:PAIRS].tolist()]
+    return [every[each] for each in np.argsort(-stored.both, kind="stable")[:PAIRS].tolist()]
 
 
 def _in_bits(sets: Sequence[int], count: int) -> NDArray[np.uint8]:
@@ -110,8 +109,7 @@ class _Asked(Stored):
         count: int,
         extensions: Callable[[int, Sequence[int]], Sequence[float]],
     ) -> None:
-        super().__init__(None if stored is None else stored.singles)
-        self.matrix = None if stored is None else stored.matrix
+        super().__init__(*((None, None) if stored is None else (stored.singles, stored.both)))
         self._count, self._extensions = count, extensions
 
     def get(self, mask: int) -> float:

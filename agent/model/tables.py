@@ -13,7 +13,7 @@ from agent.model.attributes import damaged
 from agent.model.packing import pack, size, unpack
 from agent.model.reading import Classifier
 from agent.tradeoff.measures import Measure, Metric
-from agent.tradeoff.stored import Stored
+from agent.tradeoff.stored import Stored, above_diagonal
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import exact
 
@@ -52,7 +52,7 @@ class Singles:
             prices = exact(self.prices[query])
             bits = bits - prices
             if of_pairs is not None:
-                of_pairs = of_pairs - np.add.outer(prices, prices)[np.triu_indices(len(prices), 1)]
+                of_pairs = of_pairs - np.add.outer(prices, prices)[above_diagonal(len(prices))]
         return Stored(bits, of_pairs)
 
     def mean_of(self, weights: Floats) -> "Singles":

@@ -95,7 +95,7 @@ class SetFunction(Protocol):
     def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
         """Return F(A u {V}) for each V, by attribute, for each A that needs no counting for it.
 
-        Minus infinity where that may not be chosen, or V is in A.
+        Minus infinity where V is not in A and that may not be chosen.
         """
         del masks
         return {}
@@ -128,12 +128,10 @@ class Memo:
         """Return F(A)."""
         found = self._values.get(mask)
         if found is None:
-            found = self._values[mask] = self.function.value(mask)
+            row = self._rows.get(mask)
+            found = self.function.value(mask) if row is None else float(row[mask.bit_length() - 1])
+            self._values[mask] = found
         return found
-
-    def learn(self, mask: int, value: float) -> None:
-        """Take F(A) from where it is known, if it was not evaluated."""
-        self._values.setdefault(mask, value)
 
     def gain(self, mask: int, attribute: int) -> float:
         """Return what moving one attribute in or out adds: F(A ^ {V}) - F(A)."""
@@ -234,11 +232,13 @@ class LocalSearch:
     @property
     def threshold(self) -> float:
         """What a move must improve F by at the least, in bits."""
-        return self.threshold_at(self.value)
+        return -inf if self._tolerance is None else max(self._tolerance * abs(self.value), FLOOR)
 
-    def threshold_at(self, level: float) -> float:
-        """Return what it is where F is at this level."""
-        return -inf if self._tolerance is None else max(self._tolerance * abs(level), FLOOR)
+    def least(self, levels: Floats) -> Floats:
+        """Return the same for each level that F may have, float64, in bits."""
+        if self._tolerance is None:
+            return np.full_like(levels, -inf)
+        return np.maximum(self._tolerance * np.abs(levels), FLOOR)
 
     def restarted(self, mask: int) -> "LocalSearch":
         """Return a search of the same function, as patient, that begins at this set."""
@@ -344,7 +344,6 @@ def follow(state: LocalSearch, options: int) -> Ahead | None:
         gains[place] = -inf
         allowed[place] = False
         state.move(place)
-        memo.learn(state.mask, float(row[place]))
     return ahead
 
 
@@ -366,17 +365,16 @@ def ascend(state: LocalSearch, starts: Sequence[int]) -> list[int]:
         levels = np.array([memo.value(mask) for mask, _ in known])
         gains = np.array([row for _, row in known]) - levels[:, None]
         state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
-        least = np.array([state.threshold_at(level) for level in levels.tolist()])
-        good = np.where(gains > least[:, None], np.rint(gains / TIE), -inf)
+        least = state.least(levels)[:, None]
+        good = np.where(gains > least, np.rint(gains / TIE), -inf)
         places, masks = good.argmax(axis=1).tolist(), []
-        for line, (place, (mask, row)) in enumerate(zip(places, known, strict=True)):
+        for line, (place, (mask, _)) in enumerate(zip(places, known, strict=True)):
             larger = mask | singleton(place)
             if good[line, place] == -inf:
                 ends.append(mask)
             elif larger not in seen:
                 seen.add(larger)
                 masks.append(larger)
-                memo.learn(larger, float(row[place]))
     return ends
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, OwnClass
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import Measure, Metric
-from agent.tradeoff.sets import mask_array, members, singleton, union
+from agent.tradeoff.sets import mask_array, mask_arrays, members, singleton, union
 from agent.tradeoff.stored import Stored
 from agent.tradeoff.tables import Floats, Indexes, Population
 from agent.tradeoff.utility import Function, Utility
@@ -260,26 +260,28 @@ class DisclosureObjective(Objective):
     def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
         """Return F(A u {V}) for each V, where U is stored and the costs are, or are soon counted.
 
-        Only where all candidates are attributes of the person, and nothing is guarded.
+        Minus infinity for a V outside A that may not be chosen beside it. Only where all candidates
+        are attributes of the person, and nothing is guarded.
         """
         known = {mask: rows for mask in masks if (rows := self._rows(mask)) is not None}
         if not known:
             return {}
         demands, people, (open_, new, dislike) = self._settings, self._people, self._arrays
-        bits, costs, *limited = (np.array(each) for each in zip(*known.values(), strict=True))
-        dislikes = dislike + np.array([[self.sensitivity(mask)] for mask in known])
-        levels: Floats = bits - demands.trade_off * (costs - self._ground) - dislikes
-        inside = np.array([mask_array(mask, len(new)) for mask in known])
-        adds = new | np.array([[bool(mask & ~people.known)] for mask in known])
-        allowed = open_ & ~inside
-        for most, losses in zip(self._most_losses, limited, strict=True):
-            allowed &= ~adds | (losses <= most)
+        bits, costs, *limited = np.array([*known.values()]).swapaxes(0, 1)
+        own = bits - demands.trade_off * (costs - self._ground)
+        if self._sensitive:
+            own -= np.array([[self.sensitivity(mask)] for mask in known])
+        inside, allowed = mask_arrays(known, len(new)), np.tile(open_, (len(known), 1))
+        if limited:
+            adds = new | np.array([[bool(mask & ~people.known)] for mask in known])
+            for most, losses in zip(self._most_losses, limited, strict=True):
+                allowed &= ~adds | (losses <= most)
         if demands.most is not None:
             allowed &= np.array([[mask.bit_count() < demands.most] for mask in known])
         if demands.most_new is not None:
             held = [(mask & self._countable).bit_count() for mask in known]
             allowed &= ~new | np.less(held, demands.most_new)[:, None]
-        levels[~allowed] = -inf
+        levels: Floats = np.where(inside, own, np.where(allowed, own - dislike, -inf))
         return dict(zip(known, levels, strict=True))
 
     def _rows(self, mask: int) -> list[Floats] | None:
@@ -287,9 +289,13 @@ class DisclosureObjective(Objective):
         bits = None if self._stored is None else self._stored.row(mask)
         if bits is None or not self._by_rows or mask & ~self._people.persons:
             return None
-        losses = (self._people.at_hand(mask, *measure) for measure in self._measures)
-        known = [bits, *(row for row in losses if row is not None)]
-        return known if len(known) > len(self._measures) else None
+        known = [bits]
+        for metric, k in self._measures:
+            row = self._people.at_hand(mask, metric, k)
+            if row is None:
+                return None
+            known.append(row)
+        return known
 
     def pairs_at_hand(self) -> Floats | None:
         """Return F of every two attributes where U of pairs is stored, at a cost that is estimated.

@@ -1,6 +1,6 @@
 """Search for the set with the largest F: local search, branch and bound, all subsets (paper 4)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Literal, NamedTuple
@@ -163,8 +163,11 @@ def maximise(
             state.violations += 1
         return _heuristic(state)
     one_pass = eager_pass if algorithm == "ls" else lazy_pass
+    starts = state.memo.best_pairs(restarts) if restarts else []
+    if not patient:
+        starts = ascend(state, [0, *starts])
     local_search(state, one_pass)
-    improve(state, one_pass, restarts, patient=patient)
+    improve(state, one_pass, starts, patient=patient)
     if algorithm != "exact":
         return _heuristic(state)
     start = state.mask
@@ -195,7 +198,7 @@ def greedy_order(function: SetFunction, one_pass: Pass = lazy_pass) -> tuple[lis
 def climb(state: LocalSearch, one_pass: Pass) -> None:
     """Move up and down until no single feasible move improves F by more than the threshold.
 
-    Every pass begins with fresh gains, so that the last two are a sweep of all single moves. An
+    Every pass begins with fresh gains, so that the last of each are a sweep of all single moves. An
     upward pass that moves although nothing was removed since the last one mends a violation.
     """
     candidates = state.memo.function.candidates
@@ -203,6 +206,8 @@ def climb(state: LocalSearch, one_pass: Pass) -> None:
     settled = False
     while up or down:
         up = one_pass(state, candidates & ~state.mask)
+        if settled and not up:
+            return
         down = one_pass(state, state.mask)
         state.violations += up and settled
         settled = not down
@@ -226,16 +231,15 @@ def local_search(state: LocalSearch, one_pass: Pass) -> None:
         state.start_at(complement)
 
 
-def improve(state: LocalSearch, one_pass: Pass, restarts: int, *, patient: bool) -> None:
-    """Search again from the best pairs, and exchange attributes of the best set that is found.
+def improve(state: LocalSearch, one_pass: Pass, starts: Sequence[int], *, patient: bool) -> None:
+    """Search again from other sets, and exchange attributes of the best set that is found.
 
     Moves of single attributes do not reach what helps only together, as two attributes of a small
-    query often do; nor do they leave one for another. No restarts: nothing is done. Where it is
-    not ``patient``, only what is at hand is looked at.
+    query often do; nor do they leave one for another. No starts: nothing is done. Where it is
+    not ``patient``, only what is at hand is looked at, and the starts are where that leads.
     """
-    memo, candidates = state.memo, state.memo.function.candidates
-    pairs, seen = memo.best_pairs(restarts) if restarts else [], set[int]()
-    for start in pairs if patient else ascend(state, pairs):
+    seen, candidates = set[int](), state.memo.function.candidates
+    for start in starts:
         other = state.restarted(start)
         if patient:
             one_pass(other, candidates & ~start)
@@ -245,7 +249,7 @@ def improve(state: LocalSearch, one_pass: Pass, restarts: int, *, patient: bool)
         state.violations += other.violations
         if rank(other.value) > rank(state.value):
             state.start_at(other.mask)
-    while restarts and exchange(state, patient=patient):
+    while starts and exchange(state, patient=patient):
         climb(state, one_pass)
 
 
@@ -254,20 +258,21 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
 
     Where it is not ``patient``, only exchanges that are at hand are looked at.
     """
-    memo, mask = state.memo, state.mask
-    memo.look_at(mask ^ singleton(out) for out in members(mask))
-    good = []
-    for out in members(mask):
-        rest, outside = mask ^ singleton(out), memo.function.candidates & ~mask
-        row = memo.at_hand(rest)
-        if row is None and patient:
-            memo.function.survey(rest, [*members(outside)])
-            masks = filter(memo.feasible, (rest | singleton(each) for each in members(outside)))
-            good += [(memo.value(each) - state.value, each) for each in masks]
-        elif row is not None:
-            gains = np.where(mask_array(outside, len(row)), row - state.value, -inf)
-            each = int(np.rint(gains / TIE).argmax())
-            good.append((float(gains[each]), rest | singleton(each)))
+    memo, mask, attributes = state.memo, state.mask, [*members(state.mask)]
+    outside, good = memo.function.candidates & ~mask, list[tuple[float, int]]()
+    memo.look_at(mask ^ singleton(out) for out in attributes)
+    rows = {rest: memo.at_hand(rest) for rest in (mask ^ singleton(out) for out in attributes)}
+    known = {rest: row for rest, row in rows.items() if row is not None}
+    if known:
+        levels = np.array([*known.values()])
+        gains = np.where(mask_array(outside, levels.shape[1]), levels - state.value, -inf)
+        places = np.rint(gains / TIE).argmax(axis=1).tolist()
+        for line, (rest, place) in enumerate(zip(known, places, strict=True)):
+            good.append((float(gains[line, place]), rest | singleton(place)))
+    for rest in rows.keys() - known.keys() if patient else ():
+        memo.function.survey(rest, [*members(outside)])
+        masks = filter(memo.feasible, (rest | singleton(each) for each in members(outside)))
+        good += [(memo.value(each) - state.value, each) for each in masks]
     _, found = best(good, state.threshold)
     if found >= 0:
         state.start_at(found)

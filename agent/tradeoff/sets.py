@@ -31,9 +31,16 @@ def members(mask: int) -> Iterator[int]:
 
 def mask_array(mask: int, count: int) -> NDArray[np.bool_]:
     """Return which of ``count`` attributes are in a set, bool, shape (count,)."""
-    size = (count + 7) // 8
-    bits = np.frombuffer((mask & (1 << count) - 1).to_bytes(size, "little"), np.uint8)
-    return np.unpackbits(bits, count=count, bitorder="little").view(bool)
+    found: NDArray[np.bool_] = mask_arrays([mask], count)[0]
+    return found
+
+
+def mask_arrays(masks: Iterable[int], count: int) -> NDArray[np.bool_]:
+    """Return which of ``count`` attributes are in each of these sets, bool, shape (sets, count)."""
+    size, every = (count + 7) // 8, (1 << count) - 1
+    data = b"".join([(mask & every).to_bytes(size, "little") for mask in masks])
+    bits = np.frombuffer(data, np.uint8).reshape(-1, size)
+    return np.unpackbits(bits, axis=1, count=count, bitorder="little").view(bool)
 
 
 def pairs(count: int) -> list[int]:

@@ -4,12 +4,12 @@ A search asks for one set with each other attribute added, so figures are kept b
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
 from agent.tradeoff.sets import members, singleton
-from agent.tradeoff.tables import Floats
+from agent.tradeoff.tables import Floats, Indexes
 
 
 class Stored:
@@ -27,16 +27,16 @@ class Stored:
         ``sets.pairs``; ``rows``: by set A, float64, shape (n,), the figure of A u {V} for each V,
         that of A where V is in A. None for what is not known.
         """
-        self.singles, self._both = singles, both
+        self.singles, self.both = singles, both
         self.rows = dict(rows or {})
         """By set, what is known beside pairs."""
 
     @cached_property
     def matrix(self) -> Floats | None:
         """The figure of two attributes, symmetric, that of one on the diagonal; None if unknown."""
-        if self.singles is None or self._both is None:
+        if self.singles is None or self.both is None:
             return None
-        return square(self.singles, self._both)
+        return square(self.singles, self.both)
 
     def row(self, mask: int) -> Floats | None:
         """Return the figure of A u {V} for each V, float64, shape (n,); None where it is not known.
@@ -61,10 +61,17 @@ class Stored:
         return None
 
 
+@cache
+def above_diagonal(count: int) -> tuple[Indexes, Indexes]:
+    """Return where in a matrix two of ``count`` attributes are, in the order of ``sets.pairs``."""
+    rows, columns = np.triu_indices(count, 1)
+    return rows, columns
+
+
 def square(singles: Floats, both: Floats) -> Floats:
     """Return figures of one and two attributes as a symmetric matrix, shape (n, n)."""
     matrix = np.diag(singles)
-    upper = np.triu_indices(len(singles), 1)
+    upper = above_diagonal(len(singles))
     matrix[upper] = both
     matrix.T[upper] = both
     return matrix
@@ -73,14 +80,16 @@ def square(singles: Floats, both: Floats) -> Floats:
 def weighted(parts: Sequence[Stored], weights: Sequence[float]) -> Stored:
     """Return the weighted sum of figures of the sets that all of these know."""
 
-    def total(figures: Sequence[Floats]) -> Floats:
-        whole: Floats = np.sum([w * each for w, each in zip(weights, figures, strict=True)], axis=0)
+    def total(figures: Sequence[Floats | None]) -> Floats | None:
+        known = [each for each in figures if each is not None]
+        if len(known) < len(figures):
+            return None
+        whole: Floats = np.sum([w * each for w, each in zip(weights, known, strict=True)], axis=0)
         return whole
 
-    singles = [each.singles for each in parts if each.singles is not None]
-    matrices = [each.matrix for each in parts if each.matrix is not None]
-    found = Stored(total(singles) if len(singles) == len(parts) else None)
-    found.matrix = total(matrices) if len(matrices) == len(parts) else None
+    found = Stored(total([each.singles for each in parts]), total([each.both for each in parts]))
     for mask in set[int].intersection(*({*each.rows} for each in parts)):
-        found.rows[mask] = total([each.rows[mask] for each in parts])
+        row = total([each.rows[mask] for each in parts])
+        if row is not None:
+            found.rows[mask] = row
     return found

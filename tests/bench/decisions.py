@@ -109,9 +109,10 @@ def _plain(model: Model) -> Iterator[str]:
             settings,
             model.tables.singles.utilities_of(query),
         )
-        quick.append(timed(partial(maximise, ours)))
-        slow.append(timed(partial(maximise, plain)))
-        same += maximise(ours).mask == maximise(plain).mask
+        search = partial(maximise, restarts=0)  # of which plain evaluation has no pairs for
+        quick.append(timed(partial(search, ours)))
+        slow.append(timed(partial(search, plain)))
+        same += search(ours).mask == search(plain).mask
     ratio = float(np.median(np.array(slow) / np.array(quick)))
     yield (
         f"incremental against plain evaluation, the same search: {ratio:.0f} times faster "

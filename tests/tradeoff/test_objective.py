@@ -84,7 +84,7 @@ def test_stored_utilities_are_taken_as_they_are(world: World, data: st.DataObjec
 
 @given(rich_worlds(), st.data())
 def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> None:
-    """For each attribute that may be added, whatever the demands; and nothing else may be."""
+    """For each attribute that may be added, whatever the demands, and for the set itself."""
     settings, what = data.draw(settings_for(world)), data.draw(known(world))
     utility, near = world.utility(), data.draw(st.lists(st.integers(0, world.everything)))
     stored = stored_of(utility.value, len(world.cards), near)
@@ -94,9 +94,11 @@ def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> 
         row = objective.at_hand([mask]).get(mask)
         if row is None:
             continue
-        for each in members(world.everything & ~mask):
+        for each in members(world.everything):
             with_it = mask | singleton(each)
-            if settings.candidates >> each & 1 and plain.feasible(with_it):
+            if mask == with_it:
+                assert row[each] == pytest.approx(plain.value(mask), abs=1e-12)
+            elif settings.candidates >> each & 1 and plain.feasible(with_it):
                 assert row[each] == pytest.approx(plain.value(with_it), abs=1e-12)
             else:
                 assert row[each] == -np.inf
