@@ -2,8 +2,11 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from math import prod
+from operator import and_
 from typing import NamedTuple
 
 import numpy as np
@@ -60,9 +63,8 @@ class AnonymitySet:
         self._shares: dict[int, Floats] = {}
         self._memory: dict[Hashable, float] = {}
         self._stored: dict[Measure, Stored] = {}
-        self._surveyed: Hashable = None
         self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
-        self._beside: OrderedDict[Hashable, Floats] = OrderedDict()
+        self._beside: OrderedDict[Hashable, _Row] = OrderedDict()
         self._counted = population.weights is None and share >= 1
         bits = {each: population.bits_of(each, codes) for each, codes in told.items()}
         self._expected_bits = population.people_bits + sum(bits.values())
@@ -132,23 +134,28 @@ class AnonymitySet:
 
         NaN for attributes of the request. It is not to be written to.
         """
-        found = self.at_hand(mask, metric, k)
-        if found is None:
-            self.survey(mask, [*members(self.persons)], [(metric, k)])
-            sets = [mask | singleton(each) for each in members(self.persons)]
-            found = self._kept(mask, metric, k, [self.identifiability(m, metric, k) for m in sets])
-        return found
+        metric, base = self._measured(metric), mask & ~self.known
+        stored = self._stored_of(metric)
+        found = None if stored is None else stored.row(base)
+        if found is not None:
+            return found
+        self.survey(base, [*members(self.persons)], [(metric, k)])
+        row = self._row(base, metric, k)
+        if missing := self.persons & ~row.done:
+            each = [*members(missing)]
+            row.add(each, [self.identifiability(base | singleton(a), metric, k) for a in each])
+        return row.losses
 
     def at_hand(self, mask: int, metric: Measure, k: int) -> Floats | None:
-        """Return the same where it is known, or one pass over the people away; None elsewhere."""
-        metric, rows = self._measured(metric), len(self._rows)
-        stored = self._stored_of(metric)
+        """Return the same where it is stored, or one pass over the people away; None elsewhere.
+
+        Which it is does not depend on what was asked before.
+        """
+        measured = self._measured(metric)
+        stored = self._stored_of(measured)
         found = None if stored is None else stored.row(mask & ~self.known)
-        if found is None:
-            found = self._beside.get(_key(metric, k, mask & ~self.known))
-        if found is None and metric == "maxprob" and self._counted and rows > 1:
-            classes = self._partitions.classes_beside(mask & ~self.known)
-            found = self._kept(mask, metric, k, [each / rows for each in classes])
+        if found is None and measured == "maxprob" and self._counted and len(self._rows) > 1:
+            found = self.row(mask, metric, k)
         return found
 
     def pairs_at_hand(self, metric: Measure) -> Floats | None:
@@ -159,36 +166,28 @@ class AnonymitySet:
     def survey(self, mask: int, attributes: Sequence[int], measures: Measures) -> None:
         """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
         base, measures = mask & ~self.known, [(self._measured(each), k) for each, k in measures]
-        task = (base, *attributes, *measures)
-        known = task == self._surveyed or self._all_stored(base, measures)
-        if known or len(self._rows) <= 1 or base & ~self.persons:
-            return
-        self._surveyed = task
         open_ = self.persons & ~self.known & ~base
-        new = [
-            each
-            for each in attributes
-            if open_ >> each & 1
-            and any(self._found(base | singleton(each), *which) is None for which in measures)
-        ]
-        if not new:
+        if len(self._rows) <= 1 or base & ~self.persons or self._all_stored(base, measures):
             return
+        rows = [self._row(base, *each) for each in measures]
+        missing = union(attributes) & open_ & ~reduce(and_, [row.done for row in rows])
+        if not missing:
+            return
+        new, losses = [*members(missing)], list[Sequence[float]]()
         if not self._counted:
-            for each, alike in zip(new, self._alike_beside(base, new), strict=True):
-                losses = self._estimated([alike], measures, ordered_sum)
-                for which, loss in zip(measures, losses, strict=True):
-                    self._remember(_key(*which, base | singleton(each)), loss)
-            return
-        if all(metric == "maxprob" for metric, _ in measures):
+            beside = self._alike_beside(base, new)
+            losses = [self._estimated([alike], measures, ordered_sum) for alike in beside]
+        elif all(metric == "maxprob" for metric, _ in measures):
             classes = self._partitions.classes_beside(base)
-            for each in new:
-                key = _key("maxprob", 1, base | singleton(each))
-                self._remember(key, classes[each] / len(self._rows))
-            return
-        for each, sizes in zip(new, self._partitions.beside(base, new), strict=True):
-            for metric, k in measures:
-                loss = counted(metric_of(metric), sizes.ravel(), self._population.rows, k)
-                self._remember(_key(metric, k, base | singleton(each)), loss)
+            losses = [[classes[each] / len(self._rows)] * len(measures) for each in new]
+        else:
+            people = self._population.rows
+            losses = [
+                [counted(metric_of(metric), sizes.ravel(), people, k) for metric, k in measures]
+                for sizes in self._partitions.beside(base, new)
+            ]
+        for row, found in zip(rows, zip(*losses, strict=True), strict=True):
+            row.add(new, found)
 
     def people_left(self, mask: int) -> float:
         """Return how many people are expected to agree with d and with the answer to A."""
@@ -249,14 +248,14 @@ class AnonymitySet:
         stored = [self._stored_of(each) for each, _ in measures]
         return all(each is not None and each.row(mask) is not None for each in stored)
 
-    def _kept(self, mask: int, metric: Measure, k: int, losses: Sequence[float]) -> Floats:
-        """Remember a row of losses, of which attributes of the request have none."""
-        row = np.full(len(self.cards), np.nan)
-        row[: len(losses)] = losses
-        if len(self._beside) >= ROWS_KEPT:
-            self._beside.popitem(last=False)
-        self._beside[_key(metric, k, mask & ~self.known)] = row
-        return row
+    def _row(self, base: int, metric: Measure, k: int) -> "_Row":
+        """Return what is known of a set with each attribute added; more may be added to it."""
+        key = _key(metric, k, base)
+        if key not in self._beside:
+            if len(self._beside) >= ROWS_KEPT:
+                self._beside.popitem(last=False)
+            self._beside[key] = _Row(np.full(len(self.cards), np.nan))
+        return self._beside[key]
 
     def _measured(self, metric: Measure) -> Measure:
         """Return the measure that a limit is about; where rows are people it is the metric."""
@@ -387,7 +386,6 @@ class AnonymitySet:
     def _remember(self, key: Hashable, value: float) -> None:
         if len(self._memory) >= REMEMBERED:
             del self._memory[next(iter(self._memory))]
-            self._surveyed = None
         self._memory[key] = value
 
     def _found(self, mask: int, metric: Measure, k: int) -> float | None:
@@ -401,8 +399,8 @@ class AnonymitySet:
             return found
         for each in members(mask & self.persons):
             row = self._beside.get(_key(metric, k, mask ^ singleton(each)))
-            if row is not None:
-                return float(row[each])
+            if row is not None and row.done >> each & 1:
+                return float(row.losses[each])
         return None
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
@@ -429,6 +427,19 @@ class AnonymitySet:
             left = plogp(self._population.likely(each)).sum(axis=0)[: len(of_kind)]
             total += float(of_kind @ left) / everybody
         return total
+
+
+@dataclass(slots=True)
+class _Row:
+    """I of a set with each attribute added, NaN where it is not known; ``done``: where it is."""
+
+    losses: Floats
+    done: int = 0
+
+    def add(self, attributes: Sequence[int], losses: Sequence[float]) -> None:
+        """Take I of the set with each of these attributes added."""
+        self.losses[[*attributes]] = losses
+        self.done |= union(attributes)
 
 
 def _key(metric: Measure, k: int, mask: int) -> Hashable:

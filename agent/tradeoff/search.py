@@ -224,7 +224,7 @@ def local_search(state: LocalSearch, one_pass: Pass) -> None:
         climb(state, one_pass)
         complement = memo.gainful() & ~state.mask
         level = state.value + state.threshold
-        if not memo.feasible(complement) or not memo.function.may_exceed(complement, level):
+        if not memo.function.may_exceed(complement, level) or not memo.feasible(complement):
             return
         if memo.value(complement) <= level:
             return
