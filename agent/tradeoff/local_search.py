@@ -53,7 +53,7 @@ class SetFunction(Protocol):
         return 0.0
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
-        """Return C(A u {V}) for each V in ``attributes``, an array of intp, none of them in A."""
+        """Return what C(A u {V}) is at the least, for each V of an array of intp, none in A."""
         return np.array([self.cost(mask | singleton(each)) for each in attributes.tolist()])
 
     def feasible(self, mask: int) -> bool:

@@ -340,12 +340,13 @@ class DisclosureObjective(Objective):
             self._utilities[mask | singleton(each)] = bits
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
-        """Return what F takes off U(A u {V}), in bits, for each V, attributes of the person."""
+        """Return what F takes off U(A u {V}) at the least, in bits, for each V of the person.
+
+        It is that but for what V tells of guarded attributes, which A tells something of already.
+        """
         losses = self._people.row(mask, *self._measures[0])[attributes] - self._ground
         costs: Floats = self.trade_off * losses + self._arrays.dislike[attributes]
-        if self._settings.guards:
-            costs += [self.guard(mask | singleton(each)) for each in attributes.tolist()]
-        return costs + self.sensitivity(mask)
+        return costs + self.sensitivity(mask) + self.guard(mask)
 
     def cost_floor(self, mask: int) -> float:
         """Return a bound, in bits, that lambda C of no candidate superset of A goes below."""
@@ -407,12 +408,18 @@ class DisclosureObjective(Objective):
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether F(A) can be above ``level``, without evaluating U and mostly without C."""
-        room = self._utility.limit - level
-        # The coarsest first: a few of these tell many people apart.
+        # The finest first: a few of these tell many people and rows apart.
         attributes = sorted(members(mask), key=lambda a: (-self._people.cards[a], a))
-        taken = FIRST_FEW
+        taken, floor = FIRST_FEW, -inf
         while taken < 2 * len(attributes):
-            if self.cost_floor(union(attributes[:taken])) >= room:
+            floor = self.cost_floor(union(attributes[:taken]))
+            if self._utility.limit - floor <= level:
+                return False
+            taken *= 2
+        taken = FIRST_FEW
+        while taken < len(attributes):
+            *rest, last = attributes[:taken]
+            if self._utility.potentials(union(rest), [last])[0] - floor <= level:
                 return False
             taken *= 2
         return True

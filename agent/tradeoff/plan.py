@@ -297,13 +297,11 @@ def _grown(
     """
     growth, evaluations, found, refused = _Growth(demands, scope), 0, -1, 0
     while open_ := scope.free & ~growth.mask:
-        options = np.array([*members(open_)], dtype=np.intp)
-        prices.focus(growth.mask)
-        dearer = prices.costs_beside(growth.mask, options) - prices.cost(growth.mask)
-        evaluations += len(options)
+        options = _Options(prices, growth.mask, open_)
+        evaluations += open_.bit_count()
         while True:
-            levels = growth.weights @ growth.gains[:, options] - dearer
-            found, refused = _first_feasible(levels, options, growth.mask, prices, scope.least)
+            gains = growth.weights @ growth.gains[:, options.attributes]
+            found, refused = options.best(gains, scope.least)
             if found < 0 or growth.refresh(found):
                 break
         if found < 0:
@@ -319,22 +317,36 @@ def _grown(
     )
 
 
-def _first_feasible(
-    levels: Floats, options: Indexes, mask: int, prices: SetFunction, least: float
-) -> tuple[int, int]:
-    """Return the best option above ``least`` that may be added, and as a mask those before it.
+class _Options:
+    """What may be added to a portfolio, and what that costs at the least."""
 
-    Of equals the smaller; -1 where none may be.
-    """
-    refused = 0
-    for place in np.argsort(-levels, kind="stable").tolist():
-        if levels[place] <= least:
-            break
-        each = int(options[place])
-        if prices.feasible(mask | singleton(each)):
-            return each, refused
-        refused |= singleton(each)
-    return -1, refused
+    def __init__(self, prices: SetFunction, mask: int, open_: int) -> None:
+        """Price each attribute of ``open_`` beside ``mask``."""
+        self.attributes = np.array([*members(open_)], dtype=np.intp)
+        prices.focus(mask)
+        self._prices, self._mask, self._base = prices, mask, prices.cost(mask)
+        self._floors = prices.costs_beside(mask, self.attributes) - self._base
+
+    def best(self, gains: Floats, least: float) -> tuple[int, int]:
+        """Return what is worth most, above ``least``, and may be added; of equals the smaller.
+
+        -1 where nothing is. And as a mask, what would be worth more and breaks a limit.
+        """
+        prices, found, worth, refused = self._prices, -1, least, 0
+        bounds = gains - self._floors
+        for place in np.argsort(-bounds, kind="stable").tolist():
+            if bounds[place] <= worth:
+                break
+            each = int(self.attributes[place])
+            with_it = self._mask | singleton(each)
+            level = float(gains[place]) - (prices.cost(with_it) - self._base)
+            if level <= worth:
+                continue
+            if prices.feasible(with_it):
+                found, worth = each, level + ROUNDING
+            else:
+                refused |= singleton(each)
+        return found, refused
 
 
 class _Growth:
