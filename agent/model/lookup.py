@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound="Hashable")
@@ -134,18 +135,26 @@ class QueryIndex:
         A phrasing of two queries means neither, and one that is the name of a query means that.
         Of two names that are normalised alike, the first is found.
         """
-        names: dict[str, int | None] = {}
+        self._texts = texts
+        self._names: dict[str, int | None] = {}
+        for query, (name, *_) in enumerate(texts):
+            self._names.setdefault(normalise(name), query)
+        self._ways: dict[Callable[[str], str], dict[str, int | None]] = {}
+        self._found: Recent[str, int | None] = Recent(KEPT)
+
+    @cached_property
+    def _distinct(self) -> dict[str, int | None]:
+        """The queries by each of their texts, normalised; made when a text is no name."""
         phrasings: dict[str, int | None] = {}
-        for query, (name, *rest) in enumerate(texts):
-            names.setdefault(normalise(name), query)
+        for query, (_, *rest) in enumerate(self._texts):
             for text in map(normalise, rest):
                 phrasings[text] = query if phrasings.get(text, query) == query else None
-        self._distinct = phrasings | names
-        self._ways: dict[Callable[[str], str], dict[str, int | None]] = {normalise: self._distinct}
-        self._found: Recent[str, int | None] = Recent(KEPT)
+        return phrasings | self._names
 
     def _by(self, way: Callable[[str], str]) -> dict[str, int | None]:
         """Return the queries by what a way of comparing sees of their texts, made when needed."""
+        if way is normalise:
+            return self._distinct
         if way not in self._ways:
             found = self._ways[way] = {}
             for text, index in self._distinct.items():
@@ -162,6 +171,8 @@ class QueryIndex:
         """
 
         def find() -> int | None:
+            if (named := normalise(text)) and named in self._names:
+                return self._names[named]
             for way in (normalise, separated, singular):
                 written = way(text)
                 if written and written in self._by(way):
