@@ -1,7 +1,7 @@
 """Decisions on the shipped model: how long one takes, and what is saved."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +13,7 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
+from agent.model.reading import Candidate, Reading
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import EPSILON, maximise
 from tests.bench.lazy import everything
@@ -21,13 +22,20 @@ from tests.bench.timing import at, timed
 
 TERMS = Terms()
 PLANNING = 20  # people who plan
+TOUCHED = 9_000_000  # bytes that a decision used to go through: what the memory bus allows
+HEARD = 10  # queries that a recipient was asked before
 
 
 def figures() -> Iterator[str]:
     """Yield the lines of this benchmark."""
     yield from _opening()
-    model = read(shipped_model("so2017"))
-    yield from _fresh(model)
+    model, some = read(shipped_model("so2017")), np.zeros(TOUCHED, np.uint8)
+    copying = [timed(some.copy) for _ in range(99)]
+    yield f"copying {TOUCHED / 1e6:.0f} MB: p50 {at(copying, 50)} ms; multiples (x) are of this"
+    bus = float(np.median(copying))
+    yield from _fresh(model, bus)
+    for name in ("so2017", "atus"):
+        yield from _off_the_path(name, bus)
     yield from _planned(model)
     yield from _plain(model)
 
@@ -37,14 +45,14 @@ def _opening() -> Iterator[str]:
     yield f"opening the shipped model: p50 {at(times, 50)} ms, worst {at(times, 100)} (bar: 50)"
 
 
-def _fresh(model: Model) -> Iterator[str]:
+def _fresh(model: Model, bus: float) -> Iterator[str]:
     """Time decisions that nobody has asked for yet, by an agent that has just started or not.
 
     As a request gets them, with the reasons of what leaves alone.
     """
     queries = [query.text for query in model.queries]
     first = [timed(partial(_decide, text, read(shipped_model("so2017")))) for text in queries]
-    yield f"the first decision of a new process: p50 {at(first, 50)} ms, p99 {at(first, 99)}"
+    yield (f"the first decision of a new process: {_against(first, bus)} (bar: p50 4)")
     fresh, again, priced, whole = [], [], [], []
     # another epsilon is another request to the model's memory, and the same search
     other_terms = Terms(epsilon=EPSILON * (1 + 1e-9))
@@ -60,8 +68,8 @@ def _fresh(model: Model) -> Iterator[str]:
         warm.utility(warm.match(text) or 0).forget()
         whole.append(timed(partial(decide, Request(text), TERMS, Knowledge(), warm)))
     yield (
-        f"one fresh decision, the other queries asked before: p50 {at(fresh, 50)} ms, "
-        f"p99 {at(fresh, 99)} (bars: 5 and 40)"
+        f"one fresh decision, the other queries asked before: {_against(fresh, bus)} "
+        f"(bars: 1 and 10)"
     )
     yield (
         f"the same, every cost remembered from earlier requests: p50 {at(priced, 50)} ms, "
@@ -69,6 +77,70 @@ def _fresh(model: Model) -> Iterator[str]:
     )
     yield f"the same with the reasons of all: p50 {at(whole, 50)} ms, p99 {at(whole, 99)}"
     yield f"the same request again: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 0.1)"
+
+
+def _off_the_path(name: str, bus: float) -> Iterator[str]:
+    """Time fresh decisions of which less is stored, the other queries asked before in like manner.
+
+    What is held is what a decision for the query before would send.
+    """
+    model = read(shipped_model(name))
+    every, queries = [each.name for each in model.attributes], range(len(model.queries))
+    ways: dict[str, Callable[[int], tuple[Terms, Knowledge, Reading]]] = {
+        "half of the attributes unset": lambda query: (
+            replace(TERMS, available=frozenset(every[::2])),
+            Knowledge(),
+            Reading.exact(query),
+        ),
+        "knowledge held": lambda query: (TERMS, _sent(model, query - 1), Reading.exact(query)),
+        "three readings": lambda query: (TERMS, Knowledge(), _three(query, len(queries))),
+        "rho of 0.5": lambda query: (
+            TERMS,
+            replace(_sent(model, query - 1), share=0.5),
+            Reading.exact(query),
+        ),
+    }
+    for what, way in ways.items():
+        times = []
+        for query in queries:
+            warm, context = read(shipped_model(name)), _context(model, query, *way(query))
+            for other in queries:
+                if other != query:
+                    _brief(replace(_context(model, other, *way(other)), model=warm))
+            warm.utility(query)
+            times.append(timed(partial(_brief, replace(context, model=warm))))
+        yield f"{name}, {what}: {_against(times, bus)} (bar: p50 3)"
+    times = []
+    for query in queries:
+        heard = tuple(
+            (each, 1.0) for each in sorted({(query + i) % len(queries) for i in range(HEARD)})
+        )
+        knowledge = replace(_sent(model, query), queries=heard)
+        terms, cold = replace(TERMS, mode="planned"), read(shipped_model(name))
+        context = _context(cold, query, terms, knowledge, Reading.exact(query))
+        times.append(timed(partial(_brief, context)))
+    yield f"{name}, a plan on a cold model, {HEARD} queries heard: {_against(times, bus)} (bar: 50)"
+
+
+def _context(
+    model: Model, query: int, terms: Terms, knowledge: Knowledge, reading: Reading
+) -> Context:
+    return Context(Request(model.queries[query].text), terms, knowledge, model, reading=reading)
+
+
+def _sent(model: Model, query: int) -> Knowledge:
+    """Return what somebody's answer to a query leaves a recipient with."""
+    names = decide(Request(model.queries[query].text), TERMS, Knowledge(), model).disclosed
+    person = [name for name in names if model.index(name) < model.persons]
+    codes = model.population.codes[query]
+    return Knowledge().with_facts({name: int(codes[model.index(name)]) for name in person})
+
+
+def _three(query: int, queries: int) -> Reading:
+    """Return a text that means this query most likely, and else the next two."""
+    shares = (0.6, 0.25, 0.15)
+    some = tuple(Candidate((query + i) % queries, share) for i, share in enumerate(shares))
+    return Reading(query, some)
 
 
 def _planned(model: Model) -> Iterator[str]:
@@ -92,7 +164,7 @@ def _planned(model: Model) -> Iterator[str]:
             held = replace(held.with_facts(told), queries=tuple(sorted(asked.items())))
     yield f"the first plan of a new process: p50 {at(first, 50)} ms, p99 {at(first, 99)}"
     yield f"a plan by which something new leaves: p50 {at(new, 50)} ms, p99 {at(new, 99)}"
-    yield f"a plan for one more request: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 5)"
+    yield f"a plan for one more request: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: p50 0.5)"
 
 
 def _plain(model: Model) -> Iterator[str]:
@@ -118,6 +190,16 @@ def _plain(model: Model) -> Iterator[str]:
         f"incremental against plain evaluation, the same search: {ratio:.0f} times faster "
         f"(median of {len(quick)} queries, bar: 20), the same set for {same} of them"
     )
+
+
+def _against(times: list[float], bus: float) -> str:
+    """Return percentiles, and the median as a multiple of what the memory bus takes."""
+    multiple = float(np.median(times)) / bus
+    return f"p50 {at(times, 50)} ms ({multiple:.1f}x), p99 {at(times, 99)}"
+
+
+def _brief(context: Context) -> None:
+    decide_context(context, brief=True)
 
 
 def _decide(text: str, model: Model, terms: Terms = TERMS) -> None:
