@@ -1,20 +1,23 @@
 """Which sets decisions come to, and their figures: stored in a model, they need no counting.
 
-The sets are those that searches and plans look at for a recipient that knows nothing, by default
-and by each preset. What is stored is what would be computed. For a query with many rows, a search
-looks further where that costs no counting: so what is stored makes sets better, and never worse.
+The sets are those that searches and plans look at, by default and by each preset, for a recipient
+that knows nothing, and for one that was asked everything before. What is stored is what would be
+computed. For a query with many rows, a search looks further where that costs no counting: so what
+is stored makes sets better, and never worse.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.decision.choice import QUERIES as PLANNED
 from agent.decision.choice import uses_of
 from agent.decision.context import Context
-from agent.decision.decide import decide_context
+from agent.decision.decide import Decision, decide_context
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.model.model import Model
@@ -30,7 +33,7 @@ from policy.sections import PRESETS
 FEWEST = 2_000  # rows of a query; those of fewer are soon counted
 QUERIES = 100  # the most: those with the most rows
 PAIRS = 40  # of a query, at the least
-SETS = 128  # of a query, 8 bytes for each attribute
+SETS = 100  # of a query, 8 bytes for each attribute
 ANY_HOST, ANY_DAY = "recipient.example", date.min
 
 
@@ -54,20 +57,24 @@ def near(model: Model) -> Near | None:
 
     costs = {each: _Asked(stored.get(each), count, partial(losses, each)) for each in measures}
     crowd.learn(costs)
-    sets, queries, utilities = list[int](), list[int](), list[Floats]()
-    for query in sorted(chosen):
-        uses = uses_of(query, model)
-        uses.stored = asked = _Asked(uses.stored, count, uses.utility().extensions)
+    asked = {
+        query: _Asked(uses_of(query, model).stored, count, _counting(query, model))
+        for query in sorted(chosen)
+    }
+    for query, figures in asked.items():
+        uses_of(query, model).stored = figures
         for terms in _terms(model):
-            request = Request(model.queries[query].text)
-            decide_context(Context(request, terms, Knowledge(), model), brief=True)
-        for pair in _pairs(asked, count):
-            asked.row(pair)
-        some = [*asked.rows.items()][:SETS]
+            _decided(model, query, terms, Knowledge())
+        for pair in _pairs(figures, count):
+            figures.row(pair)
+        uses_of(query, model).forget()
+    _later(model, asked, chosen[:PLANNED])
+    sets, queries, utilities = list[int](), list[int](), list[Floats]()
+    for query, figures in asked.items():
+        some = [*figures.rows.items()][:SETS]
         sets += [mask for mask, _ in some]
         queries += [query] * len(some)
         utilities += [row for _, row in some]
-        uses.forget()
     priced = sorted({*sets}.union(*(each.rows for each in costs.values())))
     return Near(
         sets=_in_bits(sets, count),
@@ -76,6 +83,35 @@ def near(model: Model) -> Near | None:
         priced=_in_bits(priced, count),
         costs=np.array([[each.row(mask) for mask in priced] for each in costs.values()]),
     )
+
+
+def _later(model: Model, asked: Mapping[int, "_Asked"], heard: Sequence[int]) -> None:
+    """Decide for recipients that were asked all these, and hold what the last one carried."""
+    history = tuple((query, 1.0) for query in sorted(heard))
+    for query in heard:
+        uses_of(query, model).stored = asked[query]
+    for terms in _terms(model):
+        knowledge = Knowledge(queries=history)
+        for query in heard:
+            found = _decided(model, query, terms, Knowledge(queries=history))
+            if knowledge.codes:
+                _decided(model, query, terms, knowledge)
+            persons = (name for name in found.disclosed if model.index(name) < model.persons)
+            codes = model.population.codes[query % model.population.rows]
+            held = Knowledge().with_facts({each: int(codes[model.index(each)]) for each in persons})
+            knowledge = replace(held, queries=history)
+    for query in heard:
+        uses_of(query, model).forget()
+
+
+def _decided(model: Model, query: int, terms: Terms, knowledge: Knowledge) -> Decision:
+    request = Request(model.queries[query].text)
+    return decide_context(Context(request, terms, knowledge, model), brief=True)
+
+
+def _counting(query: int, model: Model) -> Callable[[int, Sequence[int]], Sequence[float]]:
+    """Return U of a query, in bits, of a set with each of some attributes added."""
+    return lambda mask, attributes: uses_of(query, model).utility().extensions(mask, attributes)
 
 
 def _pairs(stored: Stored, count: int) -> list[int]:
@@ -97,7 +133,8 @@ def _terms(model: Model) -> Iterable[Terms]:
     """Return the terms that people are likely to have: by default, and by each preset."""
     rules = (read(f'preset = "{name}"', name, preset) for name in PRESETS)
     rulings = (rulebook(each, model, ()).match(ANY_HOST, "", ANY_DAY) for each in rules)
-    return (Terms(), *(terms_under(each, model) for each in rulings))
+    presets = (terms_under(each, model) for each in rulings)
+    return (Terms(), Terms(mode="planned"), *presets)
 
 
 class _Asked(Stored):

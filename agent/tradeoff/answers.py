@@ -6,8 +6,6 @@ are counted once, and so are their likelihoods.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import product
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -115,26 +113,35 @@ def answered(items: Items, likely: Sequence[Floats], *, peaks: bool = False) -> 
 
 
 def _of_block(items: Items, part: slice, likely: Sequence[Floats], *, peaks: bool) -> Answered:
-    """Return what every answer leaves of the classes of some items."""
-    label = items.label[part]
-    starts = np.flatnonzero(np.diff(label, prepend=-1))
-    *earlier, last = (
-        each.take(kind[part], axis=1) for each, kind in zip(likely, items.kinds, strict=True)
-    )
-    shape = prod(map(len, likely)), len(starts)
-    peak, rows = np.empty(shape), np.zeros(shape)
-    weights = None if items.people is None else items.people[part]
-    people = None if weights is None else np.empty(shape)
-    found, counted = np.empty_like(last), np.empty_like(last)
-    for place, combination in enumerate(product(*(range(len(each)) for each in earlier))):
-        first = [each[value] for each, value in zip(earlier, combination, strict=True)]
-        np.multiply(last, prod(first[1:], start=first[0]) if first else 1.0, out=found)
-        these = slice(place * len(last), (place + 1) * len(last))
-        np.maximum.reduceat(found, starts, axis=1, out=peak[these])
-        if not peaks:
-            np.multiply(found, items.rows[part], out=counted)
-            np.add.reduceat(counted, starts, axis=1, out=rows[these])
-        if weights is not None and people is not None:
-            np.multiply(found, weights, out=counted)
-            np.add.reduceat(counted, starts, axis=1, out=people[these])
-    return Answered(label[starts], peak, rows, people)
+    """Return what every answer leaves of the classes of some items.
+
+    An answer's likelihood is a product, and items are in the order of their kinds: so one attribute
+    after the other is summed up, from the last on, over items that agree in those before it.
+    """
+    label, kinds = items.label[part], [kind[part] for kind in items.kinds]
+    begins = [np.diff(label, prepend=-1) != 0]
+    for kind in kinds[:-1]:
+        begins.append(begins[-1] | (np.diff(kind, prepend=-1) != 0))
+    peak, left = np.ones((1, len(label))), np.arange(len(label))
+    rows = np.zeros((1, len(label))) if peaks else items.rows[part][None]
+    people = None if items.people is None else items.people[part][None]
+    for values, kind, begin in zip(likely[::-1], kinds[::-1], begins[::-1], strict=True):
+        chances, starts = values.take(kind[left], axis=1), np.flatnonzero(begin[left])
+        peak = _folded(np.maximum, peak, chances, starts)
+        rows = np.zeros_like(peak) if peaks else _folded(np.add, rows, chances, starts)
+        people = None if people is None else _folded(np.add, people, chances, starts)
+        left = left[starts]
+    return Answered(label[left], peak, rows, people)
+
+
+def _folded(how: np.ufunc, found: Floats, chances: Floats, starts: Indexes) -> Floats:
+    """Return figures by answer and item with one more attribute answered, over runs of items.
+
+    ``chances``: of each of its values, by item; ``starts``: where a run begins; ``how``: what a
+    run comes to.
+    """
+    folded = np.empty((len(chances) * len(found), len(starts)))
+    for value, chance in enumerate(chances):
+        these = slice(value * len(found), (value + 1) * len(found))
+        how.reduceat(found * chance, starts, axis=1, out=folded[these])
+    return folded

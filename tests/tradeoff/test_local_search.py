@@ -1,6 +1,7 @@
 """Passes follow algorithm 1, and neither path nor names of attributes show in what is found."""
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -8,12 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.local_search import FLOOR, LocalSearch, Memo, eager_pass, lazy_pass
+from agent.tradeoff.local_search import (
+    FLOOR,
+    LocalSearch,
+    Memo,
+    ascend,
+    eager_pass,
+    follow,
+    lazy_pass,
+)
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import maximise
 from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.tables import Floats
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
 from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, settings_for, stored_of
@@ -42,6 +52,42 @@ def as_printed(function: Tabulated, epsilon: float) -> int:
         mask |= singleton(best)
         options.remove(best)
     return mask
+
+
+class AtHand(Tabulated):
+    """A function of which some sets are at hand with each attribute added."""
+
+    some: frozenset[int] = frozenset()
+
+    def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
+        """Return F of each of those that are."""
+        return {mask: self._row(mask) for mask in masks if mask in self.some}
+
+    def _row(self, mask: int) -> Floats:
+        sets = [mask | singleton(each) for each in members(self.everything)]
+        return np.array(
+            [self.value(each) if each == mask or self.feasible(each) else -inf for each in sets]
+        )
+
+
+@given(arbitrary(), st.data())
+def test_starts_lead_together_where_each_leads_alone(
+    function: Tabulated, data: st.DataObject
+) -> None:
+    """Whatever is at hand: one step after the other, to the same sets."""
+    sets = st.sets(st.integers(0, function.everything))
+    given_ = AtHand(function.utilities, function.costs, function.allowed)
+    given_.some = frozenset({0, *data.draw(sets)})
+    starts = sorted(data.draw(sets) - {0})
+    state = LocalSearch(Memo(given_), 0.01)
+    alone = set()
+    for start in starts:
+        other = state.restarted(start)
+        follow(other, given_.candidates & ~start)
+        alone.add(other.mask)
+    found = ascend(LocalSearch(Memo(given_), 0.01), starts)
+    assert len(found) == len({*found})
+    assert {*found} == alone
 
 
 @given(submodular())

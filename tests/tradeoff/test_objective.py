@@ -104,6 +104,21 @@ def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> 
                 assert row[each] == -np.inf
 
 
+@given(rich_worlds(), st.data())
+def test_costs_beside_are_costs_but_for_guards(world: World, data: st.DataObject) -> None:
+    """Which a larger set never tells less of."""
+    settings, what = data.draw(settings_for(world)), data.draw(known(world))
+    objective = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
+    persons = world.anonymity_set(what).persons
+    mask = data.draw(st.integers(0, world.everything)) & persons
+    options = np.array([*members(persons & ~mask)], dtype=np.intp)
+    for each, least in zip(options, objective.costs_beside(mask, options), strict=True):
+        with_it = mask | singleton(int(each))
+        told = objective.guard(with_it) - objective.guard(mask)
+        assert told >= -ROUNDING
+        assert least + told == pytest.approx(objective.cost(with_it), abs=ROUNDING)
+
+
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("guards", [(), ((0, 1.0),)])
 @given(world=rich_worlds())
