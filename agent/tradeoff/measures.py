@@ -40,8 +40,8 @@ def counted(metric: Metric, sizes: Indexes, population: int, k: int) -> float:
         return int(np.count_nonzero(sizes)) / people  # each class has its peak, 1/people
     if metric == "k-anonymity":
         return int(sizes[sizes < k].sum()) / people
-    size, classes = np.unique(sizes[sizes > 0], return_counts=True)
-    share = size * classes / people
+    size = np.sort(sizes[sizes > 0])
+    share = size / people
     if metric == "log-maxprob":
         peak = np.minimum(1 / size, population / (population + 1))
         return float((share * -np.log1p(-peak)).sum())
