@@ -31,6 +31,7 @@ PROFILE: Mapping[str, Mapping[str, str]] = _STORY["profile"]  # by the id of a m
 REQUESTS: tuple[Asked, ...] = tuple((recipient, query) for recipient, query in _STORY["requests"])
 FACTS = sum(map(len, PROFILE.values()))
 RECIPIENTS = ("search.example", "jobs.example")  # who is asked most
+TERMS = Terms(mode="planned")  # as every preset has it
 CERTIFIED = (
     "Certified is what holds if gains shrink as a set grows, which is not proven; where one "
     "was seen to grow, nothing is. Such bounds are loose, so small shares are normal."
@@ -209,7 +210,7 @@ def demo(*, explain: bool) -> Answer:
     They are decided with the two models that come with reticent. Nothing is stored or sent.
     """
     models = [read(each) for each in shipped_models()]
-    entries = converse(REQUESTS, PROFILE, models, Terms())
+    entries = converse(REQUESTS, PROFILE, models, TERMS)
     first = models[0]
     begins = (
         f"{NAME}, a fictional mother of two who programs for a living, has told reticent {FACTS} "

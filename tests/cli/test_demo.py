@@ -125,7 +125,7 @@ def test_the_story_is_told_in_words_of_the_shipped_models(shipped: list[Model]) 
     for model in shipped:
         for name, value in story.PROFILE[model.id].items():
             assert model.attributes[model.index(name)].code(value) > 0
-    entries = converse(story.REQUESTS, story.PROFILE, shipped, Terms())
+    entries = converse(story.REQUESTS, story.PROFILE, shipped, story.TERMS)
     assert {each.model.id for each in entries} == {model.id for model in shipped}
     unread = [each.decision.request.query for each in entries if not each.decision.matched_query]
     assert unread == ["why does my knee hurt"]
@@ -136,7 +136,7 @@ def test_software_is_asked_of_people_counted_in_the_table(shipped: list[Model]) 
     """Counted anew in the table that the model was built from, whose rows are people."""
     with gzip.open(TABLE, "rt", encoding="utf-8", newline="") as file:
         people = [*csv.DictReader(file)]
-    entries = converse(story.REQUESTS, story.PROFILE, shipped, Terms())
+    entries = converse(story.REQUESTS, story.PROFILE, shipped, story.TERMS)
     [entry] = [each for each in entries if each.model.id == "so2017"]
     assert entry.values
     missing = len(people) - entry.model.population.rows  # users without events are not in a model
@@ -178,7 +178,7 @@ def test_the_same_is_there_for_programs(run: Run, shipped: list[Model]) -> None:
     """What left, and how many people it leaves, in the order of the story."""
     requests = run("demo", "--json").record["requests"]
     assert [(each["recipient"], each["query"]) for each in requests] == [*story.REQUESTS]
-    lived = converse(story.REQUESTS, story.PROFILE, shipped, Terms())
+    lived = converse(story.REQUESTS, story.PROFILE, shipped, story.TERMS)
     assert [each["model"] for each in requests] == [each.model.id for each in lived]
     assert [each["disclosed"] for each in requests] == [dict(each.values) for each in lived]
     assert [each["people_left"] for each in requests] == [each.people_left for each in lived]
@@ -190,6 +190,6 @@ def test_memory_keeps_more_people_alike(shipped: list[Model]) -> None:
     def least(entries: tuple[Entry, ...]) -> int:
         return min(fewest(entries, each, shipped) for each in RECIPIENTS)
 
-    remembered = converse(story.REQUESTS, story.PROFILE, shipped, Terms())
+    remembered = converse(story.REQUESTS, story.PROFILE, shipped, story.TERMS)
     forgotten = converse(story.REQUESTS, story.PROFILE, shipped, Terms(), memory=False)
     assert least(remembered) >= least(forgotten)
