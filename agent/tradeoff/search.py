@@ -164,7 +164,7 @@ def maximise(
         return _heuristic(state)
     one_pass = eager_pass if algorithm == "ls" else lazy_pass
     starts = state.memo.best_pairs(restarts) if restarts else []
-    if not patient:
+    if starts and not patient:
         starts = ascend(state, [0, *starts])
     local_search(state, one_pass)
     improve(state, one_pass, starts, patient=patient)
@@ -261,7 +261,7 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
     memo, mask, attributes = state.memo, state.mask, [*members(state.mask)]
     outside, good = memo.function.candidates & ~mask, list[tuple[float, int]]()
     memo.look_at(mask ^ singleton(out) for out in attributes)
-    rows = {rest: memo.at_hand(rest) for rest in (mask ^ singleton(out) for out in attributes)}
+    rows = {mask ^ singleton(out): memo.at_hand(mask ^ singleton(out)) for out in attributes}
     known = {rest: row for rest, row in rows.items() if row is not None}
     if known:
         levels = np.array([*known.values()])
