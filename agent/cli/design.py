@@ -30,7 +30,8 @@ CURVE = (*CURVE, wide("added"))
 MEANING = (
     "adds: bits better served on the average request, beside the other facts asked for; queries: "
     "how many of them it helps; singles out: how much it adds to the chance that one guess finds "
-    "the person behind an answer with all these facts. Facts that add less are left out."
+    "the person behind an answer with all these facts. Facts that would add less than 0.001 bits "
+    "are left out."
 )
 EACH_MORE = (
     "Here every request carries all the facts asked for, and each row asks for one more: the one "

@@ -35,6 +35,7 @@ COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed
 DEFERRED = {
     "design": Deferred("agent.cli.design", "Show which facts a service should ask for."),
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
+    "diff": Deferred("agent.cli.diff", "Show in words what changed from a model to the next."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
     "read": Deferred("agent.cli.read", "Show what a text means; `reticent read` is the same."),
 }
