@@ -60,7 +60,7 @@ def diff(old: str, new: str, trade_off: float) -> Answer:
 
     Which queries came and went, and for which the best facts or their help changed; which facts
     came, went and no longer help; the people; what is best sent with every request. Queries are
-    the same by their text, facts by their name. Takes seconds.
+    the same by their text, facts by their name. Takes a decision for each query.
     """
     before, after = (Side.of(read(model_path(each)), trade_off) for each in (old, new))
     queries = {each.text: each for each in before.model.queries}
@@ -143,6 +143,7 @@ def diff_record(before: Side, after: Side, both: Sequence[Both]) -> dict[str, li
                 "change_bits": each.bits,
                 "best": [best(each.before), best(each.after)],
                 "prior_entropy_bits": [each.old.prior_entropy_bits, each.new.prior_entropy_bits],
+                "heldout_bits": [each.old.heldout_bits, each.new.heldout_bits],
             }
             for each in both
         ],
@@ -158,7 +159,7 @@ def notes_of(
         rows = f"{model.population.rows:,} people"
         whom = rows if model.population.weights is None else f"{rows}, for {people(model.people)}"
         guess = measured(standing.figures.identifiability, "maxprob")
-        has = f"{len(model.queries)} queries, {len(model.attributes)} facts"
+        has = f"{counted(len(model.queries), 'query', 'queries')}, {len(model.attributes)} facts"
         sent = listed(titled(standing.names, titles), "nothing")
         yield name, f"{model.id}: {has}, {whom}"
         yield (
