@@ -33,7 +33,9 @@ from policy.read import load
 T = TypeVar("T")
 COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed with"))
 DEFERRED = {
+    "design": Deferred("agent.cli.design", "Show which facts a service should ask for."),
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
+    "diff": Deferred("agent.cli.diff", "Show in words what changed from a model to the next."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
     "read": Deferred("agent.cli.read", "Show what a text means; `reticent read` is the same."),
 }
@@ -358,7 +360,7 @@ def build(
     """
     from agent.build.options import BuildOptions, read_description
 
-    _check_place(out)
+    check_place(out)
     known = {"id": out.stem} if describe is None else {"id": out.stem} | read_description(describe)
     given = {
         field: value for field, value in (("id", name), *options.items()) if value not in (None, ())
@@ -385,13 +387,13 @@ def build(
     return Answer(model_record(built), "\n".join(map(paragraph, lines)))
 
 
-def _check_place(out: Path) -> None:
-    """Refuse a place where no model can be written, before the work and not after it."""
-    if out.suffix != SUFFIX:
-        hint = f"call it {out.with_suffix(SUFFIX)}" if out.name else f"call it NAME{SUFFIX}"
-        raise UsageError(f"the name of a model ends in {SUFFIX}", hint, str(out))
+def check_place(out: Path, kind: str = "model", suffix: str = SUFFIX) -> None:
+    """Refuse a place where nothing can be written, before the work and not after it."""
+    if out.suffix != suffix:
+        hint = f"call it {out.with_suffix(suffix)}" if out.name else f"call it NAME{suffix}"
+        raise UsageError(f"the name of a {kind} ends in {suffix}", hint, str(out))
     if len(os.fsencode(out.name)) > MAX_NAME:
-        what = f"the name of the model has more than {MAX_NAME} bytes"
+        what = f"the name of the {kind} has more than {MAX_NAME} bytes"
         raise UsageError(what, "choose a shorter one", str(out))
     if not out.parent.is_dir():
         raise UsageError("no such folder", "make it first", str(out.parent))

@@ -7,24 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
+from agent.decision.design import recommended
+from examples.shared_attributes import LAMBDA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent import Attribute, Model
 
-HELPS = 0.01  # bits of utility on the average request that an attribute must bring alone
-
 
 def asked_of(model: Model) -> tuple[Attribute, ...]:
-    """Return the attributes to ask for: those that help by HELPS alone, on the average request.
-
-    Taken from the utilities that the model holds, its queries weighted by how often they come.
-    """
-    tables = model.tables
-    helps = np.average(tables.singles.utilities, axis=0, weights=tables.query_weights) >= HELPS
-    return tuple(each for each, helping in zip(model.attributes, helps, strict=True) if helping)
+    """Return the attributes to ask for: those that `reticent model design` recommends."""
+    return tuple(model.attributes[model.index(name)] for name in recommended(model, LAMBDA))
 
 
 def values_of(asked: Sequence[Attribute]) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 
 from examples.search_service import page
-from examples.search_service.attributes import HELPS, asked_of, codes_of, values_of
+from examples.search_service.attributes import asked_of, codes_of, values_of
 from examples.search_service.engine import Engine
 from examples.search_service.journal import Journal, Shown
 from examples.shared_attributes import ACCEPT, SHARED, accepting, heard
@@ -94,7 +94,7 @@ class Service:
         """What is asked for, and why, as a sentence."""
         return (
             f"Asks for {len(self.asked)} of the {len(self.attributes)} attributes that its model "
-            f"knows: those that alone save {HELPS} bits or more on the average search."
+            "knows: those that help enough for what they tell about people."
         )
 
     def _results(self, text: str, told: Heard) -> str:

@@ -75,7 +75,7 @@ def test_a_search_engine_that_one_can_run_listens(home: Path) -> None:
         until(partial(shown, browser, address, ADAPTED), "a page for this person")
         page = str(browser.run("return document.body.innerText"))
         assert page.index(EDITORS[1]) < page.index(EDITORS[0])
-        assert "interested in Python" in typed(KNOWS)
+        assert "web developer" in typed(KNOWS)
 
 
 def test_its_commands_are_those_of_the_checkout() -> None:

@@ -48,6 +48,9 @@ DEEPER = {
         "agent": "pictures of the command line and the screens, of a daemon of their own"
     },
     "examples/draw_terminal.py": {"agent": "likewise"},
+    "examples/search_service/attributes.py": {
+        "agent.decision.design": "it asks for what `reticent model design` recommends"
+    },
     "examples/search_service/evaluate.py": {
         "agent.cli": "it looks as `reticent lab` does",
         "agent.lab.attack": "people who were held out send their requests as in the laboratory",

@@ -1,37 +1,23 @@
 """What the service asks for, and the codes of what it hears."""
 
 from typing import Any
-from unittest.mock import patch
 
 import http_sf
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.decision.design import recommended
 from agent.model.model import Model
-from examples.search_service import attributes
-from examples.search_service.attributes import HELPS, asked_of, codes_of, values_of
-from examples.shared_attributes import accepting
+from examples.search_service.attributes import asked_of, codes_of, values_of
+from examples.shared_attributes import LAMBDA, accepting
 
 
-def test_what_helps_is_asked_for(model: Model) -> None:
-    """By the utilities of the model, in its order, and as a list of tokens."""
+def test_what_the_design_recommends_is_asked_for(model: Model) -> None:
+    """In the order of the model, as a list of tokens; an empty list is no header."""
     asked = asked_of(model)
-    singles, weights = model.tables.singles.utilities, model.tables.query_weights
-    means = {
-        attribute.name: sum(weights * singles[:, place]) / sum(weights)
-        for place, attribute in enumerate(model.attributes)
-    }
-    assert [each.name for each in asked] == [name for name, bits in means.items() if bits >= HELPS]
-    assert 0 < len(asked) < len(model.attributes)
     read: Any = http_sf.parse(accepting(each.name for each in asked).encode(), tltype="list")
-    assert [item[0] for item in read] == [http_sf.Token(each.name) for each in asked]
-
-
-def test_nothing_is_asked_for_where_nothing_helps(model: Model) -> None:
-    """An empty list is no header."""
-    with patch.object(attributes, "HELPS", np.inf):
-        assert asked_of(model) == ()
+    assert [str(item[0]) for item in read] == [*recommended(model, LAMBDA)]
+    assert 0 < len(asked) < len(model.attributes)
     assert accepting(()) == ""
 
 

@@ -18,8 +18,8 @@ from examples.search_service.texts import questions
 from examples.shared_attributes import ACCEPT, SHARED
 from tests.examples.search_service.serving import Client, asking, get, raw, titles
 
-TOLD = 'education="bachelor", work="employed", age="35_44"'
-CODES = {"education": 5, "work": 1, "age": 4}
+TOLD = 'education="bachelor", student="yes", age="35_44"'
+CODES = {"education": 5, "student": 2, "age": 4}
 few = settings(max_examples=30)
 PATHS = ["/", "/search?q=garden", "/result/0", "/style.css", "/chosen.js", "/nowhere"]
 

@@ -1,18 +1,15 @@
 """What a search becomes by what it was told, whatever that is."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.decision.design import recommended
 from agent.model.file import read, shipped_model
-from examples.searxng.adapter import (
-    INTERESTS,
-    REGIONS,
-    STUDIES,
-    asked_of,
-    categories_for,
-    language_for,
-)
+from examples.searxng.adapter import INTERESTS, asked_of, categories_for, language_for
+from examples.shared_attributes import LAMBDA
 
 KNOWN = frozenset(
     ["de", "de-AT", "de-DE", "en", "en-GB", "en-IN", "en-US", "es-MX", "pt-BR", "sv-SE", "zh"]
@@ -90,13 +87,11 @@ def test_as_the_table_of_the_readme_says(told: dict[str, str], usual: str, langu
     assert language_for(told, usual, KNOWN) == language
 
 
-def test_what_is_asked_for_is_what_the_models_have() -> None:
-    """Each value that may come is read: none is logged as one that the attribute does not have."""
+def test_what_is_asked_for_is_what_the_design_recommends() -> None:
+    """Of that, what an engine can use; each value that may come is read."""
     models = [read(shipped_model(name)) for name in ("atus", "so2017")]
-    has: dict[str, set[str]] = {}
-    for each in (each for model in models for each in model.attributes):
-        has.setdefault(each.name, set()).update(each.values[1:])
-    assert has["region"] == {*REGIONS}
-    assert has["student"] == {*STUDIES}
-    assert {name for name in has if name.startswith("int_")} == {*INTERESTS}
-    assert {*ASKED} - {*has} == {"language", "country"}  # of whoever has them in a profile
+    worth = {name for model in models for name in recommended(model, LAMBDA)}
+    usable = {each for each in worth if re.match("region$|student$|int_|dev_", each)}
+    assert {*ASKED} - {"language", "country"} == usable
+    for each in (each for model in models for each in model.attributes if each.name in usable):
+        assert {*each.values[1:]} <= {*ASKED[each.name]}

@@ -1,0 +1,217 @@
+"""`reticent model design`: what a service should ask for, as a page, a report and an object."""
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote
+
+import click
+
+from agent.cli.decide import thinned
+from agent.cli.model import check_place, model_path, summary
+from agent.cli.options import PATH, Answer, answers, option
+from agent.cli.printing import Column, numeric, page, paragraph, printable, table, wide
+from agent.decision.choice import LEAST
+from agent.decision.design import Design, Level, design_of
+from agent.decision.terms import Terms
+from agent.files import replace_bytes
+from agent.lab.charts import Chart, Mark, Panel, Series
+from agent.lab.charts import table as markdown
+from agent.model.file import read
+from agent.model.model import Model
+from agent.words.figures import UNKNOWN, bits, counted, listed, measured, number, people
+
+BAR = 12  # columns of the bar of the set that helps most
+LAMBDA = "Bits of help demanded per unit of identifiability."
+SUFFIX, PICTURE = ".md", ".svg"
+ADDED = (wide("fact"), Column("ask"), *map(numeric, ("adds", "queries", "singles out")))
+CURVE = (*map(numeric, ("facts", "bits")), Column(""), *map(numeric, ("one guess", "alike")))
+CURVE = (*CURVE, wide("added"))
+MEANING = (
+    "adds: bits better served on the average request, beside the other facts asked for; queries: "
+    "how many of them it helps; singles out: how much it adds to the chance that one guess finds "
+    "the person behind an answer with all these facts. Facts that would add less than 0.001 bits "
+    "are left out."
+)
+EACH_MORE = (
+    "Here every request carries all the facts asked for, and each row asks for one more: the one "
+    "that is best for the average request. one guess: the chance that it finds the person; alike: "
+    "how many people are expected to give the same answers. The bits fall where a fact divides "
+    "people into groups too small to learn from."
+)
+
+
+@click.command()
+@click.argument("path", metavar="M|NAME")
+@option("--lambda trade_off", float, "BITS", LAMBDA, default=Terms().trade_off)
+@option("--out", PATH, "REPORT.md", "Write the page there, and its curve beside it.")
+@answers
+def design(path: str, trade_off: float, out: Path | None) -> Answer:
+    """Show which facts a service should ask for, by the queries of the model M.
+
+    What each fact adds and for how many queries, what it costs not to ask for the others, and how
+    help and risk grow with the number of facts. A larger --lambda asks for less. The report's
+    picture needs the extra `lab`; without it the curve is a table. Takes seconds.
+    """
+    if out is not None:
+        check_place(out, "report", SUFFIX)
+    found = read(model_path(path))
+    made = design_of(found, trade_off)
+    verdict, reasons = verdict_of(made, found)
+    added, curve = [*_added(made, found)], [*_curve(made, found)]
+    text = page(
+        verdict,
+        *map(paragraph, reasons),
+        table(ADDED, added),
+        paragraph(MEANING),
+        table(CURVE, curve),
+        paragraph(EACH_MORE),
+    )
+    if out is not None:
+        lines = [f"# What to ask for: {found.id}", f"**{verdict}**", *reasons]
+        lines += ["## What each fact adds", _markdown(ADDED, added), MEANING, "## How many facts"]
+        beside = ""
+        if find_spec("matplotlib") is not None:
+            from agent.lab.drawing import drawn
+
+            chart, picture = chart_of(made, found), out.with_suffix(PICTURE)
+            replace_bytes(drawn(chart)["svg"], picture)
+            lines.append(f"![{chart.title}]({quote(picture.name)})")
+            beside = f" and {picture}"
+        lines += [_markdown(CURVE, curve), EACH_MORE, ""]
+        replace_bytes("\n\n".join(lines).encode(), out)
+        text += f"\n\n{printable(f'Wrote {out}{beside}.')}"
+    return Answer({"model": found.id, "digest": found.digest, **design_record(made)}, text)
+
+
+def design_record(made: Design) -> dict[str, object]:
+    """Return a design in JSON's own types; the points of the curve have what each adds."""
+
+    def figures(level: Level) -> dict[str, float]:
+        return {
+            "utility_bits": level.utility,
+            "identifiability": level.identifiability,
+            "people_left": level.people_left,
+        }
+
+    levels = {"asked": made.asked, "standing": made.standing, "everything": made.everything}
+    return {
+        "lambda": made.trade_off,
+        "plan": [*made.plan],
+        **{name: {"names": [*each.names], **figures(each)} for name, each in levels.items()},
+        "per_attribute": [
+            {
+                "name": each.name,
+                "asked": each.name in made.asked.names,
+                "gain_bits": each.bits,
+                "queries": [*each.queries],
+                "identifiability_added": each.identifiability,
+            }
+            for each in made.attributes
+        ],
+        "curve": [
+            {"attributes": len(each.names), "added": [*each.names[-1:]], **figures(each)}
+            for each in made.curve
+        ],
+    }
+
+
+def verdict_of(made: Design, found: Model) -> tuple[str, list[str]]:
+    """Return what to ask for, in a sentence, and what follows from it, in others."""
+
+    def level(each: Level) -> str:
+        guess = measured(each.identifiability, "maxprob")
+        return (
+            f"{bits(each.utility)} bits better; one guess finds the person with a chance of {guess}"
+        )
+
+    titles = {each.name: each.title for each in found.attributes}
+    asked = [titles[each.name] for each in made.attributes if each.name in made.asked.names]
+    of = f"of the {len(found.attributes)} facts that {found.id} knows"
+    about = f"{summary(found)} At lambda {number(made.trade_off)}."
+    if not asked:
+        none = "No fact helps the average request by more than it singles people out."
+        return f"Ask for none {of}.", [none, about]
+    standing, others = made.standing, len(found.attributes) - len(asked)
+    same = f"ask for {listed(titles[each] for each in standing.names)}, and it is {level(standing)}"
+    lost = made.everything.utility - made.asked.utility
+    rest = f"The other {others} would add nothing."
+    if lost >= LEAST:
+        free = (
+            f"the {counted(len(made.everything.names), 'fact')} to ask for if privacy cost nothing"
+        )
+        rest = (
+            f"Not asking for the other {others} costs {bits(lost)} bits a request: with {free}, it "
+        )
+        rest += f"is served {level(made.everything)}."
+    reasons = [
+        f"If a request carries those that help its query, it is served {level(made.asked)}.",
+        f"If every request is to carry the same, {same if standing.names else 'ask for nothing'}.",
+        rest,
+        about,
+    ]
+    if standing.utility > made.asked.utility:
+        reasons[1] += " (By query, what may be luck is subtracted; on average it is little.)"
+    return f"Ask for {len(asked)} {of}: {listed(asked)}.", reasons
+
+
+def _added(made: Design, found: Model) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each attribute that is asked for, or adds more than noise."""
+    most = max(each.identifiability or 0.0 for each in made.attributes)
+    for each in made.attributes:
+        risk = each.identifiability
+        if each.bits >= LEAST or each.name in made.asked.names:
+            yield (
+                found.attributes[found.index(each.name)].title,
+                "yes" if each.name in made.asked.names else "",
+                bits(each.bits),
+                f"{len(each.queries)} of {len(found.queries)}",
+                UNKNOWN if risk is None else measured(risk, "maxprob", most),
+            )
+
+
+def _curve(made: Design, found: Model) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each point of the curve; of many, some."""
+    highest = max(each.utility for each in made.curve)
+    best = next(at for at, each in enumerate(made.curve) if each.utility == highest)
+    for at in thinned(len(made.curve), {*range(min(7, best + 1)), best}):
+        each = made.curve[at]
+        yield (
+            str(at),
+            bits(each.utility),
+            "#" * max(0, round(BAR * each.utility / highest)) if highest > 0 else "",
+            measured(each.identifiability, "maxprob"),
+            people(each.people_left),
+            found.attributes[found.index(each.names[-1])].title if at else "nothing",
+        )
+
+
+def _markdown(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
+    return markdown([each.title for each in columns], rows)
+
+
+def chart_of(made: Design, found: Model) -> Chart:
+    """Return the curve as a picture; the standing set is pointed out."""
+    mark = Mark(len(made.standing.names), made.standing.utility, "standing set")
+    guesses = [each.identifiability for each in made.curve]
+    return Chart(
+        "design",
+        "How many facts to ask for",
+        f"{found.id}, lambda {number(made.trade_off)}; every request carries all that is asked for",
+        (
+            Panel(
+                "How much better the average request is served",
+                "facts asked for",
+                "bits",
+                (Series.ranked("help", (each.utility for each in made.curve), "line"),),
+                (mark,),
+            ),
+            Panel(
+                "How often one guess finds the person",
+                "facts asked for",
+                "chance",
+                (Series.ranked("one guess", guesses, "line"),),
+                log_y=True,
+            ),
+        ),
+    )

@@ -1,0 +1,165 @@
+"""Which attributes a service should ask for at all (paper 9.3, 9.5.1).
+
+Nobody's values are needed, and no recipient's knowledge: it follows from a model and lambda.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from agent.decision.choice import LEAST, choice_of, objective_of, uses_of
+from agent.decision.context import Context, Prepared, prepare
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Terms
+from agent.model.model import Model
+from agent.model.reading import NOTHING
+from agent.tradeoff.bounds import Contraction
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.plan import Demand, Portfolio, Scope, plan
+from agent.tradeoff.search import greedy_order
+from agent.tradeoff.sets import members, singleton, union
+from agent.tradeoff.utility import HELPS_NOTHING
+
+
+class Level(NamedTuple):
+    """What it comes to if a service asks for ``names``, in the order chosen.
+
+    ``utility``: bits on the average request; ``identifiability``: chance that one guess finds
+    somebody who told all of it; ``people_left``: how many are expected to agree with somebody.
+    """
+
+    names: tuple[str, ...]
+    utility: float
+    identifiability: float
+    people_left: float
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What asking for one attribute adds to asking for the others that are asked for.
+
+    ``bits``: on the average request, of the queries that it helps; ``queries``: these, those asked
+    most first; ``identifiability``: added, as in Level; None where there are too many combinations
+    of values to tell.
+    """
+
+    name: str
+    bits: float
+    queries: tuple[str, ...]
+    identifiability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What a service should ask for.
+
+    ``plan``: what is best where each request uses what helps its query; ``standing``: where every
+    request carries the same; ``asked``: both, used by query; ``everything``: likewise, at no cost.
+    By query, the utilities are less what they owe to luck; for the mean of all that is little.
+    ``attributes``: all of the model, those that add most first; ``curve``: from nothing, one
+    attribute more at a time, each the best for the mean query, all carried by every request.
+    """
+
+    trade_off: float
+    asked: Level
+    plan: tuple[str, ...]
+    standing: Level
+    everything: Level
+    attributes: tuple[Addition, ...]
+    curve: tuple[Level, ...]
+
+
+def recommended(model: Model, trade_off: float) -> tuple[str, ...]:
+    """Return what a service should ask for, in the order of the model."""
+    prepared = _prepared(model, trade_off)
+    asked, _ = _asked(prepared, _demands(model))
+    return prepared.names(members(asked.mask))
+
+
+def design_of(model: Model, trade_off: float) -> Design:
+    """Return what a service should ask for, and why; UsageError for a lambda that cannot be."""
+    prepared, demands = _prepared(model, trade_off), _demands(model)
+    weights = np.array([each.weight for each in demands])
+    (found, planned), standing = _asked(prepared, demands), choice_of(prepared)
+    unpriced = _prepared(model, 0.0, tuple((each.name, 0.0) for each in model.attributes))
+    most, _ = _asked(unpriced, demands, [found.mask])
+    objective, crowd = objective_of(prepared, None), prepared.crowd
+
+    def level_of(order: Sequence[int], utility: float) -> Level:
+        mask = union(order)
+        risk, left = crowd.identifiability(mask, "maxprob", 1), crowd.people_left(mask)
+        return Level(prepared.names(order), utility, risk, left)
+
+    def of_plan(portfolio: Portfolio) -> Level:
+        pairs = zip(demands, portfolio.uses, strict=True)
+        bits = np.array([each.uses.value(use) for each, use in pairs])
+        return level_of([*members(portfolio.mask)], float(weights @ bits))
+
+    by_weight = np.argsort(-weights, kind="stable")
+    gains = np.zeros((len(demands), len(model.attributes)))
+    for row, use, (uses, _) in zip(gains, found.uses, demands, strict=True):
+        level, beside = uses.value(use), uses.beside(use, prepared.free & ~use)
+        for each in members(prepared.free):
+            inside = use & singleton(each)
+            row[each] = level - uses.value(use ^ inside) if inside else beside[each] - level
+    gains[gains <= LEAST] = 0.0
+
+    def risk_added(attribute: int) -> float | None:
+        own = singleton(attribute)
+        if not objective.feasible(found.mask | own):
+            return None
+        with_it = crowd.identifiability(found.mask | own, "maxprob", 1)
+        return with_it - crowd.identifiability(found.mask & ~own, "maxprob", 1)
+
+    attributes = [
+        Addition(
+            each.name,
+            float(weights @ gains[:, at]),
+            tuple(model.queries[query].text for query in by_weight if gains[query, at] > 0),
+            risk_added(at),
+        )
+        for at, each in enumerate(model.attributes)
+    ]
+    order, _ = greedy_order(objective)
+    steps = [order[:count] for count in range(len(order) + 1)]
+    return Design(
+        trade_off=trade_off,
+        asked=of_plan(found),
+        plan=prepared.names(planned.order),
+        standing=level_of(standing.order, objective.utility(standing.mask)),
+        everything=of_plan(most),
+        attributes=tuple(sorted(attributes, key=lambda each: -each.bits)),
+        curve=tuple(level_of(each, objective.utility(union(each))) for each in steps),
+    )
+
+
+def _prepared(
+    model: Model, trade_off: float, sensitivity: tuple[tuple[str, float], ...] = ()
+) -> Prepared:
+    terms = Terms(mode="standing", trade_off=trade_off, sensitivity=sensitivity)
+    return prepare(Context(Request(""), terms, Knowledge(), model, reading=NOTHING))
+
+
+def _demands(model: Model) -> list[Demand]:
+    weights = model.tables.query_weights / model.tables.query_weights.sum()
+    return [Demand(uses_of(at, model), each) for at, each in enumerate(weights.tolist())]
+
+
+def _asked(
+    prepared: Prepared, demands: Sequence[Demand], starts: Sequence[int] = ()
+) -> tuple[Portfolio, Portfolio]:
+    """Return what to ask for with what each query uses of it, and the plan that it holds.
+
+    Planned is for a recipient that knows nothing. What changes with every request is priced like
+    the rest: as if one request told all of the plan. ``starts``: sets to grow a plan from, too.
+    """
+    standing = choice_of(prepared).mask
+    objective = DisclosureObjective(HELPS_NOTHING, prepared.crowd, prepared.settings)
+    prices = Contraction(objective, 0, prepared.free)  # which prices both kinds of attributes
+    scope = Scope(0, prepared.free, least=LEAST)
+    planned = plan(demands, prices, scope, [standing, *starts])
+    both = planned.mask | standing
+    held = both if prices.feasible(both) else planned.mask
+    return plan(demands, prices, scope._replace(held=held, free=0)), planned

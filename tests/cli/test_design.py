@@ -1,0 +1,80 @@
+"""`reticent model design`: the page, the report and its picture, and the object."""
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from agent.decision.design import design_of, recommended
+from agent.model.file import read
+from tests.cli.conftest import Run
+
+VERDICT = "Ask for 2 of the 4 facts that village knows: Region and Hobby."
+
+
+def test_the_verdict_comes_first(run: Run, village: Path) -> None:
+    """Then what it comes to, each fact, and the curve."""
+    page = run("model", "design", village, "--lambda", "0.1").page
+    assert page.startswith(VERDICT)
+    assert "The other 2 would add nothing." in page
+    assert "If every request is to carry the same, ask for Region and Hobby" in page
+    assert "Region yes" in page
+    assert "2 of 2" in page
+    assert "facts bits one guess alike added 0 0.000" in page
+    page = run("model", "design", village, "--lambda", "1e6").page
+    assert page.startswith("Ask for none of the 4 facts that village knows. No fact helps")
+
+
+def test_the_object_has_the_figures(run: Run, village: Path) -> None:
+    """Those of the design, with what is asked for as the examples take it."""
+    record = run("model", "design", village, "--lambda", "0.1", "--json").record
+    made = design_of(read(village), 0.1)
+    assert record["asked"]["names"] == [*recommended(read(village), 0.1)] == ["region", "hobby"]
+    assert record["standing"]["utility_bits"] == made.standing.utility
+    assert [each["added"] for each in record["curve"]][:2] == [[], ["region"]]
+    added = {each["name"]: each for each in record["per_attribute"]}
+    assert (added["region"]["asked"], added["shoe_size"]["asked"]) == (True, False)
+
+
+def test_the_report_is_the_same_page_with_the_curve_drawn(
+    run: Run, village: Path, tmp_path: Path
+) -> None:
+    """A picture that can be read, beside a page that names it; the same bytes again."""
+    out = tmp_path / "our report.md"
+    said = run("model", "design", village, "--lambda", "0.1", "--out", out).page
+    assert said.endswith(f"Wrote {out} and {out.with_suffix('.svg')}.")
+    text, picture = out.read_text("utf-8"), out.with_suffix(".svg").read_bytes()
+    assert f"**{VERDICT}**" in text
+    assert "![How many facts to ask for](our%20report.svg)" in text
+    assert "| Region | yes |" in text
+    assert ET.fromstring(picture).tag.endswith("svg")  # noqa: S314  (our own)
+    run("model", "design", village, "--lambda", "0.1", "--out", out)
+    assert (out.read_text("utf-8"), out.with_suffix(".svg").read_bytes()) == (text, picture)
+
+
+def test_without_the_extra_the_curve_is_a_table(
+    run: Run, village: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing is missing but the picture."""
+    monkeypatch.setattr("agent.cli.design.find_spec", lambda _name: None)
+    out = tmp_path / "report.md"
+    assert run("model", "design", village, "--out", out).page.endswith(f"Wrote {out}.")
+    assert [*tmp_path.glob("report.*")] == [out]
+    assert "svg" not in out.read_text("utf-8")
+    assert "| facts | bits |" in out.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (["none.safetensors"], "no such file"),
+        (["so2018"], "unknown model 'so2018'"),
+        (["so2017", "--out", "report.html"], "the name of a report ends in .md"),
+        (["so2017", "--out", "none/report.md"], "no such folder"),
+        (["so2017", "--lambda", "-1"], "lambda cannot be -1"),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_what_cannot_be_is_refused(run: Run, options: list[str], what: str) -> None:
+    """In one sentence, before the work."""
+    assert what in run("model", "design", *options).refusal()[0]
