@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 from math import prod
@@ -12,12 +11,19 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.tradeoff.answers import Answered, answered, in_order, items_of
-from agent.tradeoff.grouping import Columns, Partitions, mass_of, ordered_sum, plogp
+from agent.tradeoff.grouping import (
+    Columns,
+    Partitions,
+    first_of_each,
+    mass_of,
+    ordered_sum,
+    plogp,
+)
 from agent.tradeoff.guard import Guard
 from agent.tradeoff.measures import Measure, Measures, certainty, counted, losses, metric_of
 from agent.tradeoff.reidentification import HALF, Alike, risk
 from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.stored import Stored
+from agent.tradeoff.stored import Row, Stored
 from agent.tradeoff.tables import UNSPECIFIED, Floats, Indexes, Population
 
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
@@ -64,7 +70,7 @@ class AnonymitySet:
         self._memory: dict[Hashable, float] = {}
         self._stored: dict[Measure, Stored] = {}
         self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
-        self._beside: OrderedDict[Hashable, _Row] = OrderedDict()
+        self._beside: OrderedDict[Hashable, Row] = OrderedDict()
         self._counted = population.weights is None and share >= 1
         bits = {each: population.bits_of(each, codes) for each, codes in told.items()}
         self._expected_bits = population.people_bits + sum(bits.values())
@@ -144,7 +150,7 @@ class AnonymitySet:
         if missing := self.persons & ~row.done:
             each = [*members(missing)]
             row.add(each, [self.identifiability(base | singleton(a), metric, k) for a in each])
-        return row.losses
+        return row.figures
 
     def at_hand(self, mask: int, metric: Measure, k: int) -> Floats | None:
         """Return the same where it is stored, or one pass over the people away; None elsewhere.
@@ -248,13 +254,13 @@ class AnonymitySet:
         stored = [self._stored_of(each) for each, _ in measures]
         return all(each is not None and each.row(mask) is not None for each in stored)
 
-    def _row(self, base: int, metric: Measure, k: int) -> "_Row":
+    def _row(self, base: int, metric: Measure, k: int) -> Row:
         """Return what is known of a set with each attribute added; more may be added to it."""
         key = _key(metric, k, base)
         if key not in self._beside:
             if len(self._beside) >= ROWS_KEPT:
                 self._beside.popitem(last=False)
-            self._beside[key] = _Row(np.full(len(self.cards), np.nan))
+            self._beside[key] = Row(np.full(len(self.cards), np.nan))
         return self._beside[key]
 
     def _measured(self, metric: Measure) -> Measure:
@@ -293,7 +299,7 @@ class AnonymitySet:
         """
         population = self._population
         grouping = self._partitions.dense[mask & self.persons]
-        sample = _first_of_each(*grouping)
+        sample = first_of_each(*grouping)
         requests = [*members(mask >> population.persons)]
         kinds = [population.requests[each].of_row for each in requests]
         items = items_of(
@@ -313,7 +319,7 @@ class AnonymitySet:
             sizes = np.bincount(labels, minlength=groups)
             used = np.flatnonzero(sizes)
             mass = mass_of(labels, self._weights(), groups)[used]
-            expected = np.exp2(self._expected_in(mask, _first_of_each(labels, groups)[used]))
+            expected = np.exp2(self._expected_in(mask, first_of_each(labels, groups)[used]))
             yield Alike(mass / whole, sizes[used].astype(np.float64), mass, expected)
             return
         sample, found = self._answered(mask)
@@ -330,7 +336,7 @@ class AnonymitySet:
         labels, size = self._partitions.dense[mask]
         weights = self._weights()
         whole = weights.sum()
-        base = self._expected_in(mask, _first_of_each(labels, size))
+        base = self._expected_in(mask, first_of_each(labels, size))
         counts = self._partitions.beside(mask, attributes)
         masses = self._partitions.beside(mask, attributes, weights)
         for each, rows, people in zip(attributes, counts, masses, strict=True):
@@ -400,7 +406,7 @@ class AnonymitySet:
         for each in members(mask & self.persons):
             row = self._beside.get(_key(metric, k, mask ^ singleton(each)))
             if row is not None and row.done >> each & 1:
-                return float(row.losses[each])
+                return float(row.figures[each])
         return None
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
@@ -429,29 +435,9 @@ class AnonymitySet:
         return total
 
 
-@dataclass(slots=True)
-class _Row:
-    """I of a set with each attribute added, NaN where it is not known; ``done``: where it is."""
-
-    losses: Floats
-    done: int = 0
-
-    def add(self, attributes: Sequence[int], losses: Sequence[float]) -> None:
-        """Take I of the set with each of these attributes added."""
-        self.losses[[*attributes]] = losses
-        self.done |= union(attributes)
-
-
 def _key(metric: Measure, k: int, mask: int) -> Hashable:
     return metric, k if metric in ("k-anonymity", "k") else 0, mask
 
 
 def _sum(terms: Floats) -> float:
     return float(terms.sum())
-
-
-def _first_of_each(labels: Indexes, groups: int) -> Indexes:
-    """Return the first item of each group, intp, shape (groups,)."""
-    sample = np.empty(groups, dtype=np.intp)
-    sample[labels[::-1]] = np.arange(len(labels))[::-1]
-    return sample

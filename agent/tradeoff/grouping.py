@@ -73,6 +73,13 @@ def mass_of(labels: Indexes, masses: Floats, groups: int) -> Floats:
     return totals.astype(np.float64, copy=False)
 
 
+def first_of_each(labels: Indexes, groups: int) -> Indexes:
+    """Return the first item of each group, intp, shape (groups,)."""
+    sample = np.empty(groups, dtype=np.intp)
+    sample[labels[::-1]] = np.arange(len(labels))[::-1]
+    return sample
+
+
 class Column(NamedTuple):
     """One attribute: its codes, unsigned, shape (items,), all below ``card``."""
 

@@ -289,13 +289,9 @@ class DisclosureObjective(Objective):
         bits = None if self._stored is None else self._stored.row(mask)
         if bits is None or not self._by_rows or mask & ~self._people.persons:
             return None
-        known = [bits]
-        for metric, k in self._measures:
-            row = self._people.at_hand(mask, metric, k)
-            if row is None:
-                return None
-            known.append(row)
-        return known
+        losses = [self._people.at_hand(mask, *measure) for measure in self._measures]
+        known = [bits, *(row for row in losses if row is not None)]
+        return known if len(known) > len(losses) else None
 
     def pairs_at_hand(self) -> Floats | None:
         """Return F of every two attributes where U of pairs is stored, at a cost that is estimated.

@@ -4,11 +4,12 @@ A search asks for one set with each other attribute added, so figures are kept b
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
 
-from agent.tradeoff.sets import members, singleton
+from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.tables import Floats, Indexes
 
 
@@ -59,6 +60,19 @@ class Stored:
             if row is not None:
                 return float(row[each])
         return None
+
+
+@dataclass(slots=True)
+class Row:
+    """A figure of a set with each attribute added, NaN where not known; ``done``: where it is."""
+
+    figures: Floats
+    done: int = 0
+
+    def add(self, attributes: Sequence[int], figures: Sequence[float]) -> None:
+        """Take the figure of the set with each of these attributes added."""
+        self.figures[[*attributes]] = figures
+        self.done |= union(attributes)
 
 
 @cache

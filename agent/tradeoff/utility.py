@@ -274,10 +274,7 @@ class PlugIn(Utility):
         few = [each for each in attributes if self._groups.cells(mask, each) <= most]
         tables = self._groups.kinds_beside(mask, few, kinds) if few else []
         found = dict(zip(few, map(self._value, tables), strict=True))
-        return [
-            found[each] if each in found else self.value(mask | singleton(each))
-            for each in attributes
-        ]
+        return [found.get(each) or self.value(mask | singleton(each)) for each in attributes]
 
     def _value(self, counts: Indexes) -> float:
         """Return U in bits; ``counts``: c(g, x), shape (groups, K), empty groups among them.
@@ -293,7 +290,8 @@ class PlugIn(Utility):
 
         A row is scored against the counts of all rows: so may a sample be (paper 4.2, 7.1).
         """
-        return self.limit - self._entropy_left(mask)[rows]
+        counts, labels = self._counts(mask)
+        return self.limit - _entropies(counts + self._pull)[labels[rows]]
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}.
@@ -318,11 +316,6 @@ class PlugIn(Utility):
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
         self._groups.dense.forget()
-
-    def _entropy_left(self, mask: int) -> Floats:
-        """Return H(P(.|g)) of each row's group, in bits."""
-        counts, labels = self._counts(mask)
-        return _entropies(counts + self._pull)[labels]
 
     def _counts(self, mask: int) -> tuple[Indexes, Indexes]:
         """Return c(g, x), shape (groups, K), and each row's group."""
