@@ -208,14 +208,14 @@ MODELS = st.sampled_from([the_model(1), implying(the_model(1)), implying(the_mod
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES.keys())
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(streams(), MODELS)
 def test_absence_says_nothing(policy: str, stream: tuple[Event, ...], model: Model) -> None:
     """Whoever agrees with what was disclosed would have disclosed the same, in the same order."""
     assert_holds(lived(policy, stream, model))
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(policies(["everyone"]), streams(), MODELS)
 def test_absence_says_nothing_under_any_policy(
     rules: Rules, stream: tuple[Event, ...], model: Model
