@@ -23,7 +23,7 @@ demo: .venv/.base
 # these start: more would wait for each other. The browsers come last, and are fewer: what one of
 # them asks has to be decided within a second.
 test: .venv/.dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser and not soak' \
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser and not soak and not spark' \
 	  --numprocesses $(WORKERS) --dist worksteal
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'browser and not soak' tests/browser \
 	  --numprocesses $(BROWSING) --dist worksteal
@@ -33,7 +33,7 @@ test: .venv/.dev
 soak: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m soak -v -s \
 	  --override-ini faulthandler_timeout=0
-	OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m 'not soak' \
+	OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m 'not soak and not spark' \
 	  --numprocesses $(WORKERS) --dist worksteal $(PURE)
 
 check: .venv/.dev
