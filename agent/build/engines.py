@@ -67,25 +67,32 @@ def computing(backend: ibis.BaseBackend) -> Iterator[None]:
         raise BuildError(what, hint) from error
 
 
+def partitions(path: Path) -> list[str]:
+    """Return the columns that the names of a folder's own folders give, as `day=monday` does."""
+    inner = next((each.relative_to(path) for each in _files(path)), path).parts[:-1]
+    return [each.partition("=")[0] for each in inner if "=" in each] if path.is_dir() else []
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the files of a table; what Spark and others write beside it begins like _SUCCESS."""
+    if not path.is_dir():
+        return [path]
+    inside = (each.relative_to(path) for each in sorted(path.rglob("*.parquet")))
+    return [path / each for each in inside if not any(part[0] in "._" for part in each.parts)]
+
+
 def parquet(backend: ibis.BaseBackend, path: Path) -> ibis.Table:
     """Return the table in a parquet file, or in all those of a folder and its partitions.
 
     A partition `name=value` is a column of text. BuildError for a folder without such files.
     """
-    files, keys = [path], list[str]()
-    if path.is_dir():
-        inside = sorted(each.relative_to(path) for each in path.rglob("*.parquet"))
-        # What Spark and others write beside the tables begins like this.
-        inside = [each for each in inside if not any(part[0] in "._" for part in each.parts)]
-        if not inside:
-            what = "no parquet file in the folder"
-            raise BuildError(what, "name a folder with files that end in .parquet", str(path))
-        if any(mark in str(each) for each in inside for mark in SEVERAL):
-            what = f"a file's path contains one of {' '.join(SEVERAL)}"
-            raise BuildError(what, "rename the file or its folders", str(path))
-        files = [path / each for each in inside]
-        keys = [part.partition("=")[0] for part in inside[0].parts[:-1] if "=" in part]
-    names = [str(each) for each in files]
+    names, keys = [str(each) for each in _files(path)], partitions(path)
+    if not names:
+        what = "no parquet file in the folder"
+        raise BuildError(what, "name a folder with files that end in .parquet", str(path))
+    if any(mark in name for name in names for mark in SEVERAL):
+        what = f"a file's path contains one of {' '.join(SEVERAL)}"
+        raise BuildError(what, "rename the file or its folders", str(path))
     if backend.name == "duckdb":
         table = backend.read_parquet(names, hive_partitioning=bool(keys), hive_types_autocast=False)
     elif backend.name == "polars":

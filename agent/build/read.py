@@ -42,7 +42,7 @@ def open_tables(
             raw = scanned(backend, path, header)
             for name, kind in raw.schema().items() if backend.name != "duckdb" else ():
                 alike = kind.is_string() or kind.is_integer() or kind.is_boolean() or kind.is_date()
-                if not (alike or name in numbers):
+                if not (alike or kind.is_null() or name in numbers):
                     what = f"column {name!r} holds {kind}, which engines write differently as text"
                     raise BuildError(what, "write it as text, or use --engine duckdb", str(path))
             tables.append(tidy(raw) if is_parquet(path) else computed(tidy(raw)))

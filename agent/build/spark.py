@@ -15,6 +15,12 @@ with catch_warnings():
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+# What is local is reached by nobody else, and has few tasks to share out.
+LOCAL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+}
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # times are the searcher's own
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # they are text
@@ -51,17 +57,15 @@ def connected(master: str | None) -> ibis.BaseBackend:
     Settings of its own come from where Spark looks for them, as `SPARK_CONF_DIR`.
     """
     builder = SparkSession.builder.appName("reticent").master(master or "local[*]")
-    for name, value in SETTINGS.items():
+    for name, value in (SETTINGS | (LOCAL if master is None else {})).items():
         builder = builder.config(name, value)
-    if master is None:  # nobody else is to reach it
-        for name in ("spark.driver.host", "spark.driver.bindAddress"):
-            builder = builder.config(name, "127.0.0.1")
     try:
         session = builder.getOrCreate()
     except PySparkException as error:
         what = "Spark does not start"
         raise BuildError(what, "it needs Java 17 or newer, and the address of a master") from error
     backend = Spark()
+    backend.register_options()
     backend.do_connect(session)
     return backend
 

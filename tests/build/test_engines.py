@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from agent.build import canonical, observe
@@ -19,7 +19,9 @@ from tests.build.worlds import ENGINES, QUIET, World, frame, options, worlds
 pytestmark = QUIET
 NOTHING_GIVEN = "__HIVE_DEFAULT_PARTITION__"
 NONE = st.none()
-FEW = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(
+    max_examples=8, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def built(folder: Path, engine: Engine, most: int, half: str | None) -> bytes:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import ibis
 
-from agent.build.engines import connected
+from agent.build.engines import connected, partitions
 from agent.build.log.schema import TABLES, Column
 from agent.build.options import LogFiles
 from agent.build.read import header_of, reading, scanned
@@ -30,6 +30,9 @@ def check_types(table: str, raw: ibis.Table, columns: Sequence[Column]) -> None:
     for column in columns:
         found = schema.get(column.name)
         if found is None or found.is_string():
+            if found and column.kind == "time" and raw.get_backend().name == "polars":
+                what = f"column {column.name!r} of the {table} table holds text"
+                raise BuildError(what, "polars takes times from columns of timestamps only")
             continue
         fits = {
             "text": found.is_integer(),
@@ -153,7 +156,9 @@ def open_log(files: LogFiles, backend: ibis.BaseBackend | None = None) -> Log:
     backend = connected() if backend is None else backend
     tables = []
     for name, path in files._asdict().items():
-        columns, header = TABLES[name], header_of(backend, path)
+        columns = TABLES[name]
+        parts = {*partitions(path)}.difference(column.name for column in columns)
+        header = [each for each in header_of(backend, path) if each not in parts]
         check_header(name, header, columns)
         with reading(backend, path):
             raw = scanned(backend, path, header)
