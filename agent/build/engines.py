@@ -1,5 +1,6 @@
 """What computes tables: DuckDB or Polars on this machine, or Spark."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from agent.build.options import Engine
 from agent.errors import BuildError, install_hint
 
 SEVERAL = "*?[{"  # in a name, engines take them for patterns that match several files
+_KIND = re.compile(r"^([A-Z][A-Za-z ]* Error: |\[[A-Z_.]+\] )")
 MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
 
 
@@ -55,14 +57,19 @@ def failures(backend: ibis.BaseBackend) -> tuple[type[Exception], ...]:
     return PySparkException, Py4JError
 
 
+def reason(error: Exception) -> str:
+    """Return in a line what an engine says, without the kind of its error."""
+    text = _KIND.sub("", str(error)).strip().partition("\n")[0].rstrip(".")
+    return f"{text[:1].lower()}{text[1:200]}"
+
+
 @contextmanager
 def computing(backend: ibis.BaseBackend) -> Iterator[None]:
     """Raise BuildError for what an engine cannot compute meanwhile."""
     try:
         yield
     except failures(backend) as error:
-        said = str(error).strip().partition("\n")[0]
-        what = f"the tables could not be computed: {said[:1].lower()}{said[1:200]}".rstrip(".")
+        what = f"the tables could not be computed: {reason(error)}"
         hint = "check that the files are whole, and that there is room in memory and on the disk"
         raise BuildError(what, hint) from error
 

@@ -10,15 +10,14 @@ from pathlib import Path
 
 import ibis
 
-from agent.build.engines import SEVERAL, connected, failures, parquet
+from agent.build.engines import SEVERAL, connected, failures, parquet, reason
 from agent.build.tables import Source, check_columns, computed, tidy
 from agent.errors import BuildError, UsageError, nearest
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 
-# How engines say where in a file, and what kind of error it is.
+# How DuckDB says where in a file.
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
-_KIND = re.compile(r"^([A-Z][A-Za-z ]* Error: |\[[A-Z_.]+\] )")
 
 
 def open_tables(
@@ -56,7 +55,7 @@ def header_of(connection: ibis.BaseBackend, path: Path) -> list[str]:
         with reading(connection, path):
             return list(parquet(connection, path).columns)
     if connection.name != "duckdb":
-        what = f"{connection.name} reads parquet files only"
+        what = f"{connection.name.removeprefix('py')} reads parquet files only"
         raise UsageError(what, "write the table as parquet, or use --engine duckdb", str(path))
     try:
         opened = gzip.open if path.name.endswith(".gz") else open
@@ -120,6 +119,4 @@ def _no_table(path: Path, error: Exception) -> BuildError:
     if line is not None:
         what = f"line {line[1]} is not a row of the table"
         return BuildError(what, hint, str(path))
-    reason = _KIND.sub("", str(error)).strip().partition("\n")[0].rstrip(".")
-    what = f"not a table: {reason[:1].lower()}{reason[1:]}"
-    return BuildError(what, hint, str(path))
+    return BuildError(f"not a table: {reason(error)}", hint, str(path))

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from agent.build import canonical, observe
 from agent.build.build import build_model
+from agent.build.engines import connected
 from agent.build.options import Engine
+from agent.build.read import open_tables
 from agent.errors import BuildError
 from agent.model.file import write
 from tests.build.worlds import ENGINES, QUIET, World, frame, options, worlds
@@ -63,3 +65,36 @@ def test_one_digest(engine: Engine, world: World, data: st.DataObject, most: int
             shuffled = frame(rows[0], data.draw(st.permutations(rows[1:])))
             scatter(shuffled, mixed / name, cuts, keys[name])
         assert built(mixed, engine, most, half) == built(plain, "duckdb", most, half)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_damaged_file_is_one_sentence(engine: Engine, tmp_path: Path) -> None:
+    """Also where it is found late, since rows are read when something is computed."""
+    users = pl.DataFrame({"user": [f"{each}" for each in range(5_000)], "a": ["b"] * 5_000})
+    events = users.select("user", query="a", intent="a")
+    for name, table in (("users", users), ("events", events)):
+        table.write_parquet(tmp_path / f"{name}.parquet")
+    data = bytearray((tmp_path / "users.parquet").read_bytes())
+    data[100:2_000] = bytes(1_900)
+    (tmp_path / "cut.parquet").write_bytes(data)
+    source = open_tables(tmp_path / "cut.parquet", tmp_path / "events.parquet", connected(engine))
+    with pytest.raises(BuildError, match="the tables could not be computed") as caught:
+        observe.observe(source, options())
+    assert "\n" not in caught.value.what
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_what_engines_would_write_differently_is_refused(engine: Engine, tmp_path: Path) -> None:
+    """Numbers that are no weights; and v and f are no spaces, as they are to Ibis on Spark."""
+    users = pl.DataFrame({"user": ["1", "2"], "a": [1e7, 1.5], "b": ["x", None]})
+    events = {"user": ["1", "2"], "query": ["q", "q"], "intent": ["\N{NO-BREAK SPACE}v", "\tf "]}
+    paths = tmp_path / "users.parquet", tmp_path / "events.parquet"
+    for table, path in zip((users, pl.DataFrame(events)), paths, strict=True):
+        table.write_parquet(path)
+    backend = connected(engine)
+    with pytest.raises(BuildError, match="column 'a' holds float64"):
+        open_tables(*paths, backend)
+    seen = observe.observe(open_tables(*paths, backend, ["a"]), options(weights="a"))
+    assert seen.queries[0].intents == ("f", "v")
+    assert seen.population.weights is not None
+    assert sorted(seen.population.weights.tolist()) == [1.5, 1e7]
