@@ -12,7 +12,7 @@ PURE := $(addprefix tests/,build decision lab model policy tradeoff wire)
 INSTALL := $(BIN)/python -m pip install --quiet
 HASHED := $(INSTALL) --require-hashes --only-binary :all:
 
-.PHONY: demo test soak check bench model extension wheel clean
+.PHONY: demo test test-spark soak check bench model extension wheel clean
 
 demo: .venv/.base
 	@$(BIN)/reticent demo
@@ -23,17 +23,21 @@ demo: .venv/.base
 # these start: more would wait for each other. The browsers come last, and are fewer: what one of
 # them asks has to be decided within a second.
 test: .venv/.dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser and not soak' \
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser and not soak and not spark' \
 	  --numprocesses $(WORKERS) --dist worksteal
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'browser and not soak' tests/browser \
 	  --numprocesses $(BROWSING) --dist worksteal
+
+# The same models from Spark, which needs Java; one process, since each would start its own.
+test-spark: .venv/.spark
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m spark tests/build
 
 # Kills, replacements and mutations by the hundred: each prints its counts, and they run alone.
 # Then the laws of the pure rooms, on six times as many examples, which differ each time.
 soak: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m soak -v -s \
 	  --override-ini faulthandler_timeout=0
-	OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m 'not soak' \
+	OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m 'not soak and not spark' \
 	  --numprocesses $(WORKERS) --dist worksteal $(PURE)
 
 check: .venv/.dev
@@ -84,5 +88,13 @@ clean:
 
 .venv/.dev: .venv/.base
 	@echo "make: installing what builds and tests need into .venv, once"
-	@$(HASHED) --requirement $(PINS)
+	@sed '/^# spark/,$$d' $(PINS) >.venv/dev.txt
+	@$(HASHED) --requirement .venv/dev.txt
+	@touch $@
+
+# Spark comes as source only: its setup runs with what is installed by now, and fetches nothing.
+.venv/.spark: .venv/.dev
+	@echo "make: installing Spark into .venv, once"
+	@sed '1,/^# spark/d' $(PINS) >.venv/spark.txt
+	@$(HASHED) --no-binary pyspark --no-build-isolation --requirement .venv/spark.txt
 	@touch $@

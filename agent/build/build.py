@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
+from agent.build.engines import connected
 from agent.build.log.read import open_log
 from agent.build.log.source import source_of
 from agent.build.near import near
@@ -36,11 +37,12 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
     cannot make a model.
     """
     progress("reading", 0.0)
-    files = options.files
+    files, backend = options.files, connected(options.engine, options.master)
     if isinstance(files, TableFiles):
-        source = open_tables(*files)
+        unread = (options.weights or "", *options.without)
+        source = open_tables(*files, backend, unread)
     else:
-        log = open_log(files)
+        log = open_log(files, backend)
         progress("reading", 0.5)
         source = source_of(log)
     progress("reading", 1.0)

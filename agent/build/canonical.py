@@ -86,10 +86,12 @@ class Observed:
     events: int
 
     def kept(self, marks: NDArray[np.uint64]) -> "Observed":
-        """Return the query with at most MOST_ROWS rows: all rows of some users, at least one.
+        """Return the query with at most MOST_ROWS rows, all those of some users, at least one.
 
         ``marks``: one for each of the population; the users with the smallest are kept.
         """
+        if self.events <= MOST_ROWS:
+            return self
         sizes = np.bincount(self.rows.user)
         order = np.argsort(marks[self.people], kind="stable")
         fit = max(1, int(np.searchsorted(np.cumsum(sizes[order]), MOST_ROWS, "right")))

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 import ibis
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from agent.build import tables
-from agent.build.canonical import MOST_ROWS, Events, Observed, arranged, observed
+from agent.build.canonical import MOST_ROWS, Events, Observed, People, arranged, observed
+from agent.build.engines import computing
 from agent.build.options import AttributeNote, BuildOptions, Half, concept_of
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import (
@@ -33,6 +35,8 @@ HALF_KEY = b"reticent half"
 VALIDATION_KEY = b"reticent validation"
 SAMPLE_KEY = b"reticent sample"
 MOST_EXCEPTIONS = 0.01  # of the people with a value, who contradict what it implies
+Marks = NDArray[np.uint64]
+_FIRST_BYTE = np.uint64(56)  # bits after it
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -46,16 +50,31 @@ def in_half_a(users: Sequence[str], key: bytes) -> NDArray[np.bool_]:
     return even
 
 
+def marks_of(users: Sequence[str]) -> Marks:
+    """Return what each user draws, uint64, shape (users,), by the id alone.
+
+    Of a query that is too large, those with the smallest are kept: those who come and go change
+    little.
+    """
+    return np.frombuffer(_digests(users, SAMPLE_KEY, 8), dtype="<u8").astype(np.uint64)
+
+
+def _digests(users: Sequence[str], key: bytes, size: int) -> bytes:
+    return b"".join(blake2b(each.encode(), key=key, digest_size=size).digest() for each in users)
+
+
 class Users(NamedTuple):
     """The users a model is built from, in order of their ids.
 
-    ``codes``: uint8, shape (N, P), of the person attributes; ``table``: known_user and person,
-    the position of every user of the table, LEFT_OUT for those in the other half.
+    ``codes``: uint8, shape (N, P), of the person attributes; ``marks``: uint64, shape (N,), what
+    each drew, by the id alone; ``table``: known_user, person, the position of every user of the
+    table, LEFT_OUT for those in the other half, and mark, the first byte of its mark.
     """
 
     ids: tuple[str, ...]
     codes: NDArray[np.uint8]
     weights: NDArray[np.float64] | None
+    marks: Marks
     table: ibis.Table
 
 
@@ -79,18 +98,26 @@ def read_users(
         twice = next(one for one, other in pairwise(ids) if one == other)
         what = f"the users table repeats users in {repeated} rows"
         raise BuildError(what, f"keep one row per user; {twice!r} for example has several")
-    codes = np.stack([column.to_numpy() for column in found.columns[1:]], axis=1)
+    codes = np.stack([each.to_numpy().astype(np.uint8) for each in found.columns[1:]], axis=1)
     chosen = np.ones(len(ids), dtype=bool)
     if half is not None:
         chosen = in_half_a(ids, HALF_KEY) == (half == "A")
     if not chosen.any():
         raise BuildError("no users to build from", "give a users table with more rows")
     person = np.where(chosen, np.cumsum(chosen) - 1, tables.LEFT_OUT)
+    marks = marks_of(ids)
     table = ibis.memtable(
-        {"known_user": ids, "person": person}, schema={"known_user": "string", "person": "int32"}
+        pa.table(
+            {
+                "known_user": found[tables.USER],
+                "person": person.astype(np.int32),
+                "mark": (marks >> _FIRST_BYTE).astype(np.int16),
+            }
+        )
     )
     kept = tuple(each for each, taken in zip(ids, chosen, strict=True) if taken)
-    return Users(kept, codes[chosen], weights_of(users, weights, chosen), table)
+    weighed = weights_of(users, weights, chosen)
+    return Users(kept, codes[chosen], weighed, marks[chosen], table)
 
 
 def weights_of(
@@ -125,15 +152,13 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
         for each in (name, note.refines, *implied):
             if each and each not in scopes:
                 raise UsageError.unknown("attribute", each, scopes)
-    lists: dict[str, list[str | None]] = {}
-    for table, names in ((source.users, source.persons), (source.events, source.requests)):
-        if names:
-            lists |= tables.distinct_values(table, names).to_pyarrow().to_pylist()[0]
+    lists = tables.distinct_values(source.users, source.persons)
+    lists |= tables.distinct_values(source.events, source.requests)
     attributes = []
     for name, scope in scopes.items():
         known = source.described.get(name) or tables.Described(name.replace("_", " "))
         note = options.attributes.get(name) or AttributeNote(concept=known.concept)
-        found = sorted({each for each in lists[name] or () if each is not None} - {UNSPECIFIED})
+        found = sorted({*lists[name]} - {UNSPECIFIED})
         if len(found) >= MAX_VALUES:
             what = f"attribute {name!r} has {len(found)} different values"
             hint = f"group them: {MAX_VALUES - 1} are the most it may have besides {UNSPECIFIED!r}"
@@ -208,6 +233,14 @@ def check_printable(texts: Iterable[str], kind: str) -> None:
             raise BuildError(what, "clean the table: no tabs, line ends or the like within a field")
 
 
+class Crowds(NamedTuple):
+    """How many different users and events each query has, in order of its number; all integers."""
+
+    query: NDArray[Any]
+    users: NDArray[Any]
+    rows: NDArray[Any]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
     """What two tables hold.
@@ -232,84 +265,93 @@ def observe(source: tables.Source, options: BuildOptions) -> Observations:
     """Return what the tables hold about ``options.half`` of the users, or about all.
 
     Queries whose texts are normalised alike are one, called by the normalised text; those with
-    fewer than ``options.min_users`` different users are dropped.
+    fewer than ``options.min_users`` different users are dropped. Of each query at most MOST_ROWS
+    rows are kept.
     Raises BuildError if the tables cannot make a model, UsageError for a description that does
     not fit them.
     """
-    everything = tables.clean(source)
-    weighing = () if options.weights is None else (options.weights,)
-    source = everything.without((*options.without, *weighing))
-    attributes = attributes_of(source, options)
-    persons = {each.name: each.values for each in attributes if each.scope == "person"}
-    requests = {each.name: each.values for each in attributes if each.scope == "request"}
-    users = read_users(everything.users, persons, options.half, options.weights)
-    check_ladders(users.codes, attributes)
-    check_implications(users.codes, attributes)
-    texts, numbers = tables.numbered(source.events.select("query"))
-    for text in options.queries:
-        if normalise(text) not in (known := texts.to_pylist()):
-            raise UsageError.unknown("query", text, known)
-    rows = tables.numbered_events(source.events, requests, users.table, numbers).cache()
-    dropped = _one_row(tables.dropped(rows))
-    rows = tables.usable(rows)
-    dropped |= _one_row(tables.thin_queries(rows, options.min_users))
+    with computing(source.users.get_backend()):
+        everything = tables.clean(source)
+        weighing = () if options.weights is None else (options.weights,)
+        source = everything.without((*options.without, *weighing))
+        attributes = attributes_of(source, options)
+        persons = {each.name: each.values for each in attributes if each.scope == "person"}
+        requests = {each.name: each.values for each in attributes if each.scope == "request"}
+        users = read_users(everything.users, persons, options.half, options.weights)
+        check_ladders(users.codes, attributes)
+        check_implications(users.codes, attributes)
+        texts, numbers = tables.numbered(source.events.select("query"))
+        for text in options.queries:
+            if normalise(text) not in (known := texts.to_pylist()):
+                raise UsageError.unknown("query", text, known)
+        rows = tables.numbered_events(source.events, requests, users.table, numbers)
+        rows = tables.computed(rows)
+        row = tables.dropped(rows).to_pyarrow().to_pylist()[0]
+        rows = tables.usable(rows)
+        people = arranged(users.codes, _counts(rows, len(users.ids), requests), users.weights)
+        crowds = Crowds(*_columns(tables.crowds(rows).order_by("query")))
+        thin = crowds.users < options.min_users
+        if thin.all():
+            what = f"no query has events from at least {options.min_users} users of the users table"
+            hint = "check that both tables use the same user ids, or lower min-users"
+            raise BuildError(what, hint)
+        kept = Crowds(*(each[~thin] for each in crowds))
+        queries = tuple(_queries(rows, kept, texts, users, people))
+    dropped = {reason: int(count) for reason, count in row.items()}
+    dropped |= {"thin_queries": int(thin.sum()), "thin_rows": int(crowds.rows[thin].sum())}
+    ids = tuple(users.ids[each] for each in np.argsort(people.place))
+    return Observations(attributes, people.population, queries, dropped, ids)
+
+
+def _counts(rows: ibis.Table, people: int, requests: tables.Values) -> list[NDArray[np.uint32]]:
+    """Return how many rows each person has with each value of each request attribute."""
     counts = []
     for place, values in enumerate(requests.values()):
-        found = tables.request_counts(rows, f"r{place}").to_pyarrow()
-        table = np.zeros((len(users.ids), len(values)), dtype=np.uint32)
-        table[found["person"].to_numpy(), found["value"].to_numpy()] = found["rows"].to_numpy()
-        counts.append(table)
-    people = arranged(users.codes, counts, users.weights)
-    queries = tuple(
-        observed(texts[number].as_py(), intents, events, people)
-        for number, intents, events in _queries(rows, options.min_users)
-    )
-    ids = tuple(users.ids[each] for each in np.argsort(people.place))
-    return sampled(Observations(attributes, people.population, queries, dropped, ids))
+        person, value, count = _columns(tables.request_counts(rows, f"r{place}"))
+        counts.append(np.zeros((people, len(values)), dtype=np.uint32))
+        counts[-1][person, value] = count
+    return counts
 
 
-def sampled(whole: Observations) -> Observations:
-    """Return the same with at most MOST_ROWS rows of each query.
+def _queries(
+    rows: ibis.Table, kept: Crowds, texts: pa.Array, users: Users, people: People
+) -> Iterator[Observed]:
+    """Yield the queries of these numbers, in order, with at most MOST_ROWS rows of each.
 
-    Which users are kept depends on their ids alone: those who come and go change little.
+    Of a larger one the engine gives the people with the smallest first bytes of their marks.
     """
-    if all(each.events <= MOST_ROWS for each in whole.queries):
-        return whole
-    marks = np.frombuffer(_digests(whole.users, SAMPLE_KEY, 8), dtype="<u8")
-    queries = (each if each.events <= MOST_ROWS else each.kept(marks) for each in whole.queries)
-    return replace(whole, queries=tuple(queries))
-
-
-def _digests(users: Sequence[str], key: bytes, size: int) -> bytes:
-    return b"".join(blake2b(each.encode(), key=key, digest_size=size).digest() for each in users)
-
-
-def _queries(rows: ibis.Table, min_users: int) -> Iterator[tuple[int, tuple[str, ...], Events]]:
-    """Yield the number, the intents and the events of each query with enough users, in order."""
-    found = tables.intents(rows, min_users).to_pyarrow()
-    pairs = sorted(zip(found["query"].to_pylist(), found["intent"].to_pylist(), strict=True))
-    if not pairs:
-        what = f"no query has events from at least {min_users} users of the users table"
-        raise BuildError(what, "check that both tables use the same user ids, or lower min-users")
+    last = np.full(len(kept.query), tables.MARKS - 1, dtype=np.int16)
+    large = np.flatnonzero(kept.rows > MOST_ROWS)
+    if len(large):
+        which = ibis.memtable(pa.table({"known_query": kept.query[large]}))
+        query, mark, count = _columns(tables.marked(rows, which))
+        counts = np.zeros((len(large), tables.MARKS), dtype=np.int64)
+        counts[np.searchsorted(kept.query[large], query), mark] = count
+        last[large] = (counts.cumsum(axis=1) <= MOST_ROWS).sum(axis=1)
+    limits = ibis.memtable(pa.table({"known_query": kept.query, "last": last}))
+    rows = rows.join(limits, rows.query == limits.known_query)
+    found = rows.select("query", tables.INTENT).distinct().to_pyarrow()
+    pairs = sorted(zip(found["query"].to_pylist(), found[tables.INTENT].to_pylist(), strict=True))
     check_printable((intent for _, intent in pairs), "the intent")
-    groups = groupby(pairs, itemgetter(0))
-    kept = {query: tuple(intent for _, intent in group) for query, group in groups}
-    numbers = [code for intents in kept.values() for code in range(len(intents))]
-    query, intent = zip(*pairs, strict=True)
+    intents = [tuple(intent for _, intent in group) for _, group in groupby(pairs, itemgetter(0))]
+    numbers = [code for group in intents for code in range(len(group))]
+    numbered, named = zip(*pairs, strict=True)
     known = ibis.memtable(
-        {"known_query": query, "known_intent": intent, "code": numbers},
+        {"known_query": numbered, "known_intent": named, "code": numbers},
         schema={"known_query": "int32", "known_intent": "string", "code": "int32"},
     )
-    coded = tables.coded_events(rows, known).to_pyarrow()
-    _, person, codes, *request = (column.to_numpy() for column in coded.columns)
-    columns = np.stack(request, axis=1) if request else np.zeros((len(person), 0), np.uint8)
-    cuts = np.flatnonzero(np.diff(coded["query"].to_numpy())) + 1
+    coded = tables.coded_events(rows.filter(rows.mark <= rows.last), known)
+    query, person, codes, *request = _columns(coded)
+    columns = np.array(request, dtype=np.uint8).reshape(len(request), len(person)).T
+    cuts = np.flatnonzero(np.diff(query)) + 1
     parts = (np.split(each, cuts) for each in (person, codes, columns))
-    for (number, intents), p, c, r in zip(kept.items(), *parts, strict=True):
-        yield number, intents, Events(p.astype(np.intp), c.astype(np.intp), r)
+    marks = users.marks[np.argsort(people.place)]
+    for number, events, names, p, c, r in zip(kept.query, kept.rows, intents, *parts, strict=True):
+        given = Events(p.astype(np.intp), c.astype(np.intp), r)
+        whole = observed(texts[int(number)].as_py(), names, given, people)
+        yield replace(whole, events=int(events)).kept(marks)
 
 
-def _one_row(table: ibis.Table) -> dict[str, int]:
-    """Return the one row of a table of counts."""
-    row: dict[str, Any] = table.to_pyarrow().to_pylist()[0]
-    return {name: int(count) for name, count in row.items()}
+def _columns(table: ibis.Table) -> list[NDArray[Any]]:
+    """Return the columns of a table of numbers, as its engine gives them."""
+    return [column.to_numpy() for column in table.to_pyarrow().columns]

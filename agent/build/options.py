@@ -33,6 +33,7 @@ MAX_USERS = 2**32  # of a query (FORMAT.md)
 MAX_TEXT = 200  # characters
 _UNSHOWN = ("Cc", "Cs")  # control characters, and bytes that are no text
 Half = Literal["A", "B"]
+Engine = Literal["duckdb", "polars", "spark"]
 
 
 class AttributeNote(Struct, frozen=True, forbid_unknown_fields=True):
@@ -134,14 +135,14 @@ def concept_of(
 
 
 class TableFiles(NamedTuple):
-    """Two tables, as csv, csv.gz or parquet."""
+    """Two tables, as csv, csv.gz, parquet or folders of parquet."""
 
     users: Path
     events: Path
 
 
 class LogFiles(NamedTuple):
-    """A raw search log, as csv, csv.gz or parquet (FORMAT_LOG.md)."""
+    """A raw search log, as csv, csv.gz, parquet or folders of parquet (FORMAT_LOG.md)."""
 
     log: Path
     people: Path
@@ -153,15 +154,16 @@ class BuildOptions:
     """What a model is built from, and how; UsageError if one of these cannot be.
 
     ``users``, ``events``: two tables; ``log``, ``people``, ``sites``: a log instead; all of them
-    as csv, csv.gz or parquet; ``estimator``: of the utility; ``shrinkage``: beta of every query,
-    in rows, None to choose it per query; ``min_users``: queries with fewer different users are
-    dropped; ``half``: build from this half of the users only; ``validation``: whether to score
-    each half by the other, which is most of the work; ``id``, ``source``, ``licence``,
-    ``stands_for``: as the model will state them; ``weights``: the column of the users that says
-    how many people a row stands for, None where each stands for itself; ``without``: columns that
-    are left out; ``phrasings``, ``background``: tables of texts, by the query that each means
-    and of what means none, for a model that reads any text; ``attributes``, ``queries``: what is
-    known of them, by name and by text.
+    as csv, csv.gz, parquet or folders of parquet; ``engine``: what computes them, ``master``: the
+    address of its cluster, None to run it on this machine; ``estimator``: of the utility;
+    ``shrinkage``: beta of every query, in rows, None to choose it per query; ``min_users``: queries
+    with fewer different users are dropped; ``half``: build from this half of the users only;
+    ``validation``: whether to score each half by the other, which is most of the work; ``id``,
+    ``source``, ``licence``, ``stands_for``: as the model will state them; ``weights``: the column
+    of the users that says how many people a row stands for, None where each stands for itself;
+    ``without``: columns that are left out; ``phrasings``, ``background``: tables of texts, by the
+    query that each means and of what means none, for a model that reads any text; ``attributes``,
+    ``queries``: what is known of them, by name and by text.
     """
 
     users: Path | None = None
@@ -169,6 +171,8 @@ class BuildOptions:
     log: Path | None = None
     people: Path | None = None
     sites: Path | None = None
+    engine: Engine = "duckdb"
+    master: str | None = None
     estimator: Estimator = "louo"
     shrinkage: float | None = None
     min_users: int = 30
@@ -200,6 +204,9 @@ class BuildOptions:
         _ = self.files
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
         object.__setattr__(self, "queries", MappingProxyType(dict(self.queries)))
+        if self.master is not None and self.engine != "spark":
+            what = f"{self.engine} runs on this machine only"
+            raise UsageError(what, "leave --master out, or give --engine spark")
         if not 1 <= self.min_users <= MAX_USERS:
             which = "none" if self.min_users < 1 else "more than a model can hold"
             what = f"at least {self.min_users} users per query are {which}"

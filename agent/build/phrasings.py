@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
 
-import ibis
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from agent.build.engines import connected
 from agent.build.read import header_of, reading, scanned
 from agent.build.tables import check_keys, tidy
 from agent.errors import BuildError
@@ -93,11 +93,11 @@ def read_texts(phrasings: Path, background: Path, queries: Sequence[str]) -> Tex
 
 def _pairs(path: Path, name: str, key: str) -> list[tuple[str, str]]:
     """Return the columns ``key`` and text of a table, one line each, where there is a text."""
-    connection = ibis.duckdb.connect()
+    connection = connected()
     header = header_of(connection, path)
     keyed = key in header or key == "query"
     check_keys(name, header, (key, "text") if keyed else ("text",))
-    with reading(path):
+    with reading(connection, path):
         table = tidy(scanned(connection, path, header))
         table = table.select(key=table[key if keyed else "text"], text=table["text"])
         rows = table.to_pyarrow().to_pylist()

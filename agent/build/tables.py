@@ -1,8 +1,10 @@
 """The two tables that a model is made of: their columns, their values, and what is counted in them.
 
-What is counted is an Ibis expression, without window functions, which Polars lacks. Columns of
-the numbered events: `person` and `query` (int32), `intent` (text) and `r0`, `r1`, ..., the codes
-of the request attributes; a name from outside cannot clash with these.
+What is counted is an Ibis expression that gives the same on every engine: without window
+functions and SHA-256, which Polars lacks, and without `strip`, for which Polars takes other spaces
+than DuckDB, and Spark the letters v and f. Columns of the numbered events: `person` and `query`
+(int32), `mark` (int16, the first byte of what the person drew), `intent` (text) and `r0`, `r1`,
+..., the codes of the request attributes; a name from outside cannot clash with these.
 """
 
 import re
@@ -28,6 +30,10 @@ KEYS = (USER, QUERY, INTENT)
 MAX_ATTRIBUTES = 1024  # of a model (FORMAT.md)
 LEFT_OUT = -1  # the person of an event whose user is in the other half
 BATCH = 100_000  # texts that are Python's at a time
+MARKS = 256  # parts that people are in by chance; a large query is cut between two of them
+_OUTER = r"^[\t-\r ]+|[\t-\r ]+\z"  # spaces of ASCII; `$` would stand before a line end in Java
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"  # Spark knows 1d and 1f too
+_PLAIN = "[^ -~]"  # in a text that may have to be composed, or has spaces beyond ASCII
 _MEANT = pa.schema([("known_text", pa.string()), ("meant", pa.string())])
 
 
@@ -127,13 +133,30 @@ class Source:
 
 def tidy(table: ibis.Table) -> ibis.Table:
     """Return the table with every column as text without outer spaces, empty text as NULL."""
-    texts = {name: table[name].cast("string").strip() for name in table.columns}
-    return table.select(**{name: text.nullif("") for name, text in texts.items()})
+    return table.select(**{name: text_of(table[name]) for name in table.columns})
 
 
-def distinct_values(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
-    """Return one row: for each column the list of its different values, in any order."""
-    return table.aggregate(**{name: table[name].collect(distinct=True) for name in names})
+def text_of(field: ibis.Value) -> ibis.Value:
+    """Return a field as text without outer spaces, NULL where it is empty."""
+    return field.cast("string").re_replace(_OUTER, "").nullif("")
+
+
+def computed(table: ibis.Table) -> ibis.Table:
+    """Return the table, computed once and kept by its engine."""
+    backend = table.get_backend()
+    if backend.name == "polars":  # the plan of its own cache panics in joins
+        return backend.create_table(ibis.util.gen_name("computed"), table.to_polars())
+    return table.cache()
+
+
+def distinct_values(
+    table: ibis.Table, names: Sequence[str], like: str | None = None
+) -> dict[str, list[str]]:
+    """Return the different values of each column, in any order; of those that match ``like``."""
+    which = {name: None if like is None else table[name].re_search(like) for name in names}
+    lists = {name: table[name].collect(distinct=True, where=which[name]) for name in names}
+    row = table.aggregate(**lists).to_pyarrow().to_pylist()[0] if names else {}
+    return {name: [each for each in row[name] or () if each is not None] for name in names}
 
 
 def coded_users(users: ibis.Table, values: Values) -> ibis.Table:
@@ -146,23 +169,24 @@ def coded_users(users: ibis.Table, values: Values) -> ibis.Table:
 
 def people_per_row(users: ibis.Table, column: str) -> ibis.Table:
     """Return user, text and number in order of user: the weights, 0 for what is no number."""
-    number = users[column].try_cast("float64").fill_null(0.0)
-    return users.select(USER, text=users[column], number=number).order_by(USER)
+    text = users[column]
+    number = text.re_search(_NUMBER).ifelse(text.try_cast("float64"), ibis.null("float64"))
+    return users.select(USER, text=text, number=number.fill_null(0.0)).order_by(USER)
 
 
 def numbered_events(
     events: ibis.Table, values: Values, people: ibis.Table, texts: ibis.Table
 ) -> ibis.Table:
-    """Return the events with person, query, intent, r0, r1, ...; NULL for what is not known.
+    """Return the events with person, mark, query, ...; NULL for what is not known.
 
-    ``values``: the values of each request attribute, by its name; ``people``: columns known_user
-    and person; ``texts``: columns known_text and query, the number of what the text means.
+    ``values``: the values of each request attribute, by its name; ``people``: columns known_user,
+    person and mark; ``texts``: columns known_text and query, the number of what the text means.
     """
     codes = _codes(events, "r", values)
     rows = events.select(USER, INTENT, text=events[QUERY], **codes)
     rows = rows.left_join(people, rows.user == people.known_user)
     rows = rows.left_join(texts, rows.text == texts.known_text)
-    return rows.select("person", "query", INTENT, *codes)
+    return rows.select("person", "mark", "query", INTENT, *codes)
 
 
 def dropped(rows: ibis.Table) -> ibis.Table:
@@ -189,21 +213,17 @@ def usable(rows: ibis.Table) -> ibis.Table:
 
 def crowds(rows: ibis.Table) -> ibis.Table:
     """Return query, users and rows: how many different users and how many events each has."""
-    return rows.group_by("query").aggregate(users=rows.person.nunique(), rows=rows.count())
+    each = rows.group_by("query", "person").aggregate(rows=rows.count())  # DuckDB can spill it
+    return each.group_by("query").aggregate(users=each.count(), rows=each.rows.sum())
 
 
-def thin_queries(rows: ibis.Table, min_users: int) -> ibis.Table:
-    """Return one row: how many queries have too few users, and how many events these have."""
-    queries = crowds(rows)
-    thin = queries.filter(queries.users < min_users)
-    return thin.aggregate(thin_queries=thin.count(), thin_rows=thin.rows.sum().fill_null(0))
+def marked(rows: ibis.Table, queries: ibis.Table) -> ibis.Table:
+    """Return query, mark and rows: how many events of people with this mark some queries have.
 
-
-def intents(rows: ibis.Table, min_users: int) -> ibis.Table:
-    """Return query and intent: the different intents of each query with enough users."""
-    queries = crowds(rows)
-    kept = rows.semi_join(queries.filter(queries.users >= min_users), "query")
-    return kept.select("query", INTENT).distinct()
+    ``queries``: column known_query.
+    """
+    rows = rows.semi_join(queries, rows.query == queries.known_query)
+    return rows.group_by("query", "mark").aggregate(rows=rows.count())
 
 
 def coded_events(rows: ibis.Table, vocabulary: ibis.Table) -> ibis.Table:
@@ -222,12 +242,12 @@ def request_counts(rows: ibis.Table, column: str) -> ibis.Table:
 
 
 def _codes(table: ibis.Table, prefix: str, values: Values) -> dict[str, ibis.Value]:
-    """Return the code of each attribute, uint8: the place of its value, 0 where there is none."""
+    """Return the code of each attribute, int16: the place of its value, 0 where there is none."""
     codes = {}
     for place, (name, known) in enumerate(values.items()):
         cases = [(value, code) for code, value in enumerate(known) if code]
         code = table[name].cases(*cases, else_=0) if cases else ibis.literal(0)
-        codes[f"{prefix}{place}"] = code.cast("uint8")
+        codes[f"{prefix}{place}"] = code.cast("int16")  # Spark has no uint8
     return codes
 
 
@@ -244,12 +264,8 @@ def clean(source: Source) -> Source:
 
 
 def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
-    if not names:
-        return table
-    lists = distinct_values(table, names).to_pyarrow().to_pylist()[0]
     columns = {}
-    for name in names:
-        given = [each for each in lists[name] or [] if each is not None]
+    for name, given in distinct_values(table, names, _PLAIN).items():
         # Engines differ in what they normalise, and in which spaces they know.
         cases = [(each, neat) for each in given if (neat := normalize("NFC", each).strip()) != each]
         if cases:

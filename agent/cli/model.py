@@ -78,6 +78,7 @@ READS = {  # of texts that were left out when it learned to read
     "false_accepts": "of texts of other topics {} are read",
 }
 ATTRIBUTES = (Column("name in files"), wide("fact, and its values"))
+ENGINES = ("duckdb", "polars", "spark")
 ESTIMATORS = ("louo", "plugin")
 SENSITIVITIES = "From two surveys, or none. By default scaled with --log, else none."
 MAX_NAME = 240  # bytes; while it is written, a file has a longer name
@@ -326,6 +327,8 @@ def info(path: str | None, *, explain: bool) -> Answer:
 @option("--log", PATH, "F", "Instead: a row per page visited.")
 @option("--people", PATH, "F", "With --log: a row per person.")
 @option("--sites", PATH, "F", "With --log: a row per host and topic.")
+@option("--engine", OneOf(ENGINES), None, "What computes the tables.", default="duckdb")
+@option("--master", str, "URL", "With --engine spark: its cluster. By default this machine.")
 @option("--phrasings", PATH, "F", "Texts by the query they mean.")
 @option("--background", PATH, "F", "With --phrasings: texts of other topics.")
 @option("--out", PATH, "M.safetensors", "Where to write.", required=True)
@@ -351,12 +354,15 @@ def build(
 ) -> Answer:
     """Build a model from two tables, or from a raw search log: csv, csv.gz or parquet.
 
+    A folder of parquet files, partitioned or not, is a table too; polars and spark read parquet
+    only. All engines give the same model.
+
     Users: a column user, and one per attribute of the person. Events: columns user, query,
     intent, and one per attribute that changes with every request. The three tables of a log
     are described in agent/build/FORMAT_LOG.md, a description in FORMAT_DESCRIPTION.md beside it,
     and where sensitivities come from in agent/lab/questions/SOURCES.md. Phrasings: columns query
     and text; background: columns intent (the topic) and text. With both, the model reads any
-    text. Needs the extra `build`.
+    text. Needs the extra `build`, with --engine polars or spark the extra of that name too.
     """
     from agent.build.options import BuildOptions, read_description
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from agent.build.build import model_from
 from agent.build.canonical import Events, arranged, observed
-from agent.build.observe import Observations, sampled
+from agent.build.observe import Observations, marks_of
 from agent.build.options import BuildOptions
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
@@ -175,8 +175,9 @@ def observations(shape: Shape) -> Observations:
         events = Events(users[order], wanted[order], columns[order])
         seen.append(observed(f"query {query}", names, events, people))
     ids = tuple(map(str, np.argsort(people.place)))
+    kept = tuple(each.kept(marks_of(ids)) for each in seen)
     attributes = _attributes(cards, shape.requests)
-    return sampled(Observations(attributes, people.population, tuple(seen), {}, ids))
+    return Observations(attributes, people.population, kept, {}, ids)
 
 
 def _attributes(persons: Sequence[int], requests: Sequence[int]) -> tuple[Attribute, ...]:

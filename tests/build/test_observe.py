@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import ibis
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -10,10 +9,10 @@ from hypothesis import strategies as st
 
 from agent.build import canonical
 from agent.build import observe as observe_module
-from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
+from agent.build.observe import HALF_KEY, Observations, in_half_a
 from agent.errors import BuildError
 from tests.build import naive
-from tests.build.worlds import QUIET, STRANGER, World, observed, options, source, worlds
+from tests.build.worlds import QUIET, STRANGER, World, observed, worlds
 
 pytestmark = QUIET
 FEW = settings(max_examples=5)  # each asks a database a dozen questions
@@ -71,21 +70,6 @@ def test_what_is_counted_is_what_the_tables_hold(world: World, min_users: int) -
     assert dropped.pop("thin_queries") == len(naive.queries(world, 1)) - len(seen.queries)
     kept = sum(len(query.rows.user) for query in seen.queries)
     assert kept + sum(dropped.values()) == len(world.events) - 1
-
-
-@FEW
-@given(world=worlds())
-def test_another_backend_sees_the_same(world: World) -> None:
-    """The same expressions, run by Polars."""
-    ours, theirs = observed(world), observe(source(world, ibis.polars.connect()), options())
-    assert ours.attributes == theirs.attributes
-    assert ours.dropped == theirs.dropped
-    assert ours.users == theirs.users
-    assert [query.text for query in ours.queries] == [query.text for query in theirs.queries]
-    for one, other in zip(ours.queries, theirs.queries, strict=True):
-        assert one.intents == other.intents
-        for name in ("user", "intent", "person", "request"):
-            assert np.array_equal(getattr(one.rows, name), getattr(other.rows, name))
 
 
 def test_each_reason_to_drop_an_event_is_counted_once() -> None:

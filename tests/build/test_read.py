@@ -162,7 +162,7 @@ def test_every_truncation_is_refused_or_harmless(tmp_path: Path, suffix: str) ->
     [
         ("user.csv", UsageError, "no such file", "users.csv"),
         ("nowhere/at/all.csv", UsageError, "no such file", "check the path"),
-        ("folder.csv", UsageError, "not a file", "name a file"),
+        ("folder.csv", BuildError, "no parquet file in the folder", "that end in .parquet"),
         ("users.xlsx", BuildError, "does not end like", ".csv, .csv.gz or .parquet"),
         ("use[r]s.csv", BuildError, "the path contains one of", "rename"),
     ],

@@ -31,6 +31,11 @@ CARDS = tuple(len(each.values) for each in ATTRIBUTES)
 # Ibis 12 calls a method that DuckDB has renamed.
 QUIET = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
+_SOCKETS = pytest.mark.filterwarnings(  # Spark's, which close with it
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+ENGINES = ["duckdb", "polars", pytest.param("spark", marks=[pytest.mark.spark, _SOCKETS])]
+
 Row = tuple[str, ...]
 
 
@@ -68,7 +73,7 @@ def source(world: World, backend: ibis.BaseBackend | None = None) -> Source:
     tables = {"users": world.users, "events": world.events}
     return Source(
         *(
-            tidy(connection.create_table(name, _frame(rows[0], rows[1:])))
+            tidy(connection.create_table(name, frame(rows[0], rows[1:])))
             for name, rows in tables.items()
         )
     )
@@ -85,7 +90,7 @@ def observed(world: World, **changes: object) -> Observations:
     return observe(source(world), options(**changes))
 
 
-def _frame(header: Row, rows: Sequence[Row]) -> pl.DataFrame:
+def frame(header: Row, rows: Sequence[Row]) -> pl.DataFrame:
     """Return rows as a table of text, NULL where the text is empty."""
     columns = {name: [row[i] or None for row in rows] for i, name in enumerate(header)}
     return pl.DataFrame(columns, schema=dict.fromkeys(header, pl.String))

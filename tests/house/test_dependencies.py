@@ -28,6 +28,7 @@ def pins(text: str) -> dict[str, Requirement]:
 
 
 PINS = pins(TEXT)
+SPARK = pins(TEXT.partition("# spark")[2].partition("\n")[2])  # `make test` does without it
 
 
 def declared() -> Iterator[str]:
@@ -44,6 +45,8 @@ def closure(wanted: list[str], extras: frozenset[str] = frozenset({""})) -> set[
         mark = requirement.marker
         if mark is None or any(mark.evaluate({"extra": extra}) for extra in extras):
             names.add(canonicalize_name(requirement.name))
+            if canonicalize_name(requirement.name) in SPARK:
+                continue
             needed = distribution(requirement.name).requires or []
             names |= closure(needed, frozenset({"", *requirement.extras}))
     return names
@@ -100,7 +103,7 @@ def test_the_parts_are_what_make_installs_of_them() -> None:
 
 def test_nothing_is_installed_without_its_hash() -> None:
     """Except the package itself, which brings nothing and is built with what is there."""
-    said = ran("make", "--dry-run", "--always-make", ".venv/.dev").stdout
+    said = ran("make", "--dry-run", "--always-make", ".venv/.spark").stdout
     installs = [line.split() for line in said.splitlines() if "pip install" in line]
     alone = {"--no-deps", "--no-build-isolation", "--editable", "."}
     (own,) = [line for line in installs if "--require-hashes" not in line]
@@ -110,5 +113,9 @@ def test_nothing_is_installed_without_its_hash() -> None:
     assert [line[-1] for line in hashed] == [
         ".venv/pip.txt",
         ".venv/base.txt",
-        ".ci/constraints.txt",
+        ".venv/dev.txt",
+        ".venv/spark.txt",
     ]
+    # One comes as source only, and is built without fetching anything.
+    sources = [line for line in hashed if "--no-binary" in line]
+    assert [{"pyspark", "--no-build-isolation"} <= {*line} for line in sources] == [True]

@@ -1,22 +1,20 @@
-"""The three files of a search log to Ibis tables on DuckDB, checked against `schema`."""
+"""The three files of a search log to Ibis tables, checked against `schema`."""
 
 from collections.abc import Sequence
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import NamedTuple
-from weakref import finalize
 
 import ibis
 
+from agent.build.engines import connected, partitions
 from agent.build.log.schema import TABLES, Column
 from agent.build.options import LogFiles
 from agent.build.read import header_of, reading, scanned
-from agent.build.tables import check_keys, distinct_values
+from agent.build.tables import check_keys, computed, distinct_values, text_of
 from agent.errors import BuildError, nearest
 from agent.model.attributes import UNSPECIFIED
 
-# ISO 8601 without a zone; DuckDB would take more, and would turn zones into hours of another place.
-_TIME = r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"
+# ISO 8601 without a zone; engines would take more, and turn zones into hours of another place.
+_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?\z"
 _TYPES = {"time": "timestamp(6)", "seconds": "float64"}
 HOW = {
     "text": "fill it, or remove the rows",
@@ -24,7 +22,6 @@ HOW = {
     "seconds": "write seconds as a number from 0, and nothing where they are not known",
 }
 _NOUNS = {"time": "a time", "seconds": "a number of seconds"}
-MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
 
 
 def check_types(table: str, raw: ibis.Table, columns: Sequence[Column]) -> None:
@@ -33,6 +30,9 @@ def check_types(table: str, raw: ibis.Table, columns: Sequence[Column]) -> None:
     for column in columns:
         found = schema.get(column.name)
         if found is None or found.is_string():
+            if found and column.kind == "time" and raw.get_backend().name == "polars":
+                what = f"column {column.name!r} of the {table} table holds text"
+                raise BuildError(what, "polars takes times from columns of timestamps only")
             continue
         fits = {
             "text": found.is_integer(),
@@ -51,11 +51,6 @@ def typed(raw: ibis.Table, columns: Sequence[Column]) -> ibis.Table:
     Seconds that cannot be read are NaN, to distinguish them from empty fields.
     """
     return raw.select(**{column.name: field_of(raw, column) for column in columns})
-
-
-def text_of(field: ibis.Value) -> ibis.Value:
-    """Return a field as text without outer spaces, NULL where it is empty."""
-    return field.cast("string").strip().nullif("")
 
 
 def field_of(raw: ibis.Table, column: Column) -> ibis.Value:
@@ -96,7 +91,7 @@ def check_fields(table: str, raw: ibis.Table, read: ibis.Table, columns: Sequenc
         if column.filled or column.kind == "seconds":
             _check_field(table, raw, read, column)
     limited = [column.name for column in columns if column.values or column.most]
-    lists = distinct_values(read, limited).to_pyarrow().to_pylist()[0] if limited else {}
+    lists = distinct_values(read, limited)
     for column in columns:
         found = {*(lists.get(column.name) or ())} - {None}
         if column.most and len(found) > column.most:
@@ -152,25 +147,23 @@ class Log(NamedTuple):
     sites: ibis.Table
 
 
-def open_log(files: LogFiles) -> Log:
-    """Return the tables of a search log, held by a DuckDB that has MEMORY, and then the disk.
+def open_log(files: LogFiles, backend: ibis.BaseBackend | None = None) -> Log:
+    """Return the tables of a search log on an engine, by default a new DuckDB.
 
     Raises UsageError if there is no such file; BuildError if it is not a table, if a column is
     missing or unknown, or if a field is not what `schema` allows.
     """
-    folder = mkdtemp(prefix="reticent-")  # which others cannot read, and which goes with the tables
-    connection = ibis.duckdb.connect(
-        memory_limit=MEMORY, temp_directory=folder, preserve_insertion_order=False
-    )
-    finalize(connection, rmtree, folder, ignore_errors=True)
+    backend = connected() if backend is None else backend
     tables = []
     for name, path in files._asdict().items():
-        columns, header = TABLES[name], header_of(connection, path)
+        columns = TABLES[name]
+        parts = {*partitions(path)}.difference(column.name for column in columns)
+        header = [each for each in header_of(backend, path) if each not in parts]
         check_header(name, header, columns)
-        with reading(path):
-            raw = scanned(connection, path, header)
+        with reading(backend, path):
+            raw = scanned(backend, path, header)
             check_types(name, raw, columns)
-            table = connection.create_table(name, typed(raw, columns))
+            table = computed(typed(raw, columns))
             check_fields(name, raw, table, columns)
         tables.append(table)
     return Log(*tables)

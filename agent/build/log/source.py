@@ -6,7 +6,7 @@ import ibis
 
 from agent.build.log.read import Log
 from agent.build.log.schema import DOMAINS, TABLE_1, TOPICS
-from agent.build.tables import INTENT, USER, Described, Source, meanings
+from agent.build.tables import INTENT, USER, Described, Source, computed, meanings
 
 DWELL = 30.0  # seconds
 QUERY_KEYS = ("user", "asked", "query")
@@ -117,11 +117,11 @@ def source_of(log: Log) -> Source:
     known = ibis.memtable(meanings(log.log.select("query")))
     typed = queries_of(log.log)
     rows = typed.left_join(known, typed.query == known.known_text)
-    queries = rows.select("user", "asked", "host", "tld", text=rows.meant).cache()
+    queries = computed(rows.select("user", "asked", "host", "tld", text=rows.meant))
     # When each first had a page of each host open.
     pages = log.log.filter(log.log.host.notnull())
-    visits = pages.group_by("user", "host").aggregate(since=pages.time.min()).cache()
-    users = persons_of(log, queries, visits).cache()
-    events = requests_of(queries, visits).cache()
+    visits = computed(pages.group_by("user", "host").aggregate(since=pages.time.min()))
+    users = computed(persons_of(log, queries, visits))
+    events = computed(requests_of(queries, visits))
     described = {each.name: Described(each.title, each.values, each.concept) for each in TABLE_1}
     return Source(users, events, described)

@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import NamedTuple
 
 import ibis
 import polars as pl
 from hypothesis import strategies as st
 
+from agent.build.engines import parquet
 from agent.build.log.read import Log
 from agent.build.log.schema import PEOPLE, TABLES, Column
 
@@ -17,6 +20,7 @@ HOSTS = (None, "a.example", "b.example", "c.example")
 STRANGER = "nobody knows them"
 DAYS = (0, 1, 3, 6, 7, 8)  # from a Thursday on: a weekend, and spans about a week
 HOURS = (timedelta(hours=7), timedelta(hours=18))
+FILES = TemporaryDirectory()  # of tables, which are read when something is computed
 _INSTANT = timedelta(microseconds=1)
 _TYPES = {"text": pl.String(), "time": pl.Datetime("us"), "seconds": pl.Float64()}
 
@@ -93,7 +97,10 @@ def _person(draw: st.DrawFn, user: str) -> Mapping[str, str | None]:
 def tables(log: SmallLog, backend: ibis.BaseBackend | None = None) -> Log:
     """Return the log on a backend, by default a new DuckDB."""
     connection = ibis.duckdb.connect() if backend is None else backend
-    return Log(*(connection.create_table(name, frame) for name, frame in frames(log).items()))
+    folder = Path(mkdtemp(dir=FILES.name))
+    for name, frame in frames(log).items():
+        frame.write_parquet(folder / f"{name}.parquet")
+    return Log(*(parquet(connection, folder / f"{name}.parquet") for name in TABLES))
 
 
 def frames(log: SmallLog) -> dict[str, pl.DataFrame]:

@@ -1,22 +1,22 @@
 """What is made of a log is what section 5 of the paper says."""
 
-from collections.abc import Callable
 from typing import Any
 
 import ibis
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ibis.backends.polars import Backend as PolarsBackend
 
+from agent.build.engines import connected
 from agent.build.log.schema import TABLE_1
 from agent.build.log.source import source_of
 from agent.build.observe import Observations, observe
+from agent.build.options import Engine
 from agent.errors import BuildError
 from tests.build import naive as tables_naive
 from tests.build.log import naive
 from tests.build.log.logs import SmallLog, logs, tables
-from tests.build.worlds import QUIET, options
+from tests.build.worlds import ENGINES, QUIET, options
 
 pytestmark = QUIET
 FEW = settings(max_examples=5)  # each asks a database two dozen questions
@@ -33,18 +33,11 @@ def rows_of(table: ibis.Table) -> list[naive.Fields]:
     return rows
 
 
-class Polars(PolarsBackend):  # type: ignore[misc]  # Ibis ships no types
-    """Polars, keeping what it is told to keep; the plan of its own cache panics in joins."""
-
-    def _create_cached_table(self, name: str, expr: ibis.Table) -> ibis.Table:
-        return self.create_table(name, self.to_polars(expr))
-
-
-@pytest.mark.parametrize("backend", [ibis.duckdb.connect, Polars])
+@pytest.mark.parametrize("engine", ENGINES)
 @FEW
 @given(log=logs(), data=st.data())
 def test_every_attribute_is_the_plain_computation(
-    backend: Callable[[], ibis.BaseBackend], log: SmallLog, data: st.DataObject
+    engine: Engine, log: SmallLog, data: st.DataObject
 ) -> None:
     """Of every query, target and attributes of the request; of everybody, those of the person.
 
@@ -55,9 +48,7 @@ def test_every_attribute_is_the_plain_computation(
         tuple(data.draw(st.permutations(log.people))),
         tuple(data.draw(st.permutations(log.sites))),
     )
-    connection = backend()
-    connection.reconnect()
-    source = source_of(tables(shuffled, connection))
+    source = source_of(tables(shuffled, connected(engine)))
     assert in_order(rows_of(source.events)) == in_order(naive.events(log))
     assert in_order(rows_of(source.users)) == in_order(naive.users(log))
 

@@ -1,0 +1,79 @@
+"""Spark as an engine (extra `spark`): a session, and tables to and from it in Arrow."""
+
+from collections.abc import Sequence
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import ibis
+from ibis.formats.pyarrow import PyArrowData
+
+from agent.errors import BuildError
+
+with catch_warnings():
+    simplefilter("ignore")  # pandas 3 has deprecated what both of these import
+    from ibis.backends.pyspark import Backend
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+# What is local is reached by nobody else, and has few tasks to share out.
+LOCAL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+}
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",  # times are the searcher's own
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # they are text
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
+    "spark.driver.maxResultSize": "0",  # no limit: what comes back is what the model keeps
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
+
+
+class Spark(Backend):  # type: ignore[misc]  # Ibis ships no types
+    """Tables go by way of Arrow: in pandas, integers with NULL would be floating-point."""
+
+    def _register_in_memory_table(self, op: Any) -> None:  # noqa: ANN401  (of Ibis)
+        found = self._session.createDataFrame(op.data.to_pyarrow(op.schema))
+        found.createOrReplaceTempView(op.name)
+
+    def _create_cached_table(self, name: str, expr: ibis.Table) -> ibis.Table:
+        self._run_pre_execute_hooks(expr)  # which registers the tables in memory that it joins
+        return super()._create_cached_table(name, expr)
+
+    def to_pyarrow(self, expr: Any, /, **_options: Any) -> Any:  # noqa: ANN401  (of Ibis)
+        """Return what an expression computes, in Arrow."""
+        table = expr.as_table()
+        self._run_pre_execute_hooks(table)
+        found = self._session.sql(self.compile(table)).toArrow()
+        return expr.__pyarrow_result__(PyArrowData.convert_table(found, table.schema()))
+
+
+def connected(master: str | None) -> ibis.BaseBackend:
+    """Return Spark, local by default; BuildError if it does not start.
+
+    Settings of its own come from where Spark looks for them, as `SPARK_CONF_DIR`.
+    """
+    builder = SparkSession.builder.appName("reticent").master(master or "local[*]")
+    for name, value in (SETTINGS | (LOCAL if master is None else {})).items():
+        builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+    except PySparkException as error:
+        what = "Spark does not start"
+        raise BuildError(what, "it needs Java 17 or newer, and the address of a master") from error
+    backend = Spark()
+    backend.register_options()
+    backend.do_connect(session)
+    return backend
+
+
+def scanned(backend: ibis.BaseBackend, base: str | None, names: Sequence[str]) -> ibis.Table:
+    """Return the table in parquet files; ``base``: the folder below which partitions lie."""
+    reader = backend._session.read  # noqa: SLF001  (Ibis takes one path only)
+    found = (reader if base is None else reader.option("basePath", base)).parquet(*names)
+    name = ibis.util.gen_name("parquet")
+    found.createOrReplaceTempView(name)
+    return backend.table(name)

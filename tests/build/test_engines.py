@@ -1,0 +1,100 @@
+"""The same tables give the same model, to the last byte, whatever computes them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from agent.build import canonical, observe
+from agent.build.build import build_model
+from agent.build.engines import connected
+from agent.build.options import Engine
+from agent.build.read import open_tables
+from agent.errors import BuildError
+from agent.model.file import write
+from tests.build.worlds import ENGINES, QUIET, World, frame, options, worlds
+
+pytestmark = QUIET
+NOTHING_GIVEN = "__HIVE_DEFAULT_PARTITION__"
+NONE = st.none()
+FEW = settings(
+    max_examples=8, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+def built(folder: Path, engine: Engine, most: int, half: str | None) -> bytes:
+    """Return the model of tables, whose queries keep ``most`` rows, or why there is none."""
+    place = options(users=folder / "users", events=folder / "events", engine=engine, half=half)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (canonical, observe):
+            patch.setattr(module, "MOST_ROWS", most)
+        try:
+            write(build_model(place, lambda _what, _share: None), folder / "model.safetensors")
+        except BuildError as error:
+            return error.what.encode()
+    return (folder / "model.safetensors").read_bytes()
+
+
+def scatter(rows: pl.DataFrame, folder: Path, ends: Sequence[int], key: str | None = None) -> None:
+    """Write rows into files that end before some of them, in partitions by a column ``key``."""
+    for place, (start, end) in enumerate(zip([0, *ends], [*ends, len(rows)], strict=True)):
+        part = rows[start:end]
+        for (value,), some in part.group_by(key) if key else [(("",), part)]:
+            inner = f"{key}={value or NOTHING_GIVEN}" if key else ""
+            (folder / inner).mkdir(parents=True, exist_ok=True)
+            (some.drop(key) if key else some).write_parquet(folder / inner / f"{place}.parquet")
+    (folder / "_SUCCESS").touch()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@FEW
+@given(world=worlds(), data=st.data(), most=st.integers(1, 6))
+def test_one_digest(engine: Engine, world: World, data: st.DataObject, most: int) -> None:
+    """In whatever order rows come, in however many files and partitions, also of large queries."""
+    half, last = data.draw(st.sampled_from([None, None, "A"])), world.events[0][-1]
+    keys = {"users": None, "events": None if last == "intent" else data.draw(st.just(last) | NONE)}
+    with TemporaryDirectory() as made:
+        plain, mixed = Path(made, "plain"), Path(made, "mixed")
+        for name, rows in (("users", world.users), ("events", world.events)):
+            scatter(frame(rows[0], rows[1:]), plain / name, [])
+            cuts = sorted(data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=3)))
+            shuffled = frame(rows[0], data.draw(st.permutations(rows[1:])))
+            scatter(shuffled, mixed / name, cuts, keys[name])
+        assert built(mixed, engine, most, half) == built(plain, "duckdb", most, half)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_damaged_file_is_one_sentence(engine: Engine, tmp_path: Path) -> None:
+    """Also where it is found late, since rows are read when something is computed."""
+    users = pl.DataFrame({"user": [f"{each}" for each in range(5_000)], "a": ["b"] * 5_000})
+    events = users.select("user", query="a", intent="a")
+    for name, table in (("users", users), ("events", events)):
+        table.write_parquet(tmp_path / f"{name}.parquet")
+    data = bytearray((tmp_path / "users.parquet").read_bytes())
+    data[100:2_000] = bytes(1_900)
+    (tmp_path / "cut.parquet").write_bytes(data)
+    source = open_tables(tmp_path / "cut.parquet", tmp_path / "events.parquet", connected(engine))
+    with pytest.raises(BuildError, match="the tables could not be computed") as caught:
+        observe.observe(source, options())
+    assert "\n" not in caught.value.what
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_what_engines_would_write_differently_is_refused(engine: Engine, tmp_path: Path) -> None:
+    """Numbers that are no weights; and v and f are no spaces, as they are to Ibis on Spark."""
+    users = pl.DataFrame({"user": ["1", "2"], "a": [1e7, 1.5], "b": ["x", None]})
+    events = {"user": ["1", "2"], "query": ["q", "q"], "intent": ["\N{NO-BREAK SPACE}v", "\tf "]}
+    paths = tmp_path / "users.parquet", tmp_path / "events.parquet"
+    for table, path in zip((users, pl.DataFrame(events)), paths, strict=True):
+        table.write_parquet(path)
+    backend = connected(engine)
+    with pytest.raises(BuildError, match="column 'a' holds float64"):
+        open_tables(*paths, backend)
+    seen = observe.observe(open_tables(*paths, backend, ["a"]), options(weights="a"))
+    assert seen.queries[0].intents == ("f", "v")
+    assert seen.population.weights is not None
+    assert sorted(seen.population.weights.tolist()) == [1.5, 1e7]
