@@ -55,8 +55,8 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 275),
-    "lines of tests": (42_000, 70_300),
+    "private functions with one caller": (250, 276),
+    "lines of tests": (42_000, 70_400),
 }
 STANDING = {
     "agent": Size(1_118, 7),
