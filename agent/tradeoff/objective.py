@@ -228,8 +228,7 @@ class DisclosureObjective(Objective):
         self._own = None if settings.own is None else dict(settings.own)
         self._own_classes: dict[int, OwnClass] = {}
         self._stored = stored
-        protects = self._own is not None and bool(self._limits)
-        special = people.closed or settings.guards or protects
+        special = people.closed or settings.guards or (self._own is not None and self._limits)
         self._by_rows = not special and not settings.candidates & ~people.persons
         sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
         self._sensitive = union(sensitive) & ~people.known
@@ -308,10 +307,10 @@ class DisclosureObjective(Objective):
             ground = max(self._ground, np.finfo(np.float64).tiny)
             losses = np.minimum(np.outer(singles, singles) / ground, max(1.0, singles.max()))
         dislike = self._arrays.dislike
-        levels = bits - self.trade_off * (losses - self._ground) - np.add.outer(dislike, dislike)
-        both = np.logical_and.outer(self._arrays.open, self._arrays.open)
-        found: Floats = np.where(both, levels, -inf)
-        return found
+        levels: Floats = bits - self.trade_off * (losses - self._ground)
+        levels -= np.add.outer(dislike, dislike)
+        levels[~np.logical_and.outer(self._arrays.open, self._arrays.open)] = -inf
+        return levels
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
@@ -408,16 +407,17 @@ class DisclosureObjective(Objective):
         attributes = sorted(members(mask), key=lambda a: (-self._people.cards[a], a))
         taken, floor = FIRST_FEW, -inf
         while taken < 2 * len(attributes):
-            floor = self.cost_floor(union(attributes[:taken]))
+            few = union(attributes[:taken])
+            if self._people.combinations(few) > COMBINATIONS:  # too many to price
+                break
+            floor = self.cost_floor(few)
             if self._utility.limit - floor <= level:
                 return False
             taken *= 2
-        taken = FIRST_FEW
-        while taken < len(attributes):
+        for taken in (FIRST_FEW, 2 * FIRST_FEW, 4 * FIRST_FEW) if floor > -inf else ():
             *rest, last = attributes[:taken]
             if self._utility.potentials(union(rest), [last])[0] - floor <= level:
                 return False
-            taken *= 2
         return True
 
     def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:
