@@ -134,8 +134,9 @@ def _small(cases: Sequence[Case]) -> list[float | None]:
         candidates = union(random.choice(count, size, replace=False).tolist())
         objective = case.objective(exp(random.uniform(log(SLOPES[0]), log(SLOPES[1]))), candidates)
         level = maximise(objective).value
-        for each in subsets(candidates):
-            objective.survey(each, [*members(candidates & ~each)])
+        for each in subsets(candidates):  # every set once, by its last attribute
+            above = candidates >> each.bit_length() << each.bit_length()
+            objective.survey(each, [*members(above)])
         best = max(map(objective.value, subsets(candidates)))
         case.fitted.utility.forget()
         if best > WORTH:
