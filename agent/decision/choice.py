@@ -35,6 +35,7 @@ REST = 0.3  # of what the rest gains counts: most of it can be sent once it is a
 OWN_ROWS = 50.0  # rows with which a query counts as much as the mean of many queries
 AT_HAND = 2.0  # requests that this one counts as: one that was asked, and the one that is answered
 FEW_ROWS = 5_000  # of a query, which are soon counted
+FEW_PEOPLE = 150_000  # of a population, likewise
 LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less is noise
 
 
@@ -339,11 +340,13 @@ def _waiting(choice: Choice, prepared: Prepared) -> tuple[int, ...]:
 
 
 def _search(function: SetFunction, prepared: Prepared) -> Result:
-    """Search as the terms say; of a query with many rows, what is not at hand only once."""
+    """Search as the terms say; where there is much to count, what is not at hand only once."""
     terms, queries = prepared.terms, prepared.model.queries
+    people = prepared.model.population.rows
     count = function.candidates.bit_count()
     if terms.algorithm == "exhaustive" and count > EXHAUSTIVE:
         what = f"exhaustive search takes at most {EXHAUSTIVE} candidates, and there are {count}"
         raise UsageError(what, "allow fewer attributes, or use the algorithm 'exact'")
-    patient = all(queries[each.query].rows <= FEW_ROWS for each in prepared.reading.candidates)
+    few = all(queries[each.query].rows <= FEW_ROWS for each in prepared.reading.candidates)
+    patient = few and people <= FEW_PEOPLE
     return maximise(function, terms.algorithm, terms.epsilon, patient=patient)

@@ -14,6 +14,7 @@ import numpy as np
 
 from agent.build.build import model_from
 from agent.build.canonical import Events, arranged, observed
+from agent.build.near import near
 from agent.build.observe import Observations, marks_of
 from agent.build.options import BuildOptions
 from agent.decision.context import Context
@@ -192,7 +193,8 @@ def _attributes(persons: Sequence[int], requests: Sequence[int]) -> tuple[Attrib
 
 def made(shape: Shape) -> Model:
     """Return a model of this shape, as it is built."""
-    return model_from(observations(shape), QUICK, lambda _what, _share: None)
+    model = model_from(observations(shape), QUICK, lambda _what, _share: None)
+    return replace(model, tables=replace(model.tables, near=near(model)))
 
 
 def _answers(requests: tuple[int, ...], people: int, bar: float | None) -> Point:
