@@ -27,7 +27,7 @@ CUTS = (200, 500, 1_000)  # rows of a query
 TRADE_OFFS = (1.0, 5.12)
 STARTS = 30  # pairs that the better search starts from
 PEOPLE = 20_000  # of a larger population, drawn by lot
-PROBLEMS, SIZES, SLOPES = 200, (6, 12), (0.5, 20.0)  # attributes, least and most; lambda likewise
+PROBLEMS, SIZES, SLOPES = 60, (6, 12), (0.5, 20.0)  # attributes, least and most; lambda likewise
 WORTH = 1e-6  # bits: below, there is nothing to find
 MISSED = 0.999  # of the better value
 
