@@ -274,13 +274,11 @@ class PlugIn(Utility):
         few = [each for each in attributes if self._groups.cells(mask, each) <= most]
         tables = self._groups.kinds_beside(mask, few, kinds) if few else []
         found = dict(zip(few, map(self._value, tables), strict=True))
-        return [found.get(each) or self.value(mask | singleton(each)) for each in attributes]
+        found |= {e: self.value(mask | singleton(e)) for e in attributes if e not in found}
+        return [found[each] for each in attributes]
 
     def _value(self, counts: Indexes) -> float:
-        """Return U in bits; ``counts``: c(g, x), shape (groups, K), empty groups among them.
-
-        Summed in the order of the terms: the same for every path that leads to the set.
-        """
+        """Return U in bits, the same on every path; ``counts``: c(g, x), shape (groups, K)."""
         used = counts[counts.any(axis=1)]
         left = used.sum(axis=1) * _entropies(used + self._pull)
         return self.limit - ordered_sum(left) / len(self._rows.intent)
