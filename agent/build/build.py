@@ -6,6 +6,7 @@ from functools import partial
 from itertools import chain
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
@@ -17,6 +18,7 @@ from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.read import open_tables
 from agent.build.shrinkage import fit
+from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import Source
 from agent.build.validate import Trial, figures, validate
 from agent.model.lookup import normalise
@@ -24,29 +26,37 @@ from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import pairs, singleton
+from agent.tradeoff.tables import QueryRows
 
 Floats = NDArray[np.float64]
 MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each
+_LISTS, _NUMBERS = ("singles", "pairs", "prices"), ("beta", "limit", "deviation")
+FITTED = pa.schema(
+    [(name, pa.float64()) for name in _NUMBERS]
+    + [(name, pa.list_(pa.float64())) for name in _LISTS]
+)
 
 
-def build_model(options: BuildOptions, progress: Progress) -> Model:
+def build_model(options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE) -> Model:
     """Return the model of two tables, or of a log, in files; the same input gives the same model.
 
-    ``progress`` is called with the name of a stage and which share of it is done, 0 to 1.
+    ``progress`` is called with the name of a stage and which share of it is done, 0 to 1;
+    ``stages``: what is done already.
     Raises UsageError for a file, title or number that cannot be; BuildError for tables that
     cannot make a model.
     """
     progress("reading", 0.0)
-    files, backend = options.files, connected(options.engine, options.master)
+    files = options.files
+    backend = connected(options.engine, options.master, stages.folder)
     if isinstance(files, TableFiles):
         unread = (options.weights or "", *options.without)
-        source = open_tables(*files, backend, unread)
+        source = open_tables(*files, backend, unread, stages)
     else:
-        log = open_log(files, backend)
+        log = open_log(files, backend, stages)
         progress("reading", 0.5)
-        source = source_of(log)
+        source = source_of(log, stages)
     progress("reading", 1.0)
-    made = model_of(source, options, progress)
+    made = model_of(source, options, progress, stages)
     progress("storing what decisions look at", 0.0)
     made = replace(made, tables=replace(made.tables, near=near(made)))
     progress("storing what decisions look at", 1.0)
@@ -60,50 +70,45 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
     return made
 
 
-def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model:
+def model_of(
+    source: Source, options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE
+) -> Model:
     """Return the model of two tables on any backend; as `build_model`."""
     progress("counting", 0.0)
-    seen = observe(source, options)
+    seen = observe(source, options, stages, partial(progress, "counting"))
     progress("counting", 1.0)
-    return model_from(seen, options, progress)
+    return model_from(seen, options, progress, stages)
 
 
-def model_from(seen: Observations, options: BuildOptions, progress: Progress) -> Model:
+def model_from(
+    seen: Observations, options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE
+) -> Model:
     """Return the model of what the tables hold; as `build_model`."""
     crowd = AnonymitySet(seen.population, seen.cards)
-    single = [singleton(each) for each in range(len(crowd.cards))]
     rows = [query.rows for query in seen.queries]
-    paired = len(rows) * len(pairs(len(single))) <= MOST_PAIRS
-    chosen, of_single, of_pair, prices = [], [], [], []
-    for each in rows:
-        fitted = fit(each, crowd, options.estimator, options.shrinkage)
-        chosen.append((fitted.shrinkage, fitted.utility.limit, fitted.deviation))
-        of_single.append(fitted.utility.extensions(0, range(len(single))))
-        prices.append(fitted.prices)
-        if paired:
-            extended = (
-                fitted.utility.extensions(mask, range(at + 1, len(single)))
-                for at, mask in enumerate(single)
-            )
-            of_pair.append([*chain.from_iterable(extended)])
-            fitted.utility.forget()
-        progress("choosing the shrinkage", len(chosen) / len(rows))
+    everything = range(len(crowd.cards))
+    paired = len(rows) * len(pairs(len(everything))) <= MOST_PAIRS
+    row = partial(_fitted, crowd=crowd, options=options, paired=paired)
+    choosing = partial(progress, "choosing the shrinkage")
+    fitted = stages.in_blocks("fitted", rows, row, FITTED, choosing)
     trials: tuple[Trial | None, ...] = (None,) * len(rows)
     if options.validation:
         advance = partial(progress, "validating")
-        trials = validate(seen, VALIDATION_KEY, options.estimator, options.shrinkage, advance)
-    everything = range(len(single))
+        trials = validate(
+            seen, VALIDATION_KEY, options.estimator, options.shrinkage, advance, stages
+        )
     singles = Singles(
-        utilities=np.array(of_single),
+        utilities=_matrix(fitted["singles"]),
         costs=_costs(crowd, 0, everything),
-        pair_utilities=np.array(of_pair) if paired else None,
+        pair_utilities=_matrix(fitted["pairs"]) if paired else None,
         pair_costs=np.concatenate(
             [_costs(crowd, singleton(each), everything[each + 1 :]) for each in everything], axis=1
         )
         if paired
         else None,
-        prices=np.array(prices) if options.estimator == "louo" else None,
+        prices=_matrix(fitted["prices"]) if options.estimator == "louo" else None,
     )
+    chosen = [*zip(*(fitted[name].to_pylist() for name in _NUMBERS), strict=True)]
     weights = np.array([each.events for each in seen.queries], dtype=np.float64)
     known = {normalise(text): note.title for text, note in options.queries.items()}
     titles = [known.get(each.text, "") for each in seen.queries]
@@ -120,10 +125,41 @@ def model_from(seen: Observations, options: BuildOptions, progress: Progress) ->
             "half": options.half,
             "min_users": options.min_users,
             "shrinkage": "auto" if options.shrinkage is None else options.shrinkage,
+            **({} if options.most_queries is None else {"most_queries": options.most_queries}),
+            **({} if options.most_queries is None else {"share_of_events": seen.share}),
+            **({} if seen.everybody is None else {"sampled_from": seen.everybody}),
             **{f"dropped_{reason}": count for reason, count in seen.dropped.items()},
         },
         validation=figures(trials),
     )
+
+
+def _fitted(
+    rows: QueryRows, crowd: AnonymitySet, options: BuildOptions, *, paired: bool
+) -> dict[str, object]:
+    """Return what is chosen for a query, a row of FITTED."""
+    found = fit(rows, crowd, options.estimator, options.shrinkage)
+    utility, count = found.utility, len(crowd.cards)
+    extended = (
+        utility.extensions(singleton(each), range(each + 1, count))
+        for each in range(count if paired else 0)
+    )
+    row = {
+        "beta": found.shrinkage,
+        "limit": utility.limit,
+        "deviation": found.deviation,
+        "singles": utility.extensions(0, range(count)),
+        "pairs": [*chain.from_iterable(extended)],
+        "prices": found.prices,
+    }
+    if paired:
+        utility.forget()
+    return row
+
+
+def _matrix(column: pa.ChunkedArray) -> Floats:
+    """Return lists of equal length as the rows of a matrix."""
+    return np.array(column.to_pylist(), dtype=np.float64)
 
 
 def _query(

@@ -90,7 +90,7 @@ class Observed:
 
         ``marks``: one for each of the population; the users with the smallest are kept.
         """
-        if self.events <= MOST_ROWS:
+        if len(self.rows.user) <= MOST_ROWS:
             return self
         sizes = np.bincount(self.rows.user)
         order = np.argsort(marks[self.people], kind="stable")

@@ -18,9 +18,12 @@ _KIND = re.compile(r"^([A-Z][A-Za-z ]* Error: |\[[A-Z_.]+\] )")
 MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
 
 
-def connected(engine: Engine = "duckdb", master: str | None = None) -> ibis.BaseBackend:
+def connected(
+    engine: Engine = "duckdb", master: str | None = None, spill: Path | None = None
+) -> ibis.BaseBackend:
     """Return an engine that has no tables yet; ``master``: the address of a Spark cluster.
 
+    ``spill``: the folder where DuckDB puts what exceeds MEMORY, by default the system's own.
     Raises BuildError if it is not installed or does not start.
     """
     try:
@@ -33,7 +36,7 @@ def connected(engine: Engine = "duckdb", master: str | None = None) -> ibis.Base
     except ModuleNotFoundError as error:
         what = f"the engine {engine} needs {error.name}, which is not installed"
         raise BuildError(what, install_hint(engine)) from error
-    folder = mkdtemp(prefix="reticent-")  # which others cannot read, and which goes with the tables
+    folder = mkdtemp(prefix="reticent-", dir=spill)  # closed to others; it goes with the tables
     connection = ibis.duckdb.connect(
         memory_limit=MEMORY, temp_directory=folder, preserve_insertion_order=False
     )
@@ -76,11 +79,11 @@ def computing(backend: ibis.BaseBackend) -> Iterator[None]:
 
 def partitions(path: Path) -> list[str]:
     """Return the columns that the names of a folder's own folders give, as `day=monday` does."""
-    inner = next((each.relative_to(path) for each in _files(path)), path).parts[:-1]
+    inner = next((each.relative_to(path) for each in files_of(path)), path).parts[:-1]
     return [each.partition("=")[0] for each in inner if "=" in each] if path.is_dir() else []
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
     """Return the files of a table; what Spark and others write beside it begins like _SUCCESS."""
     if not path.is_dir():
         return [path]
@@ -93,7 +96,7 @@ def parquet(backend: ibis.BaseBackend, path: Path) -> ibis.Table:
 
     A partition `name=value` is a column of text. BuildError for a folder without such files.
     """
-    names, keys = [str(each) for each in _files(path)], partitions(path)
+    names, keys = [str(each) for each in files_of(path)], partitions(path)
     if not names:
         what = "no parquet file in the folder"
         raise BuildError(what, "name a folder with files that end in .parquet", str(path))

@@ -1,22 +1,22 @@
 """Two tables to arrays: all that a model is made of, before anything is chosen."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from itertools import groupby, pairwise
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import ibis
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from agent.build import tables
 from agent.build.canonical import MOST_ROWS, Events, Observed, People, arranged, observed
 from agent.build.engines import computing
-from agent.build.options import AttributeNote, BuildOptions, Half, concept_of
+from agent.build.options import AttributeNote, BuildOptions, concept_of
+from agent.build.stages import IN_ENGINE, Stages
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import (
     MAX_VALUES,
@@ -34,13 +34,14 @@ from agent.tradeoff.tables import Population
 HALF_KEY = b"reticent half"
 VALIDATION_KEY = b"reticent validation"
 SAMPLE_KEY = b"reticent sample"
+MOST_PEOPLE = 1_000_000  # of a model: of more, those who drew the smallest marks are kept
 MOST_EXCEPTIONS = 0.01  # of the people with a value, who contradict what it implies
 Marks = NDArray[np.uint64]
 _FIRST_BYTE = np.uint64(56)  # bits after it
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def in_half_a(users: Sequence[str], key: bytes) -> NDArray[np.bool_]:
+def in_half_a(users: Iterable[str], key: bytes) -> NDArray[np.bool_]:
     """Return whether each user is in half A, bool, shape (users,); the others are in half B.
 
     ``key``: at most 64 bytes; another key splits independently. It depends on the user and the
@@ -50,25 +51,30 @@ def in_half_a(users: Sequence[str], key: bytes) -> NDArray[np.bool_]:
     return even
 
 
-def marks_of(users: Sequence[str]) -> Marks:
+def marks_of(users: Iterable[str]) -> Marks:
     """Return what each user draws, uint64, shape (users,), by the id alone.
 
-    Of a query that is too large, those with the smallest are kept: those who come and go change
-    little.
+    Of too many users, and of a query that is too large, those with the smallest are kept: those
+    who come and go change little.
     """
     return np.frombuffer(_digests(users, SAMPLE_KEY, 8), dtype="<u8").astype(np.uint64)
 
 
-def _digests(users: Sequence[str], key: bytes, size: int) -> bytes:
-    return b"".join(blake2b(each.encode(), key=key, digest_size=size).digest() for each in users)
+def _digests(users: Iterable[str], key: bytes, size: int) -> bytearray:
+    found = bytearray()
+    for each in users:
+        found += blake2b(each.encode(), key=key, digest_size=size).digest()
+    return found
 
 
 class Users(NamedTuple):
-    """The users a model is built from, in order of their ids.
+    """The users a model is built from, at most MOST_PEOPLE, in order of their ids.
 
     ``codes``: uint8, shape (N, P), of the person attributes; ``marks``: uint64, shape (N,), what
-    each drew, by the id alone; ``table``: known_user, person, the position of every user of the
-    table, LEFT_OUT for those in the other half, and mark, the first byte of its mark.
+    each drew, by the id alone; ``table``: known_user, person and mark, the first byte of its mark,
+    of every user of the table. A person is the position of one of these users, from N on one of
+    those who are too many, LEFT_OUT for one in the other half. ``everybody``: how many there are
+    with those who are too many, None if none are.
     """
 
     ids: tuple[str, ...]
@@ -76,48 +82,58 @@ class Users(NamedTuple):
     weights: NDArray[np.float64] | None
     marks: Marks
     table: ibis.Table
+    everybody: int | None
 
 
 def read_users(
-    users: ibis.Table, values: tables.Values, half: Half | None, weights: str | None = None
+    users: ibis.Table, values: tables.Values, options: BuildOptions, stages: Stages = IN_ENGINE
 ) -> Users:
-    """Return the users in ``half``, or all; ``values``: of each person attribute, by name.
+    """Return the users in ``options.half``, or all; ``values``: of each person attribute, by name.
 
-    ``weights``: the column that has them; those of a half stand for as many people as all do.
+    Of more than MOST_PEOPLE, those with the smallest marks. ``options.weights``: the column that
+    has them; the users of a half, or a sample, stand for as many people as all do.
     Raises BuildError if a user has no id or occurs twice, if there are none, or for a weight
     below 1.
     """
-    found = tables.coded_users(users, values).to_pyarrow()
-    ids: list[str] = found[tables.USER].to_pylist()
-    unnamed = found[tables.USER].null_count
-    if unnamed:
+    found = stages.fetched("people", tables.coded_users(users, values))
+    ids = found[tables.USER]
+    if unnamed := ids.null_count:
         what = f"the users table has {unnamed} rows without a user"
         raise BuildError(what, "give every row an id in the column 'user'")
-    repeated = len(ids) - len(set(ids))
-    if repeated:
-        twice = next(one for one, other in pairwise(ids) if one == other)
+    same = pc.equal(ids.slice(1), ids.slice(0, max(len(ids) - 1, 0)))
+    if repeated := pc.sum(same).as_py():
+        twice = ids[pc.index(same, True).as_py()].as_py()
         what = f"the users table repeats users in {repeated} rows"
         raise BuildError(what, f"keep one row per user; {twice!r} for example has several")
-    codes = np.stack([each.to_numpy().astype(np.uint8) for each in found.columns[1:]], axis=1)
-    chosen = np.ones(len(ids), dtype=bool)
-    if half is not None:
-        chosen = in_half_a(ids, HALF_KEY) == (half == "A")
-    if not chosen.any():
+    half, marks = np.ones(len(ids), dtype=bool), marks_of(_texts(ids))
+    if options.half is not None:
+        half = in_half_a(_texts(ids), HALF_KEY) == (options.half == "A")
+    if not half.any():
         raise BuildError("no users to build from", "give a users table with more rows")
-    person = np.where(chosen, np.cumsum(chosen) - 1, tables.LEFT_OUT)
-    marks = marks_of(ids)
-    table = ibis.memtable(
-        pa.table(
-            {
-                "known_user": found[tables.USER],
-                "person": person.astype(np.int32),
-                "mark": (marks >> _FIRST_BYTE).astype(np.int16),
-            }
-        )
-    )
-    kept = tuple(each for each, taken in zip(ids, chosen, strict=True) if taken)
-    weighed = weights_of(users, weights, chosen)
-    return Users(kept, codes[chosen], weighed, marks[chosen], table)
+    everybody, chosen = int(half.sum()), half
+    if everybody > MOST_PEOPLE:
+        chosen = half & (marks <= np.partition(marks[half], MOST_PEOPLE - 1)[MOST_PEOPLE - 1])
+    person = np.where(half, chosen.sum() + np.cumsum(half & ~chosen) - 1, tables.LEFT_OUT)
+    person[chosen] = np.arange(chosen.sum())
+    columns = {
+        "known_user": ids,
+        "person": person.astype(np.int32),
+        "mark": (marks >> _FIRST_BYTE).astype(np.int16),
+    }
+    weighed = weights_of(users, options.weights, chosen)
+    if weighed is None and everybody > MOST_PEOPLE:
+        weighed = np.full(chosen.sum(), everybody / chosen.sum())
+    kept = tuple(_texts(ids.filter(pa.array(chosen))))
+    codes = [each.to_numpy()[chosen].astype(np.uint8) for each in found.columns[1:]]
+    table = ibis.memtable(pa.table(columns))
+    sampled = everybody if everybody > len(kept) else None
+    return Users(kept, np.stack(codes, axis=1), weighed, marks[chosen], table, sampled)
+
+
+def _texts(column: pa.ChunkedArray) -> Iterator[str]:
+    """Yield the texts of a column, few of them at a time in Python."""
+    for start in range(0, len(column), tables.BATCH):
+        yield from column.slice(start, tables.BATCH).to_pylist()
 
 
 def weights_of(
@@ -152,15 +168,15 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
         for each in (name, note.refines, *implied):
             if each and each not in scopes:
                 raise UsageError.unknown("attribute", each, scopes)
-    lists = tables.distinct_values(source.users, source.persons)
-    lists |= tables.distinct_values(source.events, source.requests)
+    lists = tables.distinct_values(source.users, source.persons, MAX_VALUES)
+    lists |= tables.distinct_values(source.events, source.requests, MAX_VALUES)
     attributes = []
     for name, scope in scopes.items():
         known = source.described.get(name) or tables.Described(name.replace("_", " "))
         note = options.attributes.get(name) or AttributeNote(concept=known.concept)
-        found = sorted({*lists[name]} - {UNSPECIFIED})
-        if len(found) >= MAX_VALUES:
-            what = f"attribute {name!r} has {len(found)} different values"
+        found = sorted({*lists[name].values} - {UNSPECIFIED})
+        if (count := len(found) or lists[name].many) >= MAX_VALUES:
+            what = f"attribute {name!r} has {count} different values"
             hint = f"group them: {MAX_VALUES - 1} are the most it may have besides {UNSPECIFIED!r}"
             raise BuildError(what, hint)
         check_printable(found, f"attribute {name!r}: the value")
@@ -234,11 +250,20 @@ def check_printable(texts: Iterable[str], kind: str) -> None:
 
 
 class Crowds(NamedTuple):
-    """How many different users and events each query has, in order of its number; all integers."""
+    """What some queries have, in order of their numbers; all integers.
+
+    ``users``, ``rows``: how many different users and events, of the users that a model is built
+    from; ``events``: of everybody.
+    """
 
     query: NDArray[Any]
     users: NDArray[Any]
     rows: NDArray[Any]
+    events: NDArray[Any]
+
+    def where(self, chosen: NDArray[Any]) -> "Crowds":
+        """Return what the chosen ones have; ``chosen``: bools, or positions."""
+        return Crowds(*(each[chosen] for each in self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,7 +271,9 @@ class Observations:
     """What two tables hold.
 
     ``dropped``: how many events and queries were not used, by reason; ``users``: the id of each
-    person, in the order of the population; must not get into a model.
+    person, in the order of the population; must not get into a model; ``everybody``: how many
+    people there were, None if the population has them all; ``share``: of all events that could
+    be used, those of ``queries``.
     """
 
     attributes: tuple[Attribute, ...]
@@ -254,6 +281,8 @@ class Observations:
     queries: tuple[Observed, ...]
     dropped: Mapping[str, int]
     users: tuple[str, ...] = field(repr=False)
+    everybody: int | None = None
+    share: float = 1.0
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -261,12 +290,18 @@ class Observations:
         return tuple(len(attribute.values) for attribute in self.attributes)
 
 
-def observe(source: tables.Source, options: BuildOptions) -> Observations:
+def observe(
+    source: tables.Source,
+    options: BuildOptions,
+    stages: Stages = IN_ENGINE,
+    advance: Callable[[float], None] = lambda _share: None,
+) -> Observations:
     """Return what the tables hold about ``options.half`` of the users, or about all.
 
     Queries whose texts are normalised alike are one, called by the normalised text; those with
-    fewer than ``options.min_users`` different users are dropped. Of each query at most MOST_ROWS
-    rows are kept.
+    fewer than ``options.min_users`` different users are dropped, and of the others all but the
+    ``options.most_queries`` with the most events. Of each query at most MOST_ROWS rows are kept.
+    ``advance`` is called with the share done.
     Raises BuildError if the tables cannot make a model, UsageError for a description that does
     not fit them.
     """
@@ -275,46 +310,76 @@ def observe(source: tables.Source, options: BuildOptions) -> Observations:
         weighing = () if options.weights is None else (options.weights,)
         source = everything.without((*options.without, *weighing))
         attributes = attributes_of(source, options)
+        advance(0.1)
         persons = {each.name: each.values for each in attributes if each.scope == "person"}
         requests = {each.name: each.values for each in attributes if each.scope == "request"}
-        users = read_users(everything.users, persons, options.half, options.weights)
+        users = read_users(everything.users, persons, options, stages)
         check_ladders(users.codes, attributes)
         check_implications(users.codes, attributes)
-        texts, numbers = tables.numbered(source.events.select("query"))
+        advance(0.2)
+        queries = source.events.select("query")
+        texts, numbers = tables.numbered(stages.saved("texts", lambda: tables.meanings(queries)))
         for text in options.queries:
-            if normalise(text) not in (known := texts.to_pylist()):
-                raise UsageError.unknown("query", text, known)
+            if pc.index(texts, normalise(text)).as_py() < 0:
+                raise UsageError.unknown("query", text, texts.to_pylist())
+        advance(0.25)
         rows = tables.numbered_events(source.events, requests, users.table, numbers)
-        rows = tables.computed(rows)
+        rows = stages.computed("rows", rows)
+        advance(0.7)
         row = tables.dropped(rows).to_pyarrow().to_pylist()[0]
         rows = tables.usable(rows)
-        people = arranged(users.codes, _counts(rows, len(users.ids), requests), users.weights)
-        crowds = Crowds(*_columns(tables.crowds(rows).order_by("query")))
-        thin = crowds.users < options.min_users
-        if thin.all():
-            what = f"no query has events from at least {options.min_users} users of the users table"
-            hint = "check that both tables use the same user ids, or lower min-users"
-            raise BuildError(what, hint)
-        kept = Crowds(*(each[~thin] for each in crowds))
-        queries = tuple(_queries(rows, kept, texts, users, people))
-    dropped = {reason: int(count) for reason, count in row.items()}
-    dropped |= {"thin_queries": int(thin.sum()), "thin_rows": int(crowds.rows[thin].sum())}
-    ids = tuple(users.ids[each] for each in np.argsort(people.place))
-    return Observations(attributes, people.population, queries, dropped, ids)
+        asked, events = _columns(stages.fetched("traffic", tables.traffic(rows)))
+        rows = rows.filter(rows.person < len(users.ids))
+        counts = _counts(rows, len(users.ids), requests)
+        people = arranged(users.codes, counts, users.weights)
+        advance(0.8)
+        query, people_of, own = _columns(stages.fetched("crowds", tables.crowds(rows)))
+        crowds = Crowds(query, people_of, own, events[np.searchsorted(asked, query)])
+        kept, dropped = _chosen(crowds, options)
+        advance(0.85)
+        found = tuple(_queries(rows, kept, texts, users, people, stages))
+    dropped["thin_queries"] += len(asked) - len(query)
+    dropped["thin_rows"] += int(events.sum() - crowds.events.sum())
+    return Observations(
+        attributes,
+        people.population,
+        found,
+        {reason: int(count) for reason, count in row.items()} | dropped,
+        tuple(users.ids[each] for each in np.argsort(people.place)),
+        users.everybody,
+        float(kept.events.sum() / events.sum()),
+    )
+
+
+def _chosen(crowds: Crowds, options: BuildOptions) -> tuple[Crowds, dict[str, int]]:
+    """Return those of enough users, of these the most frequent, and how much is dropped why."""
+    enough = crowds.users >= options.min_users
+    kept, thin = crowds.where(enough), crowds.where(~enough)
+    if not enough.any():
+        what = f"no query has events from at least {options.min_users} users of the users table"
+        hint = "check that both tables use the same user ids, or lower min-users"
+        raise BuildError(what, hint)
+    dropped = {"thin_queries": len(thin.query), "thin_rows": int(thin.events.sum())}
+    if options.most_queries is not None:  # of equals, the first by their texts
+        order = np.argsort(-kept.events, kind="stable")
+        rare = kept.where(order[options.most_queries :])
+        kept = kept.where(np.sort(order[: options.most_queries]))
+        dropped |= {"rare_queries": len(rare.query), "rare_rows": int(rare.events.sum())}
+    return kept, dropped
 
 
 def _counts(rows: ibis.Table, people: int, requests: tables.Values) -> list[NDArray[np.uint32]]:
     """Return how many rows each person has with each value of each request attribute."""
     counts = []
     for place, values in enumerate(requests.values()):
-        person, value, count = _columns(tables.request_counts(rows, f"r{place}"))
+        person, value, count = _columns(tables.request_counts(rows, f"r{place}").to_pyarrow())
         counts.append(np.zeros((people, len(values)), dtype=np.uint32))
         counts[-1][person, value] = count
     return counts
 
 
 def _queries(
-    rows: ibis.Table, kept: Crowds, texts: pa.Array, users: Users, people: People
+    rows: ibis.Table, kept: Crowds, texts: pa.Array, users: Users, people: People, stages: Stages
 ) -> Iterator[Observed]:
     """Yield the queries of these numbers, in order, with at most MOST_ROWS rows of each.
 
@@ -324,34 +389,33 @@ def _queries(
     large = np.flatnonzero(kept.rows > MOST_ROWS)
     if len(large):
         which = ibis.memtable(pa.table({"known_query": kept.query[large]}))
-        query, mark, count = _columns(tables.marked(rows, which))
+        query, mark, count = _columns(tables.marked(rows, which).to_pyarrow())
         counts = np.zeros((len(large), tables.MARKS), dtype=np.int64)
         counts[np.searchsorted(kept.query[large], query), mark] = count
         last[large] = (counts.cumsum(axis=1) <= MOST_ROWS).sum(axis=1)
     limits = ibis.memtable(pa.table({"known_query": kept.query, "last": last}))
     rows = rows.join(limits, rows.query == limits.known_query)
-    found = rows.select("query", tables.INTENT).distinct().to_pyarrow()
-    pairs = sorted(zip(found["query"].to_pylist(), found[tables.INTENT].to_pylist(), strict=True))
-    check_printable((intent for _, intent in pairs), "the intent")
-    intents = [tuple(intent for _, intent in group) for _, group in groupby(pairs, itemgetter(0))]
-    numbers = [code for group in intents for code in range(len(group))]
-    numbered, named = zip(*pairs, strict=True)
-    known = ibis.memtable(
-        {"known_query": numbered, "known_intent": named, "code": numbers},
-        schema={"known_query": "int32", "known_intent": "string", "code": "int32"},
-    )
-    coded = tables.coded_events(rows.filter(rows.mark <= rows.last), known)
+    rows = stages.computed("kept", rows.filter(rows.mark <= rows.last).drop("known_query", "last"))
+    pairs = rows.select(known_query="query", known_intent=tables.INTENT).distinct()
+    pairs = stages.fetched("intents", pairs.order_by("known_query", "known_intent"))
+    check_printable(_texts(pairs["known_intent"]), "the intent")
+    ends = [*kept.query, kept.query[-1] + 1]
+    starts = np.searchsorted(pairs["known_query"].to_numpy(), ends)
+    code = np.arange(len(pairs)) - np.repeat(starts[:-1], np.diff(starts))
+    known = ibis.memtable(pairs.append_column("code", pa.array(code.astype(np.int32))))
+    coded = stages.fetched("coded", tables.coded_events(rows, known))
     query, person, codes, *request = _columns(coded)
-    columns = np.array(request, dtype=np.uint8).reshape(len(request), len(person)).T
-    cuts = np.flatnonzero(np.diff(query)) + 1
-    parts = (np.split(each, cuts) for each in (person, codes, columns))
+    cuts = np.searchsorted(query, ends)
     marks = users.marks[np.argsort(people.place)]
-    for number, events, names, p, c, r in zip(kept.query, kept.rows, intents, *parts, strict=True):
-        given = Events(p.astype(np.intp), c.astype(np.intp), r)
-        whole = observed(texts[int(number)].as_py(), names, given, people)
+    for at, (number, events) in enumerate(zip(kept.query, kept.events, strict=True)):
+        own, names = slice(*cuts[at : at + 2]), pairs["known_intent"][starts[at] : starts[at + 1]]
+        columns = np.array([each[own] for each in request], dtype=np.uint8)
+        columns = columns.reshape(len(request), len(person[own])).T
+        given = Events(person[own].astype(np.intp), codes[own].astype(np.intp), columns)
+        whole = observed(texts[int(number)].as_py(), tuple(names.to_pylist()), given, people)
         yield replace(whole, events=int(events)).kept(marks)
 
 
-def _columns(table: ibis.Table) -> list[NDArray[Any]]:
-    """Return the columns of a table of numbers, as its engine gives them."""
-    return [column.to_numpy() for column in table.to_pyarrow().columns]
+def _columns(table: pa.Table) -> list[NDArray[Any]]:
+    """Return the columns of a table of numbers."""
+    return [column.to_numpy() for column in table.columns]

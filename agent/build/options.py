@@ -157,7 +157,8 @@ class BuildOptions:
     as csv, csv.gz, parquet or folders of parquet; ``engine``: what computes them, ``master``: the
     address of its cluster, None to run it on this machine; ``estimator``: of the utility;
     ``shrinkage``: beta of every query, in rows, None to choose it per query; ``min_users``: queries
-    with fewer different users are dropped; ``half``: build from this half of the users only;
+    with fewer different users are dropped; ``most_queries``: only so many of the others are kept,
+    the most frequent, None to keep all; ``half``: build from this half of the users only;
     ``validation``: whether to score each half by the other, which is most of the work; ``id``,
     ``source``, ``licence``, ``stands_for``: as the model will state them; ``weights``: the column
     of the users that says how many people a row stands for, None where each stands for itself;
@@ -176,6 +177,7 @@ class BuildOptions:
     estimator: Estimator = "louo"
     shrinkage: float | None = None
     min_users: int = 30
+    most_queries: int | None = None
     half: Half | None = None
     phrasings: Path | None = None
     background: Path | None = None
@@ -211,6 +213,9 @@ class BuildOptions:
             which = "none" if self.min_users < 1 else "more than a model can hold"
             what = f"at least {self.min_users} users per query are {which}"
             raise UsageError(what, f"give a number from 1 to {MAX_USERS}")
+        if self.most_queries is not None and self.most_queries < 1:
+            what = f"a model of {self.most_queries} queries says nothing"
+            raise UsageError(what, "keep at least one")
         if (self.phrasings is None) != (self.background is None):
             what = "phrasings and a background are given together"
             raise UsageError(what, "give --phrasings and --background, or neither of them")

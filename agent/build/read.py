@@ -11,7 +11,8 @@ from pathlib import Path
 import ibis
 
 from agent.build.engines import SEVERAL, connected, failures, parquet, reason
-from agent.build.tables import Source, check_columns, computed, tidy
+from agent.build.stages import IN_ENGINE, Stages
+from agent.build.tables import Source, check_columns, tidy
 from agent.errors import BuildError, UsageError, nearest
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
@@ -25,10 +26,12 @@ def open_tables(
     events: Path,
     backend: ibis.BaseBackend | None = None,
     numbers: Collection[str] = (),
+    stages: Stages = IN_ENGINE,
 ) -> Source:
     """Return the tables in two files or folders, on an engine, by default a new DuckDB.
 
-    Every column is text. ``numbers``: columns that may hold any numbers, on any engine.
+    Every column is text. ``numbers``: columns that may hold any numbers, on any engine;
+    ``stages``: where tables in csv are kept.
     Raises UsageError if there is no such file; BuildError if it is not a table, or if its
     columns are not as `check_columns` demands.
     """
@@ -36,15 +39,17 @@ def open_tables(
     headers = [header_of(backend, path) for path in (users, events)]
     check_columns(*headers)
     tables = []
-    for path, header in zip((users, events), headers, strict=True):
+    for name, path, header in zip(("users", "events"), (users, events), headers, strict=True):
         with reading(backend, path):
             raw = scanned(backend, path, header)
-            for name, kind in raw.schema().items() if backend.name != "duckdb" else ():
+            for column, kind in raw.schema().items() if backend.name != "duckdb" else ():
                 alike = kind.is_string() or kind.is_integer() or kind.is_boolean() or kind.is_date()
-                if not (alike or kind.is_null() or name in numbers):
-                    what = f"column {name!r} holds {kind}, which engines write differently as text"
+                if not (alike or kind.is_null() or column in numbers):
+                    what = f"column {column!r} holds {kind}"
+                    what = f"{what}, which engines write differently as text"
                     raise BuildError(what, "write it as text, or use --engine duckdb", str(path))
-            tables.append(tidy(raw) if is_parquet(path) else computed(tidy(raw)))
+            table = tidy(raw)
+            tables.append(table if is_parquet(path) else stages.computed(name, table))
     return Source(*tables)
 
 

@@ -9,7 +9,7 @@ than DuckDB, and Spark the letters v and f. Columns of the numbered events: `per
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from unicodedata import normalize
@@ -34,7 +34,7 @@ MARKS = 256  # parts that people are in by chance; a large query is cut between 
 _OUTER = r"^[\t-\r ]+|[\t-\r ]+\z"  # spaces of ASCII; `$` would stand before a line end in Java
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"  # Spark knows 1d and 1f too
 _PLAIN = "[^ -~]"  # in a text that may have to be composed, or has spaces beyond ASCII
-_MEANT = pa.schema([("known_text", pa.string()), ("meant", pa.string())])
+_MEANT = ("known_text", "meant")
 
 
 def attribute_names(columns: Sequence[str]) -> tuple[str, ...]:
@@ -138,7 +138,10 @@ def tidy(table: ibis.Table) -> ibis.Table:
 
 def text_of(field: ibis.Value) -> ibis.Value:
     """Return a field as text without outer spaces, NULL where it is empty."""
-    return field.cast("string").re_replace(_OUTER, "").nullif("")
+    text = field.cast("string")
+    # Most texts begin and end with what comes after the space, and comparing is quick.
+    bare = (text > " \N{DELETE}") & (text.right(1) > " ")
+    return bare.ifelse(text, text.re_replace(_OUTER, "")).nullif("")
 
 
 def computed(table: ibis.Table) -> ibis.Table:
@@ -149,14 +152,29 @@ def computed(table: ibis.Table) -> ibis.Table:
     return table.cache()
 
 
-def distinct_values(
-    table: ibis.Table, names: Sequence[str], like: str | None = None
-) -> dict[str, list[str]]:
-    """Return the different values of each column, in any order; of those that match ``like``."""
-    which = {name: None if like is None else table[name].re_search(like) for name in names}
-    lists = {name: table[name].collect(distinct=True, where=which[name]) for name in names}
-    row = table.aggregate(**lists).to_pyarrow().to_pylist()[0] if names else {}
-    return {name: [each for each in row[name] or () if each is not None] for name in names}
+class Distinct(NamedTuple):
+    """How many different values a column has, and which, in any order; none of too many."""
+
+    many: int
+    values: Sequence[str]
+
+
+def distinct_values(table: ibis.Table, names: Sequence[str], most: int) -> dict[str, Distinct]:
+    """Return the different values of each column; which they are where they are at most ``most``.
+
+    So a column of millions of values, which is no attribute, does not come back from its engine.
+    """
+    if not names:
+        return {}
+    each = {name: table[name].nunique(where=table[name].notnull()) for name in names}
+    counts = table.aggregate(**each).to_pyarrow().to_pylist()[0]
+    few = [name for name in names if counts[name] <= most]
+    lists = {name: table[name].collect(distinct=True) for name in few}
+    row = table.aggregate(**lists).to_pyarrow().to_pylist()[0] if few else {}
+    return {
+        name: Distinct(counts[name], [each for each in row.get(name) or () if each is not None])
+        for name in names
+    }
 
 
 def coded_users(users: ibis.Table, values: Values) -> ibis.Table:
@@ -211,10 +229,16 @@ def usable(rows: ibis.Table) -> ibis.Table:
     return rows.filter(here & rows.query.notnull() & rows.intent.notnull())
 
 
+def traffic(rows: ibis.Table) -> ibis.Table:
+    """Return query and events: how many events each query has, in order of query."""
+    return rows.group_by("query").aggregate(events=rows.count()).order_by("query")
+
+
 def crowds(rows: ibis.Table) -> ibis.Table:
     """Return query, users and rows: how many different users and how many events each has."""
     each = rows.group_by("query", "person").aggregate(rows=rows.count())  # DuckDB can spill it
-    return each.group_by("query").aggregate(users=each.count(), rows=each.rows.sum())
+    found = each.group_by("query").aggregate(users=each.count(), rows=each.rows.sum())
+    return found.order_by("query")
 
 
 def marked(rows: ibis.Table, queries: ibis.Table) -> ibis.Table:
@@ -264,13 +288,22 @@ def clean(source: Source) -> Source:
 
 
 def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
-    columns = {}
-    for name, given in distinct_values(table, names, _PLAIN).items():
+    odd = {name: table[name].re_search(_PLAIN).any() for name in names}
+    row = table.aggregate(**odd).to_pyarrow().to_pylist()[0] if names else {}
+    for name in (each for each in names if row[each]):
+        found = table.filter(table[name].re_search(_PLAIN)).select(name).distinct()
         # Engines differ in what they normalise, and in which spaces they know.
-        cases = [(each, neat) for each in given if (neat := normalize("NFC", each).strip()) != each]
-        if cases:
-            columns[name] = table[name].cases(*cases, else_=table[name]).nullif("")
-    return table.mutate(**columns) if columns else table
+        known = ibis.memtable(_mapped(found.to_pyarrow(), _neat, ("given", "neat")))
+        joined = table.left_join(known, table[name] == known.given)
+        neat = joined.given.isnull().ifelse(joined[name], joined.neat.nullif(""))
+        others = {each: joined[each] for each in table.columns}
+        table = joined.select(**others | {name: neat})
+    return table
+
+
+def _neat(text: str) -> str | None:
+    neat = normalize("NFC", text).strip()
+    return None if neat == text else neat
 
 
 def meanings(texts: ibis.Table) -> pa.Table:
@@ -278,22 +311,29 @@ def meanings(texts: ibis.Table) -> pa.Table:
 
     Kept in Arrow, because a log has millions of texts.
     """
+    return _mapped(texts.distinct().to_pyarrow(), lambda text: normalise(text) or None, _MEANT)
+
+
+def _mapped(
+    texts: pa.Table, change: Callable[[str], str | None], names: tuple[str, str]
+) -> pa.Table:
+    """Return the texts of one column, and what becomes of each; without those of which nothing."""
+    schema = pa.schema([(name, pa.string()) for name in names])
     batches = []
-    for batch in texts.distinct().to_pyarrow().to_batches(BATCH):
+    for batch in texts.to_batches(BATCH):
         given = batch[0].to_pylist()
-        pairs = [(text, normal) for text in given if text and (normal := normalise(text))]
+        pairs = [(text, new) for text in given if text and (new := change(text)) is not None]
         columns = zip(*pairs, strict=True) if pairs else ((), ())
         arrays = [pa.array(column, pa.string()) for column in columns]
-        batches.append(pa.record_batch(arrays, _MEANT))
-    return pa.Table.from_batches(batches, _MEANT)
+        batches.append(pa.record_batch(arrays, schema))
+    return pa.Table.from_batches(batches, schema)
 
 
-def numbered(texts: ibis.Table) -> tuple[pa.Array, ibis.Table]:
-    """Return the normalised texts of one column, in order, and which of them each text means.
+def numbered(found: pa.Table) -> tuple[pa.Array, ibis.Table]:
+    """Return the normalised texts of `meanings`, in order, and which of them each text means.
 
     The table has the columns known_text and query, the position among the normalised texts.
     """
-    found = meanings(texts)
     known = pc.unique(found["meant"])
     known = known.take(pc.sort_indices(known))
     columns = {"known_text": found["known_text"], "query": pc.index_in(found["meant"], known)}

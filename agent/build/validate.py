@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
 from agent.build.observe import Observations, in_half_a
 from agent.build.shrinkage import TRADE_OFF, fit
+from agent.build.stages import IN_ENGINE, Stages
 from agent.model.model import Figure
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
@@ -84,6 +86,9 @@ def figures(trials: Sequence[Trial | None]) -> dict[str, Figure]:
     return {"trade_off": TRADE_OFF, "queries": tried, **found._asdict()}
 
 
+TRIALS = pa.schema([(name, pa.float64()) for name in Trial._fields])
+
+
 class _Training(NamedTuple):
     """One half of the users, to build from."""
 
@@ -118,13 +123,15 @@ def validate(
     estimator: Estimator,
     shrinkage: float | None,
     advance: Callable[[float], None],
+    stages: Stages = IN_ENGINE,
 ) -> tuple[Trial | None, ...]:
     """Split the users in two by ``key``, build from one half and score it on the other.
 
     Returns the trial of each query, None where one of the halves says nothing about it. Below
     MANY_ROWS the halves then change places, and figures are means of both directions.
     ``shrinkage``: beta, or None to choose it on the half that is built from; ``advance`` is
-    called with the share done. Trade-off 1, everything else at its default. Source: DESIGN.md 2.1.
+    called with the share done; ``stages``: what is done already. Trade-off 1, everything else at
+    its default. Source: DESIGN.md 2.1.
     """
     half = in_half_a(observations.users, key)
     rows = sum(len(query.rows.user) for query in observations.queries)
@@ -139,8 +146,11 @@ def validate(
             Population(population.codes[side], weights, counts), observations.cards
         )
         trainings.append(_Training(side, crowd, estimator, shrinkage))
-    trials = []
-    for query in observations.queries:
-        trials.append(mean(training.trial(query) for training in trainings))
-        advance(len(trials) / len(observations.queries))
-    return tuple(trials)
+
+    def row(query: Observed) -> dict[str, object]:
+        found = mean(training.trial(query) for training in trainings)
+        return {} if found is None else found._asdict()
+
+    table = stages.in_blocks("trials", observations.queries, row, TRIALS, advance)
+    found = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return tuple(None if each[0] is None else Trial(*each) for each in found)

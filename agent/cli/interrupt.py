@@ -7,7 +7,9 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import ceil
 from threading import Event, current_thread, main_thread
+from time import monotonic
 from types import FrameType
 from typing import Self
 
@@ -15,8 +17,9 @@ import click
 
 from agent.errors import BuildError, install_hint
 
-CELLS, LETTERS = 24, 32
-WIDTH = LETTERS + CELLS + len(" [] 100%")
+CELLS, LETTERS = 20, 32
+SOON = 10.0  # seconds that a stage takes before anything is said about the rest
+WIDTH = LETTERS + CELLS + len(" [] 100%, 999 min left")
 _came = Event()
 Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
@@ -87,10 +90,14 @@ def _handled_by(handler: Handler) -> Iterator[None]:
 
 
 class Progress:
-    """Called with what is being done and which share of it is done, 0 to 1."""
+    """Called with what is being done and which share of it is done, 0 to 1.
 
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+    After a while it says how long this will take, if the rest goes on at the same pace.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._shown, self._clock = sys.stderr.isatty(), clock
+        self._began = ("", 0.0, 0.0)
 
     def __enter__(self) -> Self:
         return self
@@ -101,8 +108,19 @@ class Progress:
         if self._shown:
             full = round(CELLS * share)
             bar = "#" * full + "." * (CELLS - full)
-            line = f"{what:<{LETTERS}.{LETTERS}} [{bar}] {share:4.0%}"
-            click.echo(f"\r{line}", nl=False, err=True)
+            line = f"{what:<{LETTERS}.{LETTERS}} [{bar}] {share:4.0%}{self._left(what, share)}"
+            click.echo(f"\r{line:<{WIDTH}}", nl=False, err=True)
+
+    def _left(self, what: str, share: float) -> str:
+        """Return the time left for ``what``; what was done before it began took none of it."""
+        now = self._clock()
+        if what != self._began[0]:
+            self._began = what, share, now
+        _, first, since = self._began
+        if now - since < SOON or not first < share < 1:
+            return ""
+        minutes = (now - since) / (share - first) * (1 - share) / 60
+        return f", {min(ceil(minutes), 999)} min left"
 
     def __exit__(self, *_error: object) -> None:
         """Leave an empty line, whatever happened."""

@@ -10,7 +10,7 @@ import click
 
 from agent.cli.groups import Commands
 from agent.cli.interrupt import Progress, extra
-from agent.cli.options import PATH, Answer, OneOf, answers, folder_for, option, seed_option
+from agent.cli.options import PATH, Answer, answers, folder_for, option, seed_option
 from agent.cli.printing import Column, numeric, paragraph, table
 from agent.errors import UsageError
 from agent.files import replace_bytes
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 PLAIN, USUAL = AttackOptions(), PeopleOptions()
 MANY, CORES = 1_000_000, 64
 LAMBDA = click.FloatRange(min=0, max=1e9)
-_SIZES = ("1", "10", "100")
 _COLUMNS = (Column("what"), numeric("paper"), numeric("here"), Column("§"))
 
 
@@ -230,11 +229,11 @@ def paper(
 
 @lab.command()
 @click.argument("out", type=PATH, metavar="OUT")
-@option("--times", OneOf(_SIZES), None, "How many times the paper's size.", default="1")
+@_counted("--times", MANY, 1, "How many times the paper's size.")
 @seed_option
-@click.option("--uncounted", is_flag=True, help="Do not count: at 100 times, that takes memory.")
+@click.option("--uncounted", is_flag=True, help="Do not count what was written.")
 @answers
-def synth(out: Path, times: str, seed: int, *, uncounted: bool) -> Answer:
+def synth(out: Path, times: int, seed: int, *, uncounted: bool) -> Answer:
     """Write a synthetic search log into the folder OUT.
 
     It has the size and the published shares of the log in Krause and Horvitz (2010), section 5:
@@ -243,12 +242,11 @@ def synth(out: Path, times: str, seed: int, *, uncounted: bool) -> Answer:
     """
     with extra("build", "writing a log"):
         from agent.lab.synth.log import measured, write_log
-    size = int(times)
     with Progress() as progress:
-        files = write_log(out, size, seed, progress)
+        files = write_log(out, times, seed, progress)
         progress("counting what was written", 0.0)
         found = None if uncounted else measured(files)
-    message = {"synthetic": True, "folder": str(out), "times": size, "seed": seed}
+    message = {"synthetic": True, "folder": str(out), "times": times, "seed": seed}
     lines = [paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it.")]
     if found is not None:
         counts = {"people": found.people, "queries": found.queries, "texts": found.texts}
@@ -258,8 +256,8 @@ def synth(out: Path, times: str, seed: int, *, uncounted: bool) -> Answer:
         ]
         message |= {**counts, "min_users": found.min_users, "shares": shares}
         rows = [
-            ("people", f"{PEOPLE * size:,}", f"{found.people:,}", "5"),
-            ("queries", f"{QUERIES * size:,}", f"{found.queries:,}", "5"),
+            ("people", f"{PEOPLE * times:,}", f"{found.people:,}", "5"),
+            ("queries", f"{QUERIES * times:,}", f"{found.queries:,}", "5"),
             ("different queries", f"{TEXTS:,}", f"{found.texts:,}", "5"),
             ("fewest people of a query", f"≥ {MIN_USERS}", f"{found.min_users:,}", "5"),
         ]

@@ -69,6 +69,8 @@ DROPPED = {
     "no_intent": ("row without an intent", "rows without an intent"),
     "thin_queries": ("query of too few users", "queries of too few users"),
     "thin_rows": ("row of such a query", "rows of such queries"),
+    "rare_queries": ("query that is asked too rarely", "queries that are asked too rarely"),
+    "rare_rows": ("row of such a query", "rows of such queries"),
 }
 READ = "reading_"  # how the figures of a model begin that say how it reads
 READS = {  # of texts that were left out when it learned to read
@@ -229,13 +231,26 @@ def dropped(found: Model) -> str:
 
 
 def sample(found: Model) -> str:
-    """Return of how many queries a model keeps some answers only, in words; empty if of none."""
+    """Return which queries, people and answers a model keeps, in words; empty if all."""
+    kept, options = list[str](), found.options
+    if isinstance(share := options.get("share_of_events"), float):
+        kept.append(f"the queries are the most frequent, {100 * share:.1f} % of all requests")
+    if isinstance(everybody := options.get("sampled_from"), int):
+        rows = found.population.rows
+        off = 100 * (everybody / rows - 1) ** 0.5 / 2 / everybody**0.5
+        kept.append(
+            f"{rows:,} of {everybody:,} people; a share of them may be off by {off:.2f} points, "
+            "one standard error"
+        )
     errors = [each.error_bits for each in found.queries if each.events is not None]
-    if not errors:
-        return ""
-    off = bits(max(each or 0.0 for each in errors))
-    which = f"{counted(len(errors), 'query keeps', 'queries keep')} the answers of some people only"
-    return f"{which}; help may be off by {off} bits for it, one standard error"
+    if errors:
+        off = max(each or 0.0 for each in errors)
+        which = counted(len(errors), "query keeps", "queries keep")
+        kept.append(
+            f"{which} the answers of some people only; help may be off by {bits(off)} bits for it, "
+            "one standard error"
+        )
+    return "; ".join(kept)
 
 
 def reads(found: Model) -> str:
@@ -335,6 +350,7 @@ def info(path: str | None, *, explain: bool) -> Answer:
 @option("--estimator", OneOf(ESTIMATORS), None, "User left out, or the paper's.", default="louo")
 @option("--shrinkage", shrinkage, "auto|ROWS", "Weight of the prior, in rows.", default="auto")
 @option("--min-users", int, "N", "Drop queries of fewer users.", default=30)
+@option("--queries most_queries", int, "N", "Keep only so many, the most frequent.")
 @option("--half", OneOf(["A", "B"]), None, "Build from one half of the users only.")
 @option("--sensitivities", OneOf(["scaled", "as-answered", "none"]), None, SENSITIVITIES)
 @option("--describe", PATH, "F", "Titles, ladders, concepts and the options below: TOML.")
@@ -344,12 +360,15 @@ def info(path: str | None, *, explain: bool) -> Answer:
 @option("--weights", str, "COLUMN", "How many people each of the users stands for.")
 @option("--stands-for", str, "TEXT", "Whom they stand for: people of the US.")
 @option("--without", str, "COLUMN", "Leave a column out.", multiple=True)
+@click.option("--resume", is_flag=True, help="Go on with a build that was stopped.")
 @answers
 def build(
     out: Path,
     name: str | None,
     describe: Path | None,
     sensitivities: Literal["scaled", "as-answered", "none"] | None,
+    *,
+    resume: bool,
     **options: Any,  # noqa: ANN401  (the fields of BuildOptions)
 ) -> Answer:
     """Build a model from two tables, or from a raw search log: csv, csv.gz or parquet.
@@ -362,7 +381,8 @@ def build(
     are described in agent/build/FORMAT_LOG.md, a description in FORMAT_DESCRIPTION.md beside it,
     and where sensitivities come from in agent/lab/questions/SOURCES.md. Phrasings: columns query
     and text; background: columns intent (the topic) and text. With both, the model reads any
-    text. Needs the extra `build`, with --engine polars or spark the extra of that name too.
+    text. What a build has finished lies in M.stages until the model is written; --resume goes on
+    from there. Needs the extra `build`, with --engine polars or spark the extra of that name too.
     """
     from agent.build.options import BuildOptions, read_description
 
@@ -374,16 +394,20 @@ def build(
     chosen = BuildOptions(**known | given)
     with extra("build", "building a model"):
         from agent.build.build import build_model
+        from agent.build.stages import stages_beside
         from agent.lab.questions import survey
-    with Progress() as progress:
-        made = build_model(chosen, progress)
     which = sensitivities or ("none" if chosen.log is None else "scaled")
-    if which != "none":
-        outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED
-        made = survey.with_default_sensitivities(made, outcomes)
-    with uninterrupted():
-        built = write(made, out)
+    with stages_beside(out, chosen, resume=resume) as stages:
+        with Progress() as progress:
+            made = build_model(chosen, progress, stages)
+        if which != "none":
+            outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED
+            made = survey.with_default_sensitivities(made, outcomes)
+        with uninterrupted():
+            built = write(made, out)
     lines = [f"Wrote {out}: {summary(built)}"]
+    if kept := sample(built):
+        lines.append(f"Kept: {kept}.")
     if left := dropped(built):
         lines.append(f"Dropped from the tables: {left}.")
     if which != "none" and (priced := sum(each.sensitivity > 0 for each in built.attributes)):

@@ -30,20 +30,20 @@ def write_tables(folder: Path, shape: Shape) -> tuple[Path, Path]:
     """Write users.csv and events.csv, always the same for a shape, and return their paths."""
     rng = np.random.default_rng(SEED)
     kind = rng.integers(KINDS, size=shape.users)
-    user = _text("u", np.arange(shape.users))
+    user = text("u", np.arange(shape.users))
     users = {"user": user}
     for place in range(shape.persons):
-        users[f"p{place}"] = _text("v", values(rng, kind, 2 + place % 7))
+        users[f"p{place}"] = text("v", values(rng, kind, 2 + place % 7))
     sender = rng.integers(shape.users, size=shape.events)
-    query = _heavy_tailed(rng, shape.queries, shape.events)
+    query = heavy_tailed(rng, shape.queries, shape.events)
     intent = intents(rng, query, kind[sender], shape.intents)
     events = {
         "user": user.gather(sender),
-        "query": _text("query ", query),
-        "intent": _text("https://example.org/", intent),
+        "query": text("query ", query),
+        "intent": text("https://example.org/", intent),
     }
     for place in range(shape.requests):
-        events[f"r{place}"] = _text("v", values(rng, intent % KINDS, 2 + 2 * place))
+        events[f"r{place}"] = text("v", values(rng, intent % KINDS, 2 + 2 * place))
     return _write(folder / "users.csv", users), _write(folder / "events.csv", events)
 
 
@@ -56,18 +56,16 @@ def values(rng: np.random.Generator, kind: Indexes, card: int) -> Indexes:
 def intents(rng: np.random.Generator, query: Indexes, kind: Indexes, count: int) -> Indexes:
     """Draw an intent for each event: one typical of query and kind, or one of a long tail."""
     typical = (query * 31 + kind * 7) % count
-    return np.where(
-        rng.random(len(query)) < LOYALTY, typical, _heavy_tailed(rng, count, len(query))
-    )
+    return np.where(rng.random(len(query)) < LOYALTY, typical, heavy_tailed(rng, count, len(query)))
 
 
-def _heavy_tailed(rng: np.random.Generator, count: int, size: int) -> Indexes:
+def heavy_tailed(rng: np.random.Generator, count: int, size: int) -> Indexes:
     """Draw numbers below ``count``; the i-th has the weight 1/(i + 5) (Zipf and Mandelbrot)."""
     weights = 1 / (np.arange(1, count + 1) + 5)
     return np.searchsorted(np.cumsum(weights / weights.sum())[:-1], rng.random(size))
 
 
-def _text(prefix: str, numbers: Indexes) -> pl.Series:
+def text(prefix: str, numbers: Indexes) -> pl.Series:
     """Return texts made of a prefix and a number."""
     return pl.Series([f"{prefix}{number}" for number in range(int(numbers.max()) + 1)]).gather(
         numbers

@@ -9,7 +9,8 @@ from agent.build.engines import connected, partitions
 from agent.build.log.schema import TABLES, Column
 from agent.build.options import LogFiles
 from agent.build.read import header_of, reading, scanned
-from agent.build.tables import check_keys, computed, distinct_values, text_of
+from agent.build.stages import IN_ENGINE, Stages
+from agent.build.tables import check_keys, text_of
 from agent.errors import BuildError, nearest
 from agent.model.attributes import UNSPECIFIED
 
@@ -90,16 +91,26 @@ def check_fields(table: str, raw: ibis.Table, read: ibis.Table, columns: Sequenc
     for column in columns:
         if column.filled or column.kind == "seconds":
             _check_field(table, raw, read, column)
-    limited = [column.name for column in columns if column.values or column.most]
-    lists = distinct_values(read, limited)
+    counts = {
+        each.name: read[each.name].nunique(where=read[each.name].notnull())
+        for each in columns
+        if each.most
+    }
+    unknown = {
+        each.name: read[each.name].min(where=~read[each.name].isin(each.values))
+        for each in columns
+        if each.values
+    }
+    limited = counts | unknown
+    row = read.aggregate(**limited).to_pyarrow().to_pylist()[0] if limited else {}
     for column in columns:
-        found = {*(lists.get(column.name) or ())} - {None}
-        if column.most and len(found) > column.most:
-            what = f"column {column.name!r} of the {table} table has {len(found)} different values"
+        found = row.get(column.name)
+        if column.most and (found or 0) > column.most:
+            what = f"column {column.name!r} of the {table} table has {found} different values"
             raise BuildError(what, f"group them: {column.most} are the most it may have")
-        for value in sorted(found - {*column.values}) if column.values else ():
-            what = f"the {table} table has an unknown {column.name} {value[:40]!r}"
-            raise BuildError(what, _near(value, column.values))
+        if column.values and found is not None:
+            what = f"the {table} table has an unknown {column.name} {found[:40]!r}"
+            raise BuildError(what, _near(found, column.values))
     if table == "log":
         early = read.filter(read.time < read.asked).count().to_pyarrow().as_py()
         if early:
@@ -147,7 +158,9 @@ class Log(NamedTuple):
     sites: ibis.Table
 
 
-def open_log(files: LogFiles, backend: ibis.BaseBackend | None = None) -> Log:
+def open_log(
+    files: LogFiles, backend: ibis.BaseBackend | None = None, stages: Stages = IN_ENGINE
+) -> Log:
     """Return the tables of a search log on an engine, by default a new DuckDB.
 
     Raises UsageError if there is no such file; BuildError if it is not a table, if a column is
@@ -163,7 +176,7 @@ def open_log(files: LogFiles, backend: ibis.BaseBackend | None = None) -> Log:
         with reading(backend, path):
             raw = scanned(backend, path, header)
             check_types(name, raw, columns)
-            table = computed(typed(raw, columns))
+            table = stages.computed(name, typed(raw, columns))
             check_fields(name, raw, table, columns)
         tables.append(table)
     return Log(*tables)

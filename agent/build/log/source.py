@@ -6,7 +6,8 @@ import ibis
 
 from agent.build.log.read import Log
 from agent.build.log.schema import DOMAINS, TABLE_1, TOPICS
-from agent.build.tables import INTENT, USER, Described, Source, computed, meanings
+from agent.build.stages import IN_ENGINE, Stages
+from agent.build.tables import INTENT, USER, Described, Source, meanings
 
 DWELL = 30.0  # seconds
 QUERY_KEYS = ("user", "asked", "query")
@@ -108,20 +109,24 @@ def persons_of(log: Log, queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
     return people.select(USER, *(each.name for each in TABLE_1 if each.scope == "person"))
 
 
-def source_of(log: Log) -> Source:
+def source_of(log: Log, stages: Stages = IN_ENGINE) -> Source:
     """Return users and events as section 5 of the paper makes them, on the backend of the log.
 
     Users are the people, whether they asked or not; events are the queries, with or without a
     target, for what is dropped is counted later. Nothing but the texts of queries is read here.
     """
-    known = ibis.memtable(meanings(log.log.select("query")))
+    found = stages.saved("typed", lambda: meanings(log.log.select("query")))
+    known = ibis.memtable(found)
     typed = queries_of(log.log)
     rows = typed.left_join(known, typed.query == known.known_text)
-    queries = computed(rows.select("user", "asked", "host", "tld", text=rows.meant))
+    rows = rows.select("user", "asked", "host", "tld", text=rows.meant)
+    queries = stages.computed("queries", rows)
     # When each first had a page of each host open.
     pages = log.log.filter(log.log.host.notnull())
-    visits = computed(pages.group_by("user", "host").aggregate(since=pages.time.min()))
-    users = computed(persons_of(log, queries, visits))
-    events = computed(requests_of(queries, visits))
+    visits = stages.computed(
+        "visits", pages.group_by("user", "host").aggregate(since=pages.time.min())
+    )
+    users = stages.computed("users", persons_of(log, queries, visits))
+    events = stages.computed("events", requests_of(queries, visits))
     described = {each.name: Described(each.title, each.values, each.concept) for each in TABLE_1}
     return Source(users, events, described)

@@ -1,0 +1,132 @@
+"""What a build has finished, as parquet beside its model: stopped, it goes on from there.
+
+The tables have user ids in them: only the owner can open their folder, and it goes when the model
+is written.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from shutil import rmtree
+from typing import TypeVar
+
+import ibis
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from agent import __version__
+from agent.build.engines import SEVERAL, files_of, parquet
+from agent.build.options import BuildOptions
+from agent.build.tables import computed
+from agent.errors import ReticentError, UsageError
+
+T = TypeVar("T")
+BLOCK = 64  # items of a stage
+KEY = "key"  # the file that says what stages are of
+SUFFIX = ".stages"  # of their folder, in place of the model's
+LOCAL = ("duckdb", "polars")  # engines that share our disk; others keep their tables themselves
+
+
+class Stages:
+    """Tables by name, each made once; in ``folder``, or without one for as long as a build runs."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+
+    def computed(self, name: str, table: ibis.Table) -> ibis.Table:
+        """Return a table, computed once and kept where its engine reads it."""
+        backend = table.get_backend()
+        if self.folder is None or backend.name not in LOCAL:
+            return computed(table)
+        return parquet(backend, self._file(name, lambda path: backend.to_parquet(table, path)))
+
+    def fetched(self, name: str, table: ibis.Table) -> pa.Table:
+        """Return what a table holds, in its order."""
+        return self.saved(name, table.to_pyarrow)
+
+    def saved(self, name: str, make: Callable[[], pa.Table]) -> pa.Table:
+        """Return what ``make`` returns."""
+        if self.folder is None:
+            return make()
+        path = self._file(name, lambda path: pq.write_table(make(), path))
+        return pq.ParquetFile(path).read()
+
+    def in_blocks(
+        self,
+        name: str,
+        items: Sequence[T],
+        row: Callable[[T], Mapping[str, object]],
+        schema: pa.Schema,
+        advance: Callable[[float], None],
+    ) -> pa.Table:
+        """Return a row for each item, a block of them a stage; ``advance``: told the share done."""
+
+        def made(start: int) -> pa.Table:
+            rows = []
+            for place, item in enumerate(items[start : start + BLOCK], start + 1):
+                rows.append(row(item))
+                advance(place / len(items))
+            return pa.Table.from_pylist(rows, schema)
+
+        starts = range(0, len(items), BLOCK)
+        return pa.concat_tables(self.saved(f"{name}-{at}", partial(made, at)) for at in starts)
+
+    def _file(self, name: str, write: Callable[[Path], object]) -> Path:
+        """Return the file of a stage, which is whole or not there."""
+        assert self.folder is not None  # noqa: S101
+        path = self.folder / f"{name}.parquet"
+        if not path.exists():
+            part = path.with_suffix(".part")
+            write(part)
+            part.replace(path)
+        return path
+
+
+IN_ENGINE = Stages()
+
+
+@contextmanager
+def stages_beside(out: Path, options: BuildOptions, *, resume: bool) -> Iterator[Stages]:
+    """Keep the stages of a build beside the model ``out`` until it is written.
+
+    With ``resume``, those of a build that was stopped are taken; UsageError if they are of other
+    tables, options or another version. They stay when the process is killed or interrupted, or
+    when an engine fails, but not where the tables or options are at fault.
+    """
+    folder, key = out.absolute().with_suffix(SUFFIX), _key(options)
+    if any(each in str(folder) for each in SEVERAL):
+        if resume:
+            what = f"no build goes on where a path contains one of {' '.join(SEVERAL)}"
+            raise UsageError(what, "give --out another place", str(folder))
+        yield IN_ENGINE
+        return
+    if folder.exists():
+        if any(folder.iterdir()) and not (folder / KEY).is_file():
+            raise UsageError("this is where stages would go", "move it away", str(folder))
+        if not resume:
+            rmtree(folder)
+        elif (folder / KEY).is_file() and (folder / KEY).read_text() != key:
+            what = "the tables, the options or the version have changed since the build stopped"
+            raise UsageError(what, "leave out --resume to start anew", str(folder))
+    folder.mkdir(mode=0o700, exist_ok=True)
+    (folder / KEY).write_text(key)
+    try:
+        yield Stages(folder)
+    except ReticentError as error:
+        if error.__cause__ is None:
+            rmtree(folder)
+        raise
+    rmtree(folder)
+
+
+def _key(options: BuildOptions) -> str:
+    """Return what changes with whatever could change a stage."""
+    found = [__version__, repr(options)]
+    for name in options.__slots__:
+        given = getattr(options, name)
+        for path in files_of(given) if isinstance(given, Path) and given.exists() else ():
+            seen = path.stat()
+            found.append(f"{path.absolute()} {seen.st_size} {seen.st_mtime_ns}")
+    return sha256("\n".join(found).encode()).hexdigest()
