@@ -40,7 +40,7 @@ class Stages:
         backend = table.get_backend()
         if self.folder is None or backend.name not in LOCAL:
             return computed(table)
-        return parquet(backend, self._file(name, lambda path: backend.to_parquet(table, path)))
+        return parquet(backend, self.file(name, lambda path: backend.to_parquet(table, path)))
 
     def fetched(self, name: str, table: ibis.Table) -> pa.Table:
         """Return what a table holds, in its order."""
@@ -50,7 +50,7 @@ class Stages:
         """Return what ``make`` returns."""
         if self.folder is None:
             return make()
-        path = self._file(name, lambda path: pq.write_table(make(), path))
+        path = self.file(name, lambda path: pq.write_table(make(), path))
         return pq.ParquetFile(path).read()
 
     def in_blocks(
@@ -73,7 +73,7 @@ class Stages:
         starts = range(0, len(items), BLOCK)
         return pa.concat_tables(self.saved(f"{name}-{at}", partial(made, at)) for at in starts)
 
-    def _file(self, name: str, write: Callable[[Path], object]) -> Path:
+    def file(self, name: str, write: Callable[[Path], object]) -> Path:
         """Return the file of a stage, which is whole or not there."""
         assert self.folder is not None  # noqa: S101
         path = self.folder / f"{name}.parquet"

@@ -54,10 +54,12 @@ def write_folders(folder: Path, shape: Shape) -> None:
     """Write users and events, two folders of parquet, in passes; the same for a shape."""
     rng = np.random.default_rng(SEED)
     kind = rng.integers(KINDS, size=shape.users)
-    codes = [values(rng, kind, 2 + place % 7).astype(np.int32) for place in range(shape.persons)]
+    codes = [values(rng, kind, 2 + place % 7).astype(np.uint8) for place in range(shape.persons)]
     for start in range(0, shape.users, PASS):
         some = np.arange(start, min(start + PASS, shape.users))
-        columns = {f"p{place}": text("v", each[some]) for place, each in enumerate(codes)}
+        columns = {
+            f"p{place}": text("v", each[some].astype(np.intp)) for place, each in enumerate(codes)
+        }
         _write(folder / "users", start, {"user": _ids(some), **columns})
     for start in range(0, shape.events, PASS):
         sender = rng.integers(shape.users, size=min(PASS, shape.events - start))

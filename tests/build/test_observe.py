@@ -1,6 +1,7 @@
 """What is counted is what the tables hold, of everybody or of one half of the users."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.build import canonical
 from agent.build import observe as observe_module
-from agent.build.observe import HALF_KEY, Observations, in_half_a
+from agent.build.observe import HALF_KEY, Observations, in_half_a, marks_of
 from agent.errors import BuildError
 from tests.build import naive
 from tests.build.worlds import QUIET, STRANGER, World, observed, worlds
@@ -40,6 +41,52 @@ def test_a_large_query_keeps_all_rows_of_some_users(world: World, most: int) -> 
         assert kept.items() <= sizes.items()
         found = naive.users_of(query, seen[0])
         assert Counter(found) <= Counter(naive.users_of(full, whole))
+
+
+@FEW
+@given(world=worlds(), most=st.integers(1, 6))
+def test_of_too_many_people_some_stand_for_all(world: World, most: int) -> None:
+    """As if those who drew the smallest marks were the users, and each stood for as many."""
+    header, *users = world.users
+    assume(len(users) > most)
+    ranks = np.argsort(marks_of([row[0] for row in users]))
+    part = replace(world, users=(header, *(users[each] for each in ranks[:most])))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(observe_module, "MOST_PEOPLE", most)
+        if not naive.queries(part, 1):
+            with pytest.raises(BuildError, match="no query has events from at least"):
+                observed(world)
+            return
+        seen = observed(world)
+    expected = observed(part)
+    assert (seen.users, seen.everybody) == (expected.users, len(users))
+    assert np.array_equal(seen.population.codes, expected.population.codes)
+    assert seen.population.weights is not None
+    assert seen.population.weights.tolist() == [len(users) / most] * most
+    for kinds, others in zip(seen.population.requests, expected.population.requests, strict=True):
+        assert np.array_equal(kinds.counts[kinds.of_row], others.counts[others.of_row])
+    everything = {query.text: query.events for query in observed(world).queries}
+    for query, other in zip(seen.queries, expected.queries, strict=True):
+        assert (query.text, query.intents) == (other.text, other.intents)
+        assert query.events == everything[query.text]
+        for name in ("user", "intent", "person", "request"):
+            assert np.array_equal(getattr(query.rows, name), getattr(other.rows, name))
+
+
+@FEW
+@given(world=worlds(), most=st.integers(1, 4))
+def test_the_most_frequent_queries_are_kept(world: World, most: int) -> None:
+    """Of equals the first by their texts; what the others had is dropped, and their share said."""
+    assume(naive.queries(world, 1))
+    whole, seen = observed(world), observed(world, most_queries=most)
+    order = sorted(whole.queries, key=lambda query: (-query.events, query.text))
+    kept, rare = order[:most], order[most:]
+    assert [query.text for query in seen.queries] == sorted(query.text for query in kept)
+    assert seen.dropped["rare_queries"] == len(rare)
+    assert seen.dropped["rare_rows"] == sum(query.events for query in rare)
+    everything = sum(query.events for query in order)
+    assert seen.share == sum(query.events for query in kept) / everything
+    assert whole.share == 1
 
 
 @FEW

@@ -24,7 +24,7 @@ PAPER = [
     *("fig-11-heuristics", "fig-12-running", "fig-13-shape", "fig-14-sampling"),
 ]
 SHARES = tuple((each, each.share + 0.001) for each in MARGINALS)
-COUNTED = Measured(10 * PEOPLE, 10 * QUERIES, TEXTS, 10 * MIN_USERS, SHARES)
+COUNTED = Measured(7 * PEOPLE, 7 * QUERIES, TEXTS, 7 * MIN_USERS, SHARES)
 
 
 def report(out: Path, figures: list[str]) -> str:
@@ -177,11 +177,11 @@ def test_it_shows_every_share_beside_the_papers(
 ) -> None:
     """The sizes are those of so many times the paper's people."""
     out = tmp_path / "log"
-    said = run("lab", "synth", out, "--times", "10", "--seed", "2")
-    assert (said.code, said.err, written) == (0, "", [(out, 10, 2)])
+    said = run("lab", "synth", out, "--times", "7", "--seed", "2")
+    assert (said.code, said.err, written) == (0, "", [(out, 7, 2)])
     assert "synthetic" in said.out
     rows = [" ".join(line.split()) for line in said.out.splitlines()]
-    assert "people 95,230 95,230 5" in rows
+    assert "people 66,661 66,661 5" in rows
     assert f"different queries {TEXTS} {TEXTS} 5" in rows
     for each in MARGINALS:
         assert f"{each.words} {each.share:.0%} {each.share + 0.001:.1%} {each.place}" in rows
@@ -200,11 +200,10 @@ def test_it_need_not_count(
 
 def test_it_refuses_other_sizes_seeds_and_full_folders(run: Run, tmp_path: Path) -> None:
     """Each in one sentence, with a way out."""
-    error, hint = run("lab", "synth", tmp_path / "log", "--times", "3").refusal()
-    assert (error, hint) == ("unknown value of --times '3'", "known: 1, 10, 100")
+    assert "--times" in run("lab", "synth", tmp_path / "log", "--times", "0").refusal()[0]
     assert "--seed" in run("lab", "synth", tmp_path / "log", "--seed", "-1").refusal()[0]
     (tmp_path / "mine").touch()
-    error, hint = run("lab", "synth", tmp_path).refusal()
+    error, _ = run("lab", "synth", tmp_path).refusal()
     assert error == f"{tmp_path}: this folder is not empty"
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
