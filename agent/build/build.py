@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ from agent.build.near import near
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.read import open_tables
-from agent.build.shrinkage import fit
+from agent.build.shrinkage import FITTED, NUMBERS, fit
 from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import Source
 from agent.build.validate import Trial, figures, validate
@@ -30,11 +29,6 @@ from agent.tradeoff.tables import QueryRows
 
 Floats = NDArray[np.float64]
 MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each
-_LISTS, _NUMBERS = ("singles", "pairs", "prices"), ("beta", "limit", "deviation")
-FITTED = pa.schema(
-    [(name, pa.float64()) for name in _NUMBERS]
-    + [(name, pa.list_(pa.float64())) for name in _LISTS]
-)
 
 
 def build_model(options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE) -> Model:
@@ -88,7 +82,11 @@ def model_from(
     rows = [query.rows for query in seen.queries]
     everything = range(len(crowd.cards))
     paired = len(rows) * len(pairs(len(everything))) <= MOST_PAIRS
-    row = partial(_fitted, crowd=crowd, options=options, paired=paired)
+
+    def row(each: QueryRows) -> dict[str, object]:
+        found = fit(each, crowd, options.estimator, options.shrinkage)
+        return found.row(len(everything), paired=paired)
+
     choosing = partial(progress, "choosing the shrinkage")
     fitted = stages.in_blocks("fitted", rows, row, FITTED, choosing)
     trials: tuple[Trial | None, ...] = (None,) * len(rows)
@@ -108,7 +106,7 @@ def model_from(
         else None,
         prices=_matrix(fitted["prices"]) if options.estimator == "louo" else None,
     )
-    chosen = [*zip(*(fitted[name].to_pylist() for name in _NUMBERS), strict=True)]
+    chosen = [*zip(*(fitted[name].to_pylist() for name in NUMBERS), strict=True)]
     weights = np.array([each.events for each in seen.queries], dtype=np.float64)
     known = {normalise(text): note.title for text, note in options.queries.items()}
     titles = [known.get(each.text, "") for each in seen.queries]
@@ -132,29 +130,6 @@ def model_from(
         },
         validation=figures(trials),
     )
-
-
-def _fitted(
-    rows: QueryRows, crowd: AnonymitySet, options: BuildOptions, *, paired: bool
-) -> dict[str, object]:
-    """Return what is chosen for a query, a row of FITTED."""
-    found = fit(rows, crowd, options.estimator, options.shrinkage)
-    utility, count = found.utility, len(crowd.cards)
-    extended = (
-        utility.extensions(singleton(each), range(each + 1, count))
-        for each in range(count if paired else 0)
-    )
-    row = {
-        "beta": found.shrinkage,
-        "limit": utility.limit,
-        "deviation": found.deviation,
-        "singles": utility.extensions(0, range(count)),
-        "pairs": [*chain.from_iterable(extended)],
-        "prices": found.prices,
-    }
-    if paired:
-        utility.forget()
-    return row
 
 
 def _matrix(column: pa.ChunkedArray) -> Floats:

@@ -265,6 +265,25 @@ class Crowds(NamedTuple):
         """Return what the chosen ones have; ``chosen``: bools, or positions."""
         return Crowds(*(each[chosen] for each in self))
 
+    def kept(self, options: BuildOptions) -> tuple["Crowds", dict[str, int]]:
+        """Return those of enough users, of these the most frequent, and how much is dropped why.
+
+        BuildError if none has enough.
+        """
+        enough = self.users >= options.min_users
+        kept, thin = self.where(enough), self.where(~enough)
+        if not enough.any():
+            what = f"no query has events from at least {options.min_users} users of the users table"
+            hint = "check that both tables use the same user ids, or lower min-users"
+            raise BuildError(what, hint)
+        dropped = {"thin_queries": len(thin.query), "thin_rows": int(thin.events.sum())}
+        if options.most_queries is not None:  # of equals, the first by their texts
+            order = np.argsort(-kept.events, kind="stable")
+            rare = kept.where(order[options.most_queries :])
+            kept = kept.where(np.sort(order[: options.most_queries]))
+            dropped |= {"rare_queries": len(rare.query), "rare_rows": int(rare.events.sum())}
+        return kept, dropped
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
@@ -335,7 +354,7 @@ def observe(
         advance(0.8)
         query, people_of, own = _columns(stages.fetched("crowds", tables.crowds(rows)))
         crowds = Crowds(query, people_of, own, events[np.searchsorted(asked, query)])
-        kept, dropped = _chosen(crowds, options)
+        kept, dropped = crowds.kept(options)
         advance(0.85)
         found = tuple(_queries(rows, kept, texts, users, people, stages))
     dropped["thin_queries"] += len(asked) - len(query)
@@ -349,23 +368,6 @@ def observe(
         users.everybody,
         float(kept.events.sum() / events.sum()),
     )
-
-
-def _chosen(crowds: Crowds, options: BuildOptions) -> tuple[Crowds, dict[str, int]]:
-    """Return those of enough users, of these the most frequent, and how much is dropped why."""
-    enough = crowds.users >= options.min_users
-    kept, thin = crowds.where(enough), crowds.where(~enough)
-    if not enough.any():
-        what = f"no query has events from at least {options.min_users} users of the users table"
-        hint = "check that both tables use the same user ids, or lower min-users"
-        raise BuildError(what, hint)
-    dropped = {"thin_queries": len(thin.query), "thin_rows": int(thin.events.sum())}
-    if options.most_queries is not None:  # of equals, the first by their texts
-        order = np.argsort(-kept.events, kind="stable")
-        rare = kept.where(order[options.most_queries :])
-        kept = kept.where(np.sort(order[: options.most_queries]))
-        dropped |= {"rare_queries": len(rare.query), "rare_rows": int(rare.events.sum())}
-    return kept, dropped
 
 
 def _counts(rows: ibis.Table, people: int, requests: tables.Values) -> list[NDArray[np.uint32]]:

@@ -49,7 +49,7 @@ def open_tables(
                     what = f"{what}, which engines write differently as text"
                     raise BuildError(what, "write it as text, or use --engine duckdb", str(path))
             table = tidy(raw)
-            tables.append(table if is_parquet(path) else stages.computed(name, table))
+            tables.append(table if is_parquet(path) else stages.computed(f"table-{name}", table))
     return Source(*tables)
 
 

@@ -10,13 +10,16 @@ the same on the developer survey, the time use survey and a synthetic log, and w
 with 42.
 """
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import maximise
+from agent.tradeoff.sets import singleton
 from agent.tradeoff.tables import Floats, QueryRows
 from agent.tradeoff.utility import (
     MOST_PRICE,
@@ -30,6 +33,13 @@ from agent.tradeoff.utility import (
 SHRINKAGES = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
 LUCKY, FEW = 25.0, 75.0  # rows
 TRADE_OFF = 1.0  # lambda at which beta is chosen, and a model validated
+
+
+NUMBERS = ("beta", "limit", "deviation")
+LISTS = ("singles", "pairs", "prices")  # U of each attribute, and of each two; their prices
+FITTED = pa.schema(
+    [(name, pa.float64()) for name in NUMBERS] + [(name, pa.list_(pa.float64())) for name in LISTS]
+)
 
 
 class Fitted(NamedTuple):
@@ -46,6 +56,24 @@ class Fitted(NamedTuple):
     prices: Floats | None
     deviation: float
     objective: DisclosureObjective
+
+    def row(self, count: int, *, paired: bool) -> dict[str, object]:
+        """Return a row of FITTED; ``count``: of attributes; ``paired``: whether with all pairs."""
+        extended = (
+            self.utility.extensions(singleton(each), range(each + 1, count))
+            for each in range(count if paired else 0)
+        )
+        row = {
+            "beta": self.shrinkage,
+            "limit": self.utility.limit,
+            "deviation": self.deviation,
+            "singles": self.utility.extensions(0, range(count)),
+            "pairs": [*chain.from_iterable(extended)],
+            "prices": self.prices,
+        }
+        if paired:
+            self.utility.forget()
+        return row
 
 
 def fit(

@@ -34,6 +34,7 @@ class Stages:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
+        self._names = set[str]()
 
     def computed(self, name: str, table: ibis.Table) -> ibis.Table:
         """Return a table, computed once and kept where its engine reads it."""
@@ -75,8 +76,10 @@ class Stages:
 
     def file(self, name: str, write: Callable[[Path], object]) -> Path:
         """Return the file of a stage, which is whole or not there."""
-        assert self.folder is not None  # noqa: S101
-        path = self.folder / f"{name}.parquet"
+        if name in self._names:
+            raise ValueError(f"two stages are called {name}")
+        self._names.add(name)
+        path = Path(self.folder or "", f"{name}.parquet")
         if not path.exists():
             part = path.with_suffix(".part")
             write(part)
@@ -95,7 +98,7 @@ def stages_beside(out: Path, options: BuildOptions, *, resume: bool) -> Iterator
     tables, options or another version. They stay when the process is killed or interrupted, or
     when an engine fails, but not where the tables or options are at fault.
     """
-    folder, key = out.absolute().with_suffix(SUFFIX), _key(options)
+    folder, key = out.absolute().with_suffix(SUFFIX), key_of(options)
     if any(each in str(folder) for each in SEVERAL):
         if resume:
             what = f"no build goes on where a path contains one of {' '.join(SEVERAL)}"
@@ -115,18 +118,17 @@ def stages_beside(out: Path, options: BuildOptions, *, resume: bool) -> Iterator
     try:
         yield Stages(folder)
     except ReticentError as error:
-        if error.__cause__ is None:
+        if error.__cause__ is None or not any(folder.glob("*.parquet")):
             rmtree(folder)
         raise
     rmtree(folder)
 
 
-def _key(options: BuildOptions) -> str:
-    """Return what changes with whatever could change a stage."""
-    found = [__version__, repr(options)]
-    for name in options.__slots__:
-        given = getattr(options, name)
+def key_of(options: BuildOptions) -> str:
+    """Return what changes with the version, the options, and a file's size or time."""
+    of = [__version__, repr(options)]
+    for given in (getattr(options, name) for name in options.__slots__):
         for path in files_of(given) if isinstance(given, Path) and given.exists() else ():
             seen = path.stat()
-            found.append(f"{path.absolute()} {seen.st_size} {seen.st_mtime_ns}")
-    return sha256("\n".join(found).encode()).hexdigest()
+            of.append(f"{path.absolute()} {seen.st_size} {seen.st_mtime_ns}")
+    return sha256("\n".join(of).encode()).hexdigest()

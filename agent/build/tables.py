@@ -293,17 +293,17 @@ def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
     for name in (each for each in names if row[each]):
         found = table.filter(table[name].re_search(_PLAIN)).select(name).distinct()
         # Engines differ in what they normalise, and in which spaces they know.
-        known = ibis.memtable(_mapped(found.to_pyarrow(), _neat, ("given", "neat")))
+        known = _mapped(
+            found.to_pyarrow(),
+            lambda text: None if (neat := normalize("NFC", text).strip()) == text else neat,
+            ("given", "neat"),
+        )
+        known = ibis.memtable(known)
         joined = table.left_join(known, table[name] == known.given)
         neat = joined.given.isnull().ifelse(joined[name], joined.neat.nullif(""))
         others = {each: joined[each] for each in table.columns}
         table = joined.select(**others | {name: neat})
     return table
-
-
-def _neat(text: str) -> str | None:
-    neat = normalize("NFC", text).strip()
-    return None if neat == text else neat
 
 
 def meanings(texts: ibis.Table) -> pa.Table:

@@ -108,19 +108,14 @@ class Progress:
         if self._shown:
             full = round(CELLS * share)
             bar = "#" * full + "." * (CELLS - full)
-            line = f"{what:<{LETTERS}.{LETTERS}} [{bar}] {share:4.0%}{self._left(what, share)}"
+            line, now = f"{what:<{LETTERS}.{LETTERS}} [{bar}] {share:4.0%}", self._clock()
+            if what != self._began[0]:
+                self._began = what, share, now
+            _, first, since = self._began
+            if now - since >= SOON and first < share < 1:
+                minutes = (now - since) / (share - first) * (1 - share) / 60
+                line = f"{line}, {min(ceil(minutes), 999)} min left"
             click.echo(f"\r{line:<{WIDTH}}", nl=False, err=True)
-
-    def _left(self, what: str, share: float) -> str:
-        """Return the time left for ``what``; what was done before it began took none of it."""
-        now = self._clock()
-        if what != self._began[0]:
-            self._began = what, share, now
-        _, first, since = self._began
-        if now - since < SOON or not first < share < 1:
-            return ""
-        minutes = (now - since) / (share - first) * (1 - share) / 60
-        return f", {min(ceil(minutes), 999)} min left"
 
     def __exit__(self, *_error: object) -> None:
         """Leave an empty line, whatever happened."""

@@ -176,7 +176,7 @@ def open_log(
         with reading(backend, path):
             raw = scanned(backend, path, header)
             check_types(name, raw, columns)
-            table = stages.computed(name, typed(raw, columns))
+            table = stages.computed(f"log-{name}", typed(raw, columns))
             check_fields(name, raw, table, columns)
         tables.append(table)
     return Log(*tables)
