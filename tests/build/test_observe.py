@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent.build import canonical
 from agent.build import observe as observe_module
 from agent.build.observe import HALF_KEY, Observations, in_half_a, marks_of
+from agent.build.options import AttributeNote
 from agent.errors import BuildError
 from tests.build import naive
 from tests.build.worlds import QUIET, STRANGER, World, observed, worlds
@@ -51,14 +52,16 @@ def test_of_too_many_people_some_stand_for_all(world: World, most: int) -> None:
     assume(len(users) > most)
     ranks = np.argsort(marks_of([row[0] for row in users]))
     part = replace(world, users=(header, *(users[each] for each in ranks[:most])))
+    columns = (*header[1:], *world.events[0][3:])
+    known = {each: AttributeNote(values=("a", "b")) for each in columns}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(observe_module, "MOST_PEOPLE", most)
         if not naive.queries(part, 1):
             with pytest.raises(BuildError, match="no query has events from at least"):
-                observed(world)
+                observed(world, attributes=known)
             return
-        seen = observed(world)
-    expected = observed(part)
+        seen = observed(world, attributes=known)
+    expected = observed(part, attributes=known)
     assert (seen.users, seen.everybody) == (expected.users, len(users))
     assert np.array_equal(seen.population.codes, expected.population.codes)
     assert seen.population.weights is not None

@@ -166,6 +166,25 @@ def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) 
 
 
 @builds
+def test_a_build_says_which_queries_and_people_it_kept(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And so does the page of the model."""
+    whole = run("model", "build", *tables, "--json").record
+    monkeypatch.setattr("agent.build.observe.MOST_PEOPLE", 200)
+    said = " ".join(run("model", "build", *tables, "--queries", "1").out.split())
+    most = max(each["rows"] for each in whole["queries"])
+    every = sum(each["rows"] for each in whole["queries"]) + whole["options"]["dropped_thin_rows"]
+    kept = f"the queries are the most frequent, {100 * most / every:.1f} % of all requests; "
+    kept += "200 of 300 people; a share of them may be off by 2.04 points, one standard error"
+    assert f"Kept: {kept}" in said
+    assert "learned from 200 people, who stand for about 300 people" in said
+    out = tables[tables.index("--out") + 1]
+    assert f"sample {kept}" in " ".join(run("model", "info", out).out.split())
+    assert run("model", "build", *tables, "--queries", "0").refusal(code=2)
+
+
+@builds
 def test_a_build_says_what_it_dropped(run: Run, tables: list[str | Path], tmp_path: Path) -> None:
     """In words, after it is done and whenever the model is described; nothing if all was used."""
     assert "Dropped" not in run("model", "build", *tables).out
