@@ -16,7 +16,7 @@ from agent.build.near import near
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.read import open_tables
-from agent.build.shrinkage import FITTED, NUMBERS, fit
+from agent.build.shrinkage import fit
 from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import Source
 from agent.build.validate import Trial, figures, validate
@@ -29,6 +29,11 @@ from agent.tradeoff.tables import QueryRows
 
 Floats = NDArray[np.float64]
 MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each
+NUMBERS = ("beta", "limit", "deviation")
+LISTS = ("singles", "pairs", "prices")  # U of each attribute, and of each two; their prices
+FITTED = pa.schema(
+    [(name, pa.float64()) for name in NUMBERS] + [(name, pa.list_(pa.float64())) for name in LISTS]
+)
 
 
 def build_model(options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE) -> Model:

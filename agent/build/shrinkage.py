@@ -14,7 +14,6 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.objective import DisclosureObjective, Settings
@@ -35,13 +34,6 @@ LUCKY, FEW = 25.0, 75.0  # rows
 TRADE_OFF = 1.0  # lambda at which beta is chosen, and a model validated
 
 
-NUMBERS = ("beta", "limit", "deviation")
-LISTS = ("singles", "pairs", "prices")  # U of each attribute, and of each two; their prices
-FITTED = pa.schema(
-    [(name, pa.float64()) for name in NUMBERS] + [(name, pa.list_(pa.float64())) for name in LISTS]
-)
-
-
 class Fitted(NamedTuple):
     """A query at the ``shrinkage`` beta chosen for it, in rows.
 
@@ -58,7 +50,7 @@ class Fitted(NamedTuple):
     objective: DisclosureObjective
 
     def row(self, count: int, *, paired: bool) -> dict[str, object]:
-        """Return a row of FITTED; ``count``: of attributes; ``paired``: whether with all pairs."""
+        """Return all that a model keeps; ``count``: of attributes; ``paired``: with all pairs."""
         extended = (
             self.utility.extensions(singleton(each), range(each + 1, count))
             for each in range(count if paired else 0)
