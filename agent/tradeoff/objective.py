@@ -19,6 +19,7 @@ from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal["most", "most new", "risk", "k", "own"]
 FIRST_FEW = 4  # attributes that are priced together to rule a large set out
+MOST_FEW = 20  # attributes; the counts by fewer bound its utility
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,10 +415,12 @@ class DisclosureObjective(Objective):
             if self._utility.limit - floor <= level:
                 return False
             taken *= 2
-        for taken in (FIRST_FEW, 2 * FIRST_FEW, 4 * FIRST_FEW) if floor > -inf else ():
+        taken = FIRST_FEW
+        while floor > -inf and taken < min(len(attributes), MOST_FEW):  # of all, U is as soon there
             *rest, last = attributes[:taken]
             if self._utility.potentials(union(rest), [last])[0] - floor <= level:
                 return False
+            taken *= 2
         return True
 
     def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:

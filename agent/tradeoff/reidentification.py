@@ -79,12 +79,13 @@ def _looked_up(table: Floats, rows: Floats, rate: Floats) -> Floats:
     most, start = STEPS - 1, np.log(SHAPE)
     across = (np.log(rows - 1 + SHAPE) - start) * (most / (MOST_ROWS - start))
     up = (rate - LEAST_RATE) * (most / -LEAST_RATE)
-    i = np.clip(across.astype(np.intp), 0, most - 1)
-    j = np.clip(up.astype(np.intp), 0, most - 1)
+    i = np.minimum(np.maximum(across, 0.0).astype(np.intp), most - 1)
+    j = np.minimum(np.maximum(up, 0.0).astype(np.intp), most - 1)
     across -= i
     up -= j
-    near = (1 - up) * table[i, j] + up * table[i, j + 1]
-    far = (1 - up) * table[i + 1, j] + up * table[i + 1, j + 1]
+    corner, entries = i * STEPS + j, table.ravel()
+    near = (1 - up) * entries.take(corner) + up * entries.take(corner + 1)
+    far = (1 - up) * entries.take(corner + STEPS) + up * entries.take(corner + STEPS + 1)
     found: Floats = np.minimum(1.0, np.exp((1 - across) * near + across * far))
     return found
 
