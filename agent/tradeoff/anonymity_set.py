@@ -146,8 +146,9 @@ class AnonymitySet:
         found = None if stored is None else stored.row(base)
         if found is not None:
             return found
-        self.survey(base, [*members(self.persons)], [(metric, k)])
         row = self._row(base, metric, k)
+        if self.persons & ~row.done:
+            self.survey(base, [*members(self.persons)], [(metric, k)])
         if missing := self.persons & ~row.done:
             each = [*members(missing)]
             row.add(each, [self.identifiability(base | singleton(a), metric, k) for a in each])
