@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 WORKERS ?= 4
-BROWSING ?= 2
+BROWSING ?= 3
 BIN := .venv/bin
 PINS := .ci/constraints.txt
 PURE := $(addprefix tests/,build decision lab model policy tradeoff wire)
@@ -11,6 +11,9 @@ PURE := $(addprefix tests/,build decision lab model policy tradeoff wire)
 # The package has none: it comes last, built with the backend that was installed before it.
 INSTALL := $(BIN)/python -m pip install --quiet
 HASHED := $(INSTALL) --require-hashes --only-binary :all:
+
+# What the tests start, start after start, finds its modules compiled, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-spark soak check bench model extension wheel clean
 
