@@ -5,7 +5,7 @@ WORKERS ?= 4
 BROWSING ?= 3
 BIN := .venv/bin
 PINS := .ci/constraints.txt
-PURE := $(addprefix tests/,build decision lab model policy tradeoff wire)
+PURE := $(addprefix tests/,build daemon/test_simulatable.py decision lab model policy tradeoff wire)
 
 # Only what has a hash in PINS, and no source that would run its own setup with what it fetches.
 # The package has none: it comes last, built with the backend that was installed before it.
@@ -36,7 +36,7 @@ test-spark: .venv/.spark
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m spark tests/build
 
 # Kills, replacements and mutations by the hundred: each prints its counts, and they run alone.
-# Then the laws of the pure rooms, on six times as many examples, which differ each time.
+# Then the laws of the pure rooms, and the theorem, on six times as many examples, which differ each time.
 soak: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m soak -v -s \
 	  --override-ini faulthandler_timeout=0
