@@ -68,8 +68,11 @@ def test_an_attack_writes_every_way_with_all_its_requests(
 
 
 @builds
-def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -> None:
+def test_people_are_compared_with_what_a_sample_says(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Figures and a page of every bar."""
+    monkeypatch.setattr("agent.lab.people.study.SPLITS", 1)
     users, events = write_town(tmp_path)
     described = tmp_path / "town.toml"
     described.write_text('weights = "weight"\n')
