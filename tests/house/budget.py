@@ -56,7 +56,7 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 276),
-    "lines of tests": (42_000, 70_400),
+    "lines of tests": (42_000, 70_370),
 }
 STANDING = {
     "agent": Size(1_118, 7),
