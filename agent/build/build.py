@@ -23,7 +23,7 @@ from agent.model.lookup import normalise
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.sets import pairs, singleton
+from agent.tradeoff.sets import pairs, singleton, union
 
 Floats = NDArray[np.float64]
 MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each
@@ -152,7 +152,7 @@ def _query(
 
 def _costs(crowd: AnonymitySet, mask: int, others: Sequence[int]) -> Floats:
     """Return I of a set with each other attribute, by each of COST_METRICS, shape (3, others)."""
-    crowd.survey(mask, others, [(metric, 1) for metric in COST_METRICS])
+    crowd.survey(mask, union(others), [(metric, 1) for metric in COST_METRICS])
     sets = [mask | singleton(each) for each in others]
     return np.array(
         [[crowd.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]

@@ -71,8 +71,9 @@ class Near:
     """Figures near the sets that decisions come to: of each set, with each attribute added.
 
     ``sets``: uint8, shape (B, ceil(n/8)), bit i of a row says that attribute i is in the set;
-    ``queries``: integers, shape (B,), whose figures these are; ``utilities``: float64, shape
-    (B, n), bits, U of the query as decisions use it: less prices, drawn towards the mean.
+    ``queries``: integers, shape (B,), whose figures these are, in ascending order;
+    ``utilities``: float64, shape (B, n), bits, U of the query as decisions use it: less prices,
+    drawn towards the mean.
     ``priced``: sets like these, shape (D, ceil(n/8)); ``costs``: float64, shape (C, D, n), I for a
     recipient that knows nothing, by the first C of NEAR_MEASURES: one where each row of the
     population is one person, all where rows stand for more.
@@ -86,7 +87,7 @@ class Near:
 
     def utilities_of(self, query: int) -> dict[int, Floats]:
         """Return the figures of a query by set."""
-        own = np.flatnonzero(self.queries == query)
+        own = slice(*np.searchsorted(self.queries, (query, query + 1)))
         return dict(zip(_sets(self.sets[own]), self.utilities[own], strict=True))
 
     def by_measure(self) -> dict[Measure, dict[int, Floats]]:

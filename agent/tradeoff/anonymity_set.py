@@ -21,7 +21,7 @@ from agent.tradeoff.grouping import (
 )
 from agent.tradeoff.guard import Guard
 from agent.tradeoff.measures import Measure, Measures, certainty, counted, losses, metric_of
-from agent.tradeoff.reidentification import HALF, Alike, risk
+from agent.tradeoff.reidentification import HALF, Alike, risk, terms_of, total
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.stored import Row, Stored
 from agent.tradeoff.tables import UNSPECIFIED, Floats, Indexes, Population
@@ -148,7 +148,7 @@ class AnonymitySet:
             return found
         row = self._row(base, metric, k)
         if self.persons & ~row.done:
-            self.survey(base, [*members(self.persons)], [(metric, k)])
+            self.survey(base, self.persons, [(metric, k)])
         if missing := self.persons & ~row.done:
             each = [*members(missing)]
             row.add(each, [self.identifiability(base | singleton(a), metric, k) for a in each])
@@ -171,14 +171,14 @@ class AnonymitySet:
         stored = self._stored_of(self._measured(metric))
         return None if stored is None else stored.matrix
 
-    def survey(self, mask: int, attributes: Sequence[int], measures: Measures) -> None:
-        """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
+    def survey(self, mask: int, others: int, measures: Measures) -> None:
+        """Make ready I of ``mask`` with each of ``others``, a mask, by these (metric, k)."""
         base, measures = mask & ~self.known, [(self._measured(each), k) for each, k in measures]
         open_ = self.persons & ~self.known & ~base
         if len(self._rows) <= 1 or base & ~self.persons or self._all_stored(base, measures):
             return
         rows = [self._row(base, *each) for each in measures]
-        missing = union(attributes) & open_ & ~reduce(and_, [row.done for row in rows])
+        missing = others & open_ & ~reduce(and_, [row.done for row in rows])
         if not missing:
             return
         new, losses = [*members(missing)], list[Sequence[float]]()
@@ -350,7 +350,7 @@ class AnonymitySet:
         found = people[some]
         alike = Alike(found / weights.sum(), rows[some].astype(np.float64), found, expected)
         losses = [
-            [_total(measure, part, ordered_sum) for part in np.split(terms, ends[:-1])]
+            [total(measure, part, ordered_sum) for part in np.split(terms, ends[:-1])]
             for (measure, _), terms in zip(measures, self._terms(alike, measures), strict=True)
         ]
         return [[*each] for each in zip(*losses, strict=True)]
@@ -378,25 +378,13 @@ class AnonymitySet:
         """
         found = [self._terms(alike, measures) for alike in groups]
         return [
-            _total(measure, [_total(measure, each, add) for each in terms], sum)
+            total(measure, [total(measure, each, add) for each in terms], sum)
             for (measure, _), terms in zip(measures, zip(*found, strict=True), strict=True)
         ]
 
     def _terms(self, alike: Alike, measures: Measures) -> list[Floats]:
-        """Return what each of these groups adds to the losses; of ``worst``, its own success."""
-        plain = risk(alike, self._share)
-        limited = np.where(alike.few(), 1.0, plain)
-        found = list[Floats]()
-        for measure, k in measures:
-            if measure == "entropy":
-                found.append(alike.mass * np.log2(plain * self.people))
-            elif measure == "worst":
-                found.append(limited)
-            else:
-                success = limited if measure in ("risk", "k", "k-anonymity") else plain
-                metric, everybody = metric_of(measure), self._population.people
-                found.append(losses(metric, alike.mass, success, everybody, k))
-        return found
+        """Return what each of these groups adds to the expected losses."""
+        return terms_of(alike, measures, self._share, self.people, self._population.people)
 
     def _recalled(self, key: Hashable, compute: Callable[[], float]) -> float:
         """Return what is remembered for a key, computed now if nothing is."""
@@ -426,7 +414,8 @@ class AnonymitySet:
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         if not self._counted:
-            add = ordered_sum if not mask & ~self.persons else _sum  # those are in order
+            known_order = bool(mask & ~self.persons)  # of the answers to requests
+            add = (lambda terms: float(terms.sum())) if known_order else ordered_sum
             return self._estimated(self._alike(mask), [(metric, k)], add)[0]
         people, metric = self._population.rows, metric_of(metric)
         if not mask & ~self.persons:
@@ -452,12 +441,3 @@ class AnonymitySet:
 
 def _key(metric: Measure, k: int, mask: int) -> Hashable:
     return metric, k if metric in ("k-anonymity", "k") else 0, mask
-
-
-def _sum(terms: Floats) -> float:
-    return float(terms.sum())
-
-
-def _total(measure: Measure, terms: Sequence[float] | Floats, add: Callable[..., float]) -> float:
-    """Return the sum of what groups add; of ``worst`` the largest."""
-    return float(np.max(terms, initial=0.0)) if measure == "worst" else add(terms)
