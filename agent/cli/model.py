@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -13,7 +13,6 @@ from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.options import PATH, Answer, OneOf, answers, explain_option, option, shrinkage
 from agent.cli.printing import Column, facts, numeric, page, paragraph, printable, table, wide
-from agent.daemon.model_registry import ModelRegistry
 from agent.errors import UsageError
 from agent.files import check_ours
 from agent.model.attributes import Attribute
@@ -24,11 +23,14 @@ from agent.model.signature import sign as sign_model
 from agent.model.signature import verify as verify_model
 from agent.paths import paths
 from agent.wire.base import Done
-from agent.wire.client import Client
 from agent.wire.state import ModelStatus, Place
 from agent.words.figures import HELPS, bits, counted, people
 from agent.words.titles import in_order, value_title
 from policy.read import load
+
+if TYPE_CHECKING:
+    from agent.daemon.model_registry import ModelRegistry
+    from agent.wire.client import Client
 
 T = TypeVar("T")
 COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed with"))
@@ -136,9 +138,10 @@ def remove(name: str) -> Answer:
     return Answer(Done(), paragraph(f"Removed {name}."))
 
 
-def _done(asked: Callable[[Client], T], here: Callable[[ModelRegistry], T]) -> T:
+def _done(asked: Callable[["Client"], T], here: Callable[["ModelRegistry"], T]) -> T:
     """Have the daemon do something with the models where one runs, else do it here."""
     from agent.daemon.checks import listens
+    from agent.daemon.model_registry import ModelRegistry
 
     if listens(paths().control):
         with door() as client:

@@ -18,7 +18,7 @@ from agent.model import file
 from agent.model.content import header, stamped
 from agent.model.file import decode, encode
 from agent.model.model import Model
-from tests.model.examples import Tensors, reading_model, respoken, retensored, small_model
+from tests.model.examples import Tensors, respoken, retensored, small_model
 from tests.strategies import models
 
 MODEL = small_model()
@@ -440,18 +440,3 @@ def test_wrong_tensors_are_refused(sentence: str, edit: Callable[[Tensors], obje
     error = refusal(retensored(DATA, edit))
     assert isinstance(error, DamagedModelError)
     assert sentence in error.what
-
-
-@pytest.mark.parametrize(
-    ("sentence", "queries"),
-    [("has a query beyond the 2", [0, 2]), ("is not in ascending order", [1, 0])],
-)
-def test_figures_of_no_query_are_refused(sentence: str, queries: list[int]) -> None:
-    """They are looked up by query, in order."""
-
-    def edit(tensors: Tensors) -> None:
-        tensors["near.queries"][:] = queries
-
-    error = refusal(retensored(encode(reading_model()), edit))
-    assert isinstance(error, DamagedModelError)
-    assert f"'near.queries' {sentence}" in error.what
