@@ -31,10 +31,10 @@ CARDS = tuple(len(each.values) for each in ATTRIBUTES)
 # Ibis 12 calls a method that DuckDB has renamed.
 QUIET = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
-_SOCKETS = pytest.mark.filterwarnings(  # Spark's, which close with it
+SOCKETS = pytest.mark.filterwarnings(  # Spark's, which close with it
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
-ENGINES = ["duckdb", "polars", pytest.param("spark", marks=[pytest.mark.spark, _SOCKETS])]
+ENGINES = ["duckdb", "polars", pytest.param("spark", marks=[pytest.mark.spark, SOCKETS])]
 
 Row = tuple[str, ...]
 
