@@ -282,7 +282,7 @@ def joined(
         [np.array([code[name] for name in each.intents])[each.rows.intent] for each, _ in parts]
     )
     request = np.vstack([each.rows.request for each, _ in parts]).astype(np.uint8)
-    order = np.lexsort((*request.T[::-1], intent, user))
+    order = np.argsort(user, kind="stable")  # rows of a user are in order in either
     given = Events(user[order], intent[order], request[order])
     whole = observed(text, names, given, people)
     whole = replace(whole, events=sum(each.events for each, _ in parts))

@@ -93,7 +93,7 @@ def periods(draw: st.DrawFn) -> tuple[World, World]:
     return draw(worlds(persons, requests)), later(draw(worlds(persons, requests)))
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(periods(), st.sampled_from(["louo", "plugin"]))
 def test_without_a_half_life_it_is_a_build_of_both(
     pair: tuple[World, World], estimator: str
@@ -107,7 +107,7 @@ def test_without_a_half_life_it_is_a_build_of_both(
     assert kept == dict(whole.options)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(periods(), st.sampled_from([0.3, 1.0, 4.0]))
 def test_with_a_half_life_it_is_a_build_without_some_of_the_old(
     pair: tuple[World, World], half_life: float
