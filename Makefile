@@ -37,7 +37,7 @@ test-spark: .venv/.spark
 
 # Kills, replacements and mutations by the hundred: each prints its counts, and they run alone.
 # Then the laws of the pure rooms, and the theorem, on six times as many examples, which differ each time.
-soak: .venv/.dev
+soak: .venv/.spark
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m soak -v -s \
 	  --override-ini faulthandler_timeout=0
 	OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m 'not soak and not spark' \

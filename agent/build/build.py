@@ -1,6 +1,6 @@
 """Tables to a model: read this file top to bottom and you have seen how one is made."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -29,10 +29,15 @@ Floats = NDArray[np.float64]
 MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each
 
 
-def build_model(options: BuildOptions, progress: Progress) -> Model:
+def build_model(
+    options: BuildOptions,
+    progress: Progress,
+    make: Callable[[Source, BuildOptions, Progress], Model] | None = None,
+) -> Model:
     """Return the model of two tables, or of a log, in files; the same input gives the same model.
 
-    ``progress`` is called with the name of a stage and which share of it is done, 0 to 1.
+    ``progress`` is called with the name of a stage and which share of it is done, 0 to 1;
+    ``make``: makes the model of the tables, by default `model_of`.
     Raises UsageError for a file, title or number that cannot be; BuildError for tables that
     cannot make a model.
     """
@@ -46,7 +51,7 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
         progress("reading", 0.5)
         source = source_of(log)
     progress("reading", 1.0)
-    made = model_of(source, options, progress)
+    made = (make or model_of)(source, options, progress)
     progress("storing what decisions look at", 0.0)
     made = replace(made, tables=replace(made.tables, near=near(made)))
     progress("storing what decisions look at", 1.0)
@@ -68,8 +73,13 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
     return model_from(seen, options, progress)
 
 
-def model_from(seen: Observations, options: BuildOptions, progress: Progress) -> Model:
-    """Return the model of what the tables hold; as `build_model`."""
+def model_from(
+    seen: Observations,
+    options: BuildOptions,
+    progress: Progress,
+    trials: Sequence[Trial | None] | None = None,
+) -> Model:
+    """Return the model of what the tables hold; ``trials``: of each query, by default by halves."""
     crowd = AnonymitySet(seen.population, seen.cards)
     single = [singleton(each) for each in range(len(crowd.cards))]
     rows = [query.rows for query in seen.queries]
@@ -88,10 +98,7 @@ def model_from(seen: Observations, options: BuildOptions, progress: Progress) ->
             of_pair.append([*chain.from_iterable(extended)])
             fitted.utility.forget()
         progress("choosing the shrinkage", len(chosen) / len(rows))
-    trials: tuple[Trial | None, ...] = (None,) * len(rows)
-    if options.validation:
-        advance = partial(progress, "validating")
-        trials = validate(seen, VALIDATION_KEY, options.estimator, options.shrinkage, advance)
+    trials = by_halves(seen, options, progress) if trials is None else trials
     everything = range(len(single))
     singles = Singles(
         utilities=np.array(of_single),
@@ -124,6 +131,16 @@ def model_from(seen: Observations, options: BuildOptions, progress: Progress) ->
         },
         validation=figures(trials),
     )
+
+
+def by_halves(
+    seen: Observations, options: BuildOptions, progress: Progress
+) -> Sequence[Trial | None]:
+    """Return the trial of each query, None where there is to be no validation."""
+    if not options.validation:
+        return (None,) * len(seen.queries)
+    advance = partial(progress, "validating")
+    return validate(seen, VALIDATION_KEY, options.estimator, options.shrinkage, advance)
 
 
 def _query(

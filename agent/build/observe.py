@@ -34,6 +34,7 @@ from agent.tradeoff.tables import Population
 HALF_KEY = b"reticent half"
 VALIDATION_KEY = b"reticent validation"
 SAMPLE_KEY = b"reticent sample"
+UPDATE_KEY = b"reticent update"
 MOST_EXCEPTIONS = 0.01  # of the people with a value, who contradict what it implies
 Marks = NDArray[np.uint64]
 _FIRST_BYTE = np.uint64(56)  # bits after it
@@ -50,13 +51,13 @@ def in_half_a(users: Sequence[str], key: bytes) -> NDArray[np.bool_]:
     return even
 
 
-def marks_of(users: Sequence[str]) -> Marks:
-    """Return what each user draws, uint64, shape (users,), by the id alone.
+def marks_of(users: Sequence[str], key: bytes = SAMPLE_KEY) -> Marks:
+    """Return what each user draws, uint64, shape (users,), by the id and the key alone.
 
     Of a query that is too large, those with the smallest are kept: those who come and go change
     little.
     """
-    return np.frombuffer(_digests(users, SAMPLE_KEY, 8), dtype="<u8").astype(np.uint64)
+    return np.frombuffer(_digests(users, key, 8), dtype="<u8").astype(np.uint64)
 
 
 def _digests(users: Sequence[str], key: bytes, size: int) -> bytes:
@@ -159,15 +160,15 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
         known = source.described.get(name) or tables.Described(name.replace("_", " "))
         note = options.attributes.get(name) or AttributeNote(concept=known.concept)
         found = sorted({*lists[name]} - {UNSPECIFIED})
-        if len(found) >= MAX_VALUES:
-            what = f"attribute {name!r} has {len(found)} different values"
+        values = tuple(dict.fromkeys((UNSPECIFIED, *known.values, *note.values, *found)))
+        if len(values) > MAX_VALUES:
+            what = f"attribute {name!r} has {len(values) - 1} different values"
             hint = f"group them: {MAX_VALUES - 1} are the most it may have besides {UNSPECIFIED!r}"
             raise BuildError(what, hint)
         check_printable(found, f"attribute {name!r}: the value")
         if wrong := next((each for each in note.words.values() if not is_plain(each)), None):
             what = f"attribute {name!r}: {wrong!r} is no plain word for a search"
             raise UsageError(what, "agent/build/FORMAT_DESCRIPTION.md says what `words` may be")
-        values = tuple(dict.fromkeys((UNSPECIFIED, *known.values, *note.values, *found)))
         concept, spoken = concept_of(f"{options.id}.{name}", note, values)
         attributes.append(
             Attribute(

@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from agent.wire.client import Client
 
 T = TypeVar("T")
+C = TypeVar("C", bound=Callable[..., Any])
 COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed with"))
 DEFERRED = {
     "design": Deferred("agent.cli.design", "Show which facts a service should ask for."),
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
     "diff": Deferred("agent.cli.diff", "Show in words what changed from a model to the next."),
+    "update": Deferred("agent.cli.update", "Bring a model up to date, and show what changed."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
     "read": Deferred("agent.cli.read", "Show what a text means; `reticent read` is the same."),
 }
@@ -64,6 +66,7 @@ PERSONAL = (
     "The file holds the rows of single people, so handle it as personal data: user ids are gone, "
     "but whoever has the file can look for somebody they know."
 )
+SEVERAL = "somebody who is in several of them counts as several people"
 DROP = "dropped_"  # how the options of a model begin that say what was
 DROPPED = {
     "unknown_user": ("row of an unknown user", "rows of unknown users"),
@@ -301,6 +304,11 @@ def info(path: str | None, *, explain: bool) -> Answer:
         ("licence", found.licence or "not stated"),
         ("reads", reads(found)),
         *([("sample", kept)] if (kept := sample(found)) else []),
+        *(
+            [("periods", f"{several}; {SEVERAL}")]
+            if (several := found.options.get("periods"))
+            else []
+        ),
     ]
     about += [
         ("estimator", found.estimator),
@@ -324,17 +332,30 @@ def info(path: str | None, *, explain: bool) -> Answer:
     return Answer(model_record(found), text)
 
 
+TABLES: tuple[Callable[[Any], Any], ...] = (
+    option("--users", PATH, "F", "A row per user."),
+    option("--events", PATH, "F", "A row per request."),
+    option("--log", PATH, "F", "Instead: a row per page visited."),
+    option("--people", PATH, "F", "With --log: a row per person."),
+    option("--sites", PATH, "F", "With --log: a row per host and topic."),
+    option("--engine", OneOf(ENGINES), None, "What computes the tables.", default="duckdb"),
+    option("--master", str, "URL", "With --engine spark: its cluster. By default this machine."),
+    option("--phrasings", PATH, "F", "Texts by the query they mean."),
+    option("--background", PATH, "F", "With --phrasings: texts of other topics."),
+    option("--out", PATH, "M.safetensors", "Where to write.", required=True),
+    option("--weights", str, "COLUMN", "How many people each of the users stands for."),
+)
+
+
+def of_tables(command: C) -> C:
+    """Give a command the options that say what a model is made of, and where it goes."""
+    for each in reversed(TABLES):
+        command = each(command)
+    return command
+
+
 @model.command()
-@option("--users", PATH, "F", "A row per user.")
-@option("--events", PATH, "F", "A row per request.")
-@option("--log", PATH, "F", "Instead: a row per page visited.")
-@option("--people", PATH, "F", "With --log: a row per person.")
-@option("--sites", PATH, "F", "With --log: a row per host and topic.")
-@option("--engine", OneOf(ENGINES), None, "What computes the tables.", default="duckdb")
-@option("--master", str, "URL", "With --engine spark: its cluster. By default this machine.")
-@option("--phrasings", PATH, "F", "Texts by the query they mean.")
-@option("--background", PATH, "F", "With --phrasings: texts of other topics.")
-@option("--out", PATH, "M.safetensors", "Where to write.", required=True)
+@of_tables
 @option("--estimator", OneOf(ESTIMATORS), None, "User left out, or the paper's.", default="louo")
 @option("--shrinkage", shrinkage, "auto|ROWS", "Weight of the prior, in rows.", default="auto")
 @option("--min-users", int, "N", "Drop queries of fewer users.", default=30)
@@ -344,7 +365,6 @@ def info(path: str | None, *, explain: bool) -> Answer:
 @option("--id name", str, "NAME", "Name of the model. By default that of the file.")
 @option("--source", str, "TEXT", "Where the data comes from.")
 @option("--licence", str, "TEXT", "Licence of the data.")
-@option("--weights", str, "COLUMN", "How many people each of the users stands for.")
 @option("--stands-for", str, "TEXT", "Whom they stand for: people of the US.")
 @option("--without", str, "COLUMN", "Leave a column out.", multiple=True)
 @answers
