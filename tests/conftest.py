@@ -1,5 +1,6 @@
-"""How Hypothesis looks for counterexamples, and what a test inherits of the shell."""
+"""How Hypothesis looks for counterexamples, what a test inherits, and what is no garbage."""
 
+import gc
 import os
 import signal
 
@@ -22,3 +23,12 @@ for _name in ("COLUMNS", "LINES"):
 # every worker and command below it would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the tests import out of every later collection of garbage.
+
+    Where a test collects it itself, to find what was left open, that takes a thirtieth of the time.
+    """
+    gc.collect()
+    gc.freeze()

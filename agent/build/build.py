@@ -1,6 +1,6 @@
 """Tables to a model: read this file top to bottom and you have seen how one is made."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -24,7 +24,7 @@ from agent.model.lookup import normalise
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.sets import pairs, singleton
+from agent.tradeoff.sets import pairs, singleton, union
 from agent.tradeoff.tables import QueryRows
 
 Floats = NDArray[np.float64]
@@ -36,11 +36,17 @@ FITTED = pa.schema(
 )
 
 
-def build_model(options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE) -> Model:
+def build_model(
+    options: BuildOptions,
+    progress: Progress,
+    stages: Stages = IN_ENGINE,
+    make: Callable[[Source, BuildOptions, Progress], Model] | None = None,
+) -> Model:
     """Return the model of two tables, or of a log, in files; the same input gives the same model.
 
     ``progress`` is called with the name of a stage and which share of it is done, 0 to 1;
-    ``stages``: what is done already.
+    ``stages``: what is done already; ``make``: makes the model of the tables, by default
+    `model_of`.
     Raises UsageError for a file, title or number that cannot be; BuildError for tables that
     cannot make a model.
     """
@@ -55,7 +61,8 @@ def build_model(options: BuildOptions, progress: Progress, stages: Stages = IN_E
         progress("reading", 0.5)
         source = source_of(log, stages)
     progress("reading", 1.0)
-    made = model_of(source, options, progress, stages)
+    make = partial(model_of, stages=stages) if make is None else make
+    made = make(source, options, progress)
     progress("storing what decisions look at", 0.0)
     made = replace(made, tables=replace(made.tables, near=near(made)))
     progress("storing what decisions look at", 1.0)
@@ -76,13 +83,17 @@ def model_of(
     progress("counting", 0.0)
     seen = observe(source, options, stages, partial(progress, "counting"))
     progress("counting", 1.0)
-    return model_from(seen, options, progress, stages)
+    return model_from(seen, options, progress, stages=stages)
 
 
 def model_from(
-    seen: Observations, options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE
+    seen: Observations,
+    options: BuildOptions,
+    progress: Progress,
+    trials: Sequence[Trial | None] | None = None,
+    stages: Stages = IN_ENGINE,
 ) -> Model:
-    """Return the model of what the tables hold; as `build_model`."""
+    """Return the model of what the tables hold; ``trials``: of each query, by default by halves."""
     crowd = AnonymitySet(seen.population, seen.cards)
     rows = [query.rows for query in seen.queries]
     everything = range(len(crowd.cards))
@@ -94,12 +105,7 @@ def model_from(
 
     choosing = partial(progress, "choosing the shrinkage")
     fitted = stages.in_blocks("fitted", rows, row, FITTED, choosing)
-    trials: tuple[Trial | None, ...] = (None,) * len(rows)
-    if options.validation:
-        advance = partial(progress, "validating")
-        trials = validate(
-            seen, VALIDATION_KEY, options.estimator, options.shrinkage, advance, stages
-        )
+    trials = by_halves(seen, options, progress, stages) if trials is None else trials
     singles = Singles(
         utilities=_matrix(fitted["singles"]),
         costs=_costs(crowd, 0, everything),
@@ -142,6 +148,17 @@ def _matrix(column: pa.ChunkedArray) -> Floats:
     return np.array(column.to_pylist(), dtype=np.float64)
 
 
+def by_halves(
+    seen: Observations, options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE
+) -> Sequence[Trial | None]:
+    """Return the trial of each query, None where there is to be no validation."""
+    if not options.validation:
+        return (None,) * len(seen.queries)
+    advance = partial(progress, "validating")
+    estimator, shrinkage = options.estimator, options.shrinkage
+    return validate(seen, VALIDATION_KEY, estimator, shrinkage, advance, stages)
+
+
 def _query(
     seen: Observed, chosen: tuple[float, float, float], trial: Trial | None, title: str
 ) -> Query:
@@ -168,7 +185,7 @@ def _query(
 
 def _costs(crowd: AnonymitySet, mask: int, others: Sequence[int]) -> Floats:
     """Return I of a set with each other attribute, by each of COST_METRICS, shape (3, others)."""
-    crowd.survey(mask, others, [(metric, 1) for metric in COST_METRICS])
+    crowd.survey(mask, union(others), [(metric, 1) for metric in COST_METRICS])
     sets = [mask | singleton(each) for each in others]
     return np.array(
         [[crowd.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]

@@ -51,7 +51,7 @@ def near(model: Model) -> Near | None:
     measures = NEAR_MEASURES if crowd.sampled else NEAR_MEASURES[:1]
 
     def losses(measure: Measure, mask: int, attributes: Sequence[int]) -> Sequence[float]:
-        plain.survey(mask, range(count), [(each, 1) for each in measures])
+        plain.survey(mask, plain.persons, [(each, 1) for each in measures])
         row: list[float] = plain.row(mask, measure, 1)[attributes].tolist()
         return row
 

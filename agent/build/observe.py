@@ -35,6 +35,7 @@ HALF_KEY = b"reticent half"
 VALIDATION_KEY = b"reticent validation"
 SAMPLE_KEY = b"reticent sample"
 MOST_PEOPLE = 1_000_000  # of a model: of more, those who drew the smallest marks are kept
+UPDATE_KEY = b"reticent update"
 MOST_EXCEPTIONS = 0.01  # of the people with a value, who contradict what it implies
 Marks = NDArray[np.uint64]
 _FIRST_BYTE = np.uint64(56)  # bits after it
@@ -51,13 +52,13 @@ def in_half_a(users: Iterable[str], key: bytes) -> NDArray[np.bool_]:
     return even
 
 
-def marks_of(users: Iterable[str]) -> Marks:
-    """Return what each user draws, uint64, shape (users,), by the id alone.
+def marks_of(users: Iterable[str], key: bytes = SAMPLE_KEY) -> Marks:
+    """Return what each user draws, uint64, shape (users,), by the id and the key alone.
 
     Of too many users, and of a query that is too large, those with the smallest are kept: those
     who come and go change little.
     """
-    return np.frombuffer(_digests(users, SAMPLE_KEY, 8), dtype="<u8").astype(np.uint64)
+    return np.frombuffer(_digests(users, key, 8), dtype="<u8").astype(np.uint64)
 
 
 def _digests(users: Iterable[str], key: bytes, size: int) -> bytearray:
@@ -175,7 +176,9 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
         known = source.described.get(name) or tables.Described(name.replace("_", " "))
         note = options.attributes.get(name) or AttributeNote(concept=known.concept)
         found = sorted({*lists[name].values} - {UNSPECIFIED})
-        if (count := len(found) or lists[name].many) >= MAX_VALUES:
+        values = tuple(dict.fromkeys((UNSPECIFIED, *known.values, *note.values, *found)))
+        count = max(len(values) - 1, lists[name].many if not found else 0)
+        if count >= MAX_VALUES:
             what = f"attribute {name!r} has {count} different values"
             hint = f"group them: {MAX_VALUES - 1} are the most it may have besides {UNSPECIFIED!r}"
             raise BuildError(what, hint)
@@ -183,7 +186,6 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
         if wrong := next((each for each in note.words.values() if not is_plain(each)), None):
             what = f"attribute {name!r}: {wrong!r} is no plain word for a search"
             raise UsageError(what, "agent/build/FORMAT_DESCRIPTION.md says what `words` may be")
-        values = tuple(dict.fromkeys((UNSPECIFIED, *known.values, *note.values, *found)))
         concept, spoken = concept_of(f"{options.id}.{name}", note, values)
         attributes.append(
             Attribute(

@@ -15,6 +15,7 @@ from agent.model.model import Figure
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.search import maximise
+from agent.tradeoff.sets import members, singleton
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import Estimator
 
@@ -89,16 +90,46 @@ def figures(trials: Sequence[Trial | None]) -> dict[str, Figure]:
 TRIALS = pa.schema([(name, pa.float64()) for name in Trial._fields])
 
 
-class _Training(NamedTuple):
-    """One half of the users, to build from."""
+class Fact(NamedTuple):
+    """What an attribute adds to the set picked, in bits: ``predicted``, and ``heldout``."""
+
+    predicted: float
+    heldout: float
+
+
+class Training(NamedTuple):
+    """Some of the users, to build from, and their part of the population.
+
+    ``chosen``: bool, shape (N,); ``shrinkage``: beta, or None to choose it.
+    """
 
     chosen: NDArray[np.bool_]
     crowd: AnonymitySet
     estimator: Estimator
     shrinkage: float | None
 
-    def trial(self, query: Observed) -> Trial | None:
-        """Build from this half, choice of beta included, and score the set that LLS picks."""
+    @classmethod
+    def of(
+        cls,
+        seen: Observations,
+        chosen: NDArray[np.bool_],
+        estimator: Estimator,
+        shrinkage: float | None,
+    ) -> "Training":
+        """Return the users who are ``chosen``; they stand for as many people as all do."""
+        population = seen.population
+        counts = tuple(Kinds(each.counts, each.of_row[chosen]) for each in population.requests)
+        weights = population.weights
+        if weights is not None:
+            weights = weights[chosen] * (weights.sum() / weights[chosen].sum())
+        people = Population(population.codes[chosen], weights, counts)
+        return cls(chosen, AnonymitySet(people, seen.cards), estimator, shrinkage)
+
+    def trial(self, query: Observed, facts: dict[int, Fact] | None = None) -> Trial | None:
+        """Build from these users, choice of beta included, and score the set that LLS picks.
+
+        ``facts``: gets what each attribute of the set adds to it, by its index.
+        """
         training = query.part(self.chosen)
         if training is None:
             return None
@@ -106,13 +137,22 @@ class _Training(NamedTuple):
         objective = fitted.objective
         mask = maximise(objective, "lls").mask
         rows = query.rows
-        groups = row_columns(rows, self.crowd.cards).groups(np.arange(len(rows.user)), mask)
+        columns, every = row_columns(rows, self.crowd.cards), np.arange(len(rows.user))
         trained = self.chosen[query.people][rows.user]
-        heldout = heldout_bits(rows, trained, fitted.shrinkage, groups)
-        if heldout is None:
+
+        def heldout(mask: int) -> float | None:
+            return heldout_bits(rows, trained, fitted.shrinkage, columns.groups(every, mask))
+
+        found = heldout(mask)
+        if found is None:
             return None
-        cost = objective.identifiability_cost(mask)
-        trial = Trial(objective.utility(mask), heldout, mask.bit_count(), cost)
+        predicted = objective.utility(mask)
+        if facts is not None:
+            for each in members(mask):
+                less = mask & ~singleton(each)
+                left = heldout(less) if less else None  # nothing helps by 0 bits
+                facts[each] = Fact(predicted - objective.utility(less), found - (left or 0.0))
+        trial = Trial(predicted, found, mask.bit_count(), objective.identifiability_cost(mask))
         objective.forget()
         return trial
 
@@ -135,17 +175,12 @@ def validate(
     """
     half = in_half_a(observations.users, key)
     rows = sum(len(query.rows.user) for query in observations.queries)
-    population, trainings = observations.population, []
     sides = (half, ~half) if rows < MANY_ROWS else (half,)
-    for side in filter(np.any, sides):  # of nobody nothing can be built
-        counts = tuple(Kinds(each.counts, each.of_row[side]) for each in population.requests)
-        weights = population.weights
-        if weights is not None:  # of a half, which stands for as many people as the whole
-            weights = weights[side] * (weights.sum() / weights[side].sum())
-        crowd = AnonymitySet(
-            Population(population.codes[side], weights, counts), observations.cards
-        )
-        trainings.append(_Training(side, crowd, estimator, shrinkage))
+    trainings = [
+        Training.of(observations, side, estimator, shrinkage)
+        for side in sides
+        if side.any()  # of nobody nothing can be built
+    ]
 
     def row(query: Observed) -> dict[str, object]:
         found = mean(training.trial(query) for training in trainings)

@@ -4,29 +4,34 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.paths import RUNTIME, paths
-from agent.wire.client import ABSENT, TIMEOUT, Client
 from agent.wire.faults import SEE
 from agent.wire.policy import AttributeStatus
 from agent.words.titles import NONE, Titles
+
+if TYPE_CHECKING:
+    from agent.wire.client import Client
 
 COPYING = 600.0  # seconds, for what copies the whole vault
 LONGEST = 20  # digits of a process id, and more
 
 
 @contextmanager
-def door(timeout: float = TIMEOUT, *, attended: bool = True) -> Iterator[Client]:
-    """Yield a client of the daemon that runs here; ``timeout``: seconds of silence.
+def door(timeout: float | None = None, *, attended: bool = True) -> Iterator["Client"]:
+    """Yield a client of the daemon that runs here; ``timeout``: seconds of silence, or the usual.
 
     ``attended``: whether somebody is there, so that the vault stays open for a while.
     DaemonError, which names its process for one that listens elsewhere, and the way to begin where
     there is no vault.
     """
+    from agent.wire.client import ABSENT, TIMEOUT, Client  # many commands end without it
+
     at = paths()
     try:
-        with Client(at.control, timeout, attended=attended) as client:
+        with Client(at.control, timeout or TIMEOUT, attended=attended) as client:
             yield client
     except UsageError as error:
         if error.hint != SEE:
@@ -62,7 +67,7 @@ def running(lock: Path) -> int | None:
     return process if ours else None  # the id may be another program's since the daemon ended
 
 
-def titles_of(client: Client) -> Titles:
+def titles_of(client: "Client") -> Titles:
     """Return the titles of attributes by name; none where the model in use cannot be read."""
     try:
         found: list[AttributeStatus] = client.call("attributes", recipient=None)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -13,7 +13,6 @@ from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.options import PATH, Answer, OneOf, answers, explain_option, option, shrinkage
 from agent.cli.printing import Column, facts, numeric, page, paragraph, printable, table, wide
-from agent.daemon.model_registry import ModelRegistry
 from agent.errors import UsageError
 from agent.files import check_ours
 from agent.model.attributes import Attribute
@@ -24,18 +23,23 @@ from agent.model.signature import sign as sign_model
 from agent.model.signature import verify as verify_model
 from agent.paths import paths
 from agent.wire.base import Done
-from agent.wire.client import Client
 from agent.wire.state import ModelStatus, Place
 from agent.words.figures import HELPS, bits, counted, people
 from agent.words.titles import in_order, value_title
 from policy.read import load
 
+if TYPE_CHECKING:
+    from agent.daemon.model_registry import ModelRegistry
+    from agent.wire.client import Client
+
 T = TypeVar("T")
+C = TypeVar("C", bound=Callable[..., Any])
 COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed with"))
 DEFERRED = {
     "design": Deferred("agent.cli.design", "Show which facts a service should ask for."),
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
     "diff": Deferred("agent.cli.diff", "Show in words what changed from a model to the next."),
+    "update": Deferred("agent.cli.update", "Bring a model up to date, and show what changed."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
     "read": Deferred("agent.cli.read", "Show what a text means; `reticent read` is the same."),
 }
@@ -62,6 +66,7 @@ PERSONAL = (
     "The file holds the rows of single people, so handle it as personal data: user ids are gone, "
     "but whoever has the file can look for somebody they know."
 )
+SEVERAL = "somebody who is in several of them counts as several people"
 DROP = "dropped_"  # how the options of a model begin that say what was
 DROPPED = {
     "unknown_user": ("row of an unknown user", "rows of unknown users"),
@@ -138,9 +143,10 @@ def remove(name: str) -> Answer:
     return Answer(Done(), paragraph(f"Removed {name}."))
 
 
-def _done(asked: Callable[[Client], T], here: Callable[[ModelRegistry], T]) -> T:
+def _done(asked: Callable[["Client"], T], here: Callable[["ModelRegistry"], T]) -> T:
     """Have the daemon do something with the models where one runs, else do it here."""
     from agent.daemon.checks import listens
+    from agent.daemon.model_registry import ModelRegistry
 
     if listens(paths().control):
         with door() as client:
@@ -232,24 +238,18 @@ def dropped(found: Model) -> str:
 
 def sample(found: Model) -> str:
     """Return which queries, people and answers a model keeps, in words; empty if all."""
-    kept, options = list[str](), found.options
+    kept, options, once = list[str](), found.options, "one standard error"
     if isinstance(share := options.get("share_of_events"), float):
         kept.append(f"the queries are the most frequent, {100 * share:.1f} % of all requests")
     if isinstance(everybody := options.get("sampled_from"), int):
         rows = found.population.rows
-        off = 100 * (everybody / rows - 1) ** 0.5 / 2 / everybody**0.5
-        kept.append(
-            f"{rows:,} of {everybody:,} people; a share of them may be off by {off:.2f} points, "
-            "one standard error"
-        )
-    errors = [each.error_bits for each in found.queries if each.events is not None]
-    if errors:
+        off = 50 * (1 / rows - 1 / everybody) ** 0.5
+        which = f"{rows:,} of {everybody:,} people; a share of them may be off by {off:.2f} points"
+        kept.append(f"{which}, {once}")
+    if errors := [each.error_bits for each in found.queries if each.events is not None]:
         off = max(each or 0.0 for each in errors)
-        which = counted(len(errors), "query keeps", "queries keep")
-        kept.append(
-            f"{which} the answers of some people only; help may be off by {bits(off)} bits for it, "
-            "one standard error"
-        )
+        which = counted(len(errors), "query keeps", "queries keep") + " the answers of some people"
+        kept.append(f"{which} only; help may be off by {bits(off)} bits for it, {once}")
     return "; ".join(kept)
 
 
@@ -313,6 +313,11 @@ def info(path: str | None, *, explain: bool) -> Answer:
         ("licence", found.licence or "not stated"),
         ("reads", reads(found)),
         *([("sample", kept)] if (kept := sample(found)) else []),
+        *(
+            [("periods", f"{several}; {SEVERAL}")]
+            if (several := found.options.get("periods"))
+            else []
+        ),
     ]
     about += [
         ("estimator", found.estimator),
@@ -336,17 +341,30 @@ def info(path: str | None, *, explain: bool) -> Answer:
     return Answer(model_record(found), text)
 
 
+TABLES: tuple[Callable[[Any], Any], ...] = (
+    option("--users", PATH, "F", "A row per user."),
+    option("--events", PATH, "F", "A row per request."),
+    option("--log", PATH, "F", "Instead: a row per page visited."),
+    option("--people", PATH, "F", "With --log: a row per person."),
+    option("--sites", PATH, "F", "With --log: a row per host and topic."),
+    option("--engine", OneOf(ENGINES), None, "What computes the tables.", default="duckdb"),
+    option("--master", str, "URL", "With --engine spark: its cluster. By default this machine."),
+    option("--phrasings", PATH, "F", "Texts by the query they mean."),
+    option("--background", PATH, "F", "With --phrasings: texts of other topics."),
+    option("--out", PATH, "M.safetensors", "Where to write.", required=True),
+    option("--weights", str, "COLUMN", "How many people each of the users stands for."),
+)
+
+
+def of_tables(command: C) -> C:
+    """Give a command the options that say what a model is made of, and where it goes."""
+    for each in reversed(TABLES):
+        command = each(command)
+    return command
+
+
 @model.command()
-@option("--users", PATH, "F", "A row per user.")
-@option("--events", PATH, "F", "A row per request.")
-@option("--log", PATH, "F", "Instead: a row per page visited.")
-@option("--people", PATH, "F", "With --log: a row per person.")
-@option("--sites", PATH, "F", "With --log: a row per host and topic.")
-@option("--engine", OneOf(ENGINES), None, "What computes the tables.", default="duckdb")
-@option("--master", str, "URL", "With --engine spark: its cluster. By default this machine.")
-@option("--phrasings", PATH, "F", "Texts by the query they mean.")
-@option("--background", PATH, "F", "With --phrasings: texts of other topics.")
-@option("--out", PATH, "M.safetensors", "Where to write.", required=True)
+@of_tables
 @option("--estimator", OneOf(ESTIMATORS), None, "User left out, or the paper's.", default="louo")
 @option("--shrinkage", shrinkage, "auto|ROWS", "Weight of the prior, in rows.", default="auto")
 @option("--min-users", int, "N", "Drop queries of fewer users.", default=30)
@@ -357,7 +375,6 @@ def info(path: str | None, *, explain: bool) -> Answer:
 @option("--id name", str, "NAME", "Name of the model. By default that of the file.")
 @option("--source", str, "TEXT", "Where the data comes from.")
 @option("--licence", str, "TEXT", "Licence of the data.")
-@option("--weights", str, "COLUMN", "How many people each of the users stands for.")
 @option("--stands-for", str, "TEXT", "Whom they stand for: people of the US.")
 @option("--without", str, "COLUMN", "Leave a column out.", multiple=True)
 @click.option("--resume", is_flag=True, help="Go on with a build that was stopped.")
@@ -381,8 +398,8 @@ def build(
     are described in agent/build/FORMAT_LOG.md, a description in FORMAT_DESCRIPTION.md beside it,
     and where sensitivities come from in agent/lab/questions/SOURCES.md. Phrasings: columns query
     and text; background: columns intent (the topic) and text. With both, the model reads any
-    text. What a build has finished lies in M.stages until the model is written; --resume goes on
-    from there. Needs the extra `build`, with --engine polars or spark the extra of that name too.
+    text. M.stages keeps what is done until the model is written, and --resume goes on from there.
+    Needs the extra `build`, with --engine polars or spark the extra of that name too.
     """
     from agent.build.options import BuildOptions, read_description
 
@@ -397,9 +414,8 @@ def build(
         from agent.build.stages import stages_beside
         from agent.lab.questions import survey
     which = sensitivities or ("none" if chosen.log is None else "scaled")
-    with stages_beside(out, chosen, resume=resume) as stages:
-        with Progress() as progress:
-            made = build_model(chosen, progress, stages)
+    with stages_beside(out, chosen, resume=resume) as stages, Progress() as progress:
+        made = build_model(chosen, progress, stages)
         if which != "none":
             outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED
             made = survey.with_default_sensitivities(made, outcomes)

@@ -20,7 +20,6 @@ from agent.model.file import SHIPPED, shipped_model
 from agent.model.model import Model, person_codes
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.search import ALGORITHMS
-from agent.vault.profile import LARGEST, read_profile
 from policy.hosts import ANYBODY
 from policy.match import Rulebook
 from policy.precedence import Verdicts
@@ -112,6 +111,8 @@ def context_asked(command: click.Context, *, average: bool = False) -> Context:
 
 def read_values(path: Path, model: Model) -> dict[str, int]:
     """Return codes by attribute; UsageError where the model lacks what the file names."""
+    from agent.vault.profile import LARGEST, read_profile  # and with it the whole vault
+
     codes = person_codes(model)
     try:
         found = read_profile(read_bytes(path, LARGEST), [model], others=True)

@@ -19,9 +19,9 @@ from agent.errors import UsageError
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Reading
 from agent.tradeoff.bounds import Contraction
-from agent.tradeoff.local_search import ROUNDING, SetFunction
+from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
-from agent.tradeoff.plan import Demand, Pairwise, Portfolio, QueryPlanner, Scope, plan
+from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
 from agent.tradeoff.search import EXHAUSTIVE, Result, maximise
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.stored import Stored, weighted
@@ -42,8 +42,8 @@ LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less
 class Plan(NamedTuple):
     """A portfolio, the queries that it serves, and the objective that priced it.
 
-    ``shares``: of all requests that are expected, by query, an index of the model; the largest
-    first, as ``portfolio.uses`` are, whose last is what the mean of all queries uses.
+    ``shares``: of all requests that are expected, by query, an index of the model, in the order of
+    ``portfolio.uses``, whose last is what the mean of all queries uses.
     """
 
     portfolio: Portfolio
@@ -53,7 +53,8 @@ class Plan(NamedTuple):
     def serves(self, attribute: int) -> tuple[int, ...]:
         """Return the queries that use an attribute, those asked most first."""
         uses = zip(self.shares, self.portfolio.uses[:-1], strict=True)
-        return tuple(query for query, use in uses if use >> attribute & 1)
+        some = (query for query, use in uses if use >> attribute & 1)
+        return tuple(sorted(some, key=lambda query: (-self.shares[query], query)))
 
 
 class Choice(NamedTuple):
@@ -176,17 +177,21 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     """
     model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
     shares, mean = _shares(prepared), _mean(model)
-    demands = [Demand(uses_of(each, model), share) for each, share in shares.items()]
-    rest = 1 - sum(shares.values())
-    if mean is None or rest < ROUNDING:
-        demands.append(Demand(QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes)), 0.0))
-    else:
-        demands.append(Demand(mean.uses, REST * rest))
+    rest = 0.0 if mean is None else REST * max(0.0, 1 - sum(shares.values()))
+
+    def made() -> Queries:
+        nothing = QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes))
+        return Queries(
+            [*(uses_of(each, model) for each in shares), nothing if mean is None else mean.uses]
+        )
+
+    queries = model.remember((Queries, *shares), made)
     prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(settings, most=None))
     usable = prepared.free & crowd.persons
     scope = Scope(crowd.known & usable, usable, fixed, settings.most, LEAST)
     starts = [] if mean is None else [_usual(prepared, usable, mean)]
-    return Plan(plan(demands, prices, scope, starts), shares, prices)
+    found = plan(queries, [*shares.values(), rest], prices, scope, starts)
+    return Plan(found, shares, prices)
 
 
 def _usual(prepared: Prepared, usable: int, mean: "_Mean") -> int:
@@ -290,7 +295,7 @@ def _mean(model: Model) -> _Mean | None:
 
 
 def _shares(prepared: Prepared) -> dict[int, float]:
-    """Return the queries to plan for with their shares of all requests, the largest share first.
+    """Return the queries to plan for, in ascending order, with their shares of all requests.
 
     They are those that this text may mean, by their probabilities, and those that the recipient was
     asked. This request counts twice: it tells what may be asked again, as those before it do, and
@@ -308,8 +313,7 @@ def _shares(prepared: Prepared) -> dict[int, float]:
     shares = (asked + PRIOR * usual / usual.sum()) / (asked.sum() + PRIOR)
     others = [each for each in np.flatnonzero(asked).tolist() if each not in meant]
     others.sort(key=lambda each: (-shares[each], each))
-    chosen = [*meant, *others[: QUERIES - len(meant)]]
-    chosen.sort(key=lambda each: (-shares[each], each))
+    chosen = sorted([*meant, *others[: QUERIES - len(meant)]])
     return {each: float(shares[each]) for each in chosen}
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.decision.choice import LEAST, choice_of, objective_of, uses_of
 from agent.decision.context import Context, Prepared, prepare
@@ -17,7 +18,7 @@ from agent.model.model import Model
 from agent.model.reading import NOTHING
 from agent.tradeoff.bounds import Contraction
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.plan import Demand, Portfolio, Scope, plan
+from agent.tradeoff.plan import Portfolio, Queries, Scope, plan
 from agent.tradeoff.search import greedy_order
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.utility import HELPS_NOTHING
@@ -74,17 +75,16 @@ class Design:
 def recommended(model: Model, trade_off: float) -> tuple[str, ...]:
     """Return what a service should ask for, in the order of the model."""
     prepared = _prepared(model, trade_off)
-    asked, _ = _asked(prepared, _demands(model))
+    asked, _ = _asked(prepared)
     return prepared.names(members(asked.mask))
 
 
 def design_of(model: Model, trade_off: float) -> Design:
     """Return what a service should ask for, and why; UsageError for a lambda that cannot be."""
-    prepared, demands = _prepared(model, trade_off), _demands(model)
-    weights = np.array([each.weight for each in demands])
-    (found, planned), standing = _asked(prepared, demands), choice_of(prepared)
+    prepared, weights = _prepared(model, trade_off), _weights(model)
+    (found, planned), standing = _asked(prepared), choice_of(prepared)
     unpriced = _prepared(model, 0.0, tuple((each.name, 0.0) for each in model.attributes))
-    most, _ = _asked(unpriced, demands, [found.mask])
+    most, _ = _asked(unpriced, [found.mask])
     objective, crowd = objective_of(prepared, None), prepared.crowd
 
     def level_of(order: Sequence[int], utility: float) -> Level:
@@ -93,13 +93,14 @@ def design_of(model: Model, trade_off: float) -> Design:
         return Level(prepared.names(order), utility, risk, left)
 
     def of_plan(portfolio: Portfolio) -> Level:
-        pairs = zip(demands, portfolio.uses, strict=True)
-        bits = np.array([each.uses.value(use) for each, use in pairs])
+        pairs = enumerate(portfolio.uses)
+        bits = np.array([uses_of(at, model).value(use) for at, use in pairs])
         return level_of([*members(portfolio.mask)], float(weights @ bits))
 
     by_weight = np.argsort(-weights, kind="stable")
-    gains = np.zeros((len(demands), len(model.attributes)))
-    for row, use, (uses, _) in zip(gains, found.uses, demands, strict=True):
+    gains = np.zeros((len(weights), len(model.attributes)))
+    for at, (row, use) in enumerate(zip(gains, found.uses, strict=True)):
+        uses = uses_of(at, model)
         level, beside = uses.value(use), uses.beside(use, prepared.free & ~use)
         for each in members(prepared.free):
             inside = use & singleton(each)
@@ -142,24 +143,25 @@ def _prepared(
     return prepare(Context(Request(""), terms, Knowledge(), model, reading=NOTHING))
 
 
-def _demands(model: Model) -> list[Demand]:
-    weights = model.tables.query_weights / model.tables.query_weights.sum()
-    return [Demand(uses_of(at, model), each) for at, each in enumerate(weights.tolist())]
+def _weights(model: Model) -> NDArray[np.float64]:
+    """Return the share of each query in all requests."""
+    shares: NDArray[np.float64] = model.tables.query_weights / model.tables.query_weights.sum()
+    return shares
 
 
-def _asked(
-    prepared: Prepared, demands: Sequence[Demand], starts: Sequence[int] = ()
-) -> tuple[Portfolio, Portfolio]:
+def _asked(prepared: Prepared, starts: Sequence[int] = ()) -> tuple[Portfolio, Portfolio]:
     """Return what to ask for with what each query uses of it, and the plan that it holds.
 
     Planned is for a recipient that knows nothing. What changes with every request is priced like
     the rest: as if one request told all of the plan. ``starts``: sets to grow a plan from, too.
     """
-    standing = choice_of(prepared).mask
+    model, standing = prepared.model, choice_of(prepared).mask
+    queries = Queries([uses_of(at, model) for at in range(len(model.queries))])
+    weights = _weights(model).tolist()
     objective = DisclosureObjective(HELPS_NOTHING, prepared.crowd, prepared.settings)
     prices = Contraction(objective, 0, prepared.free)  # which prices both kinds of attributes
     scope = Scope(0, prepared.free, least=LEAST)
-    planned = plan(demands, prices, scope, [standing, *starts])
+    planned = plan(queries, weights, prices, scope, [standing, *starts])
     both = planned.mask | standing
     held = both if prices.feasible(both) else planned.mask
-    return plan(demands, prices, scope._replace(held=held, free=0)), planned
+    return plan(queries, weights, prices, scope._replace(held=held, free=0)), planned

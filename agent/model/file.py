@@ -163,6 +163,8 @@ def check_ranges(tensors: Tensors) -> None:
     queries = len(tensors["queries.weights"])
     if "near.queries" in tensors and (tensors["near.queries"] >= queries).any():
         raise damaged(f"tensor 'near.queries' has a query beyond the {queries} of the model")
+    if "near.queries" in tensors and (np.diff(tensors["near.queries"].astype(np.intp)) < 0).any():
+        raise damaged("tensor 'near.queries' is not in ascending order")
     if "reading.calibration" in tensors:
         temperature, threshold = tensors["reading.calibration"].tolist()
         if not (MIN_WEIGHT <= temperature <= MAX_WEIGHT and LEAST <= threshold <= 1):

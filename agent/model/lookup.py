@@ -163,6 +163,11 @@ class QueryIndex:
                 found[written] = index if alike else None
         return self._ways[way]
 
+    def named(self, text: str) -> int | None:
+        """Return the index of the query with this name, None where there is none."""
+        normal = normalise(text)
+        return self._names.get(normal) if normal else None
+
     def find(self, text: str) -> int | None:
         """Return the index of the known query that has this text, else None.
 
@@ -171,8 +176,8 @@ class QueryIndex:
         """
 
         def find() -> int | None:
-            if (named := normalise(text)) and named in self._names:
-                return self._names[named]
+            if (named := self.named(text)) is not None:
+                return named
             for way in (normalise, separated, singular):
                 written = way(text)
                 if written and written in self._by(way):

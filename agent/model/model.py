@@ -130,10 +130,16 @@ class Model:
 
     def match(self, text: str) -> int | None:
         """Return the index of the query with this name or phrasing, None where there is none."""
-        return self.remember(
-            QueryIndex,
-            lambda: QueryIndex([(query.text, *query.phrasings) for query in self.queries]),
-        ).find(text)
+        return self._index.find(text)
+
+    def named(self, text: str) -> int | None:
+        """Return the index of the query with this name, None where there is none."""
+        return self._index.named(text)
+
+    @property
+    def _index(self) -> QueryIndex:
+        texts = ((query.text, *query.phrasings) for query in self.queries)
+        return self.remember(QueryIndex, lambda: QueryIndex([*texts]))
 
     def read(self, text: str) -> Reading:
         """Return which known queries a text means, and how probably; nothing if read before.
@@ -284,11 +290,12 @@ def surest(
 ) -> tuple[Model, Reading]:
     """Return the model whose reading of a text is the surest, with that reading.
 
-    Of equals the first; the first of all where none is sure. A text that is a name or phrasing
-    of one is not read by the others. ``read``: returns the reading of a text by a model.
+    Of equals the first; the first of all where none is sure. A text that is a name of one, or
+    else a phrasing, is not read by the others. ``read``: returns the reading of a text by a model.
     ValueError without a model.
     """
-    named = [model for model in models if model.match(text) is not None]
+    named = [model for model in models if model.named(text) is not None]
+    named = named or [model for model in models if model.match(text) is not None]
     for some in (named, models):
         readings = [(model, read(model, text)) for model in some]
         found = max(readings, key=lambda pair: pair[1].probability, default=None)

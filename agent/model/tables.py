@@ -71,8 +71,9 @@ class Near:
     """Figures near the sets that decisions come to: of each set, with each attribute added.
 
     ``sets``: uint8, shape (B, ceil(n/8)), bit i of a row says that attribute i is in the set;
-    ``queries``: integers, shape (B,), whose figures these are; ``utilities``: float64, shape
-    (B, n), bits, U of the query as decisions use it: less prices, drawn towards the mean.
+    ``queries``: integers, shape (B,), whose figures these are, in ascending order;
+    ``utilities``: float64, shape (B, n), bits, U of the query as decisions use it: less prices,
+    drawn towards the mean.
     ``priced``: sets like these, shape (D, ceil(n/8)); ``costs``: float64, shape (C, D, n), I for a
     recipient that knows nothing, by the first C of NEAR_MEASURES: one where each row of the
     population is one person, all where rows stand for more.
@@ -86,7 +87,7 @@ class Near:
 
     def utilities_of(self, query: int) -> dict[int, Floats]:
         """Return the figures of a query by set."""
-        own = np.flatnonzero(self.queries == query)
+        own = slice(*np.searchsorted(self.queries, (query, query + 1)))
         return dict(zip(_sets(self.sets[own]), self.utilities[own], strict=True))
 
     def by_measure(self) -> dict[Measure, dict[int, Floats]]:
@@ -315,13 +316,13 @@ def gather(
     where they can be; what comes back is read-only. ValueError for rows out of order, or for a
     user whose codes nobody in the population has.
     """
-    keys, first = np.unique(_keys(population.codes), return_index=True)
+    keys, first = np.unique(keys_of(population.codes), return_index=True)
     cards = tuple(each.counts.shape[1] for each in population.requests)
     parts = defaultdict[str, list[NDArray[Any]]](list)
     for each in queries:
         if (np.diff(each.user, prepend=0) < 0).any():
             raise ValueError("the rows of a query are not in the order of its users")
-        found = np.searchsorted(keys, _keys(each.person)).clip(max=len(keys) - 1)
+        found = np.searchsorted(keys, keys_of(each.person)).clip(max=len(keys) - 1)
         profile = first[found]
         if not np.array_equal(population.codes[profile], each.person):
             raise ValueError("a user of a query is not in the population")
@@ -344,7 +345,7 @@ def gather(
     return Tables(population, rows, read_only(weights), replace(singles, **some))
 
 
-def _keys(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
+def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     """Return a number for each row of codes, the same for the same; differing ones rarely meet."""
     keys = np.zeros(len(codes), dtype=np.uint64)
     for column in codes.T:

@@ -21,11 +21,12 @@ from agent.tradeoff.grouping import (
 )
 from agent.tradeoff.guard import Guard
 from agent.tradeoff.measures import Measure, Measures, certainty, counted, losses, metric_of
-from agent.tradeoff.reidentification import HALF, Alike, risk
+from agent.tradeoff.reidentification import HALF, Alike, risk, terms_of, total
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.stored import Row, Stored
 from agent.tradeoff.tables import UNSPECIFIED, Floats, Indexes, Population
 
+BATCH = 1 << 13  # groups whose losses are estimated at once: what a cache holds
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
 ROWS_KEPT = 2_000  # losses of a set with each attribute added, 8 bytes each
 REMEMBERED = 50_000  # values; of more, the oldest are forgotten
@@ -145,8 +146,9 @@ class AnonymitySet:
         found = None if stored is None else stored.row(base)
         if found is not None:
             return found
-        self.survey(base, [*members(self.persons)], [(metric, k)])
         row = self._row(base, metric, k)
+        if self.persons & ~row.done:
+            self.survey(base, self.persons, [(metric, k)])
         if missing := self.persons & ~row.done:
             each = [*members(missing)]
             row.add(each, [self.identifiability(base | singleton(a), metric, k) for a in each])
@@ -169,20 +171,21 @@ class AnonymitySet:
         stored = self._stored_of(self._measured(metric))
         return None if stored is None else stored.matrix
 
-    def survey(self, mask: int, attributes: Sequence[int], measures: Measures) -> None:
-        """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
+    def survey(self, mask: int, others: int, measures: Measures) -> None:
+        """Make ready I of ``mask`` with each of ``others``, a mask, by these (metric, k)."""
         base, measures = mask & ~self.known, [(self._measured(each), k) for each, k in measures]
         open_ = self.persons & ~self.known & ~base
         if len(self._rows) <= 1 or base & ~self.persons or self._all_stored(base, measures):
             return
         rows = [self._row(base, *each) for each in measures]
-        missing = union(attributes) & open_ & ~reduce(and_, [row.done for row in rows])
+        missing = others & open_ & ~reduce(and_, [row.done for row in rows])
         if not missing:
             return
         new, losses = [*members(missing)], list[Sequence[float]]()
         if not self._counted:
-            beside = self._alike_beside(base, new)
-            losses = [self._estimated([alike], measures, ordered_sum) for alike in beside]
+            some = max(1, BATCH // self._partitions.dense[base].size)
+            for first in range(0, len(new), some):
+                losses += self._estimated_beside(base, new[first : first + some], measures)
         elif all(metric == "maxprob" for metric, _ in measures):
             classes = self._partitions.classes_beside(base)
             losses = [[classes[each] / len(self._rows)] * len(measures) for each in new]
@@ -190,7 +193,7 @@ class AnonymitySet:
             people = self._population.rows
             losses = [
                 [counted(metric_of(metric), sizes.ravel(), people, k) for metric, k in measures]
-                for sizes in self._partitions.beside(base, new)
+                for sizes in self._partitions.beside(base, new)[0]
             ]
         for row, found in zip(rows, zip(*losses, strict=True), strict=True):
             row.add(new, found)
@@ -331,20 +334,26 @@ class AnonymitySet:
             alike = np.broadcast_to(expected[each.label], some.shape)[some]
             yield Alike(people / whole, rows / peak, people / peak, alike)
 
-    def _alike_beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Alike]:
-        """Yield the same for ``mask``, attributes of the person, with each of these added."""
+    def _estimated_beside(
+        self, mask: int, attributes: Sequence[int], measures: Measures
+    ) -> list[list[float]]:
+        """Return the expected losses for ``mask``, of the person, with each of these added."""
         labels, size = self._partitions.dense[mask]
         weights = self._weights()
-        whole = weights.sum()
         base = self._expected_in(mask, first_of_each(labels, size))
-        counts = self._partitions.beside(mask, attributes)
-        masses = self._partitions.beside(mask, attributes, weights)
-        for each, rows, people in zip(attributes, counts, masses, strict=True):
-            bits = self._share_bits(each)[: self.cards[each], None] + base
-            some = rows.ravel() > 0
-            found = people.ravel()[some]
-            expected = np.exp2(bits.ravel()[some])
-            yield Alike(found / whole, rows.ravel()[some].astype(np.float64), found, expected)
+        beside = self._partitions.beside(mask, attributes, (None, weights))
+        rows, people = map(np.concatenate, beside)
+        shares = [self._share_bits(each)[: self.cards[each]] for each in attributes]
+        some = rows > 0
+        ends = np.cumsum(some.sum(axis=1))[np.cumsum([*map(len, shares)]) - 1].tolist()
+        expected = np.exp2((np.concatenate(shares)[:, None] + base)[some])
+        found = people[some]
+        alike = Alike(found / weights.sum(), rows[some].astype(np.float64), found, expected)
+        losses = [
+            [total(measure, part, ordered_sum) for part in np.split(terms, ends[:-1])]
+            for (measure, _), terms in zip(measures, self._terms(alike, measures), strict=True)
+        ]
+        return [[*each] for each in zip(*losses, strict=True)]
 
     def _expected_in(self, mask: int, sample: Indexes) -> Floats:
         """Return how many people each group would have if attributes were independent, as log2.
@@ -367,21 +376,15 @@ class AnonymitySet:
 
         ``add``: returns a sum that is the same in whatever order the groups may come.
         """
-        totals = [0.0] * len(measures)
-        for alike in groups:
-            plain = risk(alike, self._share)
-            limited = np.where(alike.few(), 1.0, plain)
-            for place, (measure, k) in enumerate(measures):
-                if measure == "entropy":
-                    totals[place] += add(alike.mass * np.log2(plain * self.people))
-                    continue
-                if measure == "worst":
-                    totals[place] = max(totals[place], float(limited.max(initial=0.0)))
-                    continue
-                success = limited if measure in ("risk", "k", "k-anonymity") else plain
-                metric, everybody = metric_of(measure), self._population.people
-                totals[place] += add(losses(metric, alike.mass, success, everybody, k))
-        return totals
+        found = [self._terms(alike, measures) for alike in groups]
+        return [
+            total(measure, [total(measure, each, add) for each in terms], sum)
+            for (measure, _), terms in zip(measures, zip(*found, strict=True), strict=True)
+        ]
+
+    def _terms(self, alike: Alike, measures: Measures) -> list[Floats]:
+        """Return what each of these groups adds to the expected losses."""
+        return terms_of(alike, measures, self._share, self.people, self._population.people)
 
     def _recalled(self, key: Hashable, compute: Callable[[], float]) -> float:
         """Return what is remembered for a key, computed now if nothing is."""
@@ -411,7 +414,8 @@ class AnonymitySet:
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         if not self._counted:
-            add = ordered_sum if not mask & ~self.persons else _sum  # those are in order
+            known_order = bool(mask & ~self.persons)  # of the answers to requests
+            add = (lambda terms: float(terms.sum())) if known_order else ordered_sum
             return self._estimated(self._alike(mask), [(metric, k)], add)[0]
         people, metric = self._population.rows, metric_of(metric)
         if not mask & ~self.persons:
@@ -437,7 +441,3 @@ class AnonymitySet:
 
 def _key(metric: Measure, k: int, mask: int) -> Hashable:
     return metric, k if metric in ("k-anonymity", "k") else 0, mask
-
-
-def _sum(terms: Floats) -> float:
-    return float(terms.sum())

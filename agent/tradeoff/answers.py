@@ -140,8 +140,7 @@ def _folded(how: np.ufunc, found: Floats, chances: Floats, starts: Indexes) -> F
     ``chances``: of each of its values, by item; ``starts``: where a run begins; ``how``: what a
     run comes to.
     """
-    folded = np.empty((len(chances) * len(found), len(starts)))
-    for value, chance in enumerate(chances):
-        these = slice(value * len(found), (value + 1) * len(found))
-        how.reduceat(found * chance, starts, axis=1, out=folded[these])
-    return folded
+    folded, shares = np.empty((len(chances), len(found), len(starts))), np.empty_like(found)
+    for chance, summed in zip(chances, folded, strict=True):
+        how.reduceat(np.multiply(found, chance, out=shares), starts, axis=1, out=summed)
+    return folded.reshape(-1, len(starts))

@@ -110,7 +110,8 @@ def count(cells: Cells, columns: Sequence[grouping.Column]) -> Counts:
         cells.row
     ):
         return _count_few(cells, columns)
-    table = np.concatenate(grouping.tally(cells.row, len(cells.kind), columns), dtype=np.float64)
+    [tables] = grouping.tally(cells.row, len(cells.kind), columns)
+    table = np.concatenate(tables, dtype=np.float64)
     used, (values, size) = table != 0, table.shape
     entries = np.count_nonzero(used, axis=1)  # of each value
     value = np.arange(values)

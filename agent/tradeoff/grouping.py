@@ -129,16 +129,19 @@ def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
 
 
 def tally(
-    labels: Indexes, size: int, columns: Sequence[Column], weights: Floats | None = None
-) -> list[NDArray[Any]]:
+    labels: Indexes,
+    size: int,
+    columns: Sequence[Column],
+    weights: Sequence[Floats | None] = (None,),
+) -> list[list[NDArray[Any]]]:
     """Count items by value and group: for each attribute a table of shape (values, size).
 
     ``labels``: intp, shape (items,), the group of each item, below ``size``; ``weights``: float64,
     shape (items,), what each item counts, as numbers whose sums are exact; None: 1, and the tables
-    are intp. Attributes that have few values are bundled: their joint table is counted, and summed
-    up for each of them.
+    are intp. Of each of these, all tables. Attributes that have few values are bundled: their joint
+    table is counted, and summed up for each of them.
     """
-    tables: dict[int, NDArray[Any]] = {}
+    tables = [dict[int, NDArray[Any]]() for _ in weights]
     short = labels.astype(np.uint16)  # of use only where the labels fit
     spare = len(labels) // max(1, size)  # this many more counts cost less than a pass over items
     for bundle in bundles(columns, min(spare, BYTE)):
@@ -146,13 +149,13 @@ def tally(
         codes, card = joint(parts)
         small = size * card < SMALL
         items = keys(short, size, codes) if small else keys(labels, size, codes)
-        counts = np.bincount(items, weights, minlength=card * size)
-        counts = counts.reshape(*(part.card for part in parts), size)
-        axes = range(len(bundle))
-        for own, place in enumerate(bundle):
-            others = tuple(axis for axis in axes if axis != own)
-            tables[place] = counts.sum(axis=others) if others else counts
-    return [tables[place] for place in range(len(columns))]
+        shape, axes = [*(part.card for part in parts), size], range(len(bundle))
+        for found, weight in zip(tables, weights, strict=True):
+            counts = np.bincount(items, weight, minlength=card * size).reshape(shape)
+            for own, place in enumerate(bundle):
+                others = tuple(axis for axis in axes if axis != own)
+                found[place] = counts.sum(axis=others) if others else counts
+    return [[found[place] for place in range(len(columns))] for found in tables]
 
 
 def joint(bundle: Sequence[Column]) -> Column:
@@ -321,11 +324,11 @@ class Partitions:
         return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
 
     def beside(
-        self, mask: int, attributes: Sequence[int], weights: Floats | None = None
-    ) -> list[NDArray[Any]]:
+        self, mask: int, attributes: Sequence[int], weights: Sequence[Floats | None] = (None,)
+    ) -> list[list[NDArray[Any]]]:
         """Return, for ``mask`` with each of these attributes added, the sizes of the groups.
 
-        Intp, zeros among them: values by groups of ``mask``; or float64, the sums of ``weights``.
+        As `tally` does by ``weights``: values by groups of ``mask``, zeros among them.
         """
         labels, size = self.dense[mask]
         return tally(labels, size, [self._columns.each[each] for each in attributes], weights)
@@ -338,7 +341,7 @@ class Partitions:
         ``kinds``: another partition. Intp, shape (values times groups of ``mask``, kinds).
         """
         labels, size = self.dense[mask]
-        parts = tally(
+        [parts] = tally(
             labels * kinds.size + kinds.labels,
             size * kinds.size,
             [self._columns.each[each] for each in attributes],

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from agent.tradeoff.sets import mask_array, members, singleton, union
+from agent.tradeoff.stored import above_diagonal
 from agent.tradeoff.tables import Floats, Indexes
 
 FLOOR = 1e-12  # bits: what floating-point noise can feign
@@ -177,13 +178,14 @@ class Memo:
             both = filter(self.feasible, (one | other for one, other in combinations(each, 2)))
             known = {pair: self.value(pair) for pair in both}
         else:
-            upper = np.where(np.tri(len(levels), dtype=bool), -inf, levels).ravel()
+            ones, others = above_diagonal(len(levels))
+            upper = levels[ones, others]
             some = np.argpartition(upper, -most)[-most:] if most < len(upper) else range(len(upper))
-            known = {}
-            for place in some:
-                one, other = divmod(int(place), len(levels))
-                if upper[place] > -inf:
-                    known[singleton(one) | singleton(other)] = float(upper[place])
+            known = {
+                singleton(int(ones[place])) | singleton(int(others[place])): float(upper[place])
+                for place in some
+                if upper[place] > -inf
+            }
         feasible = filter(self.feasible, known)
         return sorted(feasible, key=lambda pair: (-rank(known[pair]), pair))[:most]
 
@@ -353,8 +355,8 @@ def ascend(state: LocalSearch, starts: Sequence[int]) -> list[int]:
     Paths that meet are one, so there can be fewer than there are starts.
     """
     memo, ends, seen = state.memo, list[int](), set[int]()
-    singles = memo.at_hand(0)
-    masks = [*starts]
+    memo.look_at([0, *starts])
+    singles, masks = memo.at_hand(0), [*starts]
     while masks and singles is not None:
         seen.update(masks)
         memo.look_at(masks)

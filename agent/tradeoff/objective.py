@@ -19,6 +19,7 @@ from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal["most", "most new", "risk", "k", "own"]
 FIRST_FEW = 4  # attributes that are priced together to rule a large set out
+MOST_FEW = 20  # attributes; the counts by fewer bound its utility
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +208,8 @@ class DisclosureObjective(Objective):
         self._countable = people.persons & ~people.known
         self._k_lasts = people.monotone("k", settings.candidates)
         self._risk_lasts = people.monotone("risk", settings.candidates)
-        self.claims_submodularity = (
-            settings.metric in ("maxprob", "log-maxprob") and not settings.guards
-        )
+        steady = settings.metric in ("maxprob", "log-maxprob")
+        self.claims_submodularity = steady and not settings.guards
         self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
         # What the measures but the first are for, and the most that each may be.
         self._limits, self._most_losses = list[Limit](), list[float]()
@@ -222,21 +222,17 @@ class DisclosureObjective(Objective):
             # That nobody's class is too small, the worst one tells for every k at once.
             strict = people.sampled and not settings.max_violations
             self._measures.append(("worst", 1) if strict else ("k", settings.k))
-            self._most_losses.append(
-                (1 + 1e-12) / settings.k if strict else settings.max_violations
-            )
+            least = (1 + 1e-12) / settings.k
+            self._most_losses.append(least if strict else settings.max_violations)
         self._own = None if settings.own is None else dict(settings.own)
         self._own_classes: dict[int, OwnClass] = {}
         self._stored = stored
         special = people.closed or settings.guards or (self._own is not None and self._limits)
         self._by_rows = not special and not settings.candidates & ~people.persons
-        sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
-        self._sensitive = union(sensitive) & ~people.known
+        self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.known
         count = len(people.cards)
-        new = ~mask_array(people.known, count)
-        self._arrays = _Arrays(
-            mask_array(settings.candidates, count), new, np.where(new, settings.sensitivity, 0.0)
-        )
+        open_, new = mask_array(settings.candidates, count), ~mask_array(people.known, count)
+        self._arrays = _Arrays(open_, new, np.where(new, settings.sensitivity, 0.0))
 
     def given(self, people: AnonymitySet, settings: Settings) -> "DisclosureObjective":
         """Return the objective for other people and demands; utilities computed are shared."""
@@ -270,16 +266,16 @@ class DisclosureObjective(Objective):
         own = bits - demands.trade_off * (costs - self._ground)
         if self._sensitive:
             own -= np.array([[self.sensitivity(mask)] for mask in known])
-        inside, allowed = mask_arrays(known, len(new)), np.tile(open_, (len(known), 1))
+        inside, allowed = mask_arrays(known, len(new)), open_
         if limited:
             adds = new | np.array([[bool(mask & ~people.known)] for mask in known])
             for most, losses in zip(self._most_losses, limited, strict=True):
-                allowed &= ~adds | (losses <= most)
+                allowed = allowed & (~adds | (losses <= most))
         if demands.most is not None:
-            allowed &= np.array([[mask.bit_count() < demands.most] for mask in known])
+            allowed = allowed & [[mask.bit_count() < demands.most] for mask in known]
         if demands.most_new is not None:
             held = [(mask & self._countable).bit_count() for mask in known]
-            allowed &= ~new | np.less(held, demands.most_new)[:, None]
+            allowed = allowed & (~new | np.less(held, demands.most_new)[:, None])
         levels: Floats = np.where(inside, own, np.where(allowed, own - dislike, -inf))
         return dict(zip(known, levels, strict=True))
 
@@ -288,9 +284,12 @@ class DisclosureObjective(Objective):
         bits = None if self._stored is None else self._stored.row(mask)
         if bits is None or not self._by_rows or mask & ~self._people.persons:
             return None
-        losses = [self._people.at_hand(mask, *measure) for measure in self._measures]
-        known = [bits, *(row for row in losses if row is not None)]
-        return known if len(known) > len(losses) else None
+        known = [bits]
+        for each in self._measures:
+            if (row := self._people.at_hand(mask, *each)) is None:
+                return None
+            known.append(row)
+        return known
 
     def pairs_at_hand(self) -> Floats | None:
         """Return F of every two attributes where U of pairs is stored, at a cost that is estimated.
@@ -316,7 +315,7 @@ class DisclosureObjective(Objective):
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
         self._utility.focus(mask)
         self._people.focus(mask)
-        self._people.survey(mask, list(members(self.candidates)), self._measures)
+        self._people.survey(mask, self.candidates, self._measures)
 
     def survey(self, mask: int, attributes: Sequence[int] | None = None) -> None:
         """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same.
@@ -414,10 +413,12 @@ class DisclosureObjective(Objective):
             if self._utility.limit - floor <= level:
                 return False
             taken *= 2
-        for taken in (FIRST_FEW, 2 * FIRST_FEW, 4 * FIRST_FEW) if floor > -inf else ():
+        taken = FIRST_FEW
+        while floor > -inf and taken < min(len(attributes), MOST_FEW):  # of all, U is as soon there
             *rest, last = attributes[:taken]
             if self._utility.potentials(union(rest), [last])[0] - floor <= level:
                 return False
+            taken *= 2
         return True
 
     def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:

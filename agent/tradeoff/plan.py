@@ -1,6 +1,7 @@
 """Plans: what a recipient is to hold, chosen once for all that it is going to be asked."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from math import fsum
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from agent.tradeoff.stored import Stored, square
 from agent.tradeoff.tables import Floats, Indexes
 from agent.tradeoff.utility import Utility
 
+STARTS_KEPT = 64  # of the same queries; some ten thousand bytes each
 KEPT = 2_000  # sets of a query, some hundred bytes each; then the memory starts afresh
 
 
@@ -173,10 +175,10 @@ class QueryPlanner(Utility):
             self._done[mask] |= missing
         return row
 
-    def ahead(self, mask: int) -> Floats:
-        """Return the same for each V as far as it is known, NaN where it is not."""
+    def ahead(self, mask: int) -> tuple[Floats, bool]:
+        """Return the same as far as it is known, NaN where it is not, and whether it is stored."""
         stored = None if self.stored is None else self.stored.row(mask)
-        return self._rows.get(mask, self._nothing) if stored is None else stored
+        return (self._rows.get(mask, self._nothing), False) if stored is None else (stored, True)
 
     def best(
         self, start: int, options: int, allowed: Callable[[int], bool], least: float = ROUNDING
@@ -224,11 +226,21 @@ class QueryPlanner(Utility):
         self._done: dict[int, int] = {}
 
 
-class Demand(NamedTuple):
-    """A query, and the share of all requests that are expected to be this one."""
+class Queries:
+    """Several queries to plan for, and where plans for them begin, remembered by what is held."""
 
-    uses: QueryPlanner
-    weight: float
+    def __init__(self, each: Sequence[QueryPlanner]) -> None:
+        """Take what each makes of sets."""
+        self.each = tuple(each)
+        self._starts: dict[Scope, _Growth] = {}
+
+    def growth(self, scope: Scope, weights: Sequence[float]) -> "_Growth":
+        """Return where a plan begins."""
+        if scope not in self._starts:
+            if len(self._starts) >= STARTS_KEPT:
+                self._starts.clear()
+            self._starts[scope] = _Growth(self.each, scope)
+        return self._starts[scope].weighted(weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +248,7 @@ class Portfolio:
     """What a recipient is to hold in the end.
 
     ``mask``: the set, with what is held; ``order``: what was added, in the order chosen; ``uses``:
-    by demand, the subset that it uses; ``refused``: what would be worth adding and breaks a limit,
+    by query, the subset that it uses; ``refused``: what would be worth adding and breaks a limit,
     a mask; ``value``: mean bits of help less the cost; ``evaluations``: how many sets were priced.
     """
 
@@ -249,10 +261,15 @@ class Portfolio:
 
 
 def plan(
-    demands: Sequence[Demand], prices: SetFunction, scope: Scope, starts: Sequence[int] = ()
+    queries: Queries,
+    weights: Sequence[float],
+    prices: SetFunction,
+    scope: Scope,
+    starts: Sequence[int] = (),
 ) -> Portfolio:
     """Return a portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
 
+    ``weights``: of each query, the share of all requests that are expected to be this one.
     It is grown from what is held, and from each of ``starts``, sets of what is free, where that is
     feasible. Of the best, the new attribute that adds least is taken out and the rest grown again,
     as long as that is better. P is feasible, if what is held and fixed is, and never worth less
@@ -262,8 +279,8 @@ def plan(
     given = scope.held | scope.fixed
 
     def grown(new: int, left_out: int = 0) -> Portfolio:
-        held, free = scope.held | new, scope.free & ~left_out
-        return _grown(demands, prices, scope._replace(held=held, free=free), tuple(members(new)))
+        within = scope._replace(held=scope.held | new, free=scope.free & ~left_out)
+        return _grown(queries.growth(within, weights), prices, tuple(members(new)))
 
     def worth(portfolio: Portfolio) -> float:
         return portfolio.value - scope.least * len(portfolio.order)
@@ -287,15 +304,13 @@ def plan(
     return replace(best, evaluations=evaluations)
 
 
-def _grown(
-    demands: Sequence[Demand], prices: SetFunction, scope: Scope, start: tuple[int, ...]
-) -> Portfolio:
+def _grown(growth: "_Growth", prices: SetFunction, start: tuple[int, ...]) -> Portfolio:
     """Return a portfolio that is grown from what is held, of which ``start`` is new.
 
     The attribute that adds most is added while one adds enough (greedy). A query uses a new
     attribute beside what it used before, where that helps it enough and its answer is not full.
     """
-    growth, evaluations, found, refused = _Growth(demands, scope), 0, -1, 0
+    scope, evaluations, found, refused = growth.scope, 0, -1, 0
     while open_ := scope.free & ~growth.mask:
         options = _Options(prices, growth.mask, open_)
         evaluations += open_.bit_count()
@@ -349,35 +364,46 @@ class _Options:
         return found, refused
 
 
-class _Growth:
-    """A portfolio on its way up: what each demand uses of it, and the bits that this brings.
+CHANGING = ("order", "uses", "bits", "gains", "_ahead", "_fresh")  # of these each copy has its own
 
-    The gain of an attribute for a demand is computed afresh only when it matters: until then what
-    it gained beside less stands for it, as it would bound it if U were submodular. Which gains are
-    at hand depends on this plan alone, never on what was computed for others.
+
+class _Growth:
+    """A portfolio on its way up: what each query uses of it, and the bits that this brings.
+
+    The gain of an attribute for a query is computed afresh only when it matters, unless it is
+    stored: until then what it gained beside less stands for it, as it would bound it if U were
+    submodular. Which gains are fresh depends on this plan alone, never on what was computed for
+    others.
     """
 
-    def __init__(self, demands: Sequence[Demand], scope: Scope) -> None:
-        self.mask, self.order = scope.held | scope.fixed, list[int]()
-        self.weights = np.array([each.weight for each in demands], dtype=np.float64)
-        self._demands, self._scope = demands, scope
-        self.uses = [each.uses.first(scope) for each in demands]
-        pairs = [*zip(demands, self.uses, strict=True)]
-        self.bits = np.array([each.uses.value(use) for each, use in pairs])
-        singles = [each.uses.beside(0, scope.free) for each in demands]
-        self.gains = self._counted(np.nan_to_num(np.array(singles)))
+    def __init__(self, queries: Sequence[QueryPlanner], scope: Scope) -> None:
+        self.scope, self.mask, self.order = scope, scope.held | scope.fixed, list[int]()
+        self.weights: Floats = np.ones(len(queries))
+        self._queries, self.uses = queries, [each.first(scope) for each in queries]
+        pairs = [*zip(queries, self.uses, strict=True)]
+        self.bits = np.array([each.value(use) for each, use in pairs])
+        singles = np.array([each.beside(0, scope.free) for each in queries])
+        self.gains = self._counted(np.nan_to_num(singles))
         # U of what is used with each attribute added, as far as it is known: else NaN.
-        self._ahead = np.array([each.uses.ahead(use) for each, use in pairs])
-        self._fresh = np.array([[not use] * self.gains.shape[-1] for use in self.uses])
-        for place in range(len(demands)):
-            self._close(place)
+        self._ahead = np.empty_like(self.gains)
+        self._fresh = np.zeros(self.gains.shape, dtype=bool)
+        for place, (each, use) in enumerate(pairs):
+            self._look(place, *each.ahead(use))
+
+    def weighted(self, weights: Sequence[float]) -> "_Growth":
+        """Return a copy, whose queries are asked that often."""
+        other = copy(self)
+        other.__dict__ |= {
+            name: array.copy() for name, array in vars(self).items() if name in CHANGING
+        }
+        other.weights = np.array(weights, dtype=np.float64)
+        return other
 
     def refresh(self, attribute: int) -> bool:
         """Compute the gains of an attribute that are out of date; say whether none were."""
         stale = np.flatnonzero(~self._fresh[:, attribute] & (self.gains[:, attribute] > 0))
-        unknown = np.isnan(self._ahead[stale, attribute])
-        for place in stale[unknown].tolist():
-            row = self._demands[place].uses.beside(self.uses[place], singleton(attribute))
+        for place in stale[np.isnan(self._ahead[stale, attribute])].tolist():
+            row = self._queries[place].beside(self.uses[place], singleton(attribute))
             self._ahead[place, attribute] = row[attribute]
         fresh = self._ahead[stale, attribute] - self.bits[stale]
         self.gains[stale, attribute] = self._counted(fresh)
@@ -385,22 +411,24 @@ class _Growth:
         return not len(stale)
 
     def add(self, attribute: int) -> None:
-        """Add an attribute, which every demand uses that it helps."""
+        """Add an attribute, which every query uses that it helps."""
         self.mask |= singleton(attribute)
         self.order.append(attribute)
         for place in np.flatnonzero(self.gains[:, attribute]).tolist():
-            uses = self._demands[place].uses
+            uses = self._queries[place]
             self.uses[place] |= singleton(attribute)
             self.bits[place] = uses.value(self.uses[place])
-            self._ahead[place] = uses.ahead(self.uses[place])
-            self._fresh[place] = False
-            self._close(place)
+            self._look(place, *uses.ahead(self.uses[place]))
+
+    def _look(self, place: int, ahead: Floats, stored: bool) -> None:  # noqa: FBT001
+        """Take what is known of a query's next step; a query whose answer is full takes none."""
+        self._ahead[place] = ahead
+        self._fresh[place] = stored or not self.uses[place]
+        if stored:
+            self.gains[place] = self._counted(ahead - self.bits[place])
+        if not self.scope.has_room(self.uses[place] << 1 | 1):
+            self.gains[place] = 0.0
 
     def _counted(self, gains: Floats) -> Floats:
         """Return the gains, 0 for those that are too small to be used."""
-        return np.where(gains > self._scope.least, gains, 0.0)
-
-    def _close(self, place: int) -> None:
-        """Let a demand whose answer is full gain nothing more."""
-        if not self._scope.has_room(self.uses[place] << 1 | 1):
-            self.gains[place] = 0.0
+        return np.where(gains > self.scope.least, gains, 0.0)

@@ -4,12 +4,14 @@ The rows are a sample, so the number of real people behind them is not known: it
 and E[1/F] is the expected success of one guess (Benedetti and Franconi 1998; DESIGN.md 2.7, 2.8).
 """
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.tradeoff.measures import Measure, Measures, losses, metric_of
 from agent.tradeoff.tables import Floats
 
 SHAPE = 0.3  # alpha, of the Gamma prior around the size that independent attributes would give
@@ -74,17 +76,45 @@ def risk(alike: Alike, share: float) -> Floats:
     return found
 
 
+def terms_of(
+    alike: Alike, measures: Measures, share: float, people: float, everybody: float
+) -> list[Floats]:
+    """Return what each group adds to each expected loss; of ``worst`` its own success.
+
+    ``share``: as for `risk`; ``people``: who agree with what is known, of ``everybody``.
+    Source: DESIGN.md 2.7.
+    """
+    plain = risk(alike, share)
+    limited = np.where(alike.few(), 1.0, plain)
+    found = list[Floats]()
+    for measure, k in measures:
+        if measure == "entropy":
+            found.append(alike.mass * np.log2(plain * people))
+        elif measure == "worst":
+            found.append(limited)
+        else:
+            success = limited if measure in ("risk", "k", "k-anonymity") else plain
+            found.append(losses(metric_of(measure), alike.mass, success, everybody, k))
+    return found
+
+
+def total(measure: Measure, terms: Sequence[float] | Floats, add: Callable[..., float]) -> float:
+    """Return the sum of what groups add, by ``add``; of ``worst`` the largest."""
+    return float(np.max(terms, initial=0.0)) if measure == "worst" else add(terms)
+
+
 def _looked_up(table: Floats, rows: Floats, rate: Floats) -> Floats:
     """Return the risk between the entries of a table; ``rate``: ln s."""
     most, start = STEPS - 1, np.log(SHAPE)
     across = (np.log(rows - 1 + SHAPE) - start) * (most / (MOST_ROWS - start))
     up = (rate - LEAST_RATE) * (most / -LEAST_RATE)
-    i = np.clip(across.astype(np.intp), 0, most - 1)
-    j = np.clip(up.astype(np.intp), 0, most - 1)
+    i = np.minimum(np.maximum(across, 0.0).astype(np.intp), most - 1)
+    j = np.minimum(np.maximum(up, 0.0).astype(np.intp), most - 1)
     across -= i
     up -= j
-    near = (1 - up) * table[i, j] + up * table[i, j + 1]
-    far = (1 - up) * table[i + 1, j] + up * table[i + 1, j + 1]
+    corner, entries = i * STEPS + j, table.ravel()
+    near = (1 - up) * entries.take(corner) + up * entries.take(corner + 1)
+    far = (1 - up) * entries.take(corner + STEPS) + up * entries.take(corner + STEPS + 1)
     found: Floats = np.minimum(1.0, np.exp((1 - across) * near + across * far))
     return found
 

@@ -240,10 +240,12 @@ def improve(state: LocalSearch, one_pass: Pass, starts: Sequence[int], *, patien
     """
     seen, candidates = set[int](), state.memo.function.candidates
     for start in starts:
+        if not patient and rank(state.memo.value(start)) <= rank(state.value):
+            continue
         other = state.restarted(start)
         if patient:
             one_pass(other, candidates & ~start)
-        if other.mask not in seen and (patient or rank(other.value) > rank(state.value)):
+        if other.mask not in seen:
             climb(other, one_pass)
         seen.add(other.mask)
         state.violations += other.violations

@@ -84,10 +84,15 @@ def above_diagonal(count: int) -> tuple[Indexes, Indexes]:
 
 def square(singles: Floats, both: Floats) -> Floats:
     """Return figures of one and two attributes as a symmetric matrix, shape (n, n)."""
-    matrix = np.diag(singles)
-    upper = above_diagonal(len(singles))
-    matrix[upper] = both
-    matrix.T[upper] = both
+    return np.concatenate([singles, both]).take(places(len(singles)))
+
+
+@cache
+def places(count: int) -> Indexes:
+    """Return where figures of one and two of ``count`` attributes are in their matrix."""
+    matrix = np.diag(np.arange(count))
+    upper = above_diagonal(count)
+    matrix[upper] = matrix.T[upper] = count + np.arange(len(upper[0]))
     return matrix
 
 
@@ -98,7 +103,9 @@ def weighted(parts: Sequence[Stored], weights: Sequence[float]) -> Stored:
         known = [each for each in figures if each is not None]
         if len(known) < len(figures):
             return None
-        whole: Floats = np.sum([w * each for w, each in zip(weights, known, strict=True)], axis=0)
+        whole = known[0] * weights[0]
+        for each, weight in zip(known[1:], weights[1:], strict=True):
+            whole += each * weight
         return whole
 
     found = Stored(total([each.singles for each in parts]), total([each.both for each in parts]))

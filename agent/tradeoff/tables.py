@@ -170,12 +170,13 @@ class Population:
         """
         found = self._likely.get(request)
         if found is None:
-            counts = self.requests[request].counts.astype(np.float64)
-            people = np.bincount(self.requests[request].of_row, minlength=len(counts))
-            overall = people @ counts
-            rows = counts.sum(axis=1, keepdims=True)
-            shares = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
-            found = self._likely[request] = np.ascontiguousarray(shares.T)
+            kinds = self.requests[request]
+            found = np.ascontiguousarray(kinds.counts.T, dtype=np.float64)
+            people = np.bincount(kinds.of_row, minlength=found.shape[1])
+            rows, overall = found.sum(axis=0), found @ people
+            found += (PRIOR_ROWS * overall / overall.sum())[:, None]
+            found /= rows + PRIOR_ROWS
+            self._likely[request] = found
         return found
 
     @cached_property

@@ -247,7 +247,7 @@ def _learned(attributes: int, bar: float | None) -> Point:
     def cold() -> None:
         model.forget()
         people = model.anonymity_set()
-        people.survey(1, range(1, attributes), [("maxprob", 1)])
+        people.survey(1, people.persons & ~1, [("maxprob", 1)])
         for each in range(attributes):
             people.identifiability(1 | 1 << each, "maxprob", 1)
 

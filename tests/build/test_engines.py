@@ -1,9 +1,11 @@
 """The same tables give the same model, to the last byte, whatever computes them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -12,11 +14,11 @@ from hypothesis import strategies as st
 from agent.build import canonical, observe
 from agent.build.build import build_model
 from agent.build.engines import connected
-from agent.build.options import Engine
+from agent.build.options import BuildOptions, Engine
 from agent.build.read import open_tables
 from agent.errors import BuildError
 from agent.model.file import write
-from tests.build.worlds import ENGINES, QUIET, World, frame, options, worlds
+from tests.build.worlds import ENGINES, QUIET, SOCKETS, World, frame, options, worlds
 
 pytestmark = QUIET
 NOTHING_GIVEN = "__HIVE_DEFAULT_PARTITION__"
@@ -65,6 +67,48 @@ def test_one_digest(engine: Engine, world: World, data: st.DataObject, most: int
             shuffled = frame(rows[0], data.draw(st.permutations(rows[1:])))
             scatter(shuffled, mixed / name, cuts, keys[name])
         assert built(mixed, engine, most, half) == built(plain, "duckdb", most, half)
+
+
+def many(folder: Path, count: int, *, mixed: bool) -> BuildOptions:
+    """Write so many events, in one file each, or in parts and partitions without order.
+
+    A fifth of them ask one query.
+    """
+    chance = np.random.default_rng(20)
+    people = np.array([f"user{each}" for each in range(count // 20)])
+    facts = {f"p{each}": chance.integers(0, each + 2, len(people)) for each in range(5)}
+    user, day = chance.integers(0, len(people), count), chance.integers(0, 4, count)
+    query = np.where(chance.random(count) < 0.2, 0, chance.integers(0, 100, count))
+    follows = chance.random(count) < 0.5
+    intent = np.where(follows, facts["p3"][user] + query % 2, chance.integers(0, 20, count))
+    users = pl.DataFrame({"user": people, **facts})
+    events = pl.DataFrame({"user": people[user], "query": query, "intent": intent, "day": day})
+    events = events.cast(dict.fromkeys(("query", "intent", "day"), pl.String))
+    if mixed:
+        users, events = (each.sample(fraction=1, shuffle=True, seed=7) for each in (users, events))
+    for name, table in (("users", users), ("events", events)):
+        ends = [len(table) // 3, len(table) // 2] if mixed else []
+        scatter(table, folder / name, ends, "day" if mixed and name == "events" else None)
+    return options(
+        users=folder / "users", events=folder / "events", validation=False, shrinkage=20.0
+    )
+
+
+@pytest.mark.spark
+@SOCKETS
+def test_one_digest_of_a_million_events(tmp_path: Path) -> None:
+    """The whole build, from plain tables, and from shuffled ones in partitions."""
+    plain, mixed = (many(tmp_path / str(each), 1_000_000, mixed=each) for each in (False, True))
+    digests = {}
+    for place in (
+        replace(plain, engine="duckdb"),
+        replace(mixed, engine="polars"),
+        replace(mixed, engine="spark"),
+    ):
+        made = build_model(place, lambda _what, _share: None)
+        digests[place.engine] = write(made, tmp_path / "model.safetensors").digest
+        assert made.queries[0].events == made.tables.query_weights[0] > canonical.MOST_ROWS
+    assert len({*digests.values()}) == 1, digests
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -31,10 +31,10 @@ CARDS = tuple(len(each.values) for each in ATTRIBUTES)
 # Ibis 12 calls a method that DuckDB has renamed.
 QUIET = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
-_SOCKETS = pytest.mark.filterwarnings(  # Spark's, which close with it
+SOCKETS = pytest.mark.filterwarnings(  # Spark's, which close with it
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
-ENGINES = ["duckdb", "polars", pytest.param("spark", marks=[pytest.mark.spark, _SOCKETS])]
+ENGINES = ["duckdb", "polars", pytest.param("spark", marks=[pytest.mark.spark, SOCKETS])]
 
 Row = tuple[str, ...]
 
@@ -48,9 +48,10 @@ class World:
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
+def worlds(draw: st.DrawFn, persons: int | None = None, requests: int | None = None) -> World:
     """Draw up to eight users with up to three attributes, and up to forty events."""
-    persons, requests = draw(st.integers(1, 3)), draw(st.integers(0, 2))
+    persons = draw(st.integers(1, 3)) if persons is None else persons
+    requests = draw(st.integers(0, 2)) if requests is None else requests
     names = [f"user {number}" for number in range(draw(st.integers(1, 8)))]
     values = st.sampled_from(VALUES)
     users = [(name, *(draw(values) for _ in range(persons))) for name in names]

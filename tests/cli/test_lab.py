@@ -24,7 +24,14 @@ PAPER = [
     *("fig-11-heuristics", "fig-12-running", "fig-13-shape", "fig-14-sampling"),
 ]
 SHARES = tuple((each, each.share + 0.001) for each in MARGINALS)
+UNDRAWN = ("matplotlib.figure.Figure.savefig", lambda *_file, **_kind: None)
 COUNTED = Measured(7 * PEOPLE, 7 * QUERIES, TEXTS, 7 * MIN_USERS, SHARES)
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they say is tested where they are drawn; here nothing depends on how many they are."""
+    monkeypatch.setattr("agent.lab.attack.outcome.DRAWS", 200)
 
 
 def report(out: Path, figures: list[str]) -> str:
@@ -55,13 +62,17 @@ def test_an_attack_writes_every_way_with_all_its_requests(
     assert {bar["met"] for bar in found["bars"]} <= {True, False, None}
     assert found["bars"][0]["met"] is True  # absence tells nothing
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(*UNDRAWN)
     shown = run(*SMALL, "--people", "2", "--requests", "1", "--out", "here").out
     assert shown.startswith("Wrote here/report.md and its figures. Of ")
 
 
 @builds
-def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -> None:
+def test_people_are_compared_with_what_a_sample_says(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Figures and a page of every bar."""
+    monkeypatch.setattr("agent.lab.people.study.SPLITS", 1)
     users, events = write_town(tmp_path)
     described = tmp_path / "town.toml"
     described.write_text('weights = "weight"\n')
@@ -74,7 +85,9 @@ def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -
 
 
 @builds
-def test_limits_are_found_with_everybody_on_the_list(run: Run, tmp_path: Path) -> None:
+def test_limits_are_found_with_everybody_on_the_list(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One figure, and the bars of the limits that do best; the attack takes a description too."""
     users, events = write_town(tmp_path)
     described = tmp_path / "town.toml"
@@ -84,6 +97,7 @@ def test_limits_are_found_with_everybody_on_the_list(run: Run, tmp_path: Path) -
     found = run("lab", "limits", *tables, *small, "--out", tmp_path / "out", "--json").record
     page = report(tmp_path / "out", ["attack-limits"])
     assert all(bar["what"] in page for bar in found["bars"])
+    monkeypatch.setattr(*UNDRAWN)
     again = ("lab", "attack", *tables, *small, "--exact", "1", "--out", tmp_path / "attack")
     assert "Of 12 bars" in " ".join(run(*again).out.split())
 
@@ -101,6 +115,7 @@ def test_the_papers_figures_are_the_same_in_two_processes(
     assert page.count("| no |") == found["other"]
     assert "Fig. 8b is missing" in page
     assert page.count("Data: invented") >= len(PAPER)
+    monkeypatch.setattr(*UNDRAWN)
     shown = run(*asked, "2", "--out", "2").out
     assert "9 figures" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 80

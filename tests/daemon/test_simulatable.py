@@ -204,18 +204,19 @@ def assert_holds(lives: Mapping[Person, Life]) -> None:
         assert holds(said, {person: life.own[pool] for person, life in lives.items()})
 
 
+FEW = settings().max_examples // 8  # in each, everybody in the model lives through it
 MODELS = st.sampled_from([the_model(1), implying(the_model(1)), implying(the_model(2))])
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES.keys())
-@settings(max_examples=5)
+@settings(max_examples=FEW // 2)
 @given(streams(), MODELS)
 def test_absence_says_nothing(policy: str, stream: tuple[Event, ...], model: Model) -> None:
     """Whoever agrees with what was disclosed would have disclosed the same, in the same order."""
     assert_holds(lived(policy, stream, model))
 
 
-@settings(max_examples=10)
+@settings(max_examples=FEW)
 @given(policies(["everyone"]), streams(), MODELS)
 def test_absence_says_nothing_under_any_policy(
     rules: Rules, stream: tuple[Event, ...], model: Model
@@ -224,7 +225,7 @@ def test_absence_says_nothing_under_any_policy(
     assert_holds(lived(rules.policy.text, stream, model))
 
 
-@settings(max_examples=10)
+@settings(max_examples=FEW)
 @given(policies(["everyone"]), streams(), st.integers(1, 2), st.integers(0, 7))
 def test_what_is_not_set_never_waits_or_leaves(
     rules: Rules, stream: tuple[Event, ...], seed: int, place: int

@@ -21,7 +21,6 @@ def curve_in(world: World) -> Curve:
     return curve_of(world.context())
 
 
-@settings(max_examples=60)
 @given(worlds())
 def test_the_curve_is_what_decide_discloses(world: World) -> None:
     """At both ends of every step, with its figures at the lower one; the present one included."""
@@ -38,7 +37,7 @@ def test_the_curve_is_what_decide_discloses(world: World) -> None:
     assert curve.knee is None or not curve.steps[curve.knee].beaten
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings().max_examples // 4)
 @given(worlds(), worlds(), st.booleans())
 def test_what_is_decided_between_two_steps_changes_nothing(
     world: World, other: World, forgets: bool

@@ -56,12 +56,12 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 276),
-    "lines of tests": (42_000, 70_750),
+    "lines of tests": (42_000, 71_500),
 }
 STANDING = {
     "agent": Size(1_118, 7),
     "agent/assistants": Size(915, 6),
-    "agent/cli": Size(5_820, 37),
+    "agent/cli": Size(5_820, 38),
     "agent/daemon": Size(6_472, 40),
     "agent/decision": Size(2_126, 14),
     "agent/lab": Size(4_790, 42),
@@ -71,7 +71,7 @@ STANDING = {
     "agent/vault": Size(3_338, 19),
     "agent/wire": Size(1_777, 14),
     "policy": Size(2_933, 17),
-    "agent/build": Size(2_041, 18),
+    "agent/build": Size(2_220, 19),
     "agent/words": Size(1_529, 10),
 }
 

@@ -1,4 +1,4 @@
-"""A large model file is mapped, and verified part by part."""
+"""A large model file is mapped and verified part by part; what is stored belongs to a query."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 
 from agent.errors import DamagedModelError, ModelError
 from agent.model import content, file
-from tests.model.examples import small_model
+from tests.model.examples import Tensors, reading_model, retensored, small_model
 
 MODEL = small_model()
 
@@ -43,3 +43,17 @@ def test_damage_to_a_large_file_shows_at_the_latest_where_it_matters(
     assert [
         *map(opened.rows, range(len(opened.queries)))
     ]  # the file that was mapped is still there
+
+
+@pytest.mark.parametrize(
+    ("sentence", "queries"),
+    [("has a query beyond the 2", [0, 2]), ("is not in ascending order", [1, 0])],
+)
+def test_figures_of_no_query_are_refused(sentence: str, queries: list[int]) -> None:
+    """They are looked up by query, in order."""
+
+    def edit(tensors: Tensors) -> None:
+        tensors["near.queries"][:] = queries
+
+    with pytest.raises(DamagedModelError, match=f"'near.queries' {sentence}"):
+        file.decode(retensored(file.encode(reading_model()), edit))

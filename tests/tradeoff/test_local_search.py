@@ -209,7 +209,7 @@ def test_identifiability_is_the_same_by_every_path(world: World, data: st.DataOb
         used.focus(data.draw(st.integers(0, world.everything)))
         near = data.draw(st.integers(0, world.everything))
         measures = data.draw(st.sampled_from([METRICS, METRICS[:1]]))
-        used.survey(near, list(members(world.everything & ~near)), [(m, 3) for m in measures])
+        used.survey(near, world.everything & ~near, [(m, 3) for m in measures])
         fresh = world.anonymity_set(what)
         for metric in METRICS:
             expected = fresh.identifiability(mask, metric, 3)

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.plan import Demand, Pairwise, Portfolio, QueryPlanner, Scope, plan
+from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
 from agent.tradeoff.sets import members, pairs, singleton, subsets, union
 from agent.tradeoff.utility import HELPS_NOTHING, Utility
 from tests.tradeoff.doubles import Table, Tabulated, submodular, tabulate
@@ -91,12 +91,9 @@ class Drawn:
         """Take U by mask of each query, and the weight of each."""
         self.tables, self.weights, self.prices = tables, weights, prices
 
-    def demands(self) -> list[Demand]:
+    def queries(self) -> Queries:
         """Return the queries with nothing remembered."""
-        return [
-            Demand(uses_of(Given(table)), weight)
-            for table, weight in zip(self.tables, self.weights, strict=True)
-        ]
+        return Queries([uses_of(Given(table)) for table in self.tables])
 
     def worth(self, mask: int, scope: Scope) -> float:
         """Return what a portfolio is worth where each query uses the best subset there is."""
@@ -156,7 +153,7 @@ def drawn(draw: st.DrawFn, *, additive: bool = False) -> tuple[Drawn, Scope]:
 
 def planned(world: Drawn, scope: Scope) -> Portfolio:
     """Return the plan, made with nothing remembered."""
-    return plan(world.demands(), world.prices, scope)
+    return plan(world.queries(), world.weights, world.prices, scope)
 
 
 @given(drawn(additive=True))
@@ -205,7 +202,7 @@ def test_it_is_no_worse_than_where_it_starts(case: tuple[Drawn, Scope], starts: 
     And no attribute is in it that would better be left out.
     """
     world, scope = case
-    found = plan(world.demands(), world.prices, scope, starts)
+    found = plan(world.queries(), world.weights, world.prices, scope, starts)
     for start in (0, *starts):
         held = scope.held | start & scope.free
         if world.prices.feasible(held):
@@ -235,15 +232,17 @@ def test_what_is_remembered_changes_nothing(
 ) -> None:
     """Whatever was planned before with the same queries, the plan is that of a fresh start."""
     world, scope = case
-    demands = world.demands()
+    queries = world.queries()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("agent.tradeoff.plan.KEPT", kept)
+        patched.setattr("agent.tradeoff.plan.STARTS_KEPT", kept)
         for _ in range(2):
             other = data.draw(st.integers(0, scope.free)) & scope.free
-            plan(demands, world.prices, Scope(other, scope.free))
+            plan(queries, world.weights, world.prices, Scope(other, scope.free))
         for changed in ({"most": data.draw(st.integers(0, 2))}, {"least": 0.5}, {}):
             wanted = scope._replace(**changed)
-            assert plan(demands, world.prices, wanted) == planned(world, wanted)
+            again = plan(queries, world.weights, world.prices, wanted)
+            assert again == planned(world, wanted)
 
 
 @given(drawn())
@@ -271,6 +270,6 @@ def test_real_portfolios_keep_their_limits(world: World, data: st.DataObject) ->
     uses = QueryPlanner(world.utility, len(world.cards))
     scope = Scope(0, demanded.candidates, 0, demanded.most)
     prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(demanded, most=None))
-    found = plan([Demand(uses, 1.0)], prices, scope)
+    found = plan(Queries([uses]), [1.0], prices, scope)
     assert prices.feasible(found.mask)
     assert found.value >= -SUM_ROUNDING

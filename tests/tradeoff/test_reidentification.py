@@ -131,7 +131,7 @@ def test_a_set_is_the_mean_over_its_answers(
     already = sum(singleton(attribute) for attribute, _ in what)
     if data.draw(st.booleans()):
         base = data.draw(st.integers(0, (1 << world.persons) - 1)) & ~already
-        crowd.survey(base, range(world.persons), [(each, 3) for each in MEASURES])
+        crowd.survey(base, crowd.persons, [(each, 3) for each in MEASURES])
     for mask in subsets(world.everything):
         for measure in MEASURES:
             if world.population.weights is None and share == 1:
@@ -214,7 +214,7 @@ def test_a_group_is_independent_of_the_way_to_it(world: World) -> None:
         at_once = AnonymitySet(people, world.cards[: world.persons])
         for each in members(mask):
             used = AnonymitySet(people, world.cards[: world.persons])
-            used.survey(mask & ~singleton(each), [each], [(m, 3) for m in MEASURES])
+            used.survey(mask & ~singleton(each), singleton(each), [(m, 3) for m in MEASURES])
             for measure in MEASURES:
                 found = used.identifiability(mask, measure, 3)
                 assert found == at_once.identifiability(mask, measure, 3)

@@ -1,22 +1,27 @@
 """What is made of a log is what section 5 of the paper says."""
 
+from pathlib import Path
 from typing import Any
 
 import ibis
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.build.build import build_model
 from agent.build.engines import connected
 from agent.build.log.schema import TABLE_1
 from agent.build.log.source import source_of
 from agent.build.observe import Observations, observe
 from agent.build.options import Engine
 from agent.errors import BuildError
+from agent.model.file import encode
 from tests.build import naive as tables_naive
 from tests.build.log import naive
 from tests.build.log.logs import SmallLog, logs, tables
 from tests.build.worlds import ENGINES, QUIET, options
+from tests.house.tree import ROOT
 
 pytestmark = QUIET
 FEW = settings(max_examples=5)  # each asks a database two dozen questions
@@ -51,6 +56,26 @@ def test_every_attribute_is_the_plain_computation(
     source = source_of(tables(shuffled, connected(engine)))
     assert in_order(rows_of(source.events)) == in_order(naive.events(log))
     assert in_order(rows_of(source.users)) == in_order(naive.users(log))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_log_in_partitions_is_the_same_model(engine: Engine, tmp_path: Path) -> None:
+    """From a partitioned folder in any order, on any engine, as from the three files on DuckDB."""
+    files = {name: ROOT / f"examples/own_log/{name}.csv" for name in ("log", "people", "sites")}
+    for name, file in files.items():
+        rows = pl.read_csv(file, infer_schema=False).sample(fraction=1, shuffle=True, seed=3)
+        times = [each for each in rows.columns if each in {"asked", "time"}]
+        rows = rows.with_columns(pl.col(each).str.to_datetime() for each in times)
+        rows = rows.with_row_index().with_columns(pl.col("index") % 3)
+        for (part,), some in rows.group_by("index"):
+            inner = tmp_path / name / f"part={part}"
+            inner.mkdir(parents=True)
+            some.drop("index").write_parquet(inner / "0.parquet")
+    plain = options(users=None, events=None, **files)
+    folders = {name: tmp_path / name for name in files}
+    mixed = options(users=None, events=None, engine=engine, **folders)
+    one, other = (encode(build_model(each, lambda _what, _share: None)) for each in (plain, mixed))
+    assert one == other
 
 
 @FEW

@@ -46,6 +46,12 @@ SAID = (Inferred(np.array([3, 2]), np.array([3, 1]), np.array([True, False])),) 
 QUIET = Run(1, lambda _what, _share: None)
 
 
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of people who are all alike, or of whom nothing is compared within a hair's breadth."""
+    monkeypatch.setattr("agent.lab.attack.outcome.DRAWS", 200)
+
+
 @cache
 def made(options: Options = OPTIONS) -> Study:
     """Return what comes of eight people and seven requests, or as many as are said."""

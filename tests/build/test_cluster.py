@@ -1,0 +1,100 @@
+"""A cluster of two workers on this machine gives the same model, also if an executor dies."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from agent.model.file import read
+from tests.build.test_engines import many
+from tests.waiting import until
+
+HOST, WORKERS, PATIENCE = "127.0.0.1", 2, 900.0
+
+
+@contextmanager
+def started(command: list[str], log: Path, local: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program in a group of its own, which ends with the block; ``local``: for Spark."""
+    environment = {**os.environ, "SPARK_LOCAL_IP": HOST, "SPARK_LOCAL_DIRS": str(local)}
+    environment["SPARK_CONF_DIR"] = f"{log.parent / 'conf'}"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command, stdout=out, stderr=out, env=environment, start_new_session=True
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(30)
+        with suppress(ProcessLookupError):  # what it has started, or it itself
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[tuple[str, int]]:
+    """Start a master and its workers; yield its address, and the process of the first worker.
+
+    The log of each is in the folder, and the temporary files of the first worker in `local-0`.
+    """
+    import pyspark
+
+    with socket.socket() as free:
+        free.bind((HOST, 0))
+        port = free.getsockname()[1]
+    address, log = f"spark://{HOST}:{port}", folder / "master.log"
+    spark = f"{pyspark.__path__[0]}/bin/spark-class", "--host", HOST, "--webui-port", "0"
+    deploy = "org.apache.spark.deploy"
+    with ExitStack() as stack:
+        master = [spark[0], f"{deploy}.master.Master", *spark[1:], "--port", f"{port}"]
+        stack.enter_context(started(master, log, folder / "local"))
+        until(lambda: "I have been elected leader" in log.read_text(), "a master", PATIENCE)
+        worker = [spark[0], f"{deploy}.worker.Worker", *spark[1:], "--cores", "1"]
+        worker += ["--memory", "1g", "--work-dir", f"{folder / 'work'}", address]
+        workers = [
+            stack.enter_context(started(worker, folder / f"{at}.log", folder / f"local-{at}"))
+            for at in range(WORKERS)
+        ]
+        ready = "Registering worker"
+        until(lambda: log.read_text().count(ready) == WORKERS, "a cluster", PATIENCE)
+        yield address, workers[0].pid
+
+
+@pytest.mark.soak
+def test_the_same_model_from_a_cluster_that_loses_an_executor(tmp_path: Path) -> None:
+    """It dies once it has computed what others need, and that is computed again."""
+    tables = many(tmp_path, 100_000, mixed=True)
+    (tmp_path / "conf").mkdir()  # few tasks, as on this machine alone
+    (tmp_path / "conf/spark-defaults.conf").write_text("spark.sql.shuffle.partitions 4\n")
+    build = [sys.executable, "-m", "agent.cli", "model", "build", "--shrinkage", "20"]
+    build += ["--users", f"{tables.users}", "--events", f"{tables.events}", "--id", "m"]
+    digests, log = [], tmp_path / "master.log"
+
+    def newer(before: set[Path]) -> set[Path]:
+        return {*tmp_path.glob("local-0/**/shuffle_*")} - before
+
+    with cluster(tmp_path) as (address, worker):
+        for name in ("duckdb", "spark", "killed"):
+            out, said = tmp_path / f"{name}.safetensors", tmp_path / f"{name}.log"
+            engine = ["--engine", "spark", "--master", address] if name != "duckdb" else []
+            before = newer(set())
+            with started([*build, *engine, "--out", f"{out}"], said, tmp_path / name) as running:
+                if name == "killed":
+                    until(partial(newer, before), "a first result", PATIENCE)
+                    children = ["/bin/ps", "-o", "pid=", "--ppid", f"{worker}"]
+                    (executor,) = map(int, subprocess.check_output(children).split())
+                    os.kill(executor, signal.SIGKILL)
+                assert running.wait(PATIENCE) == 0, said.read_text()
+            digests.append(read(out).digest)
+        launched = log.read_text().count("Launching executor")
+    assert launched == 2 * WORKERS + 1  # one more, in the place of the one that was killed
+    assert len({*digests}) == 1
+    sys.stdout.write(f"\n{launched} executors, one killed: one digest, {digests[0][:16]}\n")
