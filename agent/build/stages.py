@@ -4,6 +4,8 @@ The tables have user ids in them: only the owner can open their folder, and it g
 is written.
 """
 
+import fcntl
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -95,8 +97,9 @@ def stages_beside(out: Path, options: BuildOptions, *, resume: bool) -> Iterator
     """Keep the stages of a build beside the model ``out`` until it is written.
 
     With ``resume``, those of a build that was stopped are taken; UsageError if they are of other
-    tables, options or another version. They stay when the process is killed or interrupted, or
-    when an engine fails, but not where the tables or options are at fault.
+    tables, options or another version, or while another build has them. They stay when the process
+    is killed or interrupted, or when an engine fails, but not where the tables or options are at
+    fault.
     """
     folder, key = out.absolute().with_suffix(SUFFIX), key_of(options)
     if any(each in str(folder) for each in SEVERAL):
@@ -105,23 +108,39 @@ def stages_beside(out: Path, options: BuildOptions, *, resume: bool) -> Iterator
             raise UsageError(what, "give --out another place", str(folder))
         yield IN_ENGINE
         return
-    if folder.exists():
-        if any(folder.iterdir()) and not (folder / KEY).is_file():
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with locked(folder):
+        found = [*folder.iterdir()]
+        if found and not (folder / KEY).is_file():
             raise UsageError("this is where stages would go", "move it away", str(folder))
-        if not resume:
-            rmtree(folder)
-        elif (folder / KEY).is_file() and (folder / KEY).read_text() != key:
+        if resume and found and (folder / KEY).read_text() != key:
             what = "the tables, the options or the version have changed since the build stopped"
             raise UsageError(what, "leave out --resume to start anew", str(folder))
-    folder.mkdir(mode=0o700, exist_ok=True)
-    (folder / KEY).write_text(key)
+        for each in () if resume else found:
+            rmtree(each) if each.is_dir() else each.unlink()
+        (folder / KEY).write_text(key)
+        try:
+            yield Stages(folder)
+        except ReticentError as error:
+            if error.__cause__ is None or not any(folder.glob("*.parquet")):
+                rmtree(folder)
+            raise
+        rmtree(folder)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep a folder for one build at a time; UsageError while another one has it."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        yield Stages(folder)
-    except ReticentError as error:
-        if error.__cause__ is None or not any(folder.glob("*.parquet")):
-            rmtree(folder)
-        raise
-    rmtree(folder)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            what = "another build is writing this model"
+            raise UsageError(what, "wait until it ends, or give --out another place") from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def key_of(options: BuildOptions) -> str:

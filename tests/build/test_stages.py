@@ -173,6 +173,17 @@ def test_a_folder_of_somebody_is_left_alone(given_tables: BuildOptions, tmp_path
     assert built(given_tables, tmp_path / "model.safetensors", resume=True)
 
 
+def test_two_builds_of_one_model_do_not_meet(given_tables: BuildOptions, tmp_path: Path) -> None:
+    """The second is refused, and the first ends as if alone."""
+    out = tmp_path / "model.safetensors"
+    with stages_beside(out, given_tables, resume=False) as found:
+        for resume in (False, True):
+            with pytest.raises(UsageError, match="another build is writing this model"):
+                built(given_tables, out, resume=resume)
+        write(build_model(given_tables, lambda _what, _share: None, found), out)
+    assert out.read_bytes() == plain(given_tables, tmp_path / "plain.safetensors")
+
+
 def test_nobody_else_can_look_into_them(given_tables: BuildOptions, tmp_path: Path) -> None:
     """User ids are in them, so they are gone where nothing can come of the tables."""
     out, before = tmp_path / "model.safetensors", os.umask(0)
