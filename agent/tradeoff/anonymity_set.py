@@ -349,9 +349,10 @@ class AnonymitySet:
         expected = np.exp2((np.concatenate(shares)[:, None] + base)[some])
         found = people[some]
         alike = Alike(found / weights.sum(), rows[some].astype(np.float64), found, expected)
+        added = terms_of(alike, measures, self._share, self.people, self._population.people)
         losses = [
             [total(measure, part, ordered_sum) for part in np.split(terms, ends[:-1])]
-            for (measure, _), terms in zip(measures, self._terms(alike, measures), strict=True)
+            for (measure, _), terms in zip(measures, added, strict=True)
         ]
         return [[*each] for each in zip(*losses, strict=True)]
 
@@ -376,15 +377,12 @@ class AnonymitySet:
 
         ``add``: returns a sum that is the same in whatever order the groups may come.
         """
-        found = [self._terms(alike, measures) for alike in groups]
+        everybody = self._population.people
+        found = [terms_of(each, measures, self._share, self.people, everybody) for each in groups]
         return [
             total(measure, [total(measure, each, add) for each in terms], sum)
             for (measure, _), terms in zip(measures, zip(*found, strict=True), strict=True)
         ]
-
-    def _terms(self, alike: Alike, measures: Measures) -> list[Floats]:
-        """Return what each of these groups adds to the expected losses."""
-        return terms_of(alike, measures, self._share, self.people, self._population.people)
 
     def _recalled(self, key: Hashable, compute: Callable[[], float]) -> float:
         """Return what is remembered for a key, computed now if nothing is."""

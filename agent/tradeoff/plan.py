@@ -240,7 +240,11 @@ class Queries:
             if len(self._starts) >= STARTS_KEPT:
                 self._starts.clear()
             self._starts[scope] = _Growth(self.each, scope)
-        return self._starts[scope].weighted(weights)
+        growth = copy(self._starts[scope])
+        for name in CHANGING:
+            setattr(growth, name, vars(growth)[name].copy())
+        growth.weights = np.array(weights, dtype=np.float64)
+        return growth
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,15 +393,6 @@ class _Growth:
         self._fresh = np.zeros(self.gains.shape, dtype=bool)
         for place, (each, use) in enumerate(pairs):
             self._look(place, *each.ahead(use))
-
-    def weighted(self, weights: Sequence[float]) -> "_Growth":
-        """Return a copy, whose queries are asked that often."""
-        other = copy(self)
-        other.__dict__ |= {
-            name: array.copy() for name, array in vars(self).items() if name in CHANGING
-        }
-        other.weights = np.array(weights, dtype=np.float64)
-        return other
 
     def refresh(self, attribute: int) -> bool:
         """Compute the gains of an attribute that are out of date; say whether none were."""
