@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.build.options import BuildOptions
-from agent.cli import ask, lab, model
+from agent.cli import ask, lab, model, update
 from agent.cli.options import flat, names, once, pair, shrinkage, weighted
 from agent.errors import UsageError
 from agent.lab.attack.ways import Options as AttackOptions
@@ -76,7 +76,8 @@ HANDED_ON = [
     (ask.whatif, WhatIf, {"as_json", "standing", "explain"}),
     (lab.attack, AttackOptions, {"as_json", "users", "events", "describe", "log", "out"}),
     (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes", "survey"}),
-    (model.build, BuildOptions, {"as_json", "out", "name", "sensitivities", "describe"}),
+    (model.build, BuildOptions, {"as_json", "out", "name", "sensitivities", "describe", "resume"}),
+    (update.update, BuildOptions, {"as_json", "out", "old", "half_life"}),
 ]
 
 
