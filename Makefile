@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 WORKERS ?= 4
-BROWSING ?= 3
+BROWSING ?= 2
 BIN := .venv/bin
 PINS := .ci/constraints.txt
 PURE := $(addprefix tests/,build daemon/test_simulatable.py decision lab model policy tradeoff wire)

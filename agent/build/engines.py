@@ -15,6 +15,7 @@ from agent.errors import BuildError, install_hint
 
 SEVERAL = "*?[{"  # in a name, engines take them for patterns that match several files
 _KIND = re.compile(r"^([A-Z][A-Za-z ]* Error: |\[[A-Z_.]+\] )")
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+")
 MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
 
 
@@ -77,8 +78,24 @@ def computing(backend: ibis.BaseBackend) -> Iterator[None]:
         raise BuildError(what, hint) from error
 
 
-def partitions(path: Path) -> list[str]:
+def address_of(path: Path) -> str | None:
+    """Return the address that a path was given as, such as s3a://bucket/events; None if none was.
+
+    Spark alone reads these. A path keeps one of the slashes after a colon.
+    """
+    found = _ADDRESS.match(str(path))
+    if found is None:
+        return None
+    slashes = "///" if found[1] == "file" else "//"
+    return f"{found[1]}:{slashes}{str(path)[found.end() :]}"
+
+
+def partitions(path: Path, backend: ibis.BaseBackend) -> list[str]:
     """Return the columns that the names of a folder's own folders give, as `day=monday` does."""
+    if address := address_of(path):
+        from agent.build.spark import folders_of
+
+        return [each.partition("=")[0] for each in folders_of(backend, address) if "=" in each]
     inner = next((each.relative_to(path) for each in files_of(path)), path).parts[:-1]
     return [each.partition("=")[0] for each in inner if "=" in each] if path.is_dir() else []
 
@@ -96,7 +113,11 @@ def parquet(backend: ibis.BaseBackend, path: Path) -> ibis.Table:
 
     A partition `name=value` is a column of text. BuildError for a folder without such files.
     """
-    names, keys = [str(each) for each in files_of(path)], partitions(path)
+    if address := address_of(path):
+        from agent.build.spark import scanned
+
+        return scanned(backend, None, [address])
+    names, keys = [str(each) for each in files_of(path)], partitions(path, backend)
     if not names:
         what = "no parquet file in the folder"
         raise BuildError(what, "name a folder with files that end in .parquet", str(path))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import ibis
 
-from agent.build.engines import SEVERAL, connected, failures, parquet, reason
+from agent.build.engines import SEVERAL, address_of, connected, failures, parquet, reason
 from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import Source, check_columns, tidy
 from agent.errors import BuildError, UsageError, nearest
@@ -55,7 +55,7 @@ def open_tables(
 
 def header_of(connection: ibis.BaseBackend, path: Path) -> list[str]:
     """Return the names of the columns of a file; errors as `open_tables`."""
-    _check_path(path)
+    _check_path(path, connection)
     if is_parquet(path):
         with reading(connection, path):
             return list(parquet(connection, path).columns)
@@ -87,8 +87,8 @@ def scanned(connection: ibis.BaseBackend, path: Path, header: Sequence[str]) -> 
 
 
 def is_parquet(path: Path) -> bool:
-    """Say whether a table is in parquet: a file, or a folder of files."""
-    return path.is_dir() or path.name.endswith(".parquet")
+    """Say whether a table is in parquet: a file, or a folder of files, as at any address."""
+    return path.is_dir() or path.name.endswith(".parquet") or address_of(path) is not None
 
 
 @contextmanager
@@ -100,8 +100,13 @@ def reading(backend: ibis.BaseBackend, path: Path) -> Iterator[None]:
         raise _no_table(path, error) from error
 
 
-def _check_path(path: Path) -> None:
-    """Refuse a path that is neither a folder nor a file of a known format."""
+def _check_path(path: Path, connection: ibis.BaseBackend) -> None:
+    """Refuse a path that is neither a folder nor a file of a known format; Spark has addresses."""
+    if address := address_of(path):
+        if connection.name != "pyspark":
+            what = f"{connection.name} reads files and folders of this machine only"
+            raise UsageError(what, "use --engine spark, or name one of these", address)
+        return
     if not path.exists():
         names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
         near = nearest(path.name, names)
@@ -120,8 +125,6 @@ def _check_path(path: Path) -> None:
 def _no_table(path: Path, error: Exception) -> BuildError:
     """Return the error for a file that does not hold a table."""
     hint = "give a table in UTF-8, with commas and a first row of names, or a parquet file"
-    line = _LINE.search(str(error))
-    if line is not None:
-        what = f"line {line[1]} is not a row of the table"
-        return BuildError(what, hint, str(path))
-    return BuildError(f"not a table: {reason(error)}", hint, str(path))
+    line, where = _LINE.search(str(error)), address_of(path) or str(path)
+    what = f"line {line[1]} is not a row of the table" if line else f"not a table: {reason(error)}"
+    return BuildError(what, hint, where)

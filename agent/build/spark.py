@@ -70,6 +70,12 @@ def connected(master: str | None) -> ibis.BaseBackend:
     return backend
 
 
+def folders_of(backend: ibis.BaseBackend, address: str) -> list[str]:
+    """Return the names of the folders between an address and one of the files below it."""
+    files = backend._session.read.parquet(address).inputFiles()  # noqa: SLF001  (Ibis lists none)
+    return [each for file in files[:1] for each in file.removeprefix(address).split("/")[:-1]]
+
+
 def scanned(backend: ibis.BaseBackend, base: str | None, names: Sequence[str]) -> ibis.Table:
     """Return the table in parquet files; ``base``: the folder below which partitions lie."""
     reader = backend._session.read  # noqa: SLF001  (Ibis takes one path only)

@@ -144,7 +144,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def key_of(options: BuildOptions) -> str:
-    """Return what changes with the version, the options, and a file's size or time."""
+    """Return what changes with the version, the options, and a file's size or time.
+
+    Of tables at an address it is the address alone.
+    """
     of = [__version__, repr(options)]
     for given in (getattr(options, name) for name in options.__slots__):
         for path in files_of(given) if isinstance(given, Path) and given.exists() else ():

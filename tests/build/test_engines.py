@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from agent.build import canonical, observe
 from agent.build.build import build_model
-from agent.build.engines import connected
+from agent.build.engines import address_of, connected, partitions
 from agent.build.options import BuildOptions, Engine
 from agent.build.read import open_tables
-from agent.errors import BuildError
+from agent.errors import BuildError, UsageError
 from agent.model.file import write
 from tests.build.worlds import ENGINES, QUIET, SOCKETS, World, frame, options, worlds
 
@@ -109,6 +109,30 @@ def test_one_digest_of_a_million_events(tmp_path: Path) -> None:
         digests[place.engine] = write(made, tmp_path / "model.safetensors").digest
         assert made.queries[0].events == made.tables.query_weights[0] > canonical.MOST_ROWS
     assert len({*digests.values()}) == 1, digests
+
+
+@pytest.mark.spark
+@SOCKETS
+def test_an_address_is_a_folder_of_spark(tmp_path: Path) -> None:
+    """As of an object store; with its partitions, and its `_SUCCESS`."""
+    given = many(tmp_path, 4_000, mixed=True)
+    users, events = (Path(each.as_uri()) for each in (tmp_path / "users", tmp_path / "events"))
+    there = replace(given, users=users, events=events, engine="spark")
+    models = [build_model(each, lambda _what, _share: None) for each in (given, there)]
+    one, other = (write(each, tmp_path / "model.safetensors").digest for each in models)
+    assert one == other
+    assert partitions(events, connected("spark")) == ["day"]
+    with pytest.raises(BuildError, match="not a table: path does not exist"):
+        build_model(replace(there, events=Path(f"{events}x")), lambda _what, _share: None)
+
+
+def test_an_address_is_for_spark_alone(tmp_path: Path) -> None:
+    """Whose scheme has the slashes back that a path loses."""
+    assert address_of(tmp_path) is None
+    assert address_of(Path("s3a://bucket/events")) == "s3a://bucket/events"
+    assert address_of(Path("file:///events")) == "file:///events"
+    with pytest.raises(UsageError, match="duckdb reads files and folders of this machine only"):
+        open_tables(Path("s3a://bucket/users"), Path("s3a://bucket/events"))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -170,8 +170,9 @@ def open_log(
     tables = []
     for name, path in files._asdict().items():
         columns = TABLES[name]
-        parts = {*partitions(path)}.difference(column.name for column in columns)
-        header = [each for each in header_of(backend, path) if each not in parts]
+        header = header_of(backend, path)
+        parts = {*partitions(path, backend)}.difference(column.name for column in columns)
+        header = [each for each in header if each not in parts]
         check_header(name, header, columns)
         with reading(backend, path):
             raw = scanned(backend, path, header)
