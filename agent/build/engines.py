@@ -15,7 +15,7 @@ from agent.errors import BuildError, install_hint
 
 SEVERAL = "*?[{"  # in a name, engines take them for patterns that match several files
 _KIND = re.compile(r"^([A-Z][A-Za-z ]* Error: |\[[A-Z_.]+\] )")
-_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+")
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)
 MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
 
 
@@ -63,7 +63,8 @@ def failures(backend: ibis.BaseBackend) -> tuple[type[Exception], ...]:
 
 def reason(error: Exception) -> str:
     """Return in a line what an engine says, without the kind of its error."""
-    text = _KIND.sub("", str(error)).strip().partition("\n")[0].rstrip(".")
+    said = getattr(error, "java_exception", error)  # else which of its calls failed
+    text = _KIND.sub("", str(said)).strip().partition("\n")[0].rstrip(".")
     return f"{text[:1].lower()}{text[1:200]}"
 
 
@@ -86,8 +87,9 @@ def address_of(path: Path) -> str | None:
     found = _ADDRESS.match(str(path))
     if found is None:
         return None
-    slashes = "///" if found[1] == "file" else "//"
-    return f"{found[1]}:{slashes}{str(path)[found.end() :]}"
+    scheme = found[1].lower()
+    slashes = "///" if scheme == "file" else "//"
+    return f"{scheme}:{slashes}{str(path)[found.end() :]}"
 
 
 def partitions(path: Path, backend: ibis.BaseBackend) -> list[str]:

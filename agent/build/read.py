@@ -125,6 +125,8 @@ def _check_path(path: Path, connection: ibis.BaseBackend) -> None:
 def _no_table(path: Path, error: Exception) -> BuildError:
     """Return the error for a file that does not hold a table."""
     hint = "give a table in UTF-8, with commas and a first row of names, or a parquet file"
+    if address_of(path):
+        hint = "check the address; of an object store, Spark needs a package, as hadoop-aws for s3a"
     line, where = _LINE.search(str(error)), address_of(path) or str(path)
     what = f"line {line[1]} is not a row of the table" if line else f"not a table: {reason(error)}"
     return BuildError(what, hint, where)

@@ -1,5 +1,6 @@
 """Spark as an engine (extra `spark`): a session, and tables to and from it in Arrow."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -7,14 +8,16 @@ from warnings import catch_warnings, simplefilter
 import ibis
 from ibis.formats.pyarrow import PyArrowData
 
-from agent.errors import BuildError
+from agent.errors import BuildError, UsageError
 
 with catch_warnings():
     simplefilter("ignore")  # pandas 3 has deprecated what both of these import
     from ibis.backends.pyspark import Backend
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+_MASTER = re.compile(r"local|yarn|(spark|k8s)://")
 # What is local is reached by nobody else, and has few tasks to share out.
 LOCAL = {
     "spark.driver.host": "127.0.0.1",
@@ -59,14 +62,16 @@ def connected(master: str | None) -> ibis.BaseBackend:
     builder = SparkSession.builder.appName("reticent").master(master or "local[*]")
     for name, value in (SETTINGS | (LOCAL if master is None else {})).items():
         builder = builder.config(name, value)
-    try:
-        session = builder.getOrCreate()
-    except PySparkException as error:
-        what = "Spark does not start"
-        raise BuildError(what, "it needs Java 17 or newer, and the address of a master") from error
+    if master is not None and not _MASTER.match(master):
+        raise UsageError("no address of a master", "give --master spark://HOST:7077", master)
     backend = Spark()
     backend.register_options()
-    backend.do_connect(session)
+    try:
+        backend.do_connect(builder.getOrCreate())
+    except (PySparkException, Py4JError) as error:
+        what = "Spark does not start" if master is None else f"no master answers at {master}"
+        hint = "it needs Java 17 or newer" if master is None else "start it, or check --master"
+        raise BuildError(what, hint) from error
     return backend
 
 

@@ -74,7 +74,7 @@ DROPPED = {
     "no_intent": ("row without an intent", "rows without an intent"),
     "thin_queries": ("query of too few users", "queries of too few users"),
     "thin_rows": ("row of such a query", "rows of such queries"),
-    "rare_queries": ("query that is asked too rarely", "queries that are asked too rarely"),
+    "rare_queries": ("query asked too rarely to be kept", "queries asked too rarely to be kept"),
     "rare_rows": ("row of such a query", "rows of such queries"),
 }
 READ = "reading_"  # how the figures of a model begin that say how it reads

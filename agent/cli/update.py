@@ -11,6 +11,7 @@ from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.model import check_place, dropped, model_path, model_record, of_tables, summary
 from agent.cli.options import Answer, answers, option
 from agent.cli.printing import facts, numeric, page, paragraph, table, wide
+from agent.errors import UsageError
 from agent.model.file import read, write
 from agent.model.model import Model
 from agent.words.figures import bits, counted, listed
@@ -59,7 +60,10 @@ def update(old: str, out: Path, half_life: float | None, **given: Any) -> Answer
     from agent.build.options import BuildOptions
 
     check_place(out)
-    before = read(model_path(old))
+    place = model_path(old)
+    if place.exists() and out.exists() and place.samefile(out):
+        raise UsageError("this would replace the old model", "give --out another name", str(out))
+    before = read(place)
     options = BuildOptions(**{name: each for name, each in given.items() if each is not None})
     with extra("build", "building a model"):
         from agent.build.build import build_model

@@ -98,5 +98,7 @@ def test_what_cannot_be_updated_is_refused(run: Run, old: Path, tmp_path: Path) 
     ):
         assert what in run("model", "update", old, *tables, *changes, "--out", place).refusal()[0]
     assert not place.exists()
+    itself = run("model", "update", old, *tables, "--out", old).refusal()
+    assert itself[0].endswith("this would replace the old model")
     missing = run("model", "update", tmp_path / "none.safetensors", *tables, "--out", place)
     assert missing.refusal()[0].endswith("no such file")
