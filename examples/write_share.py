@@ -43,7 +43,7 @@ def shared() -> dict[str, str]:
 
 def page() -> str:
     """Return the man page in the macros of man(7)."""
-    context = click.Context(program, info_name="reticent", max_content_width=80)
+    context = click.Context(program, info_name="reticent", **program.context_settings)
     lines = [
         f'.TH RETICENT 1 "" "reticent {__version__}" "User Commands"',
         *(".SH NAME", r"reticent \- decide which few facts about you a request may carry"),

@@ -60,10 +60,9 @@ def update(old: str, out: Path, half_life: float | None, **given: Any) -> Answer
     from agent.build.options import BuildOptions
 
     check_place(out)
-    place = model_path(old)
-    if place.exists() and out.exists() and place.samefile(out):
+    before = read(model_path(old))
+    if out.exists() and model_path(old).samefile(out):
         raise UsageError("this would replace the old model", "give --out another name", str(out))
-    before = read(place)
     options = BuildOptions(**{name: each for name, each in given.items() if each is not None})
     with extra("build", "building a model"):
         from agent.build.build import build_model
