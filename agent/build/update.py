@@ -27,11 +27,7 @@ from agent.model.tables import keys_of
 from agent.tradeoff.tables import Population
 
 NEVER = -1e9  # the bias of a class that no text is read as
-PERIODS, READ, DROPPED = (
-    "periods",
-    "reading_",
-    "dropped_",
-)  # how options and figures of a model begin
+PERIODS, READ, DROPPED = "periods", "reading_", "dropped_"  # how options and figures begin
 ALL = 2.0**64  # marks are below it
 
 
@@ -77,6 +73,7 @@ class Update:
         """Return with what to build: as the model was built, but for its place and its texts."""
         old, built = self.old, self.old.options
         shrinkage, least, half = (built.get(each) for each in ("shrinkage", "min_users", "half"))
+        most = built.get("most_queries")
         return replace(
             given,
             id=old.id,
@@ -86,6 +83,7 @@ class Update:
             estimator=old.estimator,
             shrinkage=float(shrinkage) if isinstance(shrinkage, int | float) else None,
             min_users=least if isinstance(least, int) else given.min_users,
+            most_queries=most if isinstance(most, int) else None,
             half="A" if half == "A" else "B" if half == "B" else None,
             attributes={
                 each.name: AttributeNote(
@@ -103,16 +101,18 @@ class Update:
         Raises UsageError or BuildError for tables that do not fit the model.
         """
         old, options = self.old, self.options(given)
-        if (old.population.weights is None) != (options.weights is None):
+        sampled = options.weights is None and "sampled_from" in old.options  # which gave weights
+        if not sampled and (old.population.weights is None) != (options.weights is None):
             what = f"the people of {old.id} have {'no ' if options.weights else ''}weights"
             hint = "leave --weights out" if options.weights else "give --weights COLUMN"
             raise UsageError(what, hint)
         progress("counting", 0.0)
-        new = observe(fitted_to(source, old, options.weights), replace(options, min_users=1))
+        every = replace(options, min_users=1, most_queries=None)
+        new = observe(fitted_to(source, old, options.weights), every)
         pairs = zip(old.attributes, new.attributes, strict=True)
         new = replace(new, attributes=tuple(extended(one, each.values) for one, each in pairs))
         before = observed_of(old, self.share)
-        seen, was = merged(before, new, options.min_users)
+        seen, was = merged(before, new, options.min_users, options.most_queries)
         progress("counting", 1.0)
         asked = [Counter({each.text: each.events for each in one.queries}) for one in (before, new)]
         for each in drifts(seen, was, options):
@@ -211,22 +211,27 @@ def observed_of(old: Model, share: float) -> Observations:
     counts = tuple(each._replace(of_row=each.of_row[stays]) for each in population.requests)
     weights = None if population.weights is None else population.weights[stays]
     stated = {name.removeprefix(DROPPED): each for name, each in old.options.items()}
+    everybody, of_all = (old.options.get(each) for each in ("sampled_from", "share_of_events"))
     return Observations(
         attributes=old.attributes,
         population=Population(population.codes[stays], weights, counts),
         queries=tuple(queries),
         dropped={name: each for name, each in stated.items() if isinstance(each, int)},
         users=tuple(each for each, kept in zip(ids, stays, strict=True) if kept),
+        everybody=everybody if isinstance(everybody, int) else None,
+        share=of_all if isinstance(of_all, float) else 1.0,
     )
 
 
 def merged(
-    old: Observations, new: Observations, min_users: int
+    old: Observations, new: Observations, min_users: int, most_queries: int | None = None
 ) -> tuple[Observations, NDArray[np.bool_]]:
     """Return what two tables hold together, and who of its people is of the first: bool, (N,).
 
     ``new``: of the same attributes, which may have values that ``old`` lacks, behind the others.
-    Weights are scaled so that both stand for as many people as ``new`` does.
+    Weights are scaled so that both stand for as many people as ``new`` does; where one is a sample
+    of people, and the other has no weights, each of that one's rows is one person before.
+    ``most_queries``: only so many are kept, the most frequent, of equals the first.
     """
     both, split = (old.population, new.population), old.population.rows
     counts = []
@@ -236,9 +241,10 @@ def merged(
         table[:, : one.counts.shape[1]] = one.by_row
         counts.append(np.vstack([table, other.by_row]).astype(np.uint32))
     weights = None
-    if both[0].weights is not None and both[1].weights is not None:
-        weights = np.concatenate([both[0].weights, both[1].weights])
-        weights = (weights * (both[1].weights.sum() / weights.sum())).clip(MIN_PEOPLE, MAX_WEIGHT)
+    if any(each.weights is not None for each in both):
+        own = [np.ones(each.rows) if each.weights is None else each.weights for each in both]
+        weights = np.concatenate(own)
+        weights = (weights * (own[1].sum() / weights.sum())).clip(MIN_PEOPLE, MAX_WEIGHT)
     codes = np.vstack([both[0].codes, both[1].codes]).astype(np.uint8)
     people = arranged(codes, counts, weights)
     order = np.argsort(people.place)
@@ -260,7 +266,28 @@ def merged(
     dropped = {name: old.dropped.get(name, 0) + count for name, count in new.dropped.items()}
     dropped["thin_queries"] += len(thin)
     dropped["thin_rows"] += sum(each.events for each in thin)
-    return Observations(new.attributes, people.population, tuple(queries), dropped, ids), was
+    if most_queries is not None:
+        queries, rare = most_frequent(queries, most_queries)
+        dropped["rare_queries"] = old.dropped.get("rare_queries", 0) + len(rare)
+        lost = sum(each.events for each in rare)
+        dropped["rare_rows"] = old.dropped.get("rare_rows", 0) + lost
+    asked = sum(sum(each.events for each in one.queries) / one.share for one in (old, new))
+    some = old.everybody is not None or new.everybody is not None
+    return Observations(
+        new.attributes,
+        people.population,
+        tuple(queries),
+        dropped,
+        ids,
+        round(people.population.people) if some else None,
+        sum(each.events for each in queries) / asked,
+    ), was
+
+
+def most_frequent(queries: Sequence[Observed], most: int) -> tuple[list[Observed], list[Observed]]:
+    """Return the queries with the most events, of equals the first, by text; and the rest."""
+    order = sorted(queries, key=lambda each: (-each.events, each.text))
+    return sorted(order[:most], key=lambda each: each.text), order[most:]
 
 
 def joined(

@@ -294,3 +294,29 @@ def test_texts_are_read_as_before() -> None:
     assert made.validation["reading_top1"] == 0.5
     scores = classifier.scores(vectors)[:, 1:] / 1.5
     assert shares[:, 1] == pytest.approx(1 / (1 + np.exp(scores[:, 1] - scores[:, 0])))
+
+
+def test_a_sample_of_people_stands_for_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the old people, or of the new ones; no column of weights is asked for."""
+    one, other = asking(40, ["a"]), asking(60, ["a"], "n")
+    whole = built(one)
+    monkeypatch.setattr(observe, "MOST_PEOPLE", 20)
+    old = built(one)
+    assert old.options["sampled_from"] == 40
+    made, _ = updated(old, other)
+    assert made.options["sampled_from"] == round(made.people) == 60
+    made, _ = updated(whole, other)  # no row is less than one person
+    assert made.options["sampled_from"] == round(made.people) == 40 + 20 * 3 * 60 / 100
+    monkeypatch.setattr(observe, "MOST_PEOPLE", 1_000)
+    made, _ = updated(old, other)
+    assert made.options["sampled_from"] == round(made.people) == 20 * 2 * 60 / 100 + 60
+
+
+def test_as_many_queries_are_kept_as_before() -> None:
+    """The most frequent of both periods, and their share of all events is said."""
+    one, other = asking(20, ["a", "b"]), asking(40, ["b", "c"], "n")
+    made, drift = updated(built(one, most_queries=1), other)
+    assert [each.text for each in made.queries] == [each.text for each in drift] == ["b"]
+    assert made.options["most_queries"] == 1
+    assert made.options["dropped_rare_queries"] == 3
+    assert made.options["share_of_events"] == pytest.approx(40 / 120)
