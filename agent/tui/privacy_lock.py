@@ -325,8 +325,11 @@ class PrivacyLock(Program):
     def look_at_clock(self) -> None:
         """Cover all once nobody is there; tell the daemon if somebody is; else ask for its state.
 
-        The daemon rereads its policy when asked, and somebody may have edited that.
+        The daemon rereads its policy when asked, and somebody may have edited that. A program that
+        ends has no screen to cover, or to show an answer on.
         """
+        if not self.is_running:
+            return
         now = monotonic()
         if now - self._touched >= self._idle:
             self.cover()
@@ -358,5 +361,4 @@ class PrivacyLock(Program):
     async def _close_all(self) -> None:
         """End background work before the screens go that it would draw on."""
         self.workers.cancel_all()
-        self._idle = float("inf")  # nor is a screen covered that goes
         await super()._close_all()

@@ -156,6 +156,16 @@ async def test_nobody_there_hides_everything_and_the_key_that_uncovers_does_noth
             await comes(shown, RequestsScreen)
 
 
+async def test_a_program_that_ends_covers_nothing_and_asks_nothing(daemon: Double) -> None:
+    """Its clock may strike once more while its screens go."""
+    async with daemon.shown() as shown:
+        pass
+    shown.app.look_at_clock()
+    shown.app._idle = 0.0  # noqa: SLF001  (as if nobody had been there)
+    shown.app.look_at_clock()
+    assert not shown.app.workers
+
+
 async def test_a_lost_daemon_hides_the_values_and_a_key_starts_another() -> None:
     """Nobody can say whether its vault is open; none is shown until it is heard."""
     with home() as places, ExitStack() as ends:
