@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.tradeoff import grouping
 from agent.tradeoff.sets import members
@@ -13,6 +14,7 @@ from agent.tradeoff.tables import Floats, Indexes, QueryRows
 
 KEYS = 1 << 40
 BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
+FAR = 4  # attributes; rows are divided by so many only where neighbours are to be quick
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
 SPARSE = 9  # times as many places as rows: then it is quicker to sort the rows
 COUNTS_KEPT = 1 << 22  # counts remembered where several shrinkages share a layout, 32 bytes each
@@ -134,21 +136,31 @@ def count(cells: Cells, columns: Sequence[grouping.Column]) -> Counts:
 
 def _count_few(cells: Cells, columns: Sequence[grouping.Column]) -> Counts:
     """Do the same where most values occur in few cells: entries are sorted, not looked for."""
-    size, entries, found = len(cells.kind), list[Indexes](), list[Indexes]()
+    size, entries, found = len(cells.kind), list[Indexes](), list[Floats]()
     least = np.cumsum([0, *(each.card for each in columns)])  # the first value of each attribute
     for first, (codes, _) in zip(least.tolist(), columns, strict=False):
-        keys = np.sort((codes + np.intp(first)) * size + cells.row)
-        starts = np.flatnonzero(np.diff(keys, prepend=-1))
-        entries.append(keys[starts])
-        found.append(np.diff(starts, append=len(keys)))
-    rows = np.concatenate(found).astype(np.float64)
+        each, rows_of_each = _runs((codes + np.intp(first)) * size + cells.row)
+        entries.append(each)
+        found.append(rows_of_each)
+    rows = np.concatenate(found)
     value, cell = np.divmod(np.concatenate(entries), size)
-    sums = []
-    for number, count in ((cells.pair, len(cells.pairs)), (cells.group, len(cells.groups))):
-        new = np.diff(value * count + number.take(cell), prepend=-1) != 0
-        sums.append(np.add.reduceat(rows, np.flatnonzero(new)).take(np.cumsum(new) - 1))
+    new_pair = np.diff(value * len(cells.pairs) + cells.pair.take(cell), prepend=-1) != 0
+    new_group = np.diff(value * len(cells.groups) + cells.group.take(cell), prepend=-1) != 0
     ends = np.cumsum([0, *map(len, entries[:-1])])
-    return Counts(rows, sums[0], sums[1], cells.kind.take(cell), ends)
+    return Counts(rows, _sums(rows, new_pair), _sums(rows, new_group), cells.kind.take(cell), ends)
+
+
+def _runs(keys: Indexes) -> tuple[Indexes, Floats]:
+    """Return the different keys, ascending, and how often each occurs."""
+    ordered = np.sort(keys)
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[starts], np.diff(starts, append=len(keys)).astype(np.float64)
+
+
+def _sums(rows: Floats, new: NDArray[np.bool_]) -> Floats:
+    """Return for each entry the rows of its run; ``new``: whether a run begins with it."""
+    sums: Floats = np.add.reduceat(rows, np.flatnonzero(new)).take(np.cumsum(new) - 1)
+    return sums
 
 
 def split(cells: Cells, kinds: Kinds, column: grouping.Column) -> Cells:
@@ -198,9 +210,14 @@ class Layout:
         self._counted: OrderedDict[tuple[int, ...], Counts] = OrderedDict()
         self._room = COUNTS_KEPT
         self._alone: dict[int, Counts] = {}
+        self._apart: dict[int, Counts] = {}
 
     def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Counts]:
         """Yield the counts by ``mask`` and each of these attributes, in batches."""
+        far = mask.bit_count() >= FAR and not self.divisions.wanted(mask)
+        if far and len(attributes) == 1:
+            yield self.apart(mask | 1 << attributes[0])
+            return
         batch = max(1, BATCH // len(self.divisions[mask].kind)) if attributes else 1
         for first in range(0, len(attributes), batch):
             some = attributes[first : first + batch]
@@ -228,6 +245,22 @@ class Layout:
             self._alone[attribute] = Counts(one, *masses, kinds.of_row[some], first)
         return self._alone[attribute]
 
+    def apart(self, mask: int) -> Counts:
+        """Return the counts by ``mask``, from the rows alone; only those of the last are kept."""
+        if mask not in self._apart:
+            kinds, undivided = self.kinds, grouping.Grouping(np.zeros_like(self.kinds.of_row), 1)
+            group, size = self._columns.refined(undivided, mask)
+            if size > KEYS:
+                group, _ = grouping.number(group, size)
+            found, rows = _runs(group * len(kinds.intent) + kinds.of_row)
+            group, kind = np.divmod(found, len(kinds.intent))
+            new_group = np.diff(group, prepend=-1) != 0
+            new_pair = new_group | (np.diff(kinds.intent[kind], prepend=-1) != 0)
+            pairs, groups = _sums(rows, new_pair), _sums(rows, new_group)
+            first = np.zeros(1, dtype=np.intp)
+            self._apart = {mask: Counts(rows, pairs, groups, kind, first)}
+        return self._apart[mask]
+
     def merged(self, mask: int) -> Counts | None:
         """Return the counts from the cells of the focus, if ``mask`` lacks one person attribute.
 
@@ -249,6 +282,7 @@ class Layout:
         self.divisions.forget()
         self._counted.clear()
         self._alone.clear()
+        self._apart.clear()
         self._room = COUNTS_KEPT
 
     def _divide(self, parent: Cells, attributes: int) -> Cells:

@@ -258,6 +258,10 @@ class Divisions(Generic[Division]):
             self._kept.move_to_end(mask)
         return found
 
+    def wanted(self, mask: int) -> bool:
+        """Say whether the division by ``mask`` is remembered, or worth it for the neighbours."""
+        return mask in (0, self.focus) or mask in self._kept
+
     def last_step(self, mask: int) -> int:
         """Return the attribute to divide by last: what the focus lacks, or what is remembered."""
         more = mask & ~self.focus

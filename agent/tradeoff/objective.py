@@ -18,8 +18,8 @@ from agent.tradeoff.tables import Floats, Indexes, Population
 from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal["most", "most new", "risk", "k", "own"]
-FIRST_FEW = 4  # attributes that are priced together to rule a large set out
-MOST_FEW = 20  # attributes; the counts by fewer bound its utility
+MANY = 3  # attributes; sets of fewer are as soon evaluated as bounded
+FIRST_FEW = (0, 4, 8, 16)  # attributes that are priced together to rule a large set out
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,25 +401,22 @@ class DisclosureObjective(Objective):
         return None if mine else "own"
 
     def may_exceed(self, mask: int, level: float) -> bool:
-        """Say whether F(A) can be above ``level``, without evaluating U and mostly without C."""
-        # The finest first: a few of these tell many people and rows apart.
+        """Say whether F(A) can be above ``level``, mostly without evaluating C, or U."""
+        if mask.bit_count() < MANY or self._people.combinations(mask) > COMBINATIONS:
+            return True
+        # The finest first: a few of these tell many people apart.
         attributes = sorted(members(mask), key=lambda a: (-self._people.cards[a], a))
-        taken, floor = FIRST_FEW, -inf
-        while taken < 2 * len(attributes):
-            few = union(attributes[:taken])
-            if self._people.combinations(few) > COMBINATIONS:  # too many to price
-                break
-            floor = self.cost_floor(few)
-            if self._utility.limit - floor <= level:
-                return False
-            taken *= 2
-        taken = FIRST_FEW
-        while floor > -inf and taken < min(len(attributes), MOST_FEW):  # of all, U is as soon there
-            *rest, last = attributes[:taken]
-            if self._utility.potentials(union(rest), [last])[0] - floor <= level:
-                return False
-            taken *= 2
-        return True
+        few = [union(attributes[:some]) for some in FIRST_FEW]
+        # The rows of a query are counted sooner than those that people are a sample of.
+        at_first = few[:1] if self._people.sampled else few
+
+        def too_low(bits: float, priced: list[int]) -> bool:
+            return any(bits - self.cost_floor(each) <= level for each in priced)
+
+        if too_low(self._utility.limit, at_first):
+            return False
+        [limit] = self._utility.potentials(union(attributes[:-1]), attributes[-1:])
+        return not (too_low(limit, at_first) or too_low(self.utility(mask), few))
 
     def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:
         """Say whether k and the risk hold for the people like the user; nobody is certainty.

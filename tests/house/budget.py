@@ -66,7 +66,7 @@ STANDING = {
     "agent/decision": Size(2_126, 14),
     "agent/lab": Size(4_790, 42),
     "agent/model": Size(1_942, 14),
-    "agent/tradeoff": Size(2_774, 20),
+    "agent/tradeoff": Size(2_783, 20),
     "agent/tui": Size(4_560, 26),
     "agent/vault": Size(3_338, 19),
     "agent/wire": Size(1_777, 14),
