@@ -10,7 +10,7 @@ import click
 
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
-from agent.cli.interrupt import Progress, extra, uninterrupted
+from agent.cli.interrupt import AFTER, Progress, extra, uninterrupted
 from agent.cli.options import PATH, Answer, OneOf, answers, explain_option, option, shrinkage
 from agent.cli.printing import Column, facts, numeric, page, paragraph, printable, table, wide
 from agent.errors import UsageError
@@ -414,7 +414,7 @@ def build(
         from agent.build.stages import stages_beside
         from agent.lab.questions import survey
     which = sensitivities or ("none" if chosen.log is None else "scaled")
-    with stages_beside(out, chosen, resume=resume) as stages, Progress() as progress:
+    with stages_beside(out, chosen, resume=resume) as stages, Progress(after=AFTER) as progress:
         made = build_model(chosen, progress, stages)
         if which != "none":
             outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN, NAMED = 12, 8  # queries, those that changed most; names in one line
 LESS, MORE = 0.8, 1.25  # of what was promised, from which on it is not as promised
+AFTER = {"counting": 2.0, "comparing": 0.7, "choosing the shrinkage": 0.0}  # as `model build`
 HALF_LIFE = "After how many updates half of the old people are left. By default all stay."
 QUERIES = (
     wide("query"),
@@ -69,7 +70,7 @@ def update(old: str, out: Path, half_life: float | None, **given: Any) -> Answer
         from agent.build.update import Update
     drift: list[QueryDrift] = []
     step = Update(before, half_life, drift)
-    with Progress() as progress:
+    with Progress(after=AFTER) as progress:
         made = build_model(options, progress, make=step)
     with uninterrupted():
         built = write(made, out)
