@@ -15,7 +15,7 @@ from agent.build.log.source import source_of
 from agent.build.near import near
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
-from agent.build.read import open_tables
+from agent.build.read import check_path, open_tables
 from agent.build.shrinkage import fit
 from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import Source
@@ -51,7 +51,10 @@ def build_model(
     cannot make a model.
     """
     progress("reading", 0.0)
-    files = options.files
+    files, texts = options.files, (options.phrasings, options.background)
+    for path in (*files, *texts):  # before an engine starts, which may take a while
+        if path is not None:
+            check_path(path, "duckdb" if path in texts else options.engine)
     backend = connected(options.engine, options.master, stages.folder)
     if isinstance(files, TableFiles):
         unread = (options.weights or "", *options.without)
