@@ -2,6 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from signal import SIGINT, getsignal, signal
+from tempfile import TemporaryFile
+from threading import current_thread, main_thread
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -14,7 +17,9 @@ with catch_warnings():
     simplefilter("ignore")  # pandas 3 has deprecated what both of these import
     from ibis.backends.pyspark import Backend
     from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
 _MASTER = re.compile(r"local|yarn|(spark|k8s)://")
@@ -59,19 +64,31 @@ def connected(master: str | None) -> ibis.BaseBackend:
 
     Settings of its own come from where Spark looks for them, as `SPARK_CONF_DIR`.
     """
-    builder = SparkSession.builder.appName("reticent").master(master or "local[*]")
-    for name, value in (SETTINGS | (LOCAL if master is None else {})).items():
-        builder = builder.config(name, value)
     if master is not None and not _MASTER.match(master):
         raise UsageError("no address of a master", "give --master spark://HOST:7077", master)
-    backend = Spark()
+    conf = SparkConf().setAppName("reticent").setMaster(master or "local[*]")
+    conf.setAll((SETTINGS | (LOCAL if master is None else {})).items())
+    backend, handler = Spark(), getsignal(SIGINT)
     backend.register_options()
-    try:
-        backend.do_connect(builder.getOrCreate())
-    except (PySparkException, Py4JError) as error:
-        what = "Spark does not start" if master is None else f"no master answers at {master}"
-        hint = "it needs Java 17 or newer" if master is None else "start it, or check --master"
-        raise BuildError(what, hint) from error
+    with TemporaryFile() as log:  # of what Java prints as long as it runs
+        try:
+            if SparkSession.getActiveSession() is None:
+                java = launch_gateway(conf, {"stdout": log, "stderr": log})
+                SparkContext(conf=conf, gateway=java)
+            backend.do_connect(SparkSession.builder.config(conf=conf).getOrCreate())
+        except PySparkException as error:  # Java has ended, and has printed why before a trace
+            log.seek(0)
+            lines = log.read().decode(errors="replace").splitlines()
+            why = [line[:200] for line in lines if line[:1].strip()][-1:] or [str(error)]
+            hint = "install Java 17 or newer, or check your settings of Spark"
+            raise BuildError(f"Spark does not start: {why[0]}", hint) from error
+        except Py4JError as error:
+            said = str(getattr(error, "java_exception", error)).partition("\n")[0][:200]
+            what = f"Spark: {said}" if master is None else f"no master answers at {master}"
+            raise BuildError(what, "start it, or check --master and Spark's settings") from error
+        finally:
+            if current_thread() is main_thread():  # where Spark takes Ctrl-C, which stays ours
+                signal(SIGINT, handler)
     return backend
 
 

@@ -186,10 +186,8 @@ def observed_of(old: Model, share: float) -> Observations:
     Each person of a query is one of those with the same codes: another one for each. By chance
     that the file alone decides, people stay with all their rows, or are gone.
     """
-    population, ids = (
-        old.population,
-        tuple(f"{old.digest[:16]} {at}" for at in range(old.population.rows)),
-    )
+    population = old.population
+    ids = tuple(f"{old.digest[:16]} {at}" for at in range(population.rows))
     stays = marks_of(ids, UPDATE_KEY) < share * ALL
     keys, of_row, alike = np.unique(
         keys_of(population.codes), return_inverse=True, return_counts=True
