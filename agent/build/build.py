@@ -40,7 +40,7 @@ def build_model(
     options: BuildOptions,
     progress: Progress,
     stages: Stages = IN_ENGINE,
-    make: Callable[[Source, BuildOptions, Progress], Model] | None = None,
+    make: Callable[[Source, BuildOptions, Progress, Stages], Model] | None = None,
 ) -> Model:
     """Return the model of two tables, or of a log, in files; the same input gives the same model.
 
@@ -64,8 +64,7 @@ def build_model(
         progress("reading", 0.5)
         source = source_of(log, stages)
     progress("reading", 1.0)
-    make = partial(model_of, stages=stages) if make is None else make
-    made = make(source, options, progress)
+    made = (make or model_of)(source, options, progress, stages)
     progress("storing what decisions look at", 0.0)
     made = replace(made, tables=replace(made.tables, near=near(made)))
     progress("storing what decisions look at", 1.0)

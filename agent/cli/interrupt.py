@@ -8,14 +8,20 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import ceil
+from pathlib import Path
 from threading import Event, current_thread, main_thread
 from time import monotonic
 from types import FrameType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import click
 
 from agent.errors import BuildError, install_hint
+
+if TYPE_CHECKING:
+    from agent.build.options import BuildOptions
+    from agent.build.update import Update
+    from agent.model.model import Model
 
 CELLS, LETTERS = 14, 30  # of 80 columns
 SOON = 10.0  # seconds that a stage takes before anything is said about the rest
@@ -143,3 +149,27 @@ def extra(name: str, work: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         what = f"{work} needs {error.name}, which is not installed"
         raise BuildError(what, install_hint(name)) from error
+
+
+def build_beside(
+    out: Path,
+    options: "BuildOptions",
+    *more: object,
+    resume: bool,
+    after: Mapping[str, float] = AFTER,
+    make: "Update | None" = None,
+    change: Callable[["Model"], "Model"] = lambda made: made,
+) -> "Model":
+    """Build a model with its stages beside it, and write it, with what ``change`` makes of it.
+
+    ``more``, ``resume``: as `stages_beside`; ``after``: as `Progress`; ``make``: as `build_model`.
+    """
+    with extra("build", "building a model"):
+        from agent.build.build import build_model
+        from agent.build.stages import stages_beside
+        from agent.model.file import write
+    stages_of = stages_beside(out, options, *more, resume=resume)
+    with stages_of as stages, Progress(after=after) as progress:
+        made = change(build_model(options, progress, stages, make))
+        with uninterrupted():
+            return write(made, out)

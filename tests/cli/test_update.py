@@ -72,7 +72,8 @@ def test_what_stays_as_it_was_keeps_its_promises(run: Run, old: Path, tmp_path: 
     """And where nothing can be compared, the page says that."""
     place = tmp_path / "new.safetensors"
     same = write(tmp_path / "b", 240, 240, {"weather": "region", "music": "young"})
-    page = run("model", "update", old, *same, "--out", place).page
+    updated = run("model", "update", old, *same, "--resume", "--out", place)
+    page = updated.page
     assert page.startswith("The facts help as much as promised: ")
     assert "no longer help" not in page
     other = write(tmp_path / "c", 480, 40, {"bus": "young"})
