@@ -32,10 +32,14 @@ LOCAL = ("duckdb", "polars")  # engines that share our disk; others keep their t
 
 
 class Stages:
-    """Tables by name, each made once; in ``folder``, or without one for as long as a build runs."""
+    """Tables by name, each made once; in ``folder``, or without one for as long as a build runs.
+
+    ``found``: whether some are there already.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
+        self.found = folder is not None and any(folder.glob("*.parquet"))
         self._names = set[str]()
 
     def computed(self, name: str, table: ibis.Table) -> ibis.Table:

@@ -170,6 +170,8 @@ def build_beside(
         from agent.model.file import write
     stages_of = stages_beside(out, options, *more, resume=resume)
     with stages_of as stages, Progress(after=after) as progress:
+        if resume and not stages.found:
+            click.echo("Nothing is left of an earlier build, so this one begins anew.", err=True)
         made = change(build_model(options, progress, stages, make))
         with uninterrupted():
             return write(made, out)

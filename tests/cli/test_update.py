@@ -72,8 +72,7 @@ def test_what_stays_as_it_was_keeps_its_promises(run: Run, old: Path, tmp_path: 
     """And where nothing can be compared, the page says that."""
     place = tmp_path / "new.safetensors"
     same = write(tmp_path / "b", 240, 240, {"weather": "region", "music": "young"})
-    updated = run("model", "update", old, *same, "--resume", "--out", place)
-    page = updated.page
+    page = run("model", "update", old, *same, "--out", place).page
     assert page.startswith("The facts help as much as promised: ")
     assert "no longer help" not in page
     other = write(tmp_path / "c", 480, 40, {"bus": "young"})
@@ -84,6 +83,8 @@ def test_what_stays_as_it_was_keeps_its_promises(run: Run, old: Path, tmp_path: 
     run("model", "build", *dull, "--out", tmp_path / "dull.safetensors")
     found = run("model", "update", tmp_path / "dull.safetensors", *dull, "--out", place).page
     assert found.startswith("The old model promised no help")
+    again = run("model", "update", old, *dull, "--resume", "--out", place)
+    assert again.err == "Nothing is left of an earlier build, so this one begins anew.\n"
 
 
 def test_what_cannot_be_updated_is_refused(run: Run, old: Path, tmp_path: Path) -> None:
