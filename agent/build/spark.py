@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from signal import SIGINT, getsignal, signal
 from tempfile import TemporaryFile
-from threading import current_thread, main_thread
+from threading import Thread, current_thread, main_thread
+from types import FrameType
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -22,6 +24,7 @@ with catch_warnings():
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
+PRINTED = ("stdout", "stderr")
 _MASTER = re.compile(r"local|yarn|(spark|k8s)://")
 # What is local is reached by nobody else, and has few tasks to share out.
 LOCAL = {
@@ -68,28 +71,41 @@ def connected(master: str | None) -> ibis.BaseBackend:
         raise UsageError("no address of a master", "give --master spark://HOST:7077", master)
     conf = SparkConf().setAppName("reticent").setMaster(master or "local[*]")
     conf.setAll((SETTINGS | (LOCAL if master is None else {})).items())
-    backend, handler = Spark(), getsignal(SIGINT)
+    backend = Spark()
     backend.register_options()
     with TemporaryFile() as log:  # of what Java prints as long as it runs
         try:
             if SparkSession.getActiveSession() is None:
-                java = launch_gateway(conf, {"stdout": log, "stderr": log})
-                SparkContext(conf=conf, gateway=java)
+                handler, java = getsignal(SIGINT), launch_gateway(conf, dict.fromkeys(PRINTED, log))
+                _stop_by(handler, SparkContext(conf=conf, gateway=java))
             backend.do_connect(SparkSession.builder.config(conf=conf).getOrCreate())
-        except PySparkException as error:  # Java has ended, and has printed why before a trace
+        except PySparkException as error:
             log.seek(0)
+            ended = "JAVA_GATEWAY_EXITED" in str(error)  # Java has printed why, before a trace
             lines = log.read().decode(errors="replace").splitlines()
-            why = [line[:200] for line in lines if line[:1].strip()][-1:] or [str(error)]
+            why = [line[:200] for line in lines if ended and line[:1].strip()][-1:] or [str(error)]
             hint = "install Java 17 or newer, or check your settings of Spark"
             raise BuildError(f"Spark does not start: {why[0]}", hint) from error
         except Py4JError as error:
             said = str(getattr(error, "java_exception", error)).partition("\n")[0][:200]
             what = f"Spark: {said}" if master is None else f"no master answers at {master}"
             raise BuildError(what, "start it, or check --master and Spark's settings") from error
-        finally:
-            if current_thread() is main_thread():  # where Spark takes Ctrl-C, which stays ours
-                signal(SIGINT, handler)
     return backend
+
+
+def _stop_by(handler: Any, context: SparkContext) -> None:  # noqa: ANN401  (of `getsignal`)
+    """Let Ctrl-C, which Spark has taken, end its jobs (some calls wait), and be ours again."""
+
+    def cancel() -> None:
+        with suppress(Py4JError):
+            context.cancelAllJobs()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        Thread(target=cancel, daemon=True).start()  # this thread may be amid a call
+        handler(number, frame)
+
+    if current_thread() is main_thread():
+        signal(SIGINT, stop if callable(handler) else handler)
 
 
 def folders_of(backend: ibis.BaseBackend, address: str) -> list[str]:
