@@ -15,7 +15,7 @@ from agent.build.log.source import source_of
 from agent.build.near import near
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
-from agent.build.read import open_tables
+from agent.build.read import check_path, open_tables
 from agent.build.shrinkage import fit
 from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import Source
@@ -40,7 +40,7 @@ def build_model(
     options: BuildOptions,
     progress: Progress,
     stages: Stages = IN_ENGINE,
-    make: Callable[[Source, BuildOptions, Progress], Model] | None = None,
+    make: Callable[[Source, BuildOptions, Progress, Stages], Model] | None = None,
 ) -> Model:
     """Return the model of two tables, or of a log, in files; the same input gives the same model.
 
@@ -51,7 +51,10 @@ def build_model(
     cannot make a model.
     """
     progress("reading", 0.0)
-    files = options.files
+    files, texts = options.files, (options.phrasings, options.background)
+    for path in (*files, *texts):  # before an engine starts, which may take a while
+        if path is not None:
+            check_path(path, "duckdb" if path in texts else options.engine)
     backend = connected(options.engine, options.master, stages.folder)
     if isinstance(files, TableFiles):
         unread = (options.weights or "", *options.without)
@@ -61,8 +64,7 @@ def build_model(
         progress("reading", 0.5)
         source = source_of(log, stages)
     progress("reading", 1.0)
-    make = partial(model_of, stages=stages) if make is None else make
-    made = make(source, options, progress)
+    made = (make or model_of)(source, options, progress, stages)
     progress("storing what decisions look at", 0.0)
     made = replace(made, tables=replace(made.tables, near=near(made)))
     progress("storing what decisions look at", 1.0)

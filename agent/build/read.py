@@ -55,13 +55,10 @@ def open_tables(
 
 def header_of(connection: ibis.BaseBackend, path: Path) -> list[str]:
     """Return the names of the columns of a file; errors as `open_tables`."""
-    _check_path(path, connection)
+    check_path(path, connection.name.removeprefix("py"))
     if is_parquet(path):
         with reading(connection, path):
             return list(parquet(connection, path).columns)
-    if connection.name != "duckdb":
-        what = f"{connection.name.removeprefix('py')} reads parquet files only"
-        raise UsageError(what, "write the table as parquet, or use --engine duckdb", str(path))
     try:
         opened = gzip.open if path.name.endswith(".gz") else open
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
@@ -100,11 +97,14 @@ def reading(backend: ibis.BaseBackend, path: Path) -> Iterator[None]:
         raise _no_table(path, error) from error
 
 
-def _check_path(path: Path, connection: ibis.BaseBackend) -> None:
-    """Refuse a path that is neither a folder nor a file of a known format; Spark has addresses."""
+def check_path(path: Path, engine: str) -> None:
+    """Refuse a path that is neither a folder nor a file of a known format; Spark has addresses.
+
+    Of what an address names, nothing is known before Spark has started.
+    """
     if address := address_of(path):
-        if connection.name != "pyspark":
-            what = f"{connection.name} reads files and folders of this machine only"
+        if engine != "spark":
+            what = f"{engine} reads files and folders of this machine only"
             raise UsageError(what, "use --engine spark, or name one of these", address)
         return
     if not path.exists():
@@ -120,6 +120,9 @@ def _check_path(path: Path, connection: ibis.BaseBackend) -> None:
     if any(each in str(path) for each in SEVERAL):
         what = f"the path contains one of {' '.join(SEVERAL)}"
         raise BuildError(what, "rename the file or its folders", str(path))
+    if engine != "duckdb" and not is_parquet(path):
+        what = f"{engine} reads parquet files only"
+        raise UsageError(what, "write the table as parquet, or use --engine duckdb", str(path))
 
 
 def _no_table(path: Path, error: Exception) -> BuildError:

@@ -2,6 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from signal import SIGINT, getsignal, signal
+from tempfile import TemporaryFile
+from threading import Thread, current_thread, main_thread
+from types import FrameType
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -14,9 +19,12 @@ with catch_warnings():
     simplefilter("ignore")  # pandas 3 has deprecated what both of these import
     from ibis.backends.pyspark import Backend
     from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
+PRINTED = ("stdout", "stderr")
 _MASTER = re.compile(r"local|yarn|(spark|k8s)://")
 # What is local is reached by nobody else, and has few tasks to share out.
 LOCAL = {
@@ -59,20 +67,45 @@ def connected(master: str | None) -> ibis.BaseBackend:
 
     Settings of its own come from where Spark looks for them, as `SPARK_CONF_DIR`.
     """
-    builder = SparkSession.builder.appName("reticent").master(master or "local[*]")
-    for name, value in (SETTINGS | (LOCAL if master is None else {})).items():
-        builder = builder.config(name, value)
     if master is not None and not _MASTER.match(master):
         raise UsageError("no address of a master", "give --master spark://HOST:7077", master)
+    conf = SparkConf().setAppName("reticent").setMaster(master or "local[*]")
+    conf.setAll((SETTINGS | (LOCAL if master is None else {})).items())
     backend = Spark()
     backend.register_options()
-    try:
-        backend.do_connect(builder.getOrCreate())
-    except (PySparkException, Py4JError) as error:
-        what = "Spark does not start" if master is None else f"no master answers at {master}"
-        hint = "it needs Java 17 or newer" if master is None else "start it, or check --master"
-        raise BuildError(what, hint) from error
+    with TemporaryFile() as log:  # of what Java prints as long as it runs
+        try:
+            if SparkSession.getActiveSession() is None:
+                handler, java = getsignal(SIGINT), launch_gateway(conf, dict.fromkeys(PRINTED, log))
+                _stop_by(handler, SparkContext(conf=conf, gateway=java))
+            backend.do_connect(SparkSession.builder.config(conf=conf).getOrCreate())
+        except PySparkException as error:
+            log.seek(0)
+            ended = "JAVA_GATEWAY_EXITED" in str(error)  # Java has printed why, before a trace
+            lines = log.read().decode(errors="replace").splitlines()
+            why = [line[:200] for line in lines if ended and line[:1].strip()][-1:] or [str(error)]
+            hint = "install Java 17 or newer, or check your settings of Spark"
+            raise BuildError(f"Spark does not start: {why[0]}", hint) from error
+        except Py4JError as error:
+            said = str(getattr(error, "java_exception", error)).partition("\n")[0][:200]
+            what = f"Spark: {said}" if master is None else f"no master answers at {master}"
+            raise BuildError(what, "start it, or check --master and Spark's settings") from error
     return backend
+
+
+def _stop_by(handler: Any, context: SparkContext) -> None:  # noqa: ANN401  (of `getsignal`)
+    """Let Ctrl-C, which Spark has taken, end its jobs (some calls wait), and be ours again."""
+
+    def cancel() -> None:
+        with suppress(Py4JError):
+            context.cancelAllJobs()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        Thread(target=cancel, daemon=True).start()  # this thread may be amid a call
+        handler(number, frame)
+
+    if current_thread() is main_thread():
+        signal(SIGINT, stop if callable(handler) else handler)
 
 
 def folders_of(backend: ibis.BaseBackend, address: str) -> list[str]:

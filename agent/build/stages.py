@@ -32,10 +32,14 @@ LOCAL = ("duckdb", "polars")  # engines that share our disk; others keep their t
 
 
 class Stages:
-    """Tables by name, each made once; in ``folder``, or without one for as long as a build runs."""
+    """Tables by name, each made once; in ``folder``, or without one for as long as a build runs.
+
+    ``found``: whether some are there already.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
+        self.found = folder is not None and any(folder.glob("*.parquet"))
         self._names = set[str]()
 
     def computed(self, name: str, table: ibis.Table) -> ibis.Table:
@@ -93,15 +97,18 @@ IN_ENGINE = Stages()
 
 
 @contextmanager
-def stages_beside(out: Path, options: BuildOptions, *, resume: bool) -> Iterator[Stages]:
+def stages_beside(
+    out: Path, options: BuildOptions, *more: object, resume: bool
+) -> Iterator[Stages]:
     """Keep the stages of a build beside the model ``out`` until it is written.
 
-    With ``resume``, those of a build that was stopped are taken; UsageError if they are of other
+    ``more``: what else decides what comes of it, each with a `repr` that says which it is. With
+    ``resume``, stages of a build that was stopped are taken; UsageError if they are of other
     tables, options or another version, or while another build has them. They stay when the process
     is killed or interrupted, or when an engine fails, but not where the tables or options are at
     fault.
     """
-    folder, key = out.absolute().with_suffix(SUFFIX), key_of(options)
+    folder, key = out.absolute().with_suffix(SUFFIX), key_of(options, more)
     if any(each in str(folder) for each in SEVERAL):
         if resume:
             what = f"no build goes on where a path contains one of {' '.join(SEVERAL)}"
@@ -143,12 +150,12 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def key_of(options: BuildOptions) -> str:
+def key_of(options: BuildOptions, more: Sequence[object]) -> str:
     """Return what changes with the version, the options, and a file's size or time.
 
     Of tables at an address it is the address alone.
     """
-    of = [__version__, repr(options)]
+    of = [__version__, repr(options), repr(more)]
     for given in (getattr(options, name) for name in options.__slots__):
         for path in files_of(given) if isinstance(given, Path) and given.exists() else ():
             seen = path.stat()

@@ -6,19 +6,22 @@ where some people of the first were left out with all their rows: the older, the
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from agent.build.build import model_from
 from agent.build.canonical import Events, Observed, People, arranged, observed
 from agent.build.observe import UPDATE_KEY, Observations, marks_of, observe
 from agent.build.options import AttributeNote, BuildOptions, Progress, QueryNote, concepts
+from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import KEYS, USER, Source, check_keys
-from agent.build.validate import Fact, Training, Trial
+from agent.build.validate import TRIALS, Fact, Training, Trial
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import Attribute
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
@@ -29,6 +32,8 @@ from agent.tradeoff.tables import Population
 NEVER = -1e9  # the bias of a class that no text is read as
 PERIODS, READ, DROPPED = "periods", "reading_", "dropped_"  # how options and figures begin
 ALL = 2.0**64  # marks are below it
+FACT = pa.struct([("name", pa.string()), *((name, pa.float64()) for name in Fact._fields)])
+DRIFT = pa.schema([*TRIALS, ("unseen", pa.float64()), ("facts", pa.list_(FACT))])
 
 
 class QueryDrift(NamedTuple):
@@ -95,8 +100,10 @@ class Update:
             },
         )
 
-    def __call__(self, source: Source, given: BuildOptions, progress: Progress) -> Model:
-        """Return the model of both periods; ``source``: the new tables.
+    def __call__(
+        self, source: Source, given: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE
+    ) -> Model:
+        """Return the model of both periods; ``source``: the new tables; ``stages``: done already.
 
         Raises UsageError or BuildError for tables that do not fit the model.
         """
@@ -108,19 +115,19 @@ class Update:
             raise UsageError(what, hint)
         progress("counting", 0.0)
         every = replace(options, min_users=1, most_queries=None)
-        new = observe(fitted_to(source, old, options.weights), every)
+        source = fitted_to(source, old, options.weights)
+        new = observe(source, every, stages, partial(progress, "counting"))
         pairs = zip(old.attributes, new.attributes, strict=True)
         new = replace(new, attributes=tuple(extended(one, each.values) for one, each in pairs))
         before = observed_of(old, self.share)
         seen, was = merged(before, new, options.min_users, options.most_queries)
         progress("counting", 1.0)
         asked = [Counter({each.text: each.events for each in one.queries}) for one in (before, new)]
-        for each in drifts(seen, was, options):
+        for each in drifts(seen, was, options, partial(progress, "comparing"), stages):
             self.drift.append(each._replace(events=(asked[0][each.text], asked[1][each.text])))
-            progress("comparing", len(self.drift) / len(seen.queries))
         notes = {each.text: QueryNote(title=each.title) for each in old.queries}
         trials = [each.trial for each in self.drift]
-        made = model_from(seen, replace(options, queries=notes), progress, trials)
+        made = model_from(seen, replace(options, queries=notes), progress, trials, stages)
         periods = old.options.get(PERIODS)
         about: dict[str, Figure] = {
             PERIODS: (periods if isinstance(periods, int) else 1) + 1,
@@ -131,19 +138,33 @@ class Update:
 
 
 def drifts(
-    seen: Observations, was: NDArray[np.bool_], options: BuildOptions
+    seen: Observations,
+    was: NDArray[np.bool_],
+    options: BuildOptions,
+    advance: Callable[[float], None] = lambda _share: None,
+    stages: Stages = IN_ENGINE,
 ) -> Iterator[QueryDrift]:
     """Yield what has become of each query; ``was``: bool, shape (N,), the people of before."""
     training = Training.of(seen, was, options.estimator, options.shrinkage) if was.any() else None
-    for query in seen.queries:
+
+    def row(query: Observed) -> dict[str, object]:
         rows, facts = query.rows, dict[int, Fact]()
         held = ~was[query.people][rows.user]
         seen_before = np.isin(rows.intent[held], rows.intent[~held])
+        trial = training.trial(query, facts) if training else None
+        return {
+            **({} if trial is None else trial._asdict()),
+            "unseen": 1 - float(seen_before.mean()) if held.any() else 0.0,
+            "facts": [{"name": seen.attributes[at].name, **facts[at]._asdict()} for at in facts],
+        }
+
+    found = stages.in_blocks("drift", seen.queries, row, DRIFT, advance).to_pylist()
+    for query, each in zip(seen.queries, found, strict=True):
         yield QueryDrift(
             text=query.text,
-            trial=training.trial(query, facts) if training else None,
-            unseen=1 - float(seen_before.mean()) if held.any() else 0.0,
-            facts={seen.attributes[at].name: each for at, each in facts.items()},
+            trial=None if each["predicted_bits"] is None else Trial(*map(each.get, Trial._fields)),
+            unseen=each["unseen"],
+            facts={one["name"]: Fact(one["predicted"], one["heldout"]) for one in each["facts"]},
         )
 
 
@@ -186,10 +207,8 @@ def observed_of(old: Model, share: float) -> Observations:
     Each person of a query is one of those with the same codes: another one for each. By chance
     that the file alone decides, people stay with all their rows, or are gone.
     """
-    population, ids = (
-        old.population,
-        tuple(f"{old.digest[:16]} {at}" for at in range(old.population.rows)),
-    )
+    population = old.population
+    ids = tuple(f"{old.digest[:16]} {at}" for at in range(population.rows))
     stays = marks_of(ids, UPDATE_KEY) < share * ALL
     keys, of_row, alike = np.unique(
         keys_of(population.codes), return_inverse=True, return_counts=True

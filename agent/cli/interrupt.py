@@ -5,21 +5,29 @@ DuckDB makes a RuntimeError of an exception that a signal raised, and a destruct
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import ceil
+from pathlib import Path
 from threading import Event, current_thread, main_thread
 from time import monotonic
 from types import FrameType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import click
 
 from agent.errors import BuildError, install_hint
 
-CELLS, LETTERS = 20, 32
+if TYPE_CHECKING:
+    from agent.build.options import BuildOptions
+    from agent.build.update import Update
+    from agent.model.model import Model
+
+CELLS, LETTERS = 14, 30  # of 80 columns
 SOON = 10.0  # seconds that a stage takes before anything is said about the rest
-WIDTH = LETTERS + CELLS + len(" [] 100%, 999 min left")
+WIDTH = LETTERS + CELLS + len(" [] 100%, about 999 min left in all")
+# How many times as long as a stage all later ones take: of 25 to 100 million events (LAB.md).
+AFTER = {"counting": 2.0, "choosing the shrinkage": 1.4, "validating": 0.0}
 _came = Event()
 Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
@@ -93,10 +101,14 @@ class Progress:
     """Called with what is being done and which share of it is done, 0 to 1.
 
     After a while it says how long this will take, if the rest goes on at the same pace.
+    ``after``: by the name of a stage, how many times as long as it all later ones usually take
+    together; where it is given, what is said is how long everything takes, and only of these.
     """
 
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._shown, self._clock = sys.stderr.isatty(), clock
+    def __init__(
+        self, clock: Callable[[], float] = monotonic, after: Mapping[str, float] | None = None
+    ) -> None:
+        self._shown, self._clock, self._after = sys.stderr.isatty(), clock, after
         self._began = ("", 0.0, 0.0)
 
     def __enter__(self) -> Self:
@@ -112,9 +124,11 @@ class Progress:
             if what != self._began[0]:
                 self._began = what, share, now
             _, first, since = self._began
-            if now - since >= SOON and first < share < 1:
-                minutes = (now - since) / (share - first) * (1 - share) / 60
-                line = f"{line}, {min(ceil(minutes), 999)} min left"
+            later = 0.0 if self._after is None else self._after.get(what)
+            if now - since >= SOON and first < share < 1 and later is not None:
+                minutes = (now - since) / (share - first) * (1 - share + later) / 60
+                line = f"{line}, about {min(ceil(minutes), 999)} min left"
+                line = line if self._after is None else f"{line} in all"
             click.echo(f"\r{line:<{WIDTH}}", nl=False, err=True)
 
     def __exit__(self, *_error: object) -> None:
@@ -135,3 +149,29 @@ def extra(name: str, work: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         what = f"{work} needs {error.name}, which is not installed"
         raise BuildError(what, install_hint(name)) from error
+
+
+def build_beside(
+    out: Path,
+    options: "BuildOptions",
+    *more: object,
+    resume: bool,
+    after: Mapping[str, float] = AFTER,
+    make: "Update | None" = None,
+    change: Callable[["Model"], "Model"] = lambda made: made,
+) -> "Model":
+    """Build a model with its stages beside it, and write it, with what ``change`` makes of it.
+
+    ``more``, ``resume``: as `stages_beside`; ``after``: as `Progress`; ``make``: as `build_model`.
+    """
+    with extra("build", "building a model"):
+        from agent.build.build import build_model
+        from agent.build.stages import stages_beside
+        from agent.model.file import write
+    stages_of = stages_beside(out, options, *more, resume=resume)
+    with stages_of as stages, Progress(after=after) as progress:
+        if resume and not stages.found:
+            click.echo("Nothing is left of an earlier build, so this one begins anew.", err=True)
+        made = change(build_model(options, progress, stages, make))
+        with uninterrupted():
+            return write(made, out)

@@ -10,13 +10,13 @@ import click
 
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
-from agent.cli.interrupt import Progress, extra, uninterrupted
+from agent.cli.interrupt import build_beside
 from agent.cli.options import PATH, Answer, OneOf, answers, explain_option, option, shrinkage
 from agent.cli.printing import Column, facts, numeric, page, paragraph, printable, table, wide
 from agent.errors import UsageError
 from agent.files import check_ours
 from agent.model.attributes import Attribute
-from agent.model.file import SUFFIX, read, shipped_model, shipped_models, write
+from agent.model.file import SUFFIX, read, shipped_model, shipped_models
 from agent.model.model import Figure, Model
 from agent.model.signature import generate_key
 from agent.model.signature import sign as sign_model
@@ -353,6 +353,7 @@ TABLES: tuple[Callable[[Any], Any], ...] = (
     option("--background", PATH, "F", "With --phrasings: texts of other topics."),
     option("--out", PATH, "M.safetensors", "Where to write.", required=True),
     option("--weights", str, "COLUMN", "How many people each of the users stands for."),
+    click.option("--resume", is_flag=True, help="Go on with a build that was stopped."),
 )
 
 
@@ -377,7 +378,6 @@ def of_tables(command: C) -> C:
 @option("--licence", str, "TEXT", "Licence of the data.")
 @option("--stands-for", str, "TEXT", "Whom they stand for: people of the US.")
 @option("--without", str, "COLUMN", "Leave a column out.", multiple=True)
-@click.option("--resume", is_flag=True, help="Go on with a build that was stopped.")
 @answers
 def build(
     out: Path,
@@ -409,18 +409,15 @@ def build(
         field: value for field, value in (("id", name), *options.items()) if value not in (None, ())
     }
     chosen = BuildOptions(**known | given)
-    with extra("build", "building a model"):
-        from agent.build.build import build_model
-        from agent.build.stages import stages_beside
-        from agent.lab.questions import survey
     which = sensitivities or ("none" if chosen.log is None else "scaled")
-    with stages_beside(out, chosen, resume=resume) as stages, Progress() as progress:
-        made = build_model(chosen, progress, stages)
-        if which != "none":
-            outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED
-            made = survey.with_default_sensitivities(made, outcomes)
-        with uninterrupted():
-            built = write(made, out)
+
+    def weighed(made: Model) -> Model:
+        from agent.lab.questions import survey
+
+        outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED
+        return made if which == "none" else survey.with_default_sensitivities(made, outcomes)
+
+    built = build_beside(out, chosen, resume=resume, change=weighed)
     lines = [f"Wrote {out}: {summary(built)}"]
     if kept := sample(built):
         lines.append(f"Kept: {kept}.")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.interrupt import Progress, extra, uninterrupted
+from agent.cli.interrupt import build_beside, extra
 from agent.cli.model import check_place, dropped, model_path, model_record, of_tables, summary
 from agent.cli.options import Answer, answers, option
 from agent.cli.printing import facts, numeric, page, paragraph, table, wide
 from agent.errors import UsageError
-from agent.model.file import read, write
+from agent.model.file import read
 from agent.model.model import Model
 from agent.words.figures import bits, counted, listed
 from agent.words.titles import Titles, titled
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN, NAMED = 12, 8  # queries, those that changed most; names in one line
 LESS, MORE = 0.8, 1.25  # of what was promised, from which on it is not as promised
+AFTER = {"counting": 2.0, "comparing": 0.7, "choosing the shrinkage": 0.0}  # as `model build`
 HALF_LIFE = "After how many updates half of the old people are left. By default all stay."
 QUERIES = (
     wide("query"),
@@ -49,13 +50,14 @@ TWICE = (
 @of_tables
 @option("--half-life", float, "N", HALF_LIFE)
 @answers
-def update(old: str, out: Path, half_life: float | None, **given: Any) -> Answer:  # noqa: ANN401  (fields of BuildOptions)
+def update(old: str, out: Path, half_life: float | None, *, resume: bool, **given: Any) -> Answer:  # noqa: ANN401  (fields of BuildOptions)
     """Bring the model OLD up to date with tables of a later period, and show what changed.
 
     The tables are as for `model build`, with the attributes of OLD; other columns are ignored.
     All else is as OLD was built. With --half-life, some of the people of OLD are left out with
     all their rows: by chance, but the same for the same file. Without --phrasings, texts are read
-    as OLD reads them, and queries that are new by their names only.
+    as OLD reads them, and queries that are new by their names only. --resume is as for
+    `model build`, for the same OLD.
     """
     from agent.build.options import BuildOptions
 
@@ -65,14 +67,10 @@ def update(old: str, out: Path, half_life: float | None, **given: Any) -> Answer
         raise UsageError("this would replace the old model", "give --out another name", str(out))
     options = BuildOptions(**{name: each for name, each in given.items() if each is not None})
     with extra("build", "building a model"):
-        from agent.build.build import build_model
         from agent.build.update import Update
     drift: list[QueryDrift] = []
-    step = Update(before, half_life, drift)
-    with Progress() as progress:
-        made = build_model(options, progress, make=step)
-    with uninterrupted():
-        built = write(made, out)
+    step, key = Update(before, half_life, drift), (before.digest, half_life)
+    built = build_beside(out, options, *key, resume=resume, after=AFTER, make=step)
     record = drift_record(before, drift)
     titles = {each.name: each.title for each in built.attributes}
     asked = {each.text: each.title for each in built.queries}

@@ -1,4 +1,4 @@
-"""A cluster of two workers on this machine gives the same model, also if an executor dies."""
+"""A build on Spark that is stopped, and a cluster of two workers, also if an executor dies."""
 
 import os
 import signal
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.cli.main import INTERRUPTED
 from agent.model.file import read
 from tests.build.test_engines import many
 from tests.waiting import until
@@ -66,6 +67,43 @@ def cluster(folder: Path) -> Iterator[tuple[str, int]]:
         ready = "Registering worker"
         until(lambda: log.read_text().count(ready) == WORKERS, "a cluster", PATIENCE)
         yield address, workers[0].pid
+
+
+@pytest.mark.spark
+def test_ctrl_c_stops_a_build_that_goes_on_later(tmp_path: Path) -> None:
+    """With the words of every command, and none of Spark's own."""
+    tables, out = many(tmp_path, 4_000, mixed=False), tmp_path / "m.safetensors"
+    build = [sys.executable, "-m", "agent.cli", "model", "build", "--out", f"{out}"]
+    build += ["--users", f"{tables.users}", "--events", f"{tables.events}", "--min-users", "1"]
+    log, local = tmp_path / "build.log", tmp_path / "local"
+    with started([*build, "--engine", "spark"], log, local) as running:
+        until((out.with_suffix(".stages") / "people.parquet").exists, "a stage", PATIENCE)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(PATIENCE) == INTERRUPTED
+    hint = "completed steps were kept; run it again"
+    assert log.read_text() == f"reticent: error: interrupted\nreticent: hint: {hint}\n"
+    digests = []
+    for more in (["--engine", "spark", "--resume"], []):
+        with started([*build, *more], log, local) as running:
+            assert running.wait(PATIENCE) == 0
+        assert log.read_text().startswith("Wrote")
+        digests.append(read(out).digest)
+    assert digests[0] == digests[1]
+
+
+@pytest.mark.spark
+def test_a_spark_that_does_not_start_says_why(tmp_path: Path) -> None:
+    """In one sentence, of all that Java prints."""
+    tables, log = many(tmp_path, 400, mixed=False), tmp_path / "build.log"
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf/spark-defaults.conf").write_text("spark.driver.memory 1k\n")
+    build = [sys.executable, "-m", "agent.cli", "model", "build", "--engine", "spark"]
+    build += ["--users", f"{tables.users}", "--events", f"{tables.events}"]
+    with started([*build, "--out", f"{tmp_path / 'm.safetensors'}"], log, tmp_path) as running:
+        assert running.wait(PATIENCE) == 1
+    error, hint = log.read_text().splitlines()
+    assert error == "reticent: error: Spark does not start: Too small maximum heap"
+    assert "install Java 17 or newer" in hint
 
 
 @pytest.mark.soak

@@ -182,6 +182,25 @@ def test_a_bad_path_gets_one_sentence(
     assert caught.value.where == str(tmp_path / name)
 
 
+@pytest.mark.parametrize("wrong", ["users", "events", "phrasings", "background"])
+def test_it_does_so_before_an_engine_starts(
+    tmp_path: Path, wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark takes ten seconds for that; and nothing but parquet is a table for it."""
+    monkeypatch.setattr("agent.build.build.connected", None)
+    texts, tables = ("phrasings", "background"), ("users", "events")
+    names = {**dict.fromkeys(texts, "t.csv"), **dict.fromkeys(tables, "a.parquet")}
+    paths = {name: tmp_path / path for name, path in names.items()}
+    for path in (*paths.values(), tmp_path / "a.csv"):
+        path.touch()
+    given = options(engine="spark", **paths | {wrong: tmp_path / "b.parquet"})
+    with pytest.raises(UsageError, match="no such file"):
+        build_model(given, lambda _what, _share: None)
+    given = options(engine="spark", users=tmp_path / "a.csv", events=paths["events"])
+    with pytest.raises(UsageError, match="spark reads parquet files only"):
+        build_model(given, lambda _what, _share: None)
+
+
 def test_a_note_of_no_attribute_is_named(tmp_path: Path) -> None:
     """With the nearest that there is."""
     opened(tmp_path)

@@ -11,14 +11,17 @@ from agent.build import stages
 from agent.build.build import build_model
 from agent.build.options import BuildOptions, Engine
 from agent.build.stages import IN_ENGINE, Stages, stages_beside
+from agent.build.update import Update
 from agent.errors import BuildError, UsageError
 from agent.model.file import write
+from agent.model.model import Model
 from tests.build.log.logs import SmallLog, frames, logs
 from tests.build.worlds import ENGINES, QUIET, frame, options
 
 pytestmark = QUIET
 PEOPLE = [(f"u{at}", "ab"[at % 2], "xy"[at % 3 % 2]) for at in range(12)]
 ASKED = [(user, query, one, "") for user, one, _ in PEOPLE for query in ("tea", "Tee", "été ")]
+HALF_LIFE = 2.0
 FEW = settings(
     max_examples=5,
     phases=[Phase.generate],
@@ -39,17 +42,22 @@ def given_tables(tmp_path: Path) -> BuildOptions:
     return options(users=users, events=events)
 
 
-def built(given: BuildOptions, out: Path, *, resume: bool = False) -> bytes:
-    """Return the model, built with its stages beside it."""
-    with stages_beside(out, given, resume=resume) as found:
-        write(build_model(given, lambda _what, _share: None, found), out)
-    return out.read_bytes()
+def built(
+    given: BuildOptions, out: Path, old: Model | None = None, *, resume: bool = False
+) -> bytes:
+    """Return the model, and what has changed since ``old``, built with its stages beside it."""
+    step = None if old is None else Update(old, HALF_LIFE, [])
+    more = () if old is None else (old.digest, HALF_LIFE)
+    with stages_beside(out, given, *more, resume=resume) as found:
+        write(build_model(given, lambda _what, _share: None, found, step), out)
+    return out.read_bytes() + (b"" if step is None else repr(step.drift).encode())
 
 
-def plain(given: BuildOptions, out: Path) -> bytes:
-    """Return the model, built without stages."""
-    write(build_model(given, lambda _what, _share: None, IN_ENGINE), out)
-    return out.read_bytes()
+def plain(given: BuildOptions, out: Path, old: Model | None = None) -> bytes:
+    """Return the same, built without stages."""
+    step = None if old is None else Update(old, HALF_LIFE, [])
+    write(build_model(given, lambda _what, _share: None, IN_ENGINE, step), out)
+    return out.read_bytes() + (b"" if step is None else repr(step.drift).encode())
 
 
 def killing(patch: pytest.MonkeyPatch, *, halfway: bool) -> Callable[[], int]:
@@ -76,7 +84,7 @@ def killing(patch: pytest.MonkeyPatch, *, halfway: bool) -> Callable[[], int]:
     return lambda: len(killed)
 
 
-def resumed(given: BuildOptions, out: Path, *, halfway: bool) -> bytes:
+def resumed(given: BuildOptions, out: Path, old: Model | None = None, *, halfway: bool) -> bytes:
     """Return the model of a build that is killed at every stage, one after the other."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stages, "BLOCK", 1)
@@ -84,7 +92,7 @@ def resumed(given: BuildOptions, out: Path, *, halfway: bool) -> bytes:
         while True:
             before = count()
             try:
-                found = built(given, out, resume=True)
+                found = built(given, out, old, resume=True)
             except Killed:
                 assert not out.exists()
                 assert count() == before + 1
@@ -93,15 +101,18 @@ def resumed(given: BuildOptions, out: Path, *, halfway: bool) -> bytes:
             return found
 
 
+@pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("halfway", [False, True])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_killed_at_every_stage_it_gives_the_same_bytes(
-    engine: Engine, given_tables: BuildOptions, tmp_path: Path, *, halfway: bool
+    engine: Engine, given_tables: BuildOptions, tmp_path: Path, *, halfway: bool, later: bool
 ) -> None:
-    """Whatever computes it; and nothing but the model is left."""
+    """Whatever computes it, also what brings a model up to date; and nothing else is left."""
     given = options(users=given_tables.users, events=given_tables.events, engine=engine)
-    found = resumed(given, tmp_path / "model.safetensors", halfway=halfway)
-    assert found == plain(given, tmp_path / "plain.safetensors")
+    whole = build_model(given, lambda _what, _share: None)
+    old = write(whole, tmp_path / "plain.safetensors") if later else None
+    found = resumed(given, tmp_path / "model.safetensors", old, halfway=halfway)
+    assert found == plain(given, tmp_path / "plain.safetensors", old)
     names = {each.name for each in tmp_path.iterdir()}
     assert names == {
         "users.parquet",
@@ -142,6 +153,7 @@ def test_stages_are_of_the_same_tables_and_options(
             with pytest.raises(Killed):
                 built(given_tables, out)
 
+    old = build_model(given_tables, lambda _what, _share: None)
     stopped()
     others = options(users=given_tables.users, events=given_tables.events, shrinkage=20.0)
     changes = "the tables, the options or the version have changed since the build stopped"
@@ -156,6 +168,8 @@ def test_stages_are_of_the_same_tables_and_options(
     frame(("user", "p0", "p1"), PEOPLE[1:]).write_parquet(given_tables.users)
     with pytest.raises(UsageError, match=changes):
         built(given_tables, out, resume=True)
+    with pytest.raises(UsageError, match=changes):
+        built(given_tables, out, write(old, tmp_path / "old.safetensors"), resume=True)
     assert built(given_tables, out) == plain(given_tables, tmp_path / "plain.safetensors")
     assert not (tmp_path / "model.stages").exists()
 

@@ -290,27 +290,33 @@ def test_progress_is_drawn_for_a_terminal_only(
     with Progress() as progress:
         progress("count", 0.5)
     drawn = capsys.readouterr()
-    assert "##########..........]  50%" in drawn.err
+    assert "#######.......]  50%" in drawn.err
     bar, blank = drawn.err.strip("\r").split("\r")
     assert (len(bar), blank.strip()) == (len(blank), "")
     assert drawn.out == ""
 
 
-def test_progress_says_how_long_a_stage_takes(
+def test_progress_says_how_long_it_takes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By its pace so far, once it has one; what was done before it began took no time."""
+    """By the pace of the stage, once it has one; what was done before it began took no time."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    times = iter([0.0, 60.0, 90.0, 90.0, 95.0, 210.0, 300.0])
-    with Progress(lambda: next(times)) as progress:
-        for what, share in (("count", 0.0), ("count", 0.25), ("count", 0.25)):
-            progress(what, share)
-        for share in (0.5, 0.55, 0.75, 1.0):  # half of it was done before
-            progress("choose", share)
-    lines = [line.partition("]")[2].strip() for line in capsys.readouterr().err.split("\r")]
-    assert lines[1:4] == ["0%", "25%, 3 min left", "25%, 5 min left"]
-    assert lines[4:8] == ["50%", "55%", "75%, 2 min left", "100%"]
-    assert max(map(len, lines)) < 80
+
+    def left(after: dict[str, float] | None) -> list[str]:
+        times = iter([0.0, 60.0, 90.0, 90.0, 95.0, 210.0, 300.0])
+        with Progress(lambda: next(times), after) as progress:
+            for what, share in (("count", 0.0), ("count", 0.25), ("count", 0.25)):
+                progress(what, share)
+            for share in (0.5, 0.55, 0.75, 1.0):  # half of it was done before
+                progress("choose", share)
+        lines = capsys.readouterr().err.split("\r")
+        assert max(map(len, lines)) < 80
+        return [line.partition("]")[2].strip() for line in lines[1:8]]
+
+    stage = ["0%", "25%, about 3 min left", "25%, about 5 min left"]
+    assert left(None) == [*stage, "50%", "55%", "75%, about 2 min left", "100%"]
+    whole = ["0%", "25%, about 11 min left in all", "25%, about 17 min left in all"]
+    assert left({"count": 2.0}) == [*whole, "50%", "55%", "75%", "100%"]
 
 
 LOG = ROOT / "examples/own_log"

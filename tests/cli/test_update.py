@@ -83,6 +83,8 @@ def test_what_stays_as_it_was_keeps_its_promises(run: Run, old: Path, tmp_path: 
     run("model", "build", *dull, "--out", tmp_path / "dull.safetensors")
     found = run("model", "update", tmp_path / "dull.safetensors", *dull, "--out", place).page
     assert found.startswith("The old model promised no help")
+    again = run("model", "update", old, *dull, "--resume", "--out", place)
+    assert again.err == "Nothing is left of an earlier build, so this one begins anew.\n"
 
 
 def test_what_cannot_be_updated_is_refused(run: Run, old: Path, tmp_path: Path) -> None:
