@@ -23,10 +23,15 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
+    "spark.driver.memory": "2g",  # which computes, too
 }
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # times are the searcher's own
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # they are text
+    # Of wide tables it would make methods that are too long for Java to compile.
+    "spark.sql.codegen.wholeStage": "false",
+    # Sorting both sides of a join takes longer than a hash table of the smaller one.
+    "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": "64m",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
     "spark.driver.maxResultSize": "0",  # no limit: what comes back is what the model keeps
     "spark.ui.enabled": "false",
@@ -66,6 +71,7 @@ def connected(master: str | None) -> ibis.BaseBackend:
         raise UsageError("no address of a master", "give --master spark://HOST:7077", master)
     backend = Spark()
     backend.register_options()
+    ibis.options.sql.fuse_selects = False  # else `cases` would repeat all that it tests
     try:
         backend.do_connect(builder.getOrCreate())
     except (PySparkException, Py4JError) as error:
