@@ -31,10 +31,14 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
+    "spark.driver.memory": "2g",  # which computes, too
 }
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # times are the searcher's own
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # they are text
+    "spark.sql.codegen.hugeMethodLimit": "8000",  # bytes; Java would interpret a longer one
+    # Sorting both sides of a join takes longer than a hash table of the smaller one.
+    "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": "64m",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
     "spark.driver.maxResultSize": "0",  # no limit: what comes back is what the model keeps
     "spark.ui.enabled": "false",
@@ -73,6 +77,7 @@ def connected(master: str | None) -> ibis.BaseBackend:
     conf.setAll((SETTINGS | (LOCAL if master is None else {})).items())
     backend = Spark()
     backend.register_options()
+    ibis.options.sql.fuse_selects = False  # else `cases` would repeat all that it tests
     with TemporaryFile() as log:  # of what Java prints as long as it runs
         try:
             if SparkSession.getActiveSession() is None:

@@ -202,8 +202,8 @@ def numbered_events(
     """
     codes = _codes(events, "r", values)
     rows = events.select(USER, INTENT, text=events[QUERY], **codes)
+    rows = rows.left_join(texts, rows.text == texts.known_text)  # the smaller table first
     rows = rows.left_join(people, rows.user == people.known_user)
-    rows = rows.left_join(texts, rows.text == texts.known_text)
     return rows.select("person", "mark", "query", INTENT, *codes)
 
 
