@@ -56,7 +56,7 @@ WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
     "private functions with one caller": (250, 276),
-    "lines of tests": (42_000, 71_500),
+    "lines of tests": (42_000, 71_508),
 }
 STANDING = {
     "agent": Size(1_118, 7),
@@ -71,7 +71,7 @@ STANDING = {
     "agent/vault": Size(3_338, 19),
     "agent/wire": Size(1_777, 14),
     "policy": Size(2_933, 17),
-    "agent/build": Size(2_326, 19),
+    "agent/build": Size(2_330, 19),
     "agent/words": Size(1_529, 10),
 }
 
