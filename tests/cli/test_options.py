@@ -77,7 +77,7 @@ HANDED_ON = [
     (lab.attack, AttackOptions, {"as_json", "users", "events", "describe", "log", "out"}),
     (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes", "survey"}),
     (model.build, BuildOptions, {"as_json", "out", "name", "sensitivities", "describe", "resume"}),
-    (update.update, BuildOptions, {"as_json", "out", "old", "half_life"}),
+    (update.update, BuildOptions, {"as_json", "out", "old", "half_life", "resume"}),
 ]
 
 
