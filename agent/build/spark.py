@@ -1,11 +1,12 @@
 """Spark as an engine (extra `spark`): a session, and tables to and from it in Arrow."""
 
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
 from signal import SIGINT, getsignal, signal
 from tempfile import TemporaryFile
-from threading import Thread, current_thread, main_thread
+from threading import Thread, Timer, current_thread, main_thread
 from types import FrameType
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -24,6 +25,7 @@ with catch_warnings():
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
+SOON = 0.05  # seconds
 PRINTED = ("stdout", "stderr")
 _MASTER = re.compile(r"local|yarn|(spark|k8s)://")
 # What is local is reached by nobody else, and has few tasks to share out.
@@ -31,7 +33,6 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
-    "spark.driver.memory": "2g",  # which computes, too
 }
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # times are the searcher's own
@@ -75,6 +76,8 @@ def connected(master: str | None) -> ibis.BaseBackend:
         raise UsageError("no address of a master", "give --master spark://HOST:7077", master)
     conf = SparkConf().setAppName("reticent").setMaster(master or "local[*]")
     conf.setAll((SETTINGS | (LOCAL if master is None else {})).items())
+    if master is None:  # the driver computes, too; a setting of the user's goes first
+        os.environ.setdefault("SPARK_DRIVER_MEMORY", "2g")
     backend = Spark()
     backend.register_options()
     ibis.options.sql.fuse_selects = False  # else `cases` would repeat all that it tests
@@ -107,7 +110,10 @@ def _stop_by(handler: Any, context: SparkContext) -> None:  # noqa: ANN401  (of 
 
     def stop(number: int, frame: FrameType | None) -> None:
         Thread(target=cancel, daemon=True).start()  # this thread may be amid a call
-        handler(number, frame)
+        if frame is not None and frame.f_code.co_name == "__del__":  # what it raises is ignored
+            Timer(SOON, os.kill, (os.getpid(), number)).start()
+        else:
+            handler(number, frame)
 
     if current_thread() is main_thread():
         signal(SIGINT, stop if callable(handler) else handler)

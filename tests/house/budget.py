@@ -71,7 +71,7 @@ STANDING = {
     "agent/vault": Size(3_338, 19),
     "agent/wire": Size(1_777, 14),
     "policy": Size(2_933, 17),
-    "agent/build": Size(2_330, 19),
+    "agent/build": Size(2_336, 19),
     "agent/words": Size(1_529, 10),
 }
 
