@@ -7,6 +7,7 @@ from contextlib import suppress
 from signal import SIGINT, getsignal, signal
 from tempfile import TemporaryFile
 from threading import Thread, Timer, current_thread, main_thread
+from traceback import walk_stack
 from types import FrameType
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -76,8 +77,7 @@ def connected(master: str | None) -> ibis.BaseBackend:
         raise UsageError("no address of a master", "give --master spark://HOST:7077", master)
     conf = SparkConf().setAppName("reticent").setMaster(master or "local[*]")
     conf.setAll((SETTINGS | (LOCAL if master is None else {})).items())
-    if master is None:  # the driver computes, too; a setting of the user's goes first
-        os.environ.setdefault("SPARK_DRIVER_MEMORY", "2g")
+    os.environ.setdefault("SPARK_DRIVER_MEMORY", "2g")  # spark.driver.memory goes first
     backend = Spark()
     backend.register_options()
     ibis.options.sql.fuse_selects = False  # else `cases` would repeat all that it tests
@@ -110,7 +110,8 @@ def _stop_by(handler: Any, context: SparkContext) -> None:  # noqa: ANN401  (of 
 
     def stop(number: int, frame: FrameType | None) -> None:
         Thread(target=cancel, daemon=True).start()  # this thread may be amid a call
-        if frame is not None and frame.f_code.co_name == "__del__":  # what it raises is ignored
+        # What is raised amid a finalizer is printed and ignored.
+        if any(each.f_code.co_name == "__del__" for each, _ in walk_stack(frame)):
             Timer(SOON, os.kill, (os.getpid(), number)).start()
         else:
             handler(number, frame)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff import grouping
-from agent.tradeoff.sets import members
+from agent.tradeoff.sets import members, singleton
 from agent.tradeoff.tables import Floats, Indexes, QueryRows
 
 KEYS = 1 << 40
@@ -216,7 +216,7 @@ class Layout:
         """Yield the counts by ``mask`` and each of these attributes, in batches."""
         far = mask.bit_count() >= FAR and not self.divisions.wanted(mask)
         if far and len(attributes) == 1:
-            yield self.apart(mask | 1 << attributes[0])
+            yield self.apart(mask | singleton(attributes[0]))
             return
         batch = max(1, BATCH // len(self.divisions[mask].kind)) if attributes else 1
         for first in range(0, len(attributes), batch):
