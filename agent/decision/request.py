@@ -64,14 +64,14 @@ class Knowledge:
         return replace(self, codes=tuple(sorted({**dict(self.codes), **codes}.items())))
 
 
-class Fact(NamedTuple, Generic[Value]):
+class HeldValue(NamedTuple, Generic[Value]):
     """A value that is held, and since when."""
 
     value: Value
     since: datetime
 
     def __repr__(self) -> str:
-        return f"Fact(***, since={self.since.isoformat()})"
+        return f"HeldValue(***, since={self.since.isoformat()})"
 
 
 class Holdings(Generic[Value]):
@@ -87,20 +87,21 @@ class Holdings(Generic[Value]):
         If not, the one that is held says as much.
         """
         self._replaces = replaces
-        self._standing: dict[str, list[tuple[str, Fact[Value]]]] = {}  # by attribute, with the site
-        self._held: dict[str, Fact[Value]] = {}
+        # by attribute, with the site
+        self._standing: dict[str, list[tuple[str, HeldValue[Value]]]] = {}
+        self._held: dict[str, HeldValue[Value]] = {}
         self._learnt: list[timedelta] = []  # when each fact was new, ascending
         self._asked: dict[str, deque[tuple[Candidate, ...]]] = {}  # by site
 
     @property
-    def held(self) -> Mapping[str, Fact[Value]]:
+    def held(self) -> Mapping[str, HeldValue[Value]]:
         """The facts by attribute; a view, which later events change."""
         return MappingProxyType(self._held)
 
     def add_facts(self, at: datetime, site: str, facts: Iterable[tuple[str, Value]]) -> None:
         """Note facts that one of its sites received; what is told anyway is never `recent`."""
         for name, value in facts:
-            fact, standing = Fact(value, at), self._standing.setdefault(name, [])
+            fact, standing = HeldValue(value, at), self._standing.setdefault(name, [])
             if standing and (standing[-1][0], standing[-1][1].value) == (site, value):
                 continue  # repeating it changes nothing
             standing.append((site, fact))
@@ -121,7 +122,7 @@ class Holdings(Generic[Value]):
         for site in self._asked.keys() & sites:
             del self._asked[site]
 
-    def _learns(self, name: str, fact: Fact[Value]) -> bool:
+    def _learns(self, name: str, fact: HeldValue[Value]) -> bool:
         """Hold a fact if it is new; return whether it is."""
         held = self._held.get(name)
         new = held is None or (

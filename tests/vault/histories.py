@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from agent.decision.matching import knowledge_in
-from agent.decision.request import Fact, Knowledge
+from agent.decision.request import HeldValue, Knowledge
 from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import (
@@ -46,7 +46,7 @@ def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: dat
     return knowledge_in(ledger.disclosures.pool(pool, pool_of), model, now, heard)
 
 
-def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> dict[str, Fact[str]]:
+def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> dict[str, HeldValue[str]]:
     """Return the values that a pool holds by a ledger, by attribute, and since when."""
     return dict(ledger.disclosures.pool(pool, pool_of).held)
 
