@@ -1,18 +1,23 @@
-"""Lines of code and files of each room, and what else is counted, beside its budget (DESIGN.md 3).
+"""What each room, the extension, the examples and the tests weigh, beside their budgets.
 
-Run as `python -m tests.house.budget`: prints the table, and fails above a ceiling. A line of code
-is a line that is not blank, no comment and no part of a docstring.
+Run as `python -m tests.house.budget`: prints the tables, and fails above a ceiling. A line of code
+is a line that is not blank, no comment and no part of a docstring; a line of tests is any line.
 """
 
 import ast
 import io
 import sys
 import tokenize
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+import click
+import tree_sitter
+
+from tests.house import javascript
 from tests.house.graph import called_once, modules
 from tests.house.tree import ROOT
 
@@ -29,55 +34,77 @@ DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Size(NamedTuple):
-    """Lines of code, and files of Python."""
+    """Lines and files."""
 
     lines: int
     files: int
 
 
-# What a room may have in the end, as DESIGN.md 3 says: only STANDING changes with the code.
+# Lines of code and files of Python in each room (DESIGN.md 3). An issue may raise one, by what it
+# states; nothing else does.
 BUDGETS = {
-    "agent/tradeoff": Size(1_800, 15),
-    "agent/model": Size(800, 8),
-    "policy": Size(1_900, 14),
-    "agent/decision": Size(1_300, 10),
-    "agent/vault": Size(1_900, 16),
-    "agent/build": Size(1_100, 13),
-    "agent/wire": Size(1_000, 11),
-    "agent/words": Size(800, 6),
-    "agent/daemon": Size(3_500, 32),
-    "agent/tui": Size(3_300, 28),
-    "agent/cli": Size(3_300, 30),
-    "agent/lab": Size(3_500, 34),
-    "agent": Size(300, 4),  # __init__, errors, files, paths
-    "agent/assistants": Size(0, 0),  # brings its own
+    "agent": Size(400, 4),  # __init__, errors, files, paths
+    "agent/assistants": Size(450, 4),
+    "agent/build": Size(1_900, 13),
+    "agent/cli": Size(4_000, 28),
+    "agent/daemon": Size(4_600, 30),
+    "agent/decision": Size(1_350, 9),
+    "agent/lab": Size(2_850, 23),
+    "agent/model": Size(1_200, 8),
+    "agent/tradeoff": Size(2_200, 13),
+    "agent/tui": Size(3_250, 20),
+    "agent/vault": Size(2_100, 13),
+    "agent/wire": Size(750, 7),
+    "agent/words": Size(850, 6),
+    "policy": Size(1_850, 11),
 }
-WHOLE = Size(24_500, 220)
-# Of the whole house: what there may be in the end, and what there may be now.
-COUNTS = {
-    "private functions with one caller": (250, 276),
-    "lines of tests": (42_000, 71_508),
+PRODUCT = Size(27_000, 190)  # less than the rooms together: not every room can be at its own
+OTHERS = {
+    "the extension": Size(2_200, 22),
+    "examples": Size(1_850, 37),
+    "tests": Size(45_000, 280),
+    "tests/bench": Size(900, 9),
 }
+# A room above its budget may not grow. A line here goes once the room is within its budget.
 STANDING = {
-    "agent": Size(1_118, 7),
-    "agent/assistants": Size(915, 6),
-    "agent/cli": Size(5_820, 38),
-    "agent/daemon": Size(6_472, 40),
-    "agent/decision": Size(2_126, 14),
-    "agent/lab": Size(4_790, 42),
-    "agent/model": Size(1_942, 14),
-    "agent/tradeoff": Size(2_783, 20),
-    "agent/tui": Size(4_560, 26),
-    "agent/vault": Size(3_338, 19),
-    "agent/wire": Size(1_777, 14),
-    "policy": Size(2_933, 17),
+    "agent": Size(429, 4),
+    "agent/assistants": Size(504, 5),
     "agent/build": Size(2_336, 19),
-    "agent/words": Size(1_529, 10),
+    "agent/cli": Size(5_812, 38),
+    "agent/daemon": Size(6_118, 40),
+    "agent/decision": Size(1_662, 14),
+    "agent/lab": Size(4_090, 39),
+    "agent/model": Size(1_484, 13),
+    "agent/tradeoff": Size(2_783, 20),
+    "agent/tui": Size(3_872, 23),
+    "agent/vault": Size(2_640, 16),
+    "agent/wire": Size(1_144, 11),
+    "agent/words": Size(900, 8),
+    "examples": Size(1_852, 37),
+    "policy": Size(2_400, 16),
+    "tests": Size(69_200, 447),
+    "tests/bench": Size(2_445, 22),
+    "the extension": Size(2_181, 24),
+    "product": Size(36_174, 266),
+}
+COUNTS = {
+    "classes": 420,
+    "class names that two classes share": 0,
+    "commands": 55,
+    "options": 180,
+    "private functions with one caller": 250,
+}
+STANDING_COUNTS = {
+    "classes": 577,
+    "class names that two classes share": 63,
+    "commands": 77,
+    "options": 299,
+    "private functions with one caller": 276,
 }
 
 
 def code_lines(text: str) -> int:
-    """Return how many lines of code a module has."""
+    """Count the lines of code of a Python module."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     spans = (range(each.start[0], each.end[0] + 1) for each in tokens if each.type not in SILENT)
     rows = set(chain.from_iterable(spans))
@@ -87,61 +114,116 @@ def code_lines(text: str) -> int:
     return len(rows)
 
 
+def script_lines(text: str) -> int:
+    """Count the lines of code of a JavaScript source."""
+    return len({*_rows_of(javascript.parsed(text))})
+
+
+def _rows_of(node: tree_sitter.Node) -> Iterator[int]:
+    if node.type == "comment":
+        return
+    if (not node.children and node.text) or node.type in {"string", "template_string"}:
+        yield from range(node.start_point.row, node.end_point.row + 1)
+    for child in node.children:
+        yield from _rows_of(child)
+
+
 def room_of(path: Path) -> str:
-    """Return the room that a module below the root belongs to."""
+    """Name the room that a module below the root belongs to."""
     parts = path.relative_to(ROOT).parts
     return "/".join(parts[:2]) if parts[0] == "agent" and len(parts) > 2 else parts[0]
 
 
 def sizes() -> dict[str, Size]:
-    """Return the size of each room."""
-    found: dict[str, Size] = {}
-    for top in ("agent", "policy"):
-        for path in sorted((ROOT / top).rglob("*.py")):
-            before = found.get(room_of(path), Size(0, 0))
-            lines = code_lines(path.read_text())
-            found[room_of(path)] = Size(before.lines + lines, before.files + 1)
-    return found
+    """Measure each room, the extension, the examples and the tests."""
+    lines, files = Counter[str](), Counter[str]()
+
+    def count(name: str, number: int) -> None:
+        lines[name] += number
+        files[name] += 1
+
+    for path in chain.from_iterable((ROOT / top).rglob("*.py") for top in ("agent", "policy")):
+        count(room_of(path), code_lines(path.read_text()))
+    for path in (ROOT / "agent" / "browser_extension").rglob("*.js"):
+        count("the extension", script_lines(path.read_text()))
+    for path in (ROOT / "examples").rglob("*.py"):
+        count("examples", code_lines(path.read_text()))
+    for path in (ROOT / "tests").rglob("*"):
+        if path.suffix in {".py", ".mjs"}:
+            bench = path.is_relative_to(ROOT / "tests" / "bench")
+            count("tests/bench" if bench else "tests", len(path.read_bytes().splitlines()))
+    return {name: Size(lines[name], files[name]) for name in sorted(lines)}
 
 
 def counts() -> dict[str, int]:
-    """Return what is counted of the whole house."""
-    tests = (path for path in (ROOT / "tests").rglob("*") if path.suffix in {".py", ".mjs"})
-    lines = sum(len(path.read_bytes().splitlines()) for path in tests)
-    return dict(zip(COUNTS, (len(called_once(modules())), lines), strict=True))
+    """Count what is counted of the whole product."""
+    nodes = chain.from_iterable(map(ast.walk, modules().values()))
+    names = Counter(each.name for each in nodes if isinstance(each, ast.ClassDef))
+    options = [*_options()]
+    numbers = (
+        names.total(),
+        sum(times > 1 for times in names.values()),
+        len(options),
+        sum(options),
+        len(called_once(modules())),
+    )
+    return dict(zip(COUNTS, numbers, strict=True))
+
+
+def _options() -> Iterator[int]:
+    """Yield the number of options of each command."""
+    from agent.cli.main import program
+
+    rest: list[tuple[click.Command, click.Context]] = [(program, click.Context(program))]
+    while rest:
+        command, context = rest.pop()
+        if not isinstance(command, click.Group):
+            yield sum(isinstance(each, click.Option) for each in command.params)
+            continue
+        for name in command.list_commands(context):
+            each = command.get_command(context, name)
+            if each is not None and not each.hidden:
+                rest.append((each, click.Context(each, parent=context, info_name=name)))
 
 
 def table(found: dict[str, Size], counted: dict[str, int]) -> Iterator[str]:
-    """Yield a line for each room, for all of them, and for each count of the whole."""
-    yield f"{'room':16} {'lines':>6} {'budget':>7} {'files':>6} {'budget':>7}"
-    whole = Size(*map(sum, zip(*found.values(), strict=True)))
-    for room, size, budget in [
-        *((room, found[room], BUDGETS[room]) for room in sorted(found)),
-        ("sum", whole, WHOLE),
-    ]:
-        yield f"{room:16} {size.lines:6} {budget.lines:7} {size.files:6} {budget.files:7}"
+    """Yield a line for each room, for all of them, for what else has a size, and for each count."""
+    yield f"{'room':34} {'lines':>6} {'budget':>7} {'files':>6} {'budget':>7}"
+    rows = [(name, found[name], BUDGETS[name]) for name in found if name in BUDGETS]
+    rows.append(("product", product(found), PRODUCT))
+    rows += [(name, found[name], OTHERS[name]) for name in OTHERS]
+    for name, size, budget in rows:
+        yield f"{name:34} {size.lines:6} {budget.lines:7} {size.files:6} {budget.files:7}"
     for what, number in counted.items():
-        yield f"{what:34} {number:5} {COUNTS[what][0]:7}"
+        yield f"{what:34} {number:6} {COUNTS[what]:7}"
+
+
+def product(found: dict[str, Size]) -> Size:
+    """Sum up the rooms."""
+    return Size(*map(sum, zip(*(found[room] for room in BUDGETS), strict=True)))
 
 
 def excess(found: dict[str, Size], counted: dict[str, int]) -> Iterator[str]:
-    """Yield a sentence for each room, and each count, that is above its ceiling."""
-    for room, size in found.items():
-        budget, stands = BUDGETS[room], STANDING.get(room, Size(0, 0))
-        ceiling = Size(max(budget.lines, stands.lines), max(budget.files, stands.files))
+    """Yield a sentence for whatever is above its ceiling, and for a ceiling that is not needed."""
+    budgets = BUDGETS | OTHERS | {"product": PRODUCT}
+    for name, size in (found | {"product": product(found)}).items():
+        budget, ceiling = budgets[name], STANDING.get(name, budgets[name])
         if size.lines > ceiling.lines or size.files > ceiling.files:
             yield (
-                f"{room} has {size.lines} lines of code in {size.files} files; "
+                f"{name} has {size.lines} lines in {size.files} files; "
                 f"at most {ceiling.lines} in {ceiling.files}"
             )
-
+        if name in STANDING and size.lines <= budget.lines and size.files <= budget.files:
+            yield f"{name} is within its budget: take it out of STANDING"
     for what, number in counted.items():
-        if number > max(COUNTS[what]):
-            yield f"{number} {what}; at most {max(COUNTS[what])}"
+        if number > STANDING_COUNTS.get(what, COUNTS[what]):
+            yield f"{number} {what}; at most {STANDING_COUNTS.get(what, COUNTS[what])}"
+        if what in STANDING_COUNTS and number <= COUNTS[what]:
+            yield f"{what}: within the budget: take it out of STANDING_COUNTS"
 
 
 def main() -> None:
-    """Print the table, and fail above a ceiling."""
+    """Print the tables, and fail above a ceiling."""
     found, counted = sizes(), counts()
     print(*table(found, counted), sep="\n")
     above = [*excess(found, counted)]
