@@ -4,7 +4,10 @@ import gc
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.programs import needs
 
 # Examples may be slow on a shared machine; that says nothing about the law under test.
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -23,6 +26,12 @@ for _name in ("COLUMNS", "LINES"):
 # every worker and command below it would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what runs Spark where Java is missing."""
+    if item.get_closest_marker("spark"):
+        needs("java")
 
 
 def pytest_collection_finish() -> None:

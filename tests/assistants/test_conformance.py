@@ -20,18 +20,18 @@ import uvicorn
 from agent.assistants.server import Assistant, server_for
 from tests.assistants.asking import CONTEXT, TOLD
 from tests.daemon.whole_daemon import PATIENCE, Live, living
-from tests.house.tree import ROOT, ran
+from tests.house.tree import ran
+from tests.programs import MODULES, PACKAGES, needs
 
-MODULES = ROOT / ".ci/node_modules"
 NODES = [*MODULES.glob("node-linux-*/bin/node")]
 SUITE = MODULES / "@modelcontextprotocol/conformance/dist/index.js"
 INSPECTOR = MODULES / "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-pytestmark = pytest.mark.skipif(not (NODES and INSPECTOR.exists()), reason="needs npm's packages")
 
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
     """Return an unlocked daemon."""
+    needs(PACKAGES)
     with living() as running:
         yield running
 

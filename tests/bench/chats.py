@@ -8,12 +8,13 @@ from tempfile import TemporaryDirectory
 
 from tests.bench.browsers import KINDS
 from tests.bench.timing import at
-from tests.browser.chatting import NEEDED, QUESTION, READY, policy
+from tests.browser.chatting import QUESTION, READY, policy
 from tests.browser.driver import Driver
 from tests.browser.editors import pages
 from tests.browser.installed import EXTENSION
 from tests.browser.recipient import Recipient
 from tests.daemon.whole_daemon import living
+from tests.programs import MODULES
 from tests.waiting import until
 
 TIMES = 12  # each to an assistant of its own, which knows nothing yet
@@ -22,7 +23,7 @@ BAR = 2000  # milliseconds
 
 def figures() -> Iterator[str]:
     """Yield a line for each browser, or that it is not here."""
-    if not NEEDED:
+    if not MODULES.is_dir():
         yield "chats: not measured, as npm's packages are not there"
         return
     hosts = [f"chat{number}" for number in range(TIMES)]

@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from agent.wire.decide import Ask
-from tests.browser.editors import MODULES, pages
+from tests.browser.editors import pages
 from tests.browser.world import World
 from tests.daemon.whole_daemon import BALANCED, Live, furnish, started
 from tests.waiting import until
 
-NEEDED = MODULES.exists()
 QUESTION = "version control"
 PUT = "const put = document.querySelector('#put'); "
 READY = f"{PUT} return Boolean(put?.checkVisibility())"

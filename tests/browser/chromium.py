@@ -13,6 +13,7 @@ from agent.daemon.browsers import HOST, KEY, chromium_id
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone
 from tests.browser.installed import killed, told
+from tests.programs import needs
 from tests.waiting import PATIENCE, bounded, until
 
 PROGRAM = "/usr/bin/chromium"
@@ -171,6 +172,7 @@ def chromium(folder: Path, places: Paths | None, *extensions: Path) -> Iterator[
 
     ``places``: the daemon's, of which it is told; None where it was told already.
     """
+    needs(PROGRAM)
     if places is not None:
         told("chromium", folder / "NativeMessagingHosts" / f"{HOST}.json", places)
     loaded = [f"--load-extension={','.join(map(str, extensions))}"] if extensions else []

@@ -13,6 +13,7 @@ from agent.daemon.browsers import FIREFOX_ID, System, manifest_path
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone
 from tests.browser.installed import KEYWORD, browser, told
+from tests.programs import needs
 from tests.waiting import PATIENCE, until
 
 PROGRAM = "/usr/bin/firefox-esr"
@@ -253,6 +254,7 @@ def firefox(folder: Path, places: Paths, *extensions: Path) -> Iterator[_Firefox
 @contextmanager
 def _process(profile: Path, home: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Yield a Firefox that begins, and end it."""
+    needs(PROGRAM)
     flags = ["--headless", "--no-remote", "--marionette", "--remote-allow-system-access"]
     process = subprocess.Popen(
         [PROGRAM, *flags, "--profile", str(profile)],

@@ -10,7 +10,6 @@ import pytest
 from agent.wire.policy import Verdict
 from agent.wire.records import Entry
 from tests.browser.chatting import (
-    NEEDED,
     PUT,
     QUESTION,
     READY,
@@ -30,10 +29,7 @@ from tests.daemon.whole_daemon import Live
 from tests.developer import PROFILE
 from tests.waiting import until
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not NEEDED, reason="needs npm's packages"),
-]
+pytestmark = pytest.mark.browser
 
 ALL = Verdict(decided="approve", lasting="always")
 WATCHED = """

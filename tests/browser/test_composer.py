@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.browser.editors import MODULES, NAMES, pages
+from tests.browser.editors import NAMES, pages
 from tests.browser.world import World
 from tests.waiting import until
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not MODULES.exists(), reason="needs npm's packages"),
-]
+pytestmark = pytest.mark.browser
 
 LINE = "About me: 35 to 44, two children at home"
 HISTORY = 1.1  # seconds after which no editor takes what follows for the same typing

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from agent.daemon import pinentry
 from agent.daemon.pinentry import DECLINED, Button, Reply, opened
 from agent.words import dialogs
 from tests import waiting
+from tests.programs import needs
 from tests.words.reviews import TITLES, review
 
 pytestmark = pytest.mark.browser
@@ -24,8 +24,7 @@ SHOWN = 0.02  # seconds between two looks for the window
 @pytest.fixture(scope="module")
 def display() -> Iterator[str]:
     """Yield the name of a screen that nobody sees."""
-    program = shutil.which("Xvfb")
-    assert program is not None, "install xvfb"
+    program = needs("Xvfb", "xdotool", "import", str(GTK))
     read, write = os.pipe()
     with subprocess.Popen(
         [program, "-displayfd", str(write), "-nolisten", "tcp"],

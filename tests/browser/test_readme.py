@@ -12,7 +12,7 @@ import pytest
 
 from tests.browser.chromium import chromium
 from tests.browser.driver import Driver
-from tests.examples.searxng.serving import answers, free, needs_searx, searx
+from tests.examples.searxng.serving import answers, free, searx
 from tests.house.tree import ROOT
 from tests.newcomer import (
     BROWSING,
@@ -62,7 +62,6 @@ def test_a_page_is_ranked_for_whom_it_does_not_know(home: Path) -> None:
         assert int(browser.badge()) > 0
 
 
-@needs_searx
 def test_a_search_engine_that_one_can_run_listens(home: Path) -> None:
     """As its page says, up to what it knows then; the package is there."""
     with searx() as port, living(home) as browser:

@@ -15,10 +15,10 @@ from examples.shared_attributes import SHARED
 from tests.browser.test_whole import ALWAYS, entries, real, told, waiting
 from tests.browser.world import World
 from tests.developer import PROFILE
-from tests.examples.searxng.serving import needs_searx, searx
+from tests.examples.searxng.serving import searx
 from tests.waiting import PATIENCE, until
 
-pytestmark = [pytest.mark.browser, needs_searx]
+pytestmark = pytest.mark.browser
 
 HOST, QUERY = "searx.localhost", "version control"
 ADAPTED = 'Adapted to what you shared: category "it" added'

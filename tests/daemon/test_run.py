@@ -16,10 +16,9 @@ from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
 from tests.daemon.begun import ask, awaited, begun, ended, fake_inside, running, until
 from tests.daemon.fakes import ASK, LOCKED, received, short_home
+from tests.programs import needs
 from tests.vault.dumps import NEVER
 from tests.waiting import PATIENCE
-
-SWITCH = "systemd-socket-activate"
 
 
 @pytest.fixture
@@ -80,11 +79,12 @@ def test_no_core_file_is_made_of_it(home: Paths) -> None:
 
 def test_systemd_hands_over_its_sockets(home: Paths) -> None:
     """And keeps them: they are there when the daemon has ended."""
+    switch = needs("systemd-socket-activate")
     home.runtime.mkdir(0o700, parents=True)
     ours = [home.runtime / "c", home.runtime / "q"]
     listening = [part for path in ours for part in ("-l", str(path))]
     names = ["--fdname=control:query", f"--setenv=RETICENT_HOME={home.config.parent}"]
-    with begun(home, before=(SWITCH, *names, *listening, "--")) as process:
+    with begun(home, before=(switch, *names, *listening, "--")) as process:
         until(process, "Listening on")
         until(process, "Listening on")
         assert ask(ours[1]).body == to_builtins(LOCKED)

@@ -2,7 +2,6 @@
 
 import plistlib
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,28 +21,20 @@ from agent.daemon.service import (
 )
 from agent.errors import UsageError
 from agent.paths import paths
+from tests.programs import needs
 
-VERIFY = [
-    shutil.which("systemd-analyze") or "systemd-analyze",
-    "--user",
-    "--recursive-errors=no",
-    "verify",
-]
+VERIFY = ["--user", "--recursive-errors=no", "verify"]
 ODD = ["python3", "py thon", "100%n", "$HOME", "ünï", "semi;colon", "#x"]
 ODDER = ['a"b', "a\\b", "it's"]
 
 
-needs_systemd = pytest.mark.skipif(
-    shutil.which("systemd-analyze") is None, reason="systemd is not of this system"
-)
-
-
 def verified(folder: Path) -> str:
     """Return what systemd says of the units in a folder, nothing if all is well."""
+    command = [needs("systemd-analyze"), *VERIFY]
     units = sorted(map(str, folder.iterdir()))
     environment = {"HOME": "/nowhere", "XDG_RUNTIME_DIR": "/run", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [*VERIFY, *units], capture_output=True, text=True, check=False, env=environment, timeout=60
+        [*command, *units], capture_output=True, text=True, check=False, env=environment, timeout=60
     )
     ours = [line for line in done.stderr.splitlines() if "reticent" in line]
     return "\n".join(ours) or ("" if done.returncode == 0 else f"exit {done.returncode}")
@@ -55,7 +46,6 @@ def home(tmp_path: Path) -> dict[str, str]:
     return {"HOME": str(tmp_path)}
 
 
-@needs_systemd
 def test_systemd_finds_nothing_wrong_with_the_units(home: dict[str, str]) -> None:
     """With the interpreter that runs here."""
     units = files("systemd", sys.executable, home)
@@ -63,7 +53,6 @@ def test_systemd_finds_nothing_wrong_with_the_units(home: dict[str, str]) -> Non
     assert verified(place("systemd", home)) == ""
 
 
-@needs_systemd
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_path_stays_itself(tmp_path: Path, home: dict[str, str], name: str) -> None:
     """Of the interpreter, which systemd looks for, and of the folder of all that is ours."""
@@ -74,7 +63,6 @@ def test_an_odd_path_stays_itself(tmp_path: Path, home: dict[str, str], name: st
     assert verified(place("systemd", home)) == ""
 
 
-@needs_systemd
 @pytest.mark.parametrize("key", ["Snooze=yes", "SocketMode=rw"])
 def test_the_check_itself_notices_what_is_wrong(
     tmp_path: Path, home: dict[str, str], key: str
@@ -136,7 +124,6 @@ def test_the_command_is_ours_wherever_it_is_run(tmp_path: Path, home: dict[str, 
     assert __version__ in done.stdout
 
 
-@needs_systemd
 @pytest.mark.parametrize("name", ODDER)
 def test_a_program_with_quotes_is_refused(home: dict[str, str], name: str) -> None:
     """As systemd does itself. In a folder's name they are no trouble, nor to what removes it."""

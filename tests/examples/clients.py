@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import runpy
-import shutil
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from agent.paths import HOME, Paths
 from agent.wire.routes import QUERY
 from tests.daemon.fakes import short_home
 from tests.house.tree import ROOT
+from tests.programs import needs
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, Handler
 
@@ -132,7 +132,7 @@ class InNode(Client):
 
     def _called(self, *given: object) -> Any:  # noqa: ANN401  (of any of its functions)
         done = self.run(
-            node(), "--input-type=module", "-e", IN_NODE % NODE.as_uri(), json.dumps(given)
+            needs("node"), "--input-type=module", "-e", IN_NODE % NODE.as_uri(), json.dumps(given)
         )
         assert (done.returncode, done.stderr) == (0, "")
         return json.loads(done.stdout)
@@ -160,15 +160,8 @@ class InShell(Client):
         return self._sourced('offer "$@"', recipient, *names).returncode == 0
 
     def _sourced(self, script: str, *words: str) -> subprocess.CompletedProcess[str]:
+        needs("curl")
         return self.run("bash", "-euo", "pipefail", "-c", f'. "{SHELL}"; {script}', "bash", *words)
-
-
-def node() -> str:
-    """Return where Node is; a test that needs it fails without, and says so."""
-    found = shutil.which("node")
-    if found is None:
-        pytest.fail("node is not installed; Debian's package is nodejs, which .ci/run installs")
-    return found
 
 
 @contextmanager

@@ -42,8 +42,8 @@ from tests.examples.clients import (
     at,
     clients,
     faking,
-    node,
 )
+from tests.programs import needs
 from tests.waiting import PATIENCE
 from tests.wire.fake import Raw, says
 from tests.wire.misbehaving import saying
@@ -162,7 +162,12 @@ def test_it_looks_where_the_daemon_listens(
 
 def command_of(kind: type[Client]) -> list[str]:
     """Return what runs a client as a command."""
-    return {InPython: IN_PYTHON, InNode: [node(), str(NODE)], InShell: [str(SHELL)]}[kind]
+    if kind is InNode:
+        return [needs("node"), str(NODE)]
+    if kind is InShell:
+        needs("curl")
+        return [str(SHELL)]
+    return IN_PYTHON
 
 
 scripts = pytest.mark.parametrize("kind", [InPython, InNode, InShell])

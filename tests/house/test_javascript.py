@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.clients import node
 from tests.house.javascript import imports, is_module, names, parsed
 from tests.house.tree import ROOT, ran, sources
+from tests.programs import needs
 
 EXTENSION = ROOT / "agent" / "browser_extension"
 BUNDLED = ROOT / "tests/browser/editors"  # the one folder whose modules need npm's packages
@@ -73,7 +73,7 @@ def test_it_parses(name: str) -> None:
     """As a module if it is one, as a classic script otherwise."""
     text = (ROOT / name).read_text()
     kind = "module" if is_module(ROOT / name, parsed(text)) else "commonjs"
-    done = ran(node(), "--check", f"--input-type={kind}", given=text, check=False)
+    done = ran(needs("node"), "--check", f"--input-type={kind}", given=text, check=False)
     assert done.returncode == 0, done.stderr
 
 

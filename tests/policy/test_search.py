@@ -1,7 +1,6 @@
 """Where browsers find the words of a search: one address for one search, and no other kind."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Mapping
 from datetime import date
@@ -18,6 +17,7 @@ from policy.match import LONGEST, Rulebook, Search, searches, usable
 from policy.read import preset, read
 from tests.policy.naive import claims, decided
 from tests.policy.strategies import DAYS, TODAY, Asked, rendered
+from tests.programs import needs
 
 HOSTS = ("shop.example", "www.shop.example", "a.www.shop.example", "other.example")
 PLACES = {
@@ -104,11 +104,8 @@ def test_it_is_written_as_browsers_write_it() -> None:
     rests = cycle(f"{one}&{name}={{query}}" for name, one in product(NAMES, PARAMETERS))
     found = [Search.parse(f"{each}?{next(rests)}") for each in starts]
     given_ = [each.text.replace("{query}", "W0RD") for each in found]
-    node = shutil.which("node")
-    assert node is not None, "node is not installed; Debian's package is nodejs"
-    done = subprocess.run(
-        [node, "-e", AS_BROWSERS, json.dumps(given_)], capture_output=True, check=True, timeout=60
-    )
+    command = [needs("node"), "-e", AS_BROWSERS, json.dumps(given_)]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=60)
     for each, address, (href, host, words) in zip(
         found, given_, json.loads(done.stdout), strict=True
     ):

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from agent.paths import HOME, Paths
 from tests.house.tree import ROOT
+from tests.programs import needs
 
 PATIENCE = 60.0  # seconds, for what takes one
 LOOK = 0.05  # seconds between two looks at the screen
@@ -80,6 +81,7 @@ def terminal(
 
     ``told``: more of its environment.
     """
+    needs("tmux")
     with TemporaryDirectory(prefix="r") as folder:
         shown = Terminal(Path(folder) / "tmux")
         more = [f"{name}={value}" for name, value in told.items()]

@@ -5,9 +5,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from tests.house.tree import ROOT
+from tests.programs import MODULES, PACKAGES, needs
 
-MODULES = ROOT / ".ci/node_modules"
 SOURCE = Path(__file__).with_name("editors.js")
 NAMES = ("textarea", "react", "contenteditable", "prosemirror", "lexical", "quill", "codemirror")
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>chat/{name}</title>
@@ -25,6 +24,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>chat/{name
 @cache
 def bundle() -> str:
     """Return the script of all of them, made of what npm has installed."""
+    needs(PACKAGES)
     built = subprocess.run(
         [
             *(MODULES / ".bin/esbuild", SOURCE, "--bundle", "--minify", "--format=iife"),

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from tests.examples.clients import node
 from tests.house.tree import ROOT
+from tests.programs import needs
 from tests.waiting import bounded
 
 EXTENSION = ROOT / "agent" / "browser_extension"
@@ -38,7 +38,7 @@ class Modules:
 def running() -> Iterator[Modules]:
     """Yield a Node that ends with the `with`."""
     with subprocess.Popen(
-        [node(), str(HERE / "ask.mjs")],
+        [needs("node"), str(HERE / "ask.mjs")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         encoding="utf-8",

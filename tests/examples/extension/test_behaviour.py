@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.clients import node
+from tests.programs import needs
 from tests.waiting import PATIENCE
 
 SCENES = sorted(Path(__file__).parent.glob("*.test.mjs"))
@@ -15,7 +15,7 @@ SCENES = sorted(Path(__file__).parent.glob("*.test.mjs"))
 def test_scenes(scenes: Path) -> None:
     """Every one of a file."""
     done = subprocess.run(
-        [node(), "--test", "--test-reporter=tap", str(scenes)],
+        [needs("node"), "--test", "--test-reporter=tap", str(scenes)],
         check=False,
         capture_output=True,
         timeout=PATIENCE,

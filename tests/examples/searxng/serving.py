@@ -10,13 +10,10 @@ from http.client import HTTPConnection
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-import pytest
-
-from examples.searxng.__main__ import SHARE
 from tests.house.tree import ROOT
+from tests.programs import needs
 from tests.waiting import PATIENCE, bounded, until
 
-needs_searx = pytest.mark.skipif(not SHARE.is_dir(), reason="needs Debian's package searx")
 COMMAND = "-m", "examples.searxng"
 
 
@@ -55,6 +52,7 @@ def free() -> int:
 @contextmanager
 def started(port: int) -> Iterator[subprocess.Popen[bytes]]:
     """Run it at a port, and yield the program once that answers."""
+    needs("searx")
     process = subprocess.Popen(
         [sys.executable, *COMMAND, "--port", str(port)],
         cwd=ROOT,

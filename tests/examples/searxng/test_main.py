@@ -7,7 +7,7 @@ import pytest
 
 from examples.searxng import __main__
 from examples.searxng.__main__ import PYTHON, SHARE, main, prepared
-from tests.examples.searxng.serving import answers, free, needs_searx, started
+from tests.examples.searxng.serving import answers, free, started
 from tests.house.tree import ran
 from tests.waiting import PATIENCE
 
@@ -31,7 +31,6 @@ def test_a_port_that_is_none_is_refused(port: str, capsys: pytest.CaptureFixture
     assert "--port" in capsys.readouterr().err
 
 
-@needs_searx
 def test_its_settings_are_its_owners_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a secret of their own each time, wherever the folder lies; Debian's are not touched."""
     monkeypatch.setenv("PYTHONHOME", "/nowhere")
@@ -52,7 +51,6 @@ def test_its_settings_are_its_owners_alone(tmp_path: Path, monkeypatch: pytest.M
     assert not (SHARE / "static/plugins/external_plugins").exists()
 
 
-@needs_searx
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_whole(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

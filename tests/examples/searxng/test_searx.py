@@ -6,9 +6,7 @@ import http_sf
 import pytest
 
 from examples.shared_attributes import MOST_BYTES
-from tests.examples.searxng.serving import Answer, get, needs_searx, searx
-
-pytestmark = needs_searx
+from tests.examples.searxng.serving import Answer, get, searx
 
 SEARCH = "/search?q=version+control&format=json"
 SHARED = "Shared-Attributes"
