@@ -6,16 +6,13 @@ from typing import Literal
 
 from textual.binding import Binding
 
-Where = Literal[
-    "everywhere", "requests", "recipients", "tradeoff", "profile", "calibrate", "policy", "health"
-]
+Where = Literal["everywhere", "requests", "recipients", "tradeoff", "profile", "policy", "health"]
 Footer = Literal["always", "wide", "never"]
 SCREENS: tuple[tuple[Where, str, str, str], ...] = (  # title, what each is for, and the command
     ("requests", "Requests", "What was sent, why, and what waits for approval.", "requests list"),
     ("recipients", "Recipients", "Who knows what; how many look like you.", "requests recipients"),
     ("tradeoff", "Trade-off", "What more or less privacy would change.", "model curve"),
     ("profile", "Profile", "Your values, and which of them may be sent.", "profile show"),
-    ("calibrate", "Calibrate", "Find your prices by questions.", "policy calibrate --answers FILE"),
     ("policy", "Policy", "The rules, and which of them decided last.", "policy rules"),
     ("health", "Health", "What is wrong, and how to fix it.", "daemon doctor"),
 )
@@ -150,15 +147,6 @@ PROFILE = (
     Action("only_find", "slash", "Find", SOUGHT_TITLE, footer="wide"),
 )
 
-WRITE = "Write λ and the prices into the policy, after asking."
-CALIBRATE = (
-    Action("only_back", "backspace", "Back", "Go back to the previous question."),
-    Action("only_skip", "s", "Skip", "Leave the question open, and go on."),
-    Action("only_more", "o", "Ask more", "Ask about all attributes, not just a few."),
-    Action("write", "w", "Write", WRITE, "policy calibrate --answers FILE --write"),
-    Action("only_answers", "b", "Answers", "Go back to the answers."),
-)
-
 EDIT = "Open the policy file in your text editor, at the line under the cursor."
 RELOAD = "Read the file now; the next request does so anyway."
 POLICY = (
@@ -195,7 +183,6 @@ ACTIONS: Mapping[Where, tuple[Action, ...]] = {
     "recipients": RECIPIENTS,
     "tradeoff": TRADEOFF,
     "profile": PROFILE,
-    "calibrate": CALIBRATE,
     "policy": POLICY,
     "health": HEALTH,
     "everywhere": EVERYWHERE,

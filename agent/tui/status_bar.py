@@ -115,15 +115,11 @@ def fitting(where: Where, state: State | None, width: int) -> tuple[Content, Con
 
 
 def _tabs(where: Where, named: Collection[Where] = (), gap: str = "") -> Content:
-    """Return the screens, each a click away: the digits that show them, and some of their names.
-
-    While questions are answered by digits, the names stand alone.
-    """
+    """Return the screens, each a click away: the digits that show them, and some of their names."""
     every = []
     for number, each in enumerate(TITLES, 1):
-        digit = "" if where == "calibrate" else str(number)
         name = TITLES[each] if each in named else ""
-        text = f"{digit}{gap if digit else ''}{name}" or "·"
+        text = f"{number}{gap}{name}"
         style = "reverse bold " if each == where else ""
         every.append(f"[{style}@click=app.show('{each}')]{text}[/]")
     return Content.from_markup(" ".join(every))

@@ -96,7 +96,7 @@ def by(doctor: Callable[[], Sequence[Finding]]) -> Environment:
 
 async def shows(shown: Running) -> Listing[Seen]:
     """Go to the screen, and wait until something was found."""
-    await shown.pilot.press("7")
+    await shown.pilot.press("6")
     await shown.until(lambda: list(shown.app.screen.query(Listing)))
     listing = shown.app.screen.query_one(Listing)
     await shown.until(lambda: listing.items and LOOKING not in shown.text())

@@ -14,27 +14,20 @@ from syrupy.extensions.image import SVGImageSnapshotExtension
 from agent.tui.actions import TITLES
 from agent.tui.app import Review
 from tests.tui.recorded import recorded, replayed, visit
-from tests.tui.running import LARGE, SMALL, USUAL, Running
+from tests.tui.running import LARGE, USUAL, Running
 
 DARK, LIGHT = "textual-dark", "textual-light"
 
 
 @pytest.mark.parametrize(
     ("size", "theme"),
-    [
-        (SMALL, DARK),
-        pytest.param(SMALL, LIGHT, marks=pytest.mark.soak),
-        (USUAL, DARK),
-        (USUAL, LIGHT),
-        (LARGE, DARK),
-        pytest.param(LARGE, LIGHT, marks=pytest.mark.soak),
-    ],
+    [(USUAL, DARK), (LARGE, LIGHT)],
     ids=lambda each: each if isinstance(each, str) else f"{each[0]}x{each[1]}",
 )
 async def test_each_screen_looks_as_it_did(
     size: tuple[int, int], theme: str, snapshot: SnapshotAssertion
 ) -> None:
-    """At three sizes, in the dark and in the light."""
+    """At two sizes, in the dark and in the light."""
     drawn: dict[str, str] = {}
 
     app = replayed(recorded())

@@ -57,7 +57,7 @@ def by(edit: Callable[[str, int | None], None]) -> Environment:
 
 async def shows(shown: Running) -> Listing[Item]:
     """Go to the screen, and wait until the rules are there."""
-    await shown.pilot.press("6")
+    await shown.pilot.press("5")
     await shown.until(lambda: LEGEND in shown.text())
     listing = shown.app.screen.query_one(Listing)
     await shown.until(lambda: listing.items)

@@ -248,7 +248,7 @@ async def test_a_refusal_is_said_the_other_way_is_named_and_the_right_secret_ope
 
 # what all screens hold, over a real daemon that told somebody something
 
-SCREENS = "1234567"
+SCREENS = "123456"
 SITE, WORDS = "somebody-told.example", "job site"
 POLICY = f"""\
 preset = "balanced"

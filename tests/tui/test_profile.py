@@ -210,7 +210,7 @@ async def test_a_slider_is_written_with_enter_alone(own: Own) -> None:
         await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.02"))
         await shown.pilot.press("minus", "down")
         await shown.until(lambda: "Not saved yet (*): " in told(shown))
-        await shown.pilot.press("right", "6")
+        await shown.pilot.press("right", "5")
         await shown.until(lambda: not isinstance(shown.app.page(), ProfileScreen))
         await shown.pilot.press("4")
         await shown.until(lambda: isinstance(shown.app.page(), ProfileScreen))

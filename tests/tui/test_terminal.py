@@ -85,7 +85,7 @@ def test_the_editor_has_the_terminal_and_what_it_saves_is_read(tmp_path: Path) -
     with living() as live, terminal(live.paths, told={"EDITOR": str(editor)}) as shown:
         shown.shows("√ open")
         live.paths.policy.write_text(BROKEN)
-        shown.press("6")
+        shown.press("5")
         shown.shows("1 to mend", "✗ line 9")
         shown.press("Home", "Enter")
         shown.shows("EDITING +9")
@@ -99,7 +99,6 @@ def test_the_editor_has_the_terminal_and_what_it_saves_is_read(tmp_path: Path) -
         assert [each.settings for each in rules.rules if each.name == "shop"] == [{"k": "7"}]
 
 
-CALIBRATE = [*TITLES].index("calibrate") + 1
 COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
 
 
@@ -112,13 +111,12 @@ def test_without_colours_there_are_none_and_the_cursor_is_seen() -> None:
         with terminal(live.paths, "requests", "review", told={"NO_COLOR": "1"}) as shown:
             shown.shows("√ open")
             for number, where in enumerate(TITLES.values(), 1):
-                # Calibrate's digits answer its questions: brackets lead on, and its tab has none.
-                shown.press("]" if number == CALIBRATE + 1 else str(number))
-                tab = where if number == CALIBRATE else f"{number}{where}"
+                shown.press(str(number))
+                tab = f"{number} ?{where}"
                 current = re.compile(rf"\x1b\[[\d;]*7m{tab}")
                 shown.until(lambda _, tab=current: tab.search(styled(shown)))  # type: ignore[misc]
                 assert not COLOUR.search(styled(shown))
-            shown.press("6")
+            shown.press("5")
             shown.shows("›")
             assert "\x1b[7m" in styled(shown).replace("[0;7m", "[7m")
             asked = {"?": "Escape goes back", "C-p": "Search", "C-l": "The vault is locked"}
@@ -134,7 +132,7 @@ def test_another_size_breaks_nothing() -> None:
     """Down to the smallest and back; what stood there stands there again, and the keys work."""
     with living() as live, terminal(live.paths, "requests", "review") as shown:
         shown.shows("√ open")
-        shown.press("6")
+        shown.press("5")
         whole = ("√ open", "preset balanced", "r Reload", "^l Lock")
         shown.shows(*whole)
         for columns, lines in ((60, 20), (120, 40), (80, 24)):
@@ -142,7 +140,7 @@ def test_another_size_breaks_nothing() -> None:
             shown.until(lambda text, lines=lines: text.count("\n") == lines)  # type: ignore[misc]
             text = shown.shows(*whole)
             assert max(map(len, text.splitlines())) <= columns
-        shown.press("7")
+        shown.press("6")
         shown.shows("r Look again")
 
 
