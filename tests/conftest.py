@@ -28,6 +28,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take what the commands print now for what they should (tests/cli/test_transcripts.py)."""
+    parser.addoption("--accept", action="store_true", help="write the transcripts of commands anew")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what runs Spark where Java is missing."""
     if item.get_closest_marker("spark"):

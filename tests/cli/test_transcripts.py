@@ -1,0 +1,112 @@
+"""What commands print: transcripts, as a person would see them in a terminal.
+
+Each file in `transcripts` begins with comments (`#`) and the world it plays in (`world: village`),
+then has commands (`$ reticent …`), the lines each is given (`< …`), what it prints, on standard
+error behind `! `, and its exit code (`? 2`) where that is not 0. A command sees what those before
+it left. `pytest tests/cli/test_transcripts.py --accept` writes what is printed now: read the
+difference before you keep it.
+"""
+
+import io
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from agent import __version__
+from tests.cli.conftest import Run
+
+FOLDER = Path(__file__).with_name("transcripts")
+FILES = sorted(FOLDER.glob("*.txt"))
+WORLDS = {"fresh": "home", "village": "folder", "daemon": "fake"}  # each by its fixture
+TIMES = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?[+-]\d\d:?\d\d|Z)?")
+CHANGING = (  # what differs from one run to the next
+    (re.compile(r"\b\d+(\.\d+)? ms\b"), "N ms"),
+    (re.compile(r'("elapsed_ms": )[\d.]+'), r"\1N"),
+    (re.compile(rf"\b{re.escape(__version__)}\b"), "VERSION"),
+)
+
+
+class Said(NamedTuple):
+    """One command of a transcript, with what it is given."""
+
+    line: str
+    given: tuple[str, ...]
+
+
+def commands(text: str) -> Iterator[Said]:
+    """Yield the commands of a transcript."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith("$ reticent"):
+            rest = lines[number + 1 :]
+            given = [each[2:] for each in rest[: _run_of(rest, "< ")]]
+            yield Said(line, tuple(given))
+
+
+def _run_of(lines: list[str], start: str) -> int:
+    """Count the lines at the beginning that start so."""
+    return next((n for n, each in enumerate(lines) if not each.startswith(start)), len(lines))
+
+
+def head(text: str) -> tuple[str, str]:
+    """Return what stands before the first command, and the world."""
+    before = text.partition("\n$ ")[0]
+    found = re.search(r"^world: (\w+)$", before, re.MULTILINE)
+    assert found is not None, "a transcript names its world"
+    return before, found[1]
+
+
+def steady(text: str, places: dict[Path, str]) -> str:
+    """Return what was printed without what differs from one run to the next."""
+    for place, name in places.items():
+        text = text.replace(str(place), name)
+    for pattern, name in CHANGING:
+        text = pattern.sub(name, text)
+    text = TIMES.sub(lambda found: re.sub(r"\d", "0", found[0]), text)
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))
+def test_commands_print_what_is_written_down(
+    file: Path,
+    request: pytest.FixtureRequest,
+    run: Run,
+    village: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every transcript, to the letter; nothing is compared but what a person reads."""
+    text = file.read_text()
+    before, world = head(text)
+    home = request.getfixturevalue("home")
+    request.getfixturevalue(WORLDS[world])
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(village, tmp_path)
+    places = {tmp_path: ".", home: "~/reticent"}
+    shown = [before]
+    for said in commands(text):
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in said.given)))
+        ran = run(*shlex.split(said.line)[2:])
+        shown += [said.line, *(f"< {each}" for each in said.given)]
+        shown += [steady(ran.out, places)] if ran.out else []
+        shown += [f"! {each}".rstrip() for each in steady(ran.err, places).splitlines()]
+        shown += [f"? {ran.code}"] if ran.code else []
+    found = "\n".join(shown) + "\n"
+    if request.config.getoption("--accept"):
+        file.write_text(found)
+    assert found == text or request.config.getoption("--accept")
+
+
+def test_a_command_that_prints_something_else_is_seen(tmp_path: Path) -> None:
+    """The parts of a transcript are told apart, and what changes is taken out."""
+    text = "# a\nworld: fresh\n\n$ reticent x 'y z'\n< 1\n< 2\nout\n! err\n? 2\n$ reticent w\n"
+    assert [*commands(text)] == [Said("$ reticent x 'y z'", ("1", "2")), Said("$ reticent w", ())]
+    assert head(text)[1] == "fresh"
+    assert steady(f"{tmp_path}/a at 2026-03-02 09:15, 3.2 ms  \n", {tmp_path: "."}) == (
+        "./a at 0000-00-00 00:00, N ms"
+    )
