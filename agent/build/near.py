@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.decision.cache import Cache
 from agent.decision.choice import QUERIES as PLANNED
 from agent.decision.choice import uses_of
 from agent.decision.context import Context
@@ -47,7 +48,8 @@ def near(model: Model) -> Near | None:
     if not chosen or model.persons < len(model.attributes):
         return None
     count, stored = len(model.attributes), model.tables.costs()
-    crowd, plain = model.anonymity_set(), AnonymitySet(model.population, model.cards)
+    cache = Cache()
+    crowd, plain = cache.anonymity_set(model), AnonymitySet(model.population, model.cards)
     measures = NEAR_MEASURES if crowd.sampled else NEAR_MEASURES[:1]
 
     def losses(measure: Measure, mask: int, attributes: Sequence[int]) -> Sequence[float]:
@@ -58,17 +60,17 @@ def near(model: Model) -> Near | None:
     costs = {each: _Asked(stored.get(each), count, partial(losses, each)) for each in measures}
     crowd.learn(costs)
     asked = {
-        query: _Asked(uses_of(query, model).stored, count, _counting(query, model))
+        query: _Asked(uses_of(query, model, cache).stored, count, _counting(query, model, cache))
         for query in sorted(chosen)
     }
     for query, figures in asked.items():
-        uses_of(query, model).stored = figures
+        uses_of(query, model, cache).stored = figures
         for terms in _terms(model):
-            _decided(model, query, terms, Knowledge())
+            _decided(model, cache, query, terms, Knowledge())
         for pair in _pairs(figures, count):
             figures.row(pair)
-        uses_of(query, model).forget()
-    _later(model, asked, chosen[:PLANNED])
+        uses_of(query, model, cache).forget()
+    _later(model, cache, asked, chosen[:PLANNED])
     sets, queries, utilities = list[int](), list[int](), list[Floats]()
     for query, figures in asked.items():
         some = [*figures.rows.items()][:SETS]
@@ -85,33 +87,39 @@ def near(model: Model) -> Near | None:
     )
 
 
-def _later(model: Model, asked: Mapping[int, "_Asked"], heard: Sequence[int]) -> None:
+def _later(model: Model, cache: Cache, asked: Mapping[int, "_Asked"], heard: Sequence[int]) -> None:
     """Decide for recipients that were asked all these, and hold what the last one carried."""
     history = tuple((query, 1.0) for query in sorted(heard))
     for query in heard:
-        uses_of(query, model).stored = asked[query]
+        uses_of(query, model, cache).stored = asked[query]
     for terms in _terms(model):
         knowledge = Knowledge(queries=history)
         for query in heard:
-            found = _decided(model, query, terms, Knowledge(queries=history))
+            found = _decided(model, cache, query, terms, Knowledge(queries=history))
             if knowledge.codes:
-                _decided(model, query, terms, knowledge)
+                _decided(model, cache, query, terms, knowledge)
             persons = (name for name in found.disclosed if model.index(name) < model.persons)
             codes = model.population.codes[query % model.population.rows]
             held = Knowledge().with_facts({each: int(codes[model.index(each)]) for each in persons})
             knowledge = replace(held, queries=history)
     for query in heard:
-        uses_of(query, model).forget()
+        uses_of(query, model, cache).forget()
 
 
-def _decided(model: Model, query: int, terms: Terms, knowledge: Knowledge) -> Decision:
+def _decided(
+    model: Model, cache: Cache, query: int, terms: Terms, knowledge: Knowledge
+) -> Decision:
     request = Request(model.queries[query].text)
-    return decide_context(Context(request, terms, knowledge, model), brief=True)
+    return decide_context(Context(request, terms, knowledge, model, cache=cache), brief=True)
 
 
-def _counting(query: int, model: Model) -> Callable[[int, Sequence[int]], Sequence[float]]:
+def _counting(
+    query: int, model: Model, cache: Cache
+) -> Callable[[int, Sequence[int]], Sequence[float]]:
     """Return U of a query, in bits, of a set with each of some attributes added."""
-    return lambda mask, attributes: uses_of(query, model).utility().extensions(mask, attributes)
+    return lambda mask, attributes: (
+        uses_of(query, model, cache).utility().extensions(mask, attributes)
+    )
 
 
 def _pairs(stored: Stored, count: int) -> list[int]:

@@ -10,6 +10,7 @@ import click
 from agent.cli.options import Answer, answers
 from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
 from agent.daemon.worded import among, meant_by
+from agent.decision.cache import Cache
 from agent.decision.decide import Decision, decide
 from agent.decision.matching import share_of
 from agent.decision.replay import bits_of
@@ -71,7 +72,7 @@ def converse(
     The model decides that is surest what is asked; ``profile``: values by the id of a model.
     Without ``memory`` each is decided as if it were the first to its recipient.
     """
-    concepts = Concepts(models)
+    concepts, cache = Concepts(models), Cache()
     entries: list[Entry] = []
     for recipient, query in requests:
         model, _ = surest(query, models, Model.read)
@@ -79,11 +80,12 @@ def converse(
         held = held_by(recipient, entries)
         knowledge = known(held, model, concepts) if memory else Knowledge()
         request = Request(query, recipient)
-        decision = decide(request, replace(terms, available=frozenset(own)), knowledge, model)
+        available = replace(terms, available=frozenset(own))
+        decision = decide(request, available, knowledge, model, cache=cache)
         # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
         values = {name: own[name] for name in decision.disclosed}
         held = {**held, **meanings(values, model)}
-        left = people_left(known(held, model, concepts), model)
+        left = people_left(known(held, model, concepts), model, cache)
         entries.append(Entry(decision, model, values, held, left))
     return tuple(entries)
 

@@ -18,6 +18,7 @@ from agent.cli.printing import facts, note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passphrase
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.pinentry import find, shows
+from agent.decision.cache import Cache
 from agent.decision.locale import LOCALE
 from agent.errors import UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
@@ -149,10 +150,11 @@ def most_useful(models: Sequence[Model], of: Sequence[Model]) -> list[Fact]:
 
     A fact that others follow from comes before them. ``models``: all, by which facts are named.
     """
+    cache = Cache()
 
     def gain(fact: Fact) -> float:
         return sum(
-            float(model.mean_utility().value(1 << model.index(each.name)))
+            float(cache.mean_utility(model).value(1 << model.index(each.name)))
             for model, each in fact.attributes
             if model in of
         )

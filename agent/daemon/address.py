@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
-from agent.daemon.header import SEPARATOR, members
+from agent.daemon.header import SEPARATOR
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 from policy.match import LONGEST, SLOT, Ruling
@@ -22,8 +22,17 @@ class Sent(NamedTuple):
     parameters: dict[str, str]
 
 
-def sent_as(ruling: Ruling, values: Mapping[str, str], query: str, model: Model) -> Sent:
-    """Return how values by name leave; those with nothing to send are left out."""
+def sent_as(
+    ruling: Ruling,
+    values: Mapping[str, str],
+    query: str,
+    model: Model,
+    texts: Mapping[tuple[str, str], str],
+) -> Sent:
+    """Return how values by name leave; those with nothing to send are left out.
+
+    ``texts``: of the header, by attribute and value.
+    """
     if ruling.carry == "parameters":
         engine = ruling.engine
         found = {} if engine is None else engine.address(values)
@@ -35,7 +44,6 @@ def sent_as(ruling: Ruling, values: Mapping[str, str], query: str, model: Model)
         sent = {name: value for name, value in values.items() if value in worded[name]}
         return Sent(sent, "", words_after(query, sent, model), {})
     sent = {name: value for name, value in values.items() if value != UNSPECIFIED}
-    texts = members(model).texts
     return Sent(sent, SEPARATOR.join(texts[pair] for pair in sent.items()), "", {})
 
 

@@ -19,6 +19,7 @@ from agent.daemon.policy_file import PolicyFile
 from agent.daemon.reading import UNREADABLE, Reader
 from agent.daemon.request_log import Rates, SilentRequests
 from agent.daemon.sources import Sources
+from agent.decision.cache import Cache
 from agent.decision.locale import LOCALE
 from agent.errors import ModelError, ReplacedVaultError, UsageError, VaultError
 from agent.model.concepts import Concepts
@@ -100,7 +101,8 @@ class Agent:
     ``place``: of the vault; ``started_at``: with a zone; ``locks``: how often a lock was requested;
     ``trouble``: why the vault let no answer leave, None where it lets them; ``ahead``: of the
     clock, the time by which all is decided; ``contradicted``: titles of facts that models had
-    different values of, when they were brought together; ``commanded``: to be called when the user
+    different values of, when they were brought together; ``apart``: serves the one thread beside
+    that of the requests; ``commanded``: to be called when the user
     opens the vault elsewhere than on control; ``locking``: called first whenever it locks.
     """
 
@@ -119,6 +121,7 @@ class Agent:
     locks: int = 0
     trouble: VaultError | None = None
     contradicted: tuple[str, ...] = ()
+    apart: Cache = field(default_factory=Cache)
     commanded: Callable[[], object] = field(default=lambda: None)
     locking: Callable[[], object] = field(default=lambda: None)
     _floor: _Floor | None = field(default=None, init=False)
@@ -252,12 +255,17 @@ class Agent:
             ends.callback(self.silent_requests.clear)
             ends.callback(self.rates.clear)
             ends.callback(self.rules.forget)
-            ends.callback(self.registry.forget)
+            ends.callback(self._forget)
             ends.callback(self._close, vault)
             ends.callback(self.consent.closed)
             ends.callback(setattr, self.reader, "corrections", None)
             ends.callback(self.sources.closed)
             self.contradicted = ()
+
+    def _forget(self) -> None:
+        """Drop all that was computed; a thread that still works keeps its own until it ends."""
+        self.reader.cache.clear()
+        self.apart = Cache()
 
     def _close(self, vault: Vault) -> None:
         """Close a vault, or keep it for the next try where it stays open."""

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from agent.daemon.address import words_fit
 from agent.daemon.agent import Agent
-from agent.daemon.header import LARGEST, members, most_bytes
+from agent.daemon.header import LARGEST, Members, members, most_bytes
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context
 from agent.decision.locale import LOCALE, located
@@ -32,13 +32,18 @@ class RuledContext(Context):
     ruling: Ruling
     people: int | None = None
 
+    @property
+    def travel(self) -> Members:
+        """How the model's attributes travel."""
+        return members(self.model, self.cache)
+
     def fits(self, names: Sequence[str]) -> bool:
         """Return whether what leaves has room for these attributes, whatever their values are."""
         if self.people is not None:
             return True
         if self.ruling.carry == "words":
             return words_fit(names, self.request.query, self.ruling, self.model)
-        bytes_of = members(self.model).longest
+        bytes_of = self.travel.longest
         return most_bytes(bytes_of[name] for name in names) <= LARGEST
 
 
@@ -97,18 +102,28 @@ def context_of(
     queries = facts.queries(pool, pool_of, number) if terms.mode == "planned" else NOTHING
     offers = ask.asked is None and before is None
     asked = agent.consent.usable(site_of(ruling.host), now) if offers else ask.asked
-    knowledge = knowledge_in(held, model, at, queries, facts.concepts)
+    cache = agent.reader.cache
+    knowledge = knowledge_in(held, model, at, queries, facts.concepts, cache)
     told = (Meaning(name, fact.value) for name, fact in held.held.items())
     if not knowledge.share and unmatched(told, facts.concepts):
         raise UndecidedError("unfit")
-    usable = None if asked is None else frozenset(asked).intersection(members(model).longest)
+    usable = None if asked is None else frozenset(asked).intersection(members(model, cache).longest)
     request = Request(ask.query, ruling.host, usable)
     people = None
     if addresses:
-        holds = knowledge_in(held, readers[0], at, concepts=facts.concepts)
-        people = people_left(holds if terms.memory == "remembers" else Knowledge(), readers[0])
+        holds = knowledge_in(held, readers[0], at, concepts=facts.concepts, cache=cache)
+        known = holds if terms.memory == "remembers" else Knowledge()
+        people = people_left(known, readers[0], cache)
     return RuledContext(
-        request, terms, knowledge, model, reading=reading, vault=vault, ruling=ruling, people=people
+        request,
+        terms,
+        knowledge,
+        model,
+        reading=reading,
+        cache=cache,
+        vault=vault,
+        ruling=ruling,
+        people=people,
     )
 
 
@@ -144,10 +159,6 @@ def decided(context: RuledContext, *, brief: bool = False) -> Decision:
         context = replace(context, terms=replace(context.terms, excluded=excluded))
 
 
-def apart(context: RuledContext) -> RuledContext:
-    """Return the same context with a copy of the model, for use in another thread.
-
-    One thread at a time: there is one such copy. The model keeps it, and forgets it with the rest.
-    """
-    model = context.model
-    return replace(with_own(context), model=model.remember(apart, lambda: replace(model)))
+def apart(context: RuledContext, agent: Agent) -> RuledContext:
+    """Return the same context for another thread, of which there is one at a time."""
+    return replace(with_own(context), cache=agent.apart)

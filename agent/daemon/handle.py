@@ -9,7 +9,6 @@ from msgspec import structs
 from agent.daemon.address import sent_as
 from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, context_of, decided, with_own
-from agent.daemon.header import members
 from agent.daemon.request_log import CAPPED, Asker
 from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Decision
@@ -44,7 +43,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     except UndecidedError as error:
         return Answer(code=error.code)
     context, decision, values, left = found
-    sent = sent_as(context.ruling, values, ask.query, context.model)
+    sent = sent_as(context.ruling, values, ask.query, context.model, context.travel.texts)
     summary = summarised(decision, context, left)
     return Answer(
         code=code_of(decision),
@@ -72,7 +71,7 @@ def considered(
     if by in CAPPED and agent.rates.is_capped(by, ruling.pool, most, now):
         raise UndecidedError(CAPPED[by])
     decision = decided(with_own(context), brief=True)  # pure
-    persons, travel = person_codes(model), members(model)
+    persons, travel = person_codes(model), context.travel
     if decision.disclosed:
         # By the largest values there are: by the user's own, an error would say how long they are.
         values = {name: travel.largest[name] for name in decision.disclosed}
@@ -99,7 +98,7 @@ def left_by(values: Mapping[str, str], context: RuledContext) -> int:
     persons = person_codes(context.model)
     codes = {name: persons[name][value] for name, value in values.items() if name in persons}
     before = context.knowledge if context.terms.memory == "remembers" else Knowledge()
-    return people_left(before.with_facts(codes), context.model)
+    return people_left(before.with_facts(codes), context.model, context.cache)
 
 
 def record(found: Considered, ask: Ask, now: datetime, agent: Agent, by: Asker) -> int | None:

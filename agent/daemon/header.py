@@ -13,6 +13,7 @@ from typing import NamedTuple
 import http_sf
 import msgspec
 
+from agent.decision.cache import Cache
 from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Meaning, meaning_of
 from agent.model.model import Model
@@ -82,7 +83,7 @@ class Members(NamedTuple):
     means: dict[str, Meaning]
 
 
-def members(model: Model) -> Members:
+def members(model: Model, cache: Cache) -> Members:
     """Return how a model's attributes travel."""
 
     def made() -> Members:
@@ -103,4 +104,4 @@ def members(model: Model) -> Members:
         }
         return Members(longest(values), members_of(values), largest, means)
 
-    return model.remember(members, made)
+    return cache.get(model, members, made)

@@ -99,7 +99,8 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
     terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
-    knowledge = knowledge_in(found, model, now, concepts=index.concepts)
+    cache = agent.reader.cache
+    knowledge = knowledge_in(found, model, now, concepts=index.concepts, cache=cache)
     return records.Held(
         pool=pool,
         values={name: value for name, value, _ in facts},
@@ -107,11 +108,11 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
         recent=found.recent(now),
         model=model.id,
         people=round(model.people),
-        people_left=people_left(knowledge, model),
+        people_left=people_left(knowledge, model, cache),
         among=among(model),
         inferred=[
             records.Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
-            for each in inferred(guarded, knowledge if knowledge.share else None, model)
+            for each in inferred(guarded, knowledge if knowledge.share else None, model, cache)
         ],
     )
 
@@ -402,7 +403,7 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
     """Return what there is to see of a pool; ``steps``: of the ledger, all that are about it."""
     index, in_use = opened(agent).ledger.disclosures, agent.rules.active
     model, found = _counted_by(agent, pool, steps, now), index.pool(pool, in_use.pool_of)
-    concepts = index.concepts
+    concepts, cache = index.concepts, agent.reader.cache
     disclosed = [step for step in steps if step.people_left is not None]
     sites = sorted({step.site for step in disclosed})
     book = in_use.book(model)
@@ -417,7 +418,8 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
                 (linked.discard if left is None else linked.add)(step.site)
             if left is None:  # the ledger has no number, and most have forgotten all
                 past = index.pool(pool, in_use.pool_of, number + 1 if linked else 0)
-                left = people_left(knowledge_in(past, model, step.at, concepts=concepts), model)
+                then = knowledge_in(past, model, step.at, concepts=concepts, cache=cache)
+                left = people_left(then, model, cache)
             if left != before and left <= model.people:  # more were counted by another model
                 yield records.Moment(at=step.at, people_left=left)
             before = left
@@ -432,7 +434,9 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
         last_at=disclosed[-1].at,
         people=round(model.people),
         among=among(model),
-        people_left=people_left(knowledge_in(found, model, now, concepts=concepts), model),
+        people_left=people_left(
+            knowledge_in(found, model, now, concepts=concepts, cache=cache), model, cache
+        ),
         history=thinned([*history()]),
         blocked=book is not None
         and all(

@@ -69,12 +69,6 @@ class ModelRegistry:
         """Return the status of each model, those shipped first."""
         return [self._status(name, keys, now) for name in self.names()]
 
-    def forget(self) -> None:
-        """Clear the caches of every model."""
-        for each in self._entries.values():
-            if isinstance(each.found, Model):
-                each.found.forget()
-
     def add(self, path: Path, keys: Keys, now: datetime) -> ModelStatus:
         """Copy a model, and its signature if it has one, to the others.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from agent.daemon.log import LOG, kind_and_place
+from agent.decision.cache import Cache
 from agent.model.model import Model, surest
 from agent.model.reading import NOTHING, Reading
 from agent.vault.corrections import Corrections
@@ -26,13 +27,14 @@ class Reader:
 
     The encoder is loaded in a thread of its own, which shares nothing with the rest but the end of
     it. Until then, and where it cannot be loaded, only exact names and phrasings are read.
-    ``problem``: why it was not loaded, None where it was or may yet be.
+    ``problem``: why it was not loaded, None where it was or may yet be; ``cache``: of its readings.
     """
 
     def __init__(self, load: Callable[[], None] = load_encoder) -> None:
         """Load nothing yet; ``load``: loads the encoder, raises whatever it likes."""
         self.corrections: Corrections | None = None
         self.problem: str | None = None
+        self.cache = Cache()
         self._load = load
         self._loading: Future[bool] | None = None
 
@@ -85,7 +87,7 @@ class Reader:
     def read(self, text: str, model: Model) -> Reading:
         """Return what a text means to a model, less what the user said that it does not mean."""
         if self.state == "loaded":
-            found = model.read(text)
+            found = self.cache.read(model, text)
         else:
             query = model.match(text)
             found = NOTHING if query is None else Reading.exact(query)

@@ -102,7 +102,7 @@ def _context(
 ) -> RuledContext:
     """Return a context for another thread; LockedError while locked, else UndecidedError."""
     try:
-        return apart(context_of(ask, now, agent, before))
+        return apart(context_of(ask, now, agent, before), agent)
     except UndecidedError as error:
         if error.code == "locked":
             raise LockedError from error

@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.tradeoff.calibrate import LEVELS, NEVER, UNANSWERED, Fit, fit, wanted_bits
@@ -159,7 +160,7 @@ def _wanted(given: Sequence[Mapping[Thing, int]], answers: Sequence[Answers]) ->
 
 def _steps(sensitivity: Mapping[str, float], model: Model) -> list[Pair]:
     """Return the pairs of the attributes on a ladder, in the order of the model."""
-    crowd = model.anonymity_set()
+    crowd = Cache().anonymity_set(model)
     before = crowd.identifiability(EMPTY, METRIC, 1)
     return [
         # As in the objective: less what is known of somebody who discloses nothing.

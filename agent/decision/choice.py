@@ -7,12 +7,13 @@ sent cannot be taken back.
 """
 
 from dataclasses import replace
-from functools import cache
+from functools import cache as once
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
+from agent.decision.cache import Cache
 from agent.decision.context import Context, Prepared, prepare
 from agent.decision.request import Knowledge
 from agent.errors import UsageError
@@ -29,7 +30,7 @@ from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Mixture
 from policy.settings import Mode
 
 FEWEST = 3  # queries, whose mean says nothing of another one
-QUERIES = 24  # the most to plan for; a model remembers the utilities of 32
+QUERIES = 24  # the most to plan for; a cache keeps the utilities of 32
 PRIOR = 30.0  # requests that the model's own shares of the queries count as
 REST = 0.3  # of what the rest gains counts: most of it can be sent once it is asked for
 OWN_ROWS = 50.0  # rows with which a query counts as much as the mean of many queries
@@ -90,13 +91,15 @@ def choice_of(prepared: Prepared) -> Choice:
 def objective_of(prepared: Prepared, reading: Reading | None) -> DisclosureObjective:
     """Return the objective that chooses the set for a reading; None: for the mean of all."""
     model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
+    cache = prepared.cache
     if reading is not None:
-        uses = mixed(reading, model)
+        uses = mixed(reading, model, cache)
         return DisclosureObjective(uses, crowd, settings, uses.stored)
-    nobodys = replace(settings, own=None)  # what is remembered outlives the request
-    shared = model.remember(
+    nobodys = replace(settings, own=None)  # what is cached outlives the request
+    shared = cache.get(
+        model,
         (DisclosureObjective, "standing"),
-        lambda: DisclosureObjective(model.mean_utility(), model.anonymity_set(), nobodys),
+        lambda: DisclosureObjective(cache.mean_utility(model), cache.anonymity_set(model), nobodys),
     )
     return shared.given(crowd, settings)
 
@@ -113,11 +116,19 @@ def _standing(prepared: Prepared) -> Choice:
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
 
     def beforehand() -> Choice:
-        context = Context(prepared.request, everyone, Knowledge(), prepared.model, reading=NOTHING)
-        nobody = prepare(context)
+        nobody = prepare(
+            Context(
+                prepared.request,
+                everyone,
+                Knowledge(),
+                prepared.model,
+                reading=NOTHING,
+                cache=prepared.cache,
+            )
+        )
         return _best(objective_of(nobody, None), nobody)
 
-    found = prepared.model.remember((choice_of, asked, everyone), beforehand)
+    found = prepared.cache.get(prepared.model, (choice_of, asked, everyone), beforehand)
     objective = objective_of(prepared, None)
     base = forced(objective, prepared.forced)
     mask = base | found.mask
@@ -140,7 +151,7 @@ def _planned(prepared: Prepared, query: int) -> Choice:
     cost now. What waits for the user would be in the plan with a yes, and helps this request.
     ``query``: the surest of the reading, whose use of the plan is the answer.
     """
-    uses = mixed(prepared.reading, prepared.model)
+    uses = mixed(prepared.reading, prepared.model, prepared.cache)
     objective = objective_of(prepared, prepared.reading)
 
     def best(mask: int, plan: Plan, options: int) -> tuple[int, ...]:
@@ -176,16 +187,20 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     REST of its share.
     """
     model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
-    shares, mean = _shares(prepared), _mean(model)
+    cache = prepared.cache
+    shares, mean = _shares(prepared), _mean(model, cache)
     rest = 0.0 if mean is None else REST * max(0.0, 1 - sum(shares.values()))
 
     def made() -> Queries:
         nothing = QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes))
         return Queries(
-            [*(uses_of(each, model) for each in shares), nothing if mean is None else mean.uses]
+            [
+                *(uses_of(each, model, cache) for each in shares),
+                nothing if mean is None else mean.uses,
+            ]
         )
 
-    queries = model.remember((Queries, *shares), made)
+    queries = cache.get(model, (Queries, *shares), made)
     prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(settings, most=None))
     usable = prepared.free & crowd.persons
     scope = Scope(crowd.known & usable, usable, fixed, settings.most, LEAST)
@@ -203,37 +218,37 @@ def _usual(prepared: Prepared, usable: int, mean: "_Mean") -> int:
     demands = replace(prepared.settings, candidates=usable, own=None)
 
     def made() -> int:
-        people = model.anonymity_set()
+        people = prepared.cache.anonymity_set(model)
         objective = DisclosureObjective(mean.uses, people, demands, mean.stored)
         return maximise(objective, restarts=0).mask
 
-    return model.remember((_usual, demands), made)
+    return prepared.cache.get(model, (_usual, demands), made)
 
 
-def mixed(reading: Reading, model: Model) -> QueryPlanner:
+def mixed(reading: Reading, model: Model, cache: Cache) -> QueryPlanner:
     """Return the utility of what a text means: sum of pi_q U_q over its candidates (DESIGN.md 2.9).
 
     What is certain has the query's own. In whatever order the candidates come, they are added in
     that of the model.
     """
     if reading.certain is not None:
-        return uses_of(reading.certain, model)
+        return uses_of(reading.certain, model, cache)
     parts = sorted(reading.candidates, key=lambda each: each.query)
 
     def made() -> QueryPlanner:
-        each_query = [uses_of(each.query, model) for each in parts]
+        each_query = [uses_of(each.query, model, cache) for each in parts]
         weights = [each.probability for each in parts]
         known = [each.stored for each in each_query if each.stored is not None]
         return QueryPlanner(
-            cache(lambda: Mixture(each_query, weights)),
+            once(lambda: Mixture(each_query, weights)),
             len(model.attributes),
             weighted(known, weights) if len(known) == len(parts) else None,
         )
 
-    return model.remember((mixed, *parts), made)
+    return cache.get(model, (mixed, *parts), made)
 
 
-def uses_of(query: int, model: Model) -> QueryPlanner:
+def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
     """Return what a query makes of sets of attributes, drawn towards the mean of all queries.
 
     Few rows are mostly noise. As in the James-Stein estimator (Efron and Morris 1975), by the share
@@ -244,7 +259,7 @@ def uses_of(query: int, model: Model) -> QueryPlanner:
     sets owes to luck its prices say: the query's own part has them, the mean has none. Without
     pairs too little is known of the mean, and nothing is pooled.
     """
-    mean, count = _mean(model), len(model.attributes)
+    mean, count = _mean(model, cache), len(model.attributes)
     queries, rows = len(model.queries), model.queries[query].rows
 
     def made() -> QueryPlanner:
@@ -253,20 +268,20 @@ def uses_of(query: int, model: Model) -> QueryPlanner:
         limit = model.queries[query].prior_entropy_bits
         if mean is None:
             stored.rows |= at_hand
-            return QueryPlanner(lambda: model.utility(query), count, stored, limit)
+            return QueryPlanner(lambda: cache.utility(model, query), count, stored, limit)
         share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
         weights = [1 - share, share]
         pooled = weighted([stored, mean.stored], weights)
         pooled.rows |= at_hand
         return QueryPlanner(
-            lambda: MeanUtility((model.utility(query), mean.utility), np.array(weights)),
+            lambda: MeanUtility((cache.utility(model, query), mean.utility), np.array(weights)),
             count,
             pooled,
             (1 - share) * limit + share * mean.utility.limit,
             monotone=False,
         )
 
-    return model.remember((QueryPlanner, query), made)
+    return cache.get(model, (QueryPlanner, query), made)
 
 
 class _Mean(NamedTuple):
@@ -277,7 +292,7 @@ class _Mean(NamedTuple):
     uses: QueryPlanner
 
 
-def _mean(model: Model) -> _Mean | None:
+def _mean(model: Model, cache: Cache) -> _Mean | None:
     """Return the mean query of a model, by weight; None where it says too little of another.
 
     That is where there are three queries or fewer, and where no pairs tell of larger sets.
@@ -291,7 +306,7 @@ def _mean(model: Model) -> _Mean | None:
         count, stored = len(model.attributes), singles.utilities_of(0)
         return _Mean(stored, utility, QueryPlanner(lambda: utility, count, stored))
 
-    return model.remember(_Mean, made)
+    return cache.get(model, _Mean, made)
 
 
 def _shares(prepared: Prepared) -> dict[int, float]:

@@ -1,10 +1,11 @@
 """All that a decision depends on, and the same in indexes, as the mathematics wants it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import frexp, ldexp
 from typing import Literal
 
+from agent.decision.cache import Cache
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.errors import UsageError
@@ -50,7 +51,8 @@ class Context:
     """A request, its terms, what the recipient knows, and the model that decides.
 
     ``own``: the user's own codes, read only where the terms protect this user, and None otherwise;
-    ``reading``: of the query, None for what the model itself makes of it.
+    ``reading``: of the query, None for what the model itself makes of it; ``cache``: serves one
+    request with what was computed for others, and is no part of the value.
     """
 
     request: Request
@@ -59,11 +61,14 @@ class Context:
     model: Model
     own: Own | None = None
     reading: Reading | None = None
+    cache: Cache = field(default_factory=Cache, repr=False, compare=False, kw_only=True)
 
     @property
     def meaning(self) -> Reading:
         """What the query means to the model."""
-        return self.model.read(self.request.query) if self.reading is None else self.reading
+        if self.reading is not None:
+            return self.reading
+        return self.cache.read(self.model, self.request.query)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +114,10 @@ def prepare(context: Context) -> Prepared:
     terms, knowledge, model = context.terms, context.knowledge, context.model
     limits, remembers = terms.limits, terms.memory == "remembers"
     known = _known(knowledge, model)
-    crowd = model.anonymity_set(known, knowledge.share) if remembers else model.anonymity_set()
+    if not remembers:
+        crowd = context.cache.anonymity_set(model)
+    else:
+        crowd = context.cache.anonymity_set(model, known, knowledge.share)
     guards = tuple((_person(name, model), weight) for name, weight in terms.guards)
     barred = barred_of(context, {index for index, _ in guards})
     indexes = range(len(model.attributes))
@@ -145,6 +153,7 @@ def prepare(context: Context) -> Prepared:
         knowledge=knowledge,
         model=model,
         own=mine,
+        cache=context.cache,
         reading=context.meaning,
         crowd=crowd,
         settings=settings,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.decision.cache import Cache
 from agent.decision.choice import Choice, choice_of
 from agent.decision.context import Context, Own, Prepared, Reason, Status, prepare, relevant
 from agent.decision.request import Knowledge, Request
@@ -127,17 +128,23 @@ class Decision:
 
 
 def decide(
-    request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
+    request: Request,
+    terms: Terms,
+    knowledge: Knowledge,
+    model: Model,
+    own: Own | None = None,
+    cache: Cache | None = None,
 ) -> Decision:
     """Choose which attributes to disclose with a request.
 
     A pure function that never sees the user's values (DESIGN.md 2.6), but for ``own``, their
-    codes by attribute, which only terms that protect this user read. What it computed for one
-    request the model remembers for the next. An unknown or blocked query gets nothing, and a
+    codes by attribute, which only terms that protect this user read. ``cache``: serves one
+    request with what was computed for others. An unknown or blocked query gets nothing, and a
     recipient that can mean at most one person gets nothing new. UsageError where terms or knowledge
     name what is absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
-    return decide_context(Context(request, terms, knowledge, model, own))
+    cache = cache or Cache()
+    return decide_context(Context(request, terms, knowledge, model, own, cache=cache))
 
 
 def decide_context(context: Context, *, brief: bool = False) -> Decision:
@@ -153,7 +160,8 @@ def decide_context(context: Context, *, brief: bool = False) -> Decision:
     known = relevant(context.knowledge, terms)
     doubtful = reading.certain is None and reading.query is not None
     meant = reading if doubtful else reading.query
-    decision = model.remember(
+    decision = context.cache.get(
+        model,
         (decide, meant, request.asked, terms, known, brief),
         lambda: _decide(prepare(context), brief=brief),
     )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.decision.cache import Cache
 from agent.decision.choice import LEAST, choice_of, objective_of, uses_of
 from agent.decision.context import Context, Prepared, prepare
 from agent.decision.request import Knowledge, Request
@@ -82,8 +83,9 @@ def recommended(model: Model, trade_off: float) -> tuple[str, ...]:
 def design_of(model: Model, trade_off: float) -> Design:
     """Return what a service should ask for, and why; UsageError for a lambda that cannot be."""
     prepared, weights = _prepared(model, trade_off), _weights(model)
-    (found, planned), standing = _asked(prepared), choice_of(prepared)
-    unpriced = _prepared(model, 0.0, tuple((each.name, 0.0) for each in model.attributes))
+    (found, planned), standing, cache = _asked(prepared), choice_of(prepared), prepared.cache
+    free = tuple((each.name, 0.0) for each in model.attributes)
+    unpriced = _prepared(model, 0.0, free, cache)
     most, _ = _asked(unpriced, [found.mask])
     objective, crowd = objective_of(prepared, None), prepared.crowd
 
@@ -94,13 +96,13 @@ def design_of(model: Model, trade_off: float) -> Design:
 
     def of_plan(portfolio: Portfolio) -> Level:
         pairs = enumerate(portfolio.uses)
-        bits = np.array([uses_of(at, model).value(use) for at, use in pairs])
+        bits = np.array([uses_of(at, model, cache).value(use) for at, use in pairs])
         return level_of([*members(portfolio.mask)], float(weights @ bits))
 
     by_weight = np.argsort(-weights, kind="stable")
     gains = np.zeros((len(weights), len(model.attributes)))
     for at, (row, use) in enumerate(zip(gains, found.uses, strict=True)):
-        uses = uses_of(at, model)
+        uses = uses_of(at, model, cache)
         level, beside = uses.value(use), uses.beside(use, prepared.free & ~use)
         for each in members(prepared.free):
             inside = use & singleton(each)
@@ -137,10 +139,14 @@ def design_of(model: Model, trade_off: float) -> Design:
 
 
 def _prepared(
-    model: Model, trade_off: float, sensitivity: tuple[tuple[str, float], ...] = ()
+    model: Model,
+    trade_off: float,
+    sensitivity: tuple[tuple[str, float], ...] = (),
+    cache: Cache | None = None,
 ) -> Prepared:
     terms = Terms(mode="standing", trade_off=trade_off, sensitivity=sensitivity)
-    return prepare(Context(Request(""), terms, Knowledge(), model, reading=NOTHING))
+    request, cache = Request(""), cache or Cache()
+    return prepare(Context(request, terms, Knowledge(), model, reading=NOTHING, cache=cache))
 
 
 def _weights(model: Model) -> NDArray[np.float64]:
@@ -156,7 +162,7 @@ def _asked(prepared: Prepared, starts: Sequence[int] = ()) -> tuple[Portfolio, P
     the rest: as if one request told all of the plan. ``starts``: sets to grow a plan from, too.
     """
     model, standing = prepared.model, choice_of(prepared).mask
-    queries = Queries([uses_of(at, model) for at in range(len(model.queries))])
+    queries = Queries([uses_of(at, model, prepared.cache) for at in range(len(model.queries))])
     weights = _weights(model).tolist()
     objective = DisclosureObjective(HELPS_NOTHING, prepared.crowd, prepared.settings)
     prices = Contraction(objective, 0, prepared.free)  # which prices both kinds of attributes

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from agent.decision.cache import Cache
 from agent.decision.context import Context
 from agent.decision.decide import Figures, decide_context
 from agent.decision.request import Knowledge, Request
@@ -35,10 +36,11 @@ class Side:
     @classmethod
     def of(cls, model: Model, trade_off: float) -> "Side":
         """Return the side of a model; UsageError for a lambda that cannot be."""
-        terms = Terms(trade_off=trade_off, unknown_queries="standing")
+        terms, cache = Terms(trade_off=trade_off, unknown_queries="standing"), Cache()
 
         def best(text: str, reading: Reading) -> Best:
-            context = Context(Request(text), terms, Knowledge(), model, reading=reading)
+            request = Request(text)
+            context = Context(request, terms, Knowledge(), model, reading=reading, cache=cache)
             decision = decide_context(context, brief=True)
             return Best(decision.disclosed, decision.figures)
 

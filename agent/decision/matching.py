@@ -7,12 +7,13 @@ taken to be independent of the rest (DESIGN.md 2.8). Pure.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache as once
 from math import prod
 from types import MappingProxyType
 
 import numpy as np
 
+from agent.decision.cache import Cache
 from agent.decision.request import TOLD_ANYWAY, Holdings, Knowledge
 from agent.model.concepts import Concepts, Meaning
 from agent.model.model import ANY_PEOPLE, Model
@@ -22,7 +23,7 @@ MOST = 6  # models of which every order is tried
 Codes = frozenset[tuple[int, int]]
 
 
-def weight_of(codes: Codes, model: Model) -> float:
+def weight_of(codes: Codes, model: Model, cache: Cache) -> float:
     """Return how many people of a model agree with (attribute, code) pairs."""
 
     def found() -> float:
@@ -31,10 +32,12 @@ def weight_of(codes: Codes, model: Model) -> float:
         weights = population.weights
         return float(np.count_nonzero(agree) if weights is None else weights[agree].sum())
 
-    return model.remember((weight_of, codes), found)
+    return cache.get(model, (weight_of, codes), found)
 
 
-def share_of(facts: Iterable[Meaning], model: Model, concepts: Concepts) -> float:
+def share_of(
+    facts: Iterable[Meaning], model: Model, concepts: Concepts, cache: Cache | None = None
+) -> float:
     """Return rho: of the people who agree in a model, the share who agree with the other facts too.
 
     ``facts``: all that is held; 1 where the model has all of them, 0 where a fact fits nobody, or
@@ -43,6 +46,7 @@ def share_of(facts: Iterable[Meaning], model: Model, concepts: Concepts) -> floa
     models it is a bound from below: each counts all that it has, among all its people.
     Source: DESIGN.md 2.8.
     """
+    cache = cache or Cache()
     held = {each for each in facts if each.concept not in TOLD_ANYWAY}
     counted = frozenset(each for each in held if concepts.code(each, model) is not None)
     others = []
@@ -53,16 +57,18 @@ def share_of(facts: Iterable[Meaning], model: Model, concepts: Concepts) -> floa
     if held - counted.union(*(told for _, told in others)):
         return 0.0
     if len(others) > MOST:
-        return prod(_among(told, frozenset(), each, model, concepts) for each, told in others)
+        return prod(
+            _among(told, frozenset(), each, model, concepts, cache) for each, told in others
+        )
 
-    @cache
+    @once
     def least(rest: frozenset[int]) -> float:
         """Return the smallest product of these models, when all the others have counted."""
         before = counted.union(*(told for at, (_, told) in enumerate(others) if at not in rest))
         products = []
         for place in rest:
             other, told = others[place]
-            share = _among(told - before, told & before, other, model, concepts)
+            share = _among(told - before, told & before, other, model, concepts, cache)
             products.append(share * least(rest - {place}))
         return min(products, default=1.0)
 
@@ -75,12 +81,13 @@ def _among(
     other: Model,
     model: Model,
     concepts: Concepts,
+    cache: Cache,
 ) -> float:
     """Return the share of another model's people with the new facts, among those who share."""
     if not new:
         return 1.0
     base, whole = (_codes(each, other, concepts) for each in (shared, {*shared, *new}))
-    among, agree = weight_of(base, other), weight_of(whole, other)
+    among, agree = weight_of(base, other, cache), weight_of(whole, other, cache)
     same = other.stands_for == model.stands_for != ANY_PEOPLE
     smaller = 1.0 if same else other.people / model.people
     return min(1.0, smaller) * agree / among if agree else 0.0
@@ -107,6 +114,7 @@ def knowledge_in(
     now: datetime,
     queries: Mapping[str, float] = NO_QUERIES,
     concepts: Concepts | None = None,
+    cache: Cache | None = None,
 ) -> Knowledge:
     """Return what a pool holds, in the codes of a model, and how few share the rest of it.
 
@@ -124,6 +132,6 @@ def knowledge_in(
         query = model.match(text)
         if query is not None and count:
             times[query] += count
-    share = share_of(facts, model, concepts) if None in coded else 1.0
+    share = share_of(facts, model, concepts, cache) if None in coded else 1.0
     history = tuple(sorted(times.items()))
     return Knowledge(tuple(sorted(codes)), found.recent(now), history, share)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agent.decision.cache import Cache
 from agent.decision.choice import mixed
 from agent.decision.context import Context
 from agent.decision.decide import Decision, decide_context, matched
@@ -232,7 +233,7 @@ def replay(
     """
     persons = [attribute.name for attribute in model.attributes[: model.persons]]
     book = rulebook(policy, model, models)
-    concepts = Concepts((model, *models))
+    concepts, cache = Concepts((model, *models)), Cache()
     actual, *parallel = (  # by pool
         defaultdict[str, Holdings[str]](partial(Holdings, concepts.replaces))
         for _ in range(1 + len(worlds.rows))
@@ -247,7 +248,9 @@ def replay(
             for holdings in parallel:
                 holdings[pool].add_facts(past.at, site, facts)
             continue
-        left = people_left(knowledge_in(actual[pool], model, past.at, concepts=concepts), model)
+        left = people_left(
+            knowledge_in(actual[pool], model, past.at, concepts=concepts, cache=cache), model, cache
+        )
         request = Request(past.query, past.recipient, past.asked)
         protects_me = terms.limits.protect == "me"  # so that values decide
         known = {name: worlds.code_at(place, name) for name in persons}
@@ -255,16 +258,20 @@ def replay(
         answers = []
         for holdings, row in zip(parallel, worlds.rows, strict=True):
             own = {name: row[name] if code is None else code for name, code in known.items()}
-            held = knowledge_in(holdings[pool], model, past.at, concepts=concepts)
-            context = Context(request, terms, held, model, own if protects_me else None)
+            held = knowledge_in(holdings[pool], model, past.at, concepts=concepts, cache=cache)
+            context = Context(
+                request, terms, held, model, own if protects_me else None, cache=cache
+            )
             decision = decide_context(context, brief=True)
             sent = {name: own[name] for name in decision.disclosed if name in own}
             holdings[pool].add_facts(past.at, site, _meant(sent.items(), model))
             if decision.disclosed:
                 holdings[pool].add_query(site, decision.reading)
             expected = not guesses.isdisjoint(own if protects_me else sent)
-            answers.append(_Answer(decision, people_left(held.with_facts(sent), model), expected))
-        yield _outcome(past, ruling, left, answers, model)
+            answers.append(
+                _Answer(decision, people_left(held.with_facts(sent), model, cache), expected)
+            )
+        yield _outcome(past, ruling, left, answers, model, cache)
 
 
 def _meant(codes: Iterable[tuple[str, int]], model: Model) -> list[Meaning]:
@@ -274,15 +281,16 @@ def _meant(codes: Iterable[tuple[str, int]], model: Model) -> list[Meaning]:
     return [meaning_of(each.name, each.values[code], model) for each, code in known]
 
 
-def bits_of(query: str, names: Iterable[str], model: Model) -> float:
+def bits_of(query: str, names: Iterable[str], model: Model, cache: Cache | None = None) -> float:
     """Return the utility of disclosing these attributes, in bits; 0 for an unknown query.
 
     That of what the text means, however a policy decides: one measure for policies that are
     compared.
     """
-    reading = model.read(query)
+    cache = cache or Cache()
+    reading = cache.read(model, query)
     mask = union(model.index(name) for name in names)
-    return 0.0 if reading.query is None else mixed(reading, model).value(mask)
+    return 0.0 if reading.query is None else mixed(reading, model, cache).value(mask)
 
 
 class _Answer(NamedTuple):
@@ -294,18 +302,23 @@ class _Answer(NamedTuple):
 
 
 def _outcome(
-    past: PastRequest, ruling: Ruling, left: int, answers: Sequence[_Answer], model: Model
+    past: PastRequest,
+    ruling: Ruling,
+    left: int,
+    answers: Sequence[_Answer],
+    model: Model,
+    cache: Cache,
 ) -> Replayed:
     """Return one request in the actual world and the others; ``left``: people, as it was."""
     was = frozenset(name for name, _ in past.disclosed)
     sets = [frozenset(each.decision.disclosed) for each in answers]
     waiting = [each.decision.pending for each in answers]
-    bits = {names: bits_of(past.query, names, model) for names in {was, *sets}}
+    bits = {names: bits_of(past.query, names, model, cache) for names in {was, *sets}}
     return Replayed(
         past=past,
         host=ruling.host,
         pool=ruling.pool,
-        matched_query=matched(model.read(past.query), model),
+        matched_query=matched(cache.read(model, past.query), model),
         bits=Compared(bits[was], mean([bits[names] for names in sets])),
         people_left=Compared(left, mean([each.people_left for each in answers])),
         newly_disclosed=_shares([names - was for names in sets], model),

@@ -11,6 +11,7 @@ from math import fsum
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
+from agent.decision.cache import Cache
 from agent.model.model import Model
 from agent.model.reading import Candidate, Reading
 from agent.tradeoff.guard import FEWEST
@@ -153,15 +154,16 @@ class Holdings(Generic[Value]):
         return Knowledge(codes, self.recent(now), self.times)
 
 
-def people_left(knowledge: Knowledge, model: Model) -> int:
+def people_left(knowledge: Knowledge, model: Model, cache: Cache | None = None) -> int:
     """Return how many people agree with what is known, of the model or by an estimate, or 0."""
+    cache = cache or Cache()
 
     def left() -> int:
         pairs = ((model.index(name), code) for name, code in knowledge.codes)
-        people = model.anonymity_set(pairs, knowledge.share).people
+        people = cache.anonymity_set(model, pairs, knowledge.share).people
         return round(people) if knowledge.share else 0
 
-    return model.remember((people_left, knowledge.codes, knowledge.share), left)
+    return cache.get(model, (people_left, knowledge.codes, knowledge.share), left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,7 @@ class Inference:
 
 
 def inferred(
-    guarded: Sequence[str], knowledge: Knowledge | None, model: Model
+    guarded: Sequence[str], knowledge: Knowledge | None, model: Model, cache: Cache | None = None
 ) -> tuple[Inference, ...]:
     """Return what is revealed about each guarded attribute: the same for all who agree with d.
 
@@ -189,15 +191,15 @@ def inferred(
     absent from the model, so that nobody agrees. UsageError for a name absent from the model.
     Source: DESIGN.md 2.2.
     """
-    codes = None if knowledge is None else knowledge.codes
+    codes, cache = None if knowledge is None else knowledge.codes, cache or Cache()
 
     def inference(name: str) -> Inference:
         index = model.index(name)
-        before = model.anonymity_set().guard(index).uncertainty()
+        before = cache.anonymity_set(model).guard(index).uncertainty()
         by_all = Inference(name, 0.0, before.bits, 0.0, before.best_guess)
         if codes is None:
             return by_all
-        people = model.anonymity_set((model.index(each), code) for each, code in codes)
+        people = cache.anonymity_set(model, [(model.index(each), code) for each, code in codes])
         after = people.guard(index).uncertainty()
         if after.people < FEWEST:
             return by_all
@@ -205,5 +207,5 @@ def inferred(
         return Inference(name, bits, before.bits, after.best_guess, before.best_guess)
 
     return tuple(
-        model.remember((inferred, each, codes), partial(inference, each)) for each in guarded
+        cache.get(model, (inferred, each, codes), partial(inference, each)) for each in guarded
     )

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agent.decision.cache import Cache
 from agent.decision.choice import uses_of
 from agent.decision.decide import decide
 from agent.decision.request import Knowledge, Request
@@ -15,6 +16,8 @@ from agent.model.model import Model
 from agent.model.tables import NEAR_MEASURES, Near
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import singleton
+
+CACHE = Cache()
 
 MODELS = pytest.mark.parametrize("name", ["so2017", "atus"])
 SOME = 12  # of the sets
@@ -32,7 +35,7 @@ def test_utilities_are_those_that_decisions_use(name: str) -> None:
     """Of the set with each attribute added, and of the set itself for those in it."""
     model, near = shipped(name)
     for query in np.unique(near.queries)[::5].tolist():
-        utility = uses_of(query, model).utility()
+        utility = uses_of(query, model, CACHE).utility()
         for mask, row in [*near.utilities_of(query).items()][::SOME]:
             computed = [utility.value(mask | singleton(each)) for each in range(len(row))]
             assert row == pytest.approx(computed, abs=1e-12)

@@ -119,7 +119,7 @@ def test_others_are_answered_meanwhile(opened: Home, ask: CurveAsk) -> None:
     what = WhatIf(recipient=SHOP.recipient, query=ask.query, add=["region"])
     found, alone = curve(opened, ask), opened.calls.explain(SHOP)
     other = asyncio.run(opened.calls.whatif(what))
-    opened.agent.registry.forget()
+    opened.agent.reader.cache.clear()
 
     async def scenario() -> int:
         until = asyncio.get_running_loop().time() + 60

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
+from agent.decision.cache import Cache
 from agent.decision.choice import uses_of
 from agent.decision.context import Context, Prepared, prepare
 from agent.decision.decide import Decision, decide
@@ -17,6 +18,8 @@ from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import ALGORITHMS
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
+
+CACHE = Cache()
 
 QUERIES = ("python today", "restaurants today")
 HOW = ("auto", "auto", "auto", "ask", "always", "never")
@@ -34,7 +37,7 @@ class World(NamedTuple):
 
     def decided(self) -> Decision:
         """Return the decision."""
-        return decide(self.request, self.terms, self.known, self.model, self.own)
+        return decide(self.request, self.terms, self.known, self.model, self.own, CACHE)
 
     def under(self, **changes: Any) -> "World":  # noqa: ANN401  # of any field
         """Return the same on other terms."""
@@ -47,7 +50,7 @@ class World(NamedTuple):
 
     def context(self) -> Context:
         """Return the context of the decision."""
-        return Context(self.request, self.terms, self.known, self.model, self.own)
+        return Context(self.request, self.terms, self.known, self.model, self.own, cache=CACHE)
 
     def prepared(self) -> Prepared:
         """Return the context as it is decided."""
@@ -57,8 +60,8 @@ class World(NamedTuple):
         """Return the objective that the set is chosen by, with its limits."""
         query, case, model = self.model.match(self.request.query), self.prepared(), self.model
         if self.terms.mode == "standing" or query is None:
-            return DisclosureObjective(model.mean_utility(), case.crowd, case.settings)
-        return DisclosureObjective(uses_of(query, model), case.crowd, case.settings)
+            return DisclosureObjective(CACHE.mean_utility(model), case.crowd, case.settings)
+        return DisclosureObjective(uses_of(query, model, CACHE), case.crowd, case.settings)
 
     def mask(self, names: tuple[str, ...]) -> int:
         """Return a set of names as a mask."""

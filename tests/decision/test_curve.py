@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.decision.cache import Cache
 from agent.decision.context import Context
+from agent.decision.decide import decide_context
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.decision.tradeoff_curve import Curve, advanced, curve_of, curve_steps
@@ -42,15 +44,15 @@ def test_the_curve_is_what_decide_discloses(world: World) -> None:
 def test_what_is_decided_between_two_steps_changes_nothing(
     world: World, other: World, forgets: bool
 ) -> None:
-    """Of the curve, nor of that decision; also where the model forgets all in between."""
-    model = replace(world.model)
-    alone = other._replace(model=replace(model)).decided()
-    steps = curve_steps(replace(world.context(), model=model))
+    """Of the curve, nor of that decision; also where the cache is cleared in between."""
+    cache, context = Cache(), other.context()
+    alone = decide_context(replace(context, cache=Cache()))
+    steps = curve_steps(replace(world.context(), cache=cache))
     found = None
     while found is None:
-        assert other._replace(model=model).decided() == alone
+        assert decide_context(replace(context, cache=cache)) == alone
         if forgets:
-            model.forget()
+            cache.clear()
         found = advanced(steps)
     assert found == curve_in(world)
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.decision.cache import Cache
 from agent.decision.choice import LEAST, uses_of
 from agent.decision.decide import decide
 from agent.decision.design import design_of, recommended
@@ -15,6 +16,8 @@ from agent.model.model import Model
 from agent.tradeoff.sets import subsets, union
 from tests.decision.drawn import model_of
 from tests.decision.made import made_model
+
+CACHE = Cache()
 
 ROUNDING = 1e-9
 models = st.integers(0, 7).map(model_of)
@@ -48,7 +51,10 @@ def test_what_a_request_uses_is_some_subset_of_what_is_asked_for(
     """So no more than the best subset by query, and no less than none."""
     made, weights = design_of(model, trade_off), model.tables.query_weights
     best = [
-        max(uses_of(query, model).value(each) for each in subsets(mask(made.asked.names, model)))
+        max(
+            uses_of(query, model, CACHE).value(each)
+            for each in subsets(mask(made.asked.names, model))
+        )
         for query in range(len(model.queries))
     ]
     assert -ROUNDING <= made.asked.utility <= weights @ best / weights.sum() + ROUNDING

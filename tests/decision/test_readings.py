@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.decision.cache import Cache
 from agent.decision.choice import choice_of, mixed, planned, uses_of
 from agent.decision.context import Context, prepare
 from agent.decision.decide import Decision, decide, decide_context
@@ -21,6 +22,8 @@ from agent.tradeoff.utility import Function
 from tests.decision.drawn import World, worlds
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
 from tests.decision.transcripts import Person, Step, holds
+
+CACHE = Cache()
 
 TEXT = "what might that be"
 MANY = made_model(3, queries=5)
@@ -56,8 +59,8 @@ def decided(text: Reading, terms: Terms, model: Model = MANY, **more: object) ->
 @given(readings())
 def test_a_text_is_worth_what_its_queries_are(text: Reading) -> None:
     """Against the sum over the candidates, for every set; what is none of them adds nothing."""
-    found = mixed(text, MANY)
-    parts = [(each.probability, uses_of(each.query, MANY)) for each in text.candidates]
+    found = mixed(text, MANY, CACHE)
+    parts = [(each.probability, uses_of(each.query, MANY, CACHE)) for each in text.candidates]
     for mask in SETS:
         assert found.value(mask) == pytest.approx(sum(p * u.value(mask) for p, u in parts))
         assert found.value(mask) <= found.limit + 1e-12
@@ -72,9 +75,9 @@ def test_a_text_is_worth_what_its_queries_are(text: Reading) -> None:
 def test_utility_is_linear_in_the_probabilities(text: Reading, factor: float) -> None:
     """Half as probable, half as useful."""
     some = tuple(Candidate(each.query, each.probability * factor) for each in text.candidates)
-    less = mixed(replace(text, candidates=some), MANY)
+    less = mixed(replace(text, candidates=some), MANY, CACHE)
     for mask in SETS:
-        whole = mixed(text, MANY).value(mask)
+        whole = mixed(text, MANY, CACHE).value(mask)
         assert less.value(mask) == pytest.approx(factor * whole, abs=1e-12)
 
 
@@ -84,7 +87,7 @@ def test_a_certain_reading_is_the_query_itself(world: World) -> None:
     model, query = world.model, world.model.match(world.request.query)
     if query is None:
         return
-    assert mixed(Reading.exact(query), model) is uses_of(query, model)
+    assert mixed(Reading.exact(query), model, CACHE) is uses_of(query, model, CACHE)
     told = replace(world.context(), reading=Reading.exact(query))
     assert decide_context(told) == world.decided()
 
@@ -95,7 +98,7 @@ def test_the_best_set_is_that_of_the_mixture(text: Reading, metric: str, most: i
     limits = Limits(per_request=most)
     terms = Terms(trade_off=0.3, metric=metric, algorithm="exhaustive", limits=limits)  # type: ignore[arg-type]
     case = prepare(Context(Request(TEXT), terms, Knowledge(), MANY, reading=text))
-    parts = [(each.probability, uses_of(each.query, MANY)) for each in text.candidates]
+    parts = [(each.probability, uses_of(each.query, MANY, CACHE)) for each in text.candidates]
     plain = DisclosureObjective(
         Function(lambda mask: sum(p * u.value(mask) for p, u in parts)), case.crowd, case.settings
     )

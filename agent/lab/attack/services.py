@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from agent import Model
+from agent.decision.cache import Cache
 from agent.lab import Progress
 from agent.lab.attack.heldout import SILENT, Floats, Indexes, Received, Table, as_table
 from agent.lab.paper.subject import groups_of
@@ -160,7 +161,9 @@ def _spread(fitted: Floats) -> Floats:
     return np.concatenate([0 * fitted, fitted]) if len(fitted) == 1 else fitted
 
 
-def practised(model: Model, query: int, count: int, draw: np.random.Generator) -> Table:
+def practised(
+    model: Model, query: int, count: int, draw: np.random.Generator, cache: Cache
+) -> Table:
     """Return ``count`` sets of attributes for a query, bool, shape (count, attributes).
 
     Each has 0 to MOST attributes, each number as likely as another: of ANY of them whatever
@@ -170,7 +173,9 @@ def practised(model: Model, query: int, count: int, draw: np.random.Generator) -
     size, kind = draw.integers(0, MOST + 1, (count, 1)), draw.random((count, 1))
     attributes = len(model.attributes)
     place = draw.random((count, attributes)).argsort(axis=1).argsort(axis=1)
-    found = model.remember((practised, query), lambda: _climbs(model.utility(query), attributes))
+    found = cache.get(
+        model, (practised, query), lambda: _climbs(cache.utility(model, query), attributes)
+    )
     climbed = found[draw.integers(0, CLIMBS, count)]
     sets = np.where(kind < ANY, place, climbed) < size
     masks = [(1 << attributes) - 1, *(each.mask for each in groups_of(model))]
@@ -275,7 +280,7 @@ class _Learner:
     """Makes services out of rows of one query."""
 
     def __init__(self, model: Model, query: int, seed: int) -> None:
-        self._model, self._query, self._seed = model, query, seed
+        self._model, self._query, self._seed, self._cache = model, query, seed, Cache()
         self._rows = model.rows(query)
         said = row_columns(self._rows, model.cards)
         self._whole: Received = np.stack([each.codes for each in said.each], axis=1) + np.intp(1)
@@ -284,7 +289,7 @@ class _Learner:
         """Return the bits of each recipe for users that it has not seen."""
         draw = np.random.default_rng((self._seed, self._query))
         fold = draw.integers(0, FOLDS, len(self._rows.person))[self._rows.user]
-        received = self._whole * practised(self._model, self._query, len(fold), draw)
+        received = self._whole * practised(self._model, self._query, len(fold), draw, self._cache)
         bits = np.zeros((len(RECIPES), len(fold)))
         for each in range(FOLDS):
             held = fold == each
@@ -306,7 +311,7 @@ class _Learner:
         if recipe.kind == "factored, tempered":
             return factored(rows, cards, pull, recipe.number)
         draw = np.random.default_rng((self._seed, self._query, len(rows.intent)))
-        sets = practised(self._model, self._query, COPIES * len(rows.intent), draw)
+        sets = practised(self._model, self._query, COPIES * len(rows.intent), draw, self._cache)
         received = np.tile(self._whole[chosen], (COPIES, 1)) * sets
         return logistic(rows, cards, received, recipe.number / pull)
 

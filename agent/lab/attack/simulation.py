@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent import Decision, Knowledge, Model, Request, Terms
+from agent.decision.cache import Cache
 from agent.decision.context import Context, relevant
 from agent.decision.decide import decide_context
 from agent.decision.request import Holdings
@@ -156,6 +157,7 @@ class Reticent:
     def __init__(self, way: Way, model: Model, scene: Scene, clock: Clock) -> None:
         """Take a preset and what is changed in it, and what is asked for."""
         self._way, self._model, self._asked, self._clock = way, model, scene.asked, clock
+        self._cache = Cache()
         self._names = [attribute.name for attribute in model.attributes]
         self._places = {name: place for place, name in enumerate(self._names)}
         self._rules: Rulebook | None = None
@@ -208,7 +210,8 @@ class Reticent:
         if self.reads_own(question):
             own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
         request = Request(self._model.queries[question.query].text, question.host, self._asked)
-        return decide_context(Context(request, terms, question.held, self._model, own), brief=True)
+        context = Context(request, terms, question.held, self._model, own, cache=self._cache)
+        return decide_context(context, brief=True)
 
     def _available(self, codes: Sequence[int]) -> frozenset[str] | None:
         """Return what is set where that is not all: what a person said, and all of a request."""

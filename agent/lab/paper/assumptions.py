@@ -10,7 +10,7 @@ from agent import Model, tradeoff
 from agent.lab.charts import Chart, Finding, Panel, Series
 from agent.lab.paper.orders import METRICS, Along, along
 from agent.lab.paper.published import Options, claim, prose
-from agent.lab.paper.subject import Subject, cost_alone
+from agent.lab.paper.subject import Subject, cost_alone, people_of
 from agent.tradeoff.grouping import Columns, Partitions
 
 LARGEST = 10  # attributes in a set: a disclosure has few
@@ -208,7 +208,7 @@ def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
     """
     order, _ = tradeoff.greedy_order(cost_alone(model), tradeoff.eager_pass)
     persons = [each for each in order if each < model.persons]
-    crowd, sampled = model.anonymity_set(), SampledCost(model, options)
+    crowd, sampled = people_of(model), SampledCost(model, options)
     error = tradeoff.sampling_error(options.samples, DELTA, two_sided=True)
 
     def estimates(metric: tradeoff.Metric) -> Estimates:

@@ -10,6 +10,7 @@ import numpy as np
 from agent import Model
 from agent.build.log.schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.build.shrinkage import fit
+from agent.decision.cache import Cache
 from agent.lab.questions.survey import OUTCOMES
 from agent.tradeoff import (
     AnonymitySet,
@@ -103,14 +104,19 @@ def subject_of(model: Model, estimator: Estimator, shrinkage: float | None = Non
     if shrinkage is None and estimator != model.estimator:
         return with_chosen_prior(model, estimator)
     betas = tuple(each.shrinkage if shrinkage is None else shrinkage for each in model.queries)
-    return Subject(model, estimator, betas, model.anonymity_set())
+    return Subject(model, estimator, betas, people_of(model))
 
 
 def with_chosen_prior(model: Model, estimator: Estimator) -> Subject:
     """Return a model under an estimator, beta chosen as a build would choose it (DESIGN.md 2.1)."""
-    crowd, queries = model.anonymity_set(), range(len(model.queries))
+    crowd, queries = people_of(model), range(len(model.queries))
     betas = tuple(fit(model.rows(each), crowd, estimator, None).shrinkage for each in queries)
     return Subject(model, estimator, betas, crowd)
+
+
+def people_of(model: Model) -> AnonymitySet:
+    """Return all people of a model, with the costs in its file."""
+    return Cache().anonymity_set(model)
 
 
 def fresh(subject: Subject) -> Subject:
@@ -123,7 +129,7 @@ def fresh(subject: Subject) -> Subject:
 def cost_alone(model: Model, metric: Metric = "maxprob", k: int = 100) -> DisclosureObjective:
     """Return -C as an objective, C the identifiability above that of nothing, no sensitivity."""
     nothing, settings = MeanUtility((), np.zeros(0)), _settings(model, None, 1.0, metric, k)
-    return DisclosureObjective(nothing, model.anonymity_set(), settings)
+    return DisclosureObjective(nothing, people_of(model), settings)
 
 
 def _settings(

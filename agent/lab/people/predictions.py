@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent import Model
+from agent.decision.cache import Cache
 from agent.decision.matching import share_of
 from agent.lab.attack.bars import Bar
 from agent.lab.attack.heldout import Floats, Indexes, Person
@@ -108,10 +109,10 @@ class Compared:
 
 def compared(found: Counter[Disclosed], model: Model, world: Population, k: int) -> Compared:
     """Return what a model of a sample predicts for disclosures; ``world``: all people."""
-    predicted, realised = [], []
+    predicted, realised, cache = [], [], Cache()
     for before, after in found:
         truth = AnonymitySet(world, model.cards, before)
-        predicted.append(expected(model.anonymity_set(before), after, k))
+        predicted.append(expected(cache.anonymity_set(model, before), after, k))
         realised.append(expected(truth, after, k))
     shape = (-1, len(Expected._fields))
     return Compared(
@@ -174,5 +175,5 @@ def estimated(facts: Mapping[str, str], model: Model, concepts: Concepts) -> flo
     }
     own = [code for fact in held if (code := concepts.code(fact, model)) is not None]
     known = sorted({(model.index(name), code) for name, code in own})
-    people = model.anonymity_set(known, share_of(held, model, concepts)).people
+    people = Cache().anonymity_set(model, known, share_of(held, model, concepts)).people
     return 1 / people if people else 1.0

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.decision.cache import Cache
 from agent.lab.attack.heldout import SILENT, received
 from agent.lab.attack.services import RECIPES, Recipe, Service, chosen, practised, prior
 from agent.model.model import Model
@@ -108,7 +109,7 @@ def test_counts_are_those_of_the_rows_that_agree() -> None:
 @given(st.integers(0, 1000), st.integers(0, 1))
 def test_sets_to_practise_are_small_or_groups(seed: int, query: int) -> None:
     """With few attributes: any set, and everything among them."""
-    sets = practised(made_model(1), query, 400, np.random.default_rng(seed))
+    sets = practised(made_model(1), query, 400, np.random.default_rng(seed), Cache())
     assert {len(CARDS), 0} <= set(sets.sum(axis=1).tolist())
 
 

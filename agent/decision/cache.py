@@ -1,0 +1,123 @@
+"""What has been computed from models, and serves later requests: the one place that caches it."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, Generic, TypeVar
+
+from agent.model import encoder
+from agent.model.model import Model
+from agent.model.reading import Reading
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.utility import MeanUtility, Priced, Utility, query_utility
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+T = TypeVar("T")
+MODELS = 32
+UTILITIES = 32  # a prepared query of the shipped model takes about 2 MB
+ANONYMITY_SETS = 16
+READINGS = 256
+RESULTS = 1024
+
+
+class Recent(Generic[K, V]):
+    """Results by key; keeps the ``size`` most recently used."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._results: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        """Return the result for ``key``, made now if it is not kept."""
+        if key in self._results:
+            self._results.move_to_end(key)
+            return self._results[key]
+        result = self._results[key] = make()
+        if len(self._results) > self._size:
+            self._results.popitem(last=False)
+        return result
+
+
+class _Computed:
+    """What has been computed from one model, which it keeps: its id stays the model's."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.utilities: Recent[int, tuple[Utility, Utility]] = Recent(UTILITIES)
+        self.anonymity_sets: Recent[Hashable, AnonymitySet] = Recent(ANONYMITY_SETS)
+        self.readings: Recent[str, Reading] = Recent(READINGS)
+        self.results: Recent[Hashable, Any] = Recent(RESULTS)
+
+
+class Cache:
+    """Results of pure functions of a model; for one thread at a time.
+
+    They show what was asked and what recipients hold, so whoever owns a cache clears it when the
+    vault is locked. Without one of their own, functions compute anew.
+    """
+
+    def __init__(self) -> None:
+        self._models: Recent[int, _Computed] = Recent(MODELS)
+
+    def get(self, model: Model, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the result for ``key``, a pure function of the model and the key."""
+        result: T = self._of(model).results.get(key, make)
+        return result
+
+    def read(self, model: Model, text: str) -> Reading:
+        """Return which queries a text means to a model; raises as `Model.read_all`."""
+        return self._of(model).readings.get(text, lambda: model.read_all([text])[0])
+
+    def utility(self, model: Model, query: int) -> Utility:
+        """Return the utility of sets of attributes for a query, less prices, in bits."""
+        return self._utilities(model, query)[1]
+
+    def mean_utility(self, model: Model) -> Utility:
+        """Return the utility averaged over the queries by weight, the a-priori case (9.5.1).
+
+        Before prices: over the rows of all queries, luck is small.
+        """
+
+        def mean() -> MeanUtility:
+            queries = range(len(model.queries))
+            return MeanUtility(
+                [self._utilities(model, each)[0] for each in queries], model.tables.query_weights
+            )
+
+        return self.get(model, MeanUtility, mean)
+
+    def anonymity_set(
+        self, model: Model, known: Iterable[tuple[int, int]] = (), share: float = 1.0
+    ) -> AnonymitySet:
+        """Return the people who agree with pairs of person attribute and code, in any order.
+
+        ``share``: 0 to 1, of these people, those who also agree with facts that the model lacks
+        (DESIGN.md 2.8).
+        """
+        pairs = tuple(sorted(known))
+
+        def made() -> AnonymitySet:
+            people = AnonymitySet(model.population, model.cards, pairs, share)
+            if not pairs and share >= 1:
+                people.learn(model.tables.costs())
+            return people
+
+        return self._of(model).anonymity_sets.get((pairs, share), made)
+
+    def clear(self) -> None:
+        """Drop everything, the readings of the encoder, which all models share, included."""
+        self._models = Recent(MODELS)
+        encoder.forget()
+
+    def _of(self, model: Model) -> _Computed:
+        return self._models.get(id(model), lambda: _Computed(model))
+
+    def _utilities(self, model: Model, query: int) -> tuple[Utility, Utility]:
+        """Return the utility of a query before prices, and less prices."""
+
+        def made() -> tuple[Utility, Utility]:
+            shrinkage, prices = model.queries[query].shrinkage, model.tables.singles.prices
+            utility = query_utility(model.rows(query), model.cards, model.estimator, shrinkage)
+            return utility, utility if prices is None else Priced(utility, prices[query])
+
+        return self._of(model).utilities.get(query, made)
