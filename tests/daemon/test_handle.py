@@ -374,7 +374,7 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (Sources, "noted"),
         (Heard, "publish"),
         (Profile, "reveal"),
-        (agent.daemon.handle, "members"),
+        (agent.daemon.context, "members"),
         (agent.daemon.handle, "headline"),
         (agent.daemon.handle, "people_left"),
         (Ledger, "append"),
