@@ -45,6 +45,7 @@ class _Computed:
         self.model = model
         self.utilities: Recent[int, tuple[Utility, Utility]] = Recent(UTILITIES)
         self.anonymity_sets: Recent[Hashable, AnonymitySet] = Recent(ANONYMITY_SETS)
+        self.matches: Recent[str, int | None] = Recent(READINGS)
         self.readings: Recent[str, Reading] = Recent(READINGS)
         self.results: Recent[Hashable, Any] = Recent(RESULTS)
 
@@ -63,6 +64,10 @@ class Cache:
         """Return the result for ``key``, a pure function of the model and the key."""
         result: T = self._of(model).results.get(key, make)
         return result
+
+    def match(self, model: Model, text: str) -> int | None:
+        """Return the index of the query with this name or phrasing, None where there is none."""
+        return self._of(model).matches.get(text, lambda: model.match(text))
 
     def read(self, model: Model, text: str) -> Reading:
         """Return which queries a text means to a model; raises as `Model.read_all`."""

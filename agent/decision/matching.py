@@ -124,12 +124,13 @@ def knowledge_in(
     cannot tell counts in ``share``.
     """
     concepts = Concepts((model,)) if concepts is None else concepts
+    cache = cache or Cache()
     facts = [Meaning(concept, fact.value) for concept, fact in found.held.items()]
     coded = [concepts.code(fact, model) for fact in facts]
     codes = [code for code in coded if code is not None]
     times = defaultdict[int, float](float, found.times)
     for text, count in queries.items():
-        query = model.match(text)
+        query = cache.match(model, text)
         if query is not None and count:
             times[query] += count
     share = share_of(facts, model, concepts, cache) if None in coded else 1.0

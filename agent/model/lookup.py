@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 
 K = TypeVar("K", bound="Hashable")
 V = TypeVar("V")
-KEPT = 256  # texts
 _KEPT_MARKS = frozenset("#%&*@")  # C# is not C; + and $ are no punctuation to Unicode
 _LEADING_DOT = re.compile(r"(?<![^\W_])\.(?=[^\W_])")  # .NET is not net
 _ASCII_MARK = re.compile(r"""[!"'(),\-/:;?\[\\\]_{}]|(?<=[^\W_])\.|\.(?![^\W_])""")
@@ -140,7 +139,6 @@ class QueryIndex:
         for query, (name, *_) in enumerate(texts):
             self._names.setdefault(normalise(name), query)
         self._ways: dict[Callable[[str], str], dict[str, int | None]] = {}
-        self._found: Recent[str, int | None] = Recent(KEPT)
 
     @cached_property
     def _distinct(self) -> dict[str, int | None]:
@@ -174,14 +172,10 @@ class QueryIndex:
         The same text comes before one that differs in punctuation, and that before one that
         differs in a plural. None for empty text, and where two queries are meant alike.
         """
-
-        def find() -> int | None:
-            if (named := self.named(text)) is not None:
-                return named
-            for way in (normalise, separated, singular):
-                written = way(text)
-                if written and written in self._by(way):
-                    return self._by(way)[written]
-            return None
-
-        return self._found.get(text, find)
+        if (named := self.named(text)) is not None:
+            return named
+        for way in (normalise, separated, singular):
+            written = way(text)
+            if written and written in self._by(way):
+                return self._by(way)[written]
+        return None
