@@ -155,7 +155,7 @@ def _figures(decision: Decision, model: Model) -> Iterator[tuple[str, str]]:
 def recipients_text(entries: Sequence[Entry], models: Sequence[Model]) -> str:
     """Return what each recipient holds in the end."""
     concepts = Concepts(models)
-    titles = {each.name: each.title for each in concepts.facts().values()}
+    titles = {each.name: each.title for each in concepts.kinds.values()}
     lines = []
     for recipient in dict.fromkeys(each.recipient for each in entries):
         held = held_by(recipient, entries).items()

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,14 +20,15 @@ from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.pinentry import find, shows
 from agent.decision.cache import Cache
 from agent.decision.locale import LOCALE
+from agent.decision.values import Fact
 from agent.errors import UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
-from agent.model.concepts import Concepts, Fact
+from agent.model.concepts import Concepts, Kind, Meaning
 from agent.model.file import read, shipped_models
 from agent.model.model import Model
 from agent.paths import Paths, paths
 from agent.vault import secrets
-from agent.vault.profile import LARGEST, Values, by_full_name, planned, read_profile
+from agent.vault.profile import LARGEST, planned, read_profile
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
@@ -145,30 +146,30 @@ def concerned(models: Sequence[Model]) -> list[Model]:
     return [*models[:1], *others]
 
 
-def most_useful(models: Sequence[Model], of: Sequence[Model]) -> list[Fact]:
+def most_useful(models: Sequence[Model], of: Sequence[Model]) -> list[Kind]:
     """Return the facts of the models ``of``, those first that help most on their own.
 
     A fact that others follow from comes before them. ``models``: all, by which facts are named.
     """
     cache = Cache()
 
-    def gain(fact: Fact) -> float:
+    def gain(fact: Kind) -> float:
         return sum(
             float(cache.mean_utility(model).value(1 << model.index(each.name)))
             for model, each in fact.attributes
             if model in of
         )
 
-    facts = Concepts(models).facts().values()
+    facts = Concepts(models).kinds.values()
     known = [fact for fact in facts if any(model in of for model, _ in fact.attributes)]
-    found: dict[str, Fact] = {}
+    found: dict[str, Kind] = {}
     for fact in sorted(known, key=gain, reverse=True):
         above = (each for each in known if any(fact.name in row for _, row in _rows(each, known)))
         found |= {each.name: each for each in (*above, fact) if each.name not in found}
     return [*found.values()]
 
 
-def ask_values(asked: Sequence[Fact], known: Mapping[str, str] = NONE) -> dict[str, str]:
+def ask_values(asked: Sequence[Kind], known: Mapping[str, str] = NONE) -> dict[str, str]:
     """Return values of facts as somebody at the terminal gives them, without skipped ones.
 
     What follows from an answer is not asked, and gives way to it where it was asked before.
@@ -197,7 +198,7 @@ def ask_values(asked: Sequence[Fact], known: Mapping[str, str] = NONE) -> dict[s
     return {name: value for name, value in given.items() if name not in follow}
 
 
-def _rows(fact: Fact, asked: Sequence[Fact]) -> Iterator[tuple[str, dict[str, str]]]:
+def _rows(fact: Kind, asked: Sequence[Kind]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield values of a fact, and what each implies of those that are asked, by their names."""
     for model, each in fact.attributes:
         for value, row in each.implies.items():
@@ -208,10 +209,10 @@ def _rows(fact: Fact, asked: Sequence[Fact]) -> Iterator[tuple[str, dict[str, st
             )
 
 
-def _following(values: Mapping[str, str], asked: Sequence[Fact]) -> set[str]:
+def _following(values: Mapping[str, str], asked: Sequence[Kind]) -> set[str]:
     """Return which of the facts need no question, as one that is set implies them.
 
-    That one sets all of them, whatever its value (`with_implied`). What only suggests an answer,
+    That one sets all of them, whatever its value (`planned`). What only suggests an answer,
     such as "no job" where work was skipped, spares no question: what is set would tell it.
     """
     found: set[str] = set()
@@ -222,14 +223,14 @@ def _following(values: Mapping[str, str], asked: Sequence[Fact]) -> set[str]:
     return found
 
 
-def _offered(fact: Fact, values: Mapping[str, str], asked: Sequence[Fact]) -> list[str]:
+def _offered(fact: Kind, values: Mapping[str, str], asked: Sequence[Kind]) -> list[str]:
     """Return the values to choose from: none that only another answer than that given implies."""
     above = (each for each in asked if values.get(each.name, UNSPECIFIED) != UNSPECIFIED)
     gone = {row.get(fact.name) for each in above for _, row in _rows(each, [fact])}
     return in_order(value for value in fact.choices[1:] if value not in gone)
 
 
-def _ask_value(attribute: Fact, values: Sequence[str], *, kept: bool) -> str:
+def _ask_value(attribute: Kind, values: Sequence[str], *, kept: bool) -> str:
     """Return one value, REST, BACK, or nothing for Enter; what is typed is not echoed."""
     titles = [value_title(each, attribute.title) for each in values]
     numbered = [*enumerate(titles, start=1), (0, "prefer not to say")]
@@ -320,12 +321,14 @@ def write_policy(
     return written
 
 
-def create_vault(at: Paths, passphrase: str, values: Values, *, keyring: bool) -> tuple[str, str]:
+def create_vault(
+    at: Paths, passphrase: str, own: Sequence[Fact], *, keyring: bool
+) -> tuple[str, str]:
     """Make the vault; return its recovery code, and why the keyring was left out, if it was."""
     notes: list[str] = []
 
     def fill(vault: Vault) -> None:
-        vault.profile.keep(values)
+        vault.profile.keep(own)
         try:
             if keyring:
                 vault.add_slot("keyring")
@@ -367,7 +370,7 @@ def init(
         check_keyring()
     shipped = [read(each) for each in shipped_models()]
     chosen = shipped if model is None else [read(model)]
-    values = _read_values(profile, (*shipped, *chosen, LOCALE))
+    own = _read_facts(profile, (*shipped, *chosen, LOCALE))
     asking, more = at_terminal() and not passphrase_stdin, ""
     if asking:
         told(FIRST)
@@ -377,7 +380,7 @@ def init(
         preset = preset or (None if at.policy.exists() else ask_preset())
         more = "" if preset is None else ask_more()
         if profile is None and not no_values:
-            values = ask_first_values(chosen)
+            own = ask_first_facts(chosen)
     else:
         passphrase, preset = read_passphrase(PROMPTS["passphrase"]), preset or PRESET
     with uninterrupted():
@@ -385,7 +388,7 @@ def init(
         for folder in (at.config, at.data, at.state):
             private_folder(folder)
         written = write_policy(at, preset, chosen[0], model, more)
-        code, why = create_vault(at, passphrase, values, keyring=keyring)
+        code, why = create_vault(at, passphrase, own, keyring=keyring)
         message = {
             "vault": str(at.vault),
             "policy": str(at.policy),
@@ -406,8 +409,8 @@ def init(
         click.echo(CONNECT)
 
 
-def ask_first_values(models: Sequence[Model]) -> Values:
-    """Return the user's values of the facts that matter most, without skipped ones.
+def ask_first_facts(models: Sequence[Model]) -> tuple[Fact, ...]:
+    """Return the user's facts that matter most, without skipped ones.
 
     The facts of the first model come first: it is of what everybody does.
     """
@@ -417,35 +420,35 @@ def ask_first_values(models: Sequence[Model]) -> Values:
     first = sorted(easy[:DOZEN], key=lambda fact: models.index(fact.attributes[0][0]))
     rest = counted(len(useful) - len(first), "question")
     told(f"{KEYS} `reticent profile edit` has {rest} more, at any time.")
-    values = ask_values(first)
-    after = planned({}, values, (), models)
-    _tell_implied(values, after, models)
-    return after
+    return _with_implied(ask_values(first), models)
 
 
-def _tell_implied(named: Iterable[str], after: Values, models: Sequence[Model]) -> None:
-    """Say which values follow from those that were named, each by NAME or MODEL.NAME."""
-    names, found = [*named], []
-    for fact in Concepts(models).facts().values():
-        own = (after.get(model.id, {}).get(each.name, "") for model, each in fact.attributes)
-        values = sorted((value for value in own if value), key=UNSPECIFIED.__eq__)
-        if values and not any(map(fact.called, names)):
-            found.append(Implied(name=fact.name, title=fact.title, value=values[0]))
+def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[Fact, ...]:
+    """Return facts of these values, by name, with those that follow, and say which follow."""
+    concepts = Concepts(models)
+    own = planned((), values, (), models, datetime.now(UTC))
+    found = []
+    for fact in own:
+        kind = concepts.kinds[fact.kind]
+        if not any(map(kind.called, values)):
+            value = concepts.label(Meaning(fact.kind, fact.value or UNSPECIFIED))[1]
+            found.append(Implied(name=kind.name, title=kind.title, value=value))
     for line in also(found):
         told(line)
+    return own
 
 
-def _read_values(file: Path | None, models: Sequence[Model]) -> Values:
-    """Return the values in a file, of the models shipped, the one to decide with, and LOCALE."""
+def _read_facts(file: Path | None, models: Sequence[Model]) -> tuple[Fact, ...]:
+    """Return the facts in a file, of the models shipped, the one to decide with, and LOCALE."""
     models = [*{each.id: each for each in models}.values()]
     try:
-        given: Mapping[str, Mapping[str, str]] = {}
+        values: Mapping[str, str] = {}
         if file == Path(DEMO) and not file.exists():
-            given = PROFILE
+            values = {
+                f"{model}.{name}": v for model, own in PROFILE.items() for name, v in own.items()
+            }
         elif file is not None:
-            given = read_profile(read_bytes(file, LARGEST), models)
-        values = planned({}, by_full_name(given), (), models)
+            values = read_profile(read_bytes(file, LARGEST), models)
+        return _with_implied(values, models)
     except UsageError as error:
         raise UsageError(error.what, error.hint, error.where or str(file)) from None
-    _tell_implied(by_full_name(given), values, models)
-    return values

@@ -1,9 +1,7 @@
-"""`reticent profile`: the user's own values."""
+"""`reticent profile`: the user's own facts."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,21 +9,22 @@ import msgspec
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands
-from agent.cli.init import ask_values, chosen, concerned, most_useful
-from agent.cli.options import PATH, Answer, answers, at_terminal, names, option, yes_option
-from agent.cli.printing import Column, facts, page, paragraph, table, told, wide
+from agent.cli.init import ask_values, concerned, most_useful
+from agent.cli.options import PATH, Answer, answers, at_terminal, yes_option
+from agent.cli.printing import Column, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
 from agent.decision.locale import LOCALE
-from agent.errors import ReticentError, UsageError
+from agent.decision.values import Fact
+from agent.errors import UsageError
 from agent.files import create_private, read_bytes
-from agent.model.attributes import UNSPECIFIED
-from agent.model.concepts import Concepts, Fact
+from agent.model.concepts import Concepts, Kind
 from agent.model.file import SUFFIX, read, shipped_model
 from agent.model.model import Model, unknown_person
 from agent.paths import paths
-from agent.vault.profile import LARGEST, profile_toml, read_profile
+from agent.vault.profile import LARGEST, profile_toml, read_profile, values_of
 from agent.wire.client import Client
-from agent.wire.records import Changed, Profile, ProfileChange
+from agent.wire.policy import AttributeStatus
+from agent.wire.records import Changed, ProfileChange
 from agent.wire.state import ModelStatus
 from agent.words.figures import counted, listed
 from agent.words.notices import also, outdated
@@ -34,11 +33,10 @@ from agent.words.titles import Titles, titled, value_title
 MASK = "***"
 BACK = "`reticent requests undo` reverts this until the vault is locked."
 COLUMNS = (wide("fact"), wide("name"), wide("value"))
-SHARED = (*COLUMNS, wide("used by"))
 PIPE = Path("-")
 INPUT = "the standard input"
 FORM = "write NAME=VALUE, one per line"
-WAYS = "`reticent profile set NAME...` asks for it, and --stdin reads lines of NAME=VALUE"
+WAYS = "`reticent profile set NAME...` asks for it, and `set -` reads lines of NAME=VALUE"
 VALUE_GIVEN = UsageError("every user of this machine can read a value given as an argument", WAYS)
 NOT_SET = "not set"
 PLANNED = (wide("fact"), Column("now"), Column("then"), wide("who holds an older value"))
@@ -46,9 +44,6 @@ WARNING = (
     "This writes your values as plain text: whoever can read it, or a backup of it, knows what it "
     "says."
 )
-
-
-model_option = option("--model", str, "NAME", "For this model alone; by default for all of them.")
 
 
 @click.group(cls=Commands)
@@ -62,69 +57,69 @@ def profile() -> None:
 def show(*, reveal: bool) -> Answer:
     """Show which facts you have set, with masked values."""
     with door() as client:
-        values = client.call("profile").values
-        titles = titles_of(client)
-        known = Concepts()
-        with suppress(ReticentError):  # what cannot be read is shown by its own name
-            known = Concepts(_models(client) if len(values) > 1 else ())
-    shared = {each.id for each in known.models} & values.keys()
-    united = [
-        (
-            fact.title,
-            fact.name,
-            value_title(value, fact.title) if reveal else MASK,
-            ", ".join(map(_user, of)),
-        )
-        for fact, value, of in (_told(values, known) if len(shared) > 1 else ())
-    ]
-    if not reveal:
-        values = {model: dict.fromkeys(each, MASK) for model, each in values.items()}
-    parts = []
-    if united:
-        head = f"You have set {counted(len(united), 'fact')}."
-        parts = [page(head, table(SHARED, united))]
-    for model, each in values.items():
-        if united and model in shared:
-            continue
-        named = ((titles.get(name, name), name, value) for name, value in each.items())
-        rows = [(title, name, value_title(value, title)) for title, name, value in named]
-        user = _user(model) if model == LOCALE.id else f"the model {model}"
-        head = f"You have set {counted(len(each), 'fact')} for {user}."
-        parts += [page(head, table(COLUMNS, rows))] if rows else []
-    none = ["You have set no facts yet: `reticent profile edit` asks for them."]
+        own: list[Fact] = client.call("profile").facts
+        attributes: list[AttributeStatus] = client.call("attributes", recipient=None)
+    kinds = {each.kind: each for each in reversed(attributes)}
+    records, rows = [], []
+    for fact in own:
+        kind = kinds.get(fact.kind)
+        name, title = (fact.kind, fact.kind) if kind is None else (kind.name, kind.title)
+        value = fact.value or ""
+        rows.append((title, name, value_title(value, title) if reveal else MASK))
+        records.append({"kind": fact.kind, "value": value if reveal else MASK})
+    if not rows:
+        none = "You have set no facts yet: `reticent profile edit` asks for them."
+        return Answer({"facts": records}, none)
+    text = page(f"You have set {counted(len(rows), 'fact')}.", table(COLUMNS, rows))
     more = "`--reveal` shows the values, and `reticent profile set NAME` asks for one again."
-    parts += [paragraph(more)] if parts and not reveal else []
-    return Answer({"values": values}, "\n\n".join(parts or none))
-
-
-def _user(model: str) -> str:
-    """Return what uses the values of a model, by its id."""
-    return "search engines" if model == LOCALE.id else model
-
-
-def _told(
-    values: Mapping[str, Mapping[str, str]], known: Concepts
-) -> Iterator[tuple[Fact, str, list[str]]]:
-    """Yield every fact that is set, once, with its value and the models that use it."""
-    for fact in known.facts().values():
-        own = {m.id: values.get(m.id, {}).get(each.name) for m, each in fact.attributes}
-        set_ = {model: value for model, value in own.items() if value is not None}
-        if set_:
-            value = next((each for each in set_.values() if each != UNSPECIFIED), UNSPECIFIED)
-            yield fact, value, [*set_]
+    return Answer({"facts": records}, text if reveal else f"{text}\n\n{paragraph(more)}")
 
 
 @profile.command()
-@click.argument("names", type=names, nargs=-1, required=True, metavar="NAME...")
-@model_option
 @answers
-def unset(*, names: tuple[tuple[str, ...], ...], model: str | None) -> Answer:
-    """Unset facts: they are never sent from then on.
+def edit() -> Answer:
+    """Go through all your facts, the most useful first.
 
-    Recipients that were sent one still know it: `reticent requests knows HOST` shows what.
+    Enter keeps a fact as it is, < goes back one question, and - leaves the rest as they are.
     """
+    _check_terminal()
     with door() as client:
-        return _change(client, ProfileChange(model=model, unset=[*chain(*names)]))
+        models = _models(client)
+        own = values_of(client.call("profile").facts)
+        offered = most_useful(models, concerned([each for each in models if each is not LOCALE]))
+        kinds = Concepts(models).kinds.values()
+        offered += [each for each in kinds if each.attributes[0][0] is LOCALE]
+        known = {each.name: own[each.concept] for each in offered if each.concept in own}
+        return _change(client, ProfileChange(set=ask_values(offered, known)))
+
+
+@profile.command(name="set")
+@click.argument("names", nargs=-1, required=True, metavar="NAME[=]...|-")
+@answers
+def set_(*, names: tuple[str, ...]) -> Answer:
+    """Set facts: it asks for each NAME; Enter keeps a fact as it is. NAME= unsets a fact.
+
+    With -, lines of NAME=VALUE are read from the standard input: all are set, or none if one does
+    not fit. A value is never an argument: every user of this machine can read those of a running
+    command, and a shell may keep what is typed.
+
+    What is unset is never sent from then on. Recipients that were sent it still know it:
+    `reticent requests recipients HOST` shows what.
+    """
+    if names == (str(PIPE),):
+        lines = _lines()
+        names = tuple(name for name, value in lines.items() if not value)
+        given = {name: value for name, value in lines.items() if value}
+        with door() as client:
+            values = _listed(given, _models(client))
+            return _change(client, ProfileChange(set=values, unset=[*names]))
+    if any(each.rpartition("=")[2] for each in names if "=" in each):
+        raise VALUE_GIVEN  # without repeating it
+    unset = [each.removesuffix("=") for each in names if each.endswith("=")]
+    with door() as client:
+        wanted = [each for each in names if not each.endswith("=")]
+        values = _asked(wanted, _models(client)) if wanted else {}
+        return _change(client, ProfileChange(set=values, unset=unset))
 
 
 def _change(client: Client, change: ProfileChange) -> Answer:
@@ -133,60 +128,16 @@ def _change(client: Client, change: ProfileChange) -> Answer:
         return Answer(Changed(done=False), "Nothing changed.")
     changed: Changed = client.call("change_profile", change)
     titles = titles_of(client)
-    names = listed(titled([*change.set, *change.unset], titles))
-    lines = [f"{'Set' if change.set else 'Unset'}: {names}.", *also(changed.implied)]
-    lines += outdated(changed, titles)
+    verbs = {"Set": titled(change.set, titles), "Unset": titled(change.unset, titles)}
+    lines = [f"{verb}: {listed(names)}." for verb, names in verbs.items() if names]
+    lines += [*also(changed.implied), *outdated(changed, titles)]
     lines += [BACK] if changed.changes else []
     return Answer(changed, "\n".join(map(paragraph, lines)))
 
 
-@profile.command()
-@model_option
-@answers
-def edit(*, model: str | None) -> Answer:
-    """Go through all your facts, the most useful first.
-
-    Enter keeps a fact as it is, < goes back one question, and - leaves the rest as they are.
-    """
-    _check_terminal()
-    with door() as client:
-        models = _models(client, model)
-        known = _told(client.call("profile").values, Concepts(models))
-        asked = most_useful(models, concerned([each for each in models if each is not LOCALE]))
-        facts = Concepts(models).facts().values()
-        asked += [each for each in facts if any(own is LOCALE for own, _ in each.attributes)]
-        values = ask_values(asked, {fact.name: value for fact, value, _ in known})
-        return _change(client, ProfileChange(model=model, set=values))
-
-
-@profile.command(name="set")
-@click.argument("names", type=names, nargs=-1, metavar="[NAME]...")
-@click.option("--stdin", "piped", is_flag=True, help="Read NAME=VALUE lines, and ask nothing.")
-@model_option
-@answers
-def set_(*, names: tuple[tuple[str, ...], ...], piped: bool, model: str | None) -> Answer:
-    """Set facts: it asks for each; Enter keeps a fact as it is.
-
-    With --stdin, lines of NAME=VALUE are read instead: all are set, or none if one does not fit. A
-    value is never an argument: every user of this machine can read those of a running command, and
-    a shell may keep what is typed.
-    """
-    if any("=" in each for each in chain(*names)):  # refused without repeating it
-        raise VALUE_GIVEN
-    if bool(names) == piped:
-        what = "--stdin reads the names with the values" if piped else "no attribute is named"
-        hint = "leave out NAME" if piped else f"{WAYS}; `reticent policy attributes` lists them"
-        raise UsageError(what, hint)
-    given = _lines() if piped else {}
-    with door() as client:
-        models = _models(client, model)
-        values = _coded(given, models) if piped else _asked([*chain(*names)], models)
-        return _change(client, ProfileChange(model=model, set=values))
-
-
 def _check_terminal() -> None:
     if not at_terminal():
-        hint = "give lines of NAME=VALUE to `reticent profile set --stdin`"
+        hint = "pipe lines of NAME=VALUE to `reticent profile set -`"
         raise UsageError("this asks for values, and there is no terminal", hint)
 
 
@@ -201,7 +152,7 @@ def _lines() -> dict[str, str]:
         name, sign, value = (part.strip() for part in line.partition("="))
         if not line.strip():
             continue
-        if not (name and sign and value):
+        if not (name and sign):
             raise UsageError("not of the form NAME=VALUE", FORM, f"{INPUT}, line {number}")
         if found.setdefault(name, value) != value:
             raise UsageError(f"{name} has two values", f"give {name} once", INPUT)
@@ -210,40 +161,33 @@ def _lines() -> dict[str, str]:
     return found
 
 
-def _coded(given: dict[str, str], models: Sequence[Model]) -> dict[str, str]:
-    """Return values with codes in place of their titles; the daemon refuses what is neither."""
-    codes = {
+def _listed(given: dict[str, str], models: Sequence[Model]) -> dict[str, str]:
+    """Return values in place of their titles; the daemon refuses what is neither."""
+    values = {
         (name, value_title(value, each.title).casefold()): value
         for own in reversed(models)
         for each in own.attributes
         for value in each.values
         for name in (each.name, f"{own.id}.{each.name}")
     }
-    return {name: codes.get((name, value.casefold()), value) for name, value in given.items()}
+    return {name: values.get((name, value.casefold()), value) for name, value in given.items()}
 
 
 def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
-    """Return what somebody at the terminal chooses; UsageError for a name that no model has."""
-    known = Concepts(models).facts().values()
-    values = {value for each in known for value in each.values}
-    alike = {name: [each for each in known if each.called(name)] for name in names}
-    for name, found in alike.items():
+    """Return what somebody at the terminal chooses; UsageError for a name that no model has.
+
+    A name that several kinds share asks for each of them.
+    """
+    concepts = Concepts(models)
+    values = {value for each in concepts.kinds.values() for value in each.values}
+    kinds: list[Kind] = []
+    for name in names:
+        found = [each for each in concepts.kinds.values() if each.called(name)]
         if not found:
             raise VALUE_GIVEN if name in values else unknown_person(name, models)
+        kinds += [each for each in found if each not in kinds]
     _check_terminal()
-    return ask_values([_meant(name, found) for name, found in alike.items()])
-
-
-def _meant(name: str, alike: Sequence[Fact]) -> Fact:
-    """Return the fact that is meant by a name, asked for where models call two facts alike."""
-    while len(alike) > 1:
-        told(f"{name} may be {counted(len(alike), 'different fact')}:")
-        click.echo(facts((str(at), each.title) for at, each in enumerate(alike, 1)), err=True)
-        text = click.prompt("Number", default="1", show_default=False, err=True)
-        with suppress(UsageError):
-            title = chosen(text.strip(), [each.title for each in alike])
-            alike = [next(each for each in alike if each.title == title)]
-    return alike[0]
+    return ask_values(kinds)
 
 
 @profile.command(name="import")
@@ -255,10 +199,10 @@ def _meant(name: str, alike: Sequence[Fact]) -> Fact:
 def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) -> Answer:
     """Set the facts in FILE.
 
-    Each line is attribute = "value", for every model that has it; below a line [NAME], for the
-    model NAME only. FILE may be - for the standard input. What would change is shown first, for
-    you to agree. Nothing is set if anything in the file does not fit; `reticent requests undo`
-    reverts all of it, until the vault is locked.
+    Each line is name = "value"; below a line [MODEL], the names are that model's. FILE may be - for
+    the standard input. What would change is shown first, for you to agree. Nothing is set if
+    anything in the file does not fit; `reticent requests undo` reverts all of it, until the vault
+    is locked.
     """
     source = INPUT if file == PIPE else str(file)
     text = _piped() if file == PIPE else None
@@ -268,51 +212,44 @@ def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) 
             values = read_profile(read_bytes(file, LARGEST) if text is None else text, models)
         except UsageError as error:
             raise UsageError(error.what, error.hint, error.where or source) from None
-        if replace and not any(values.values()):  # half of a pipe is such a file
-            hint = "`reticent profile unset NAME...` takes values away"
+        if replace and not values:  # half of a pipe is such a file
+            hint = "`reticent profile set NAME=` takes a value away"
             raise UsageError("nothing is set in it, so --replace would unset all", hint, source)
-        given = {model: each for model, each in values.items() if each or replace}
-        removed: dict[str, list[str]] = {}
-        for model, own in client.call("profile").values.items() if replace else ():
-            gone = [name for name in own if name not in given.get(model, own)]
-            removed |= {model: gone} if gone else {}
-        changed = Changed(done=False)
+        own = values_of(client.call("profile").facts)
+        gone = [kind for kind in own if kind not in values] if replace else []
+        if not values:
+            return Answer({"set": [], "unset": []}, "The file sets nothing.")
+        change = ProfileChange(set=values, unset=gone)
+        changes: Changed = client.call(
+            "change_profile", msgspec.structs.replace(change, dry_run=True)
+        )
         titles = titles_of(client)
-        if given:
-            change = ProfileChange(models=given, replace=replace)
-            planned = client.call("change_profile", msgspec.structs.replace(change, dry_run=True))
-            if planned.changes:
-                if not (yes and context.params["as_json"]):
-                    click.echo(f"{_planned_text(planned, titles)}\n", err=True)
-                agree("Make these changes?", yes=yes)
-            changed = client.call("change_profile", change)
+        if changes.changes:
+            if not (yes and context.params["as_json"]):
+                click.echo(f"{_changes_text(changes, titles)}\n", err=True)
+            agree("Make these changes?", yes=yes)
+            changes = client.call("change_profile", change)
     done = ["Your profile already has all of this: nothing changed."]
-    if not any(given.values()) and not removed:
-        done = ["The file sets nothing."]
-    elif changed.changes:
-        sets = [f"{counted(len(each), 'fact')} of {model}" for model, each in given.items() if each]
-        parts = [f"Set {', '.join(sets)}."] if sets else []
-        parts += [f"Unset {listed(titled(e, titles))} of {model}." for model, e in removed.items()]
-        done = [" ".join(parts), *also(changed.implied), BACK]
-    names = {model: [*each] for model, each in given.items()}
-    message = {"set": names, "removed": removed, "stale": changed.stale}
+    unset = [each.name for each in changes.changes if not each.is_set]
+    if changes.changes:
+        parts = [f"Set {counted(len(values), 'fact')}."]
+        parts += [f"Unset {listed(titled(unset, titles))}."] if unset else []
+        done = [" ".join(parts), *also(changes.implied), BACK]
+    names = [Concepts(models).kinds[kind].name for kind in values]
+    message = {"set": names, "unset": unset, "stale": changes.stale}
     return Answer(message, "\n".join(map(paragraph, done)))
 
 
-def _planned_text(planned: Changed, titles: Titles) -> str:
+def _changes_text(planned: Changed, titles: Titles) -> str:
     """Return what would change, masked, and who holds what is not so any more."""
     held = {each.name: listed(each.pools) for each in planned.stale}
-    parts = []
-    for model in dict.fromkeys(each.model for each in planned.changes):
-        changes = [each for each in planned.changes if each.model == model]
-        rows = []
-        for each in changes:
-            now, then = (MASK if known else NOT_SET for known in (each.was_set, each.is_set))
-            rows.append((titles.get(each.name, each.name), now, then, held.get(each.name, "")))
-        over = sum(each.was_set for each in changes)
-        head = f"{model}: {counted(len(changes), 'fact')} would change, {over} of which you had set"
-        parts.append(page(head, table(PLANNED, rows)))
-    return "\n\n".join(parts)
+    rows = []
+    for each in planned.changes:
+        now, then = (MASK if set_ else NOT_SET for set_ in (each.was_set, each.is_set))
+        rows.append((titles.get(each.name, each.name), now, then, held.get(each.name, "")))
+    over = sum(each.was_set for each in planned.changes)
+    head = f"{counted(len(rows), 'fact')} would change, {over} of which you had set"
+    return page(head, table(PLANNED, rows))
 
 
 def _piped() -> bytes:
@@ -324,23 +261,16 @@ def _piped() -> bytes:
     return text
 
 
-def _models(client: Client, name: str | None = None) -> list[Model]:
-    """Return the models that the daemon uses, read anew; ``name``: that one alone, or its id."""
+def _models(client: Client) -> list[Model]:
+    """Return the models that the daemon uses, read anew, and LOCALE."""
     statuses: list[ModelStatus] = client.call("models")
-    found = {
-        each.name: read(
-            shipped_model(each.name) if each.shipped else paths().models / f"{each.name}{SUFFIX}"
-        )
-        for each in statuses
-        if each.problem is None
-    }
-    found[LOCALE.id] = LOCALE
-    if name is None:
-        return [*found.values()]
-    meant = [found[name]] if name in found else [e for e in found.values() if e.id == name]
-    if not meant:
-        raise UsageError.unknown("model", name, found)
-    return meant
+    usable = [each for each in statuses if each.problem is None]
+    folder = paths().models
+    files = (
+        shipped_model(each.name) if each.shipped else folder / f"{each.name}{SUFFIX}"
+        for each in usable
+    )
+    return [*map(read, files), LOCALE]
 
 
 @profile.command()
@@ -358,10 +288,10 @@ def export(file: Path, *, yes: bool) -> Answer:
         told(WARNING)
     agree("Write them?", yes=yes)
     with door() as client:
-        found: Profile = client.call("profile")
-    text = profile_toml(found.values)
+        own: list[Fact] = client.call("profile").facts
+        text = profile_toml(own, Concepts(_models(client)))
     if file == PIPE:
-        return Answer(found, text.removesuffix("\n"))
+        return Answer({"facts": own}, text.removesuffix("\n"))
     create_private(text.encode(), file)
     done = f"Wrote {file}, readable by you alone. Delete it once it has served its purpose."
     return Answer({"file": str(file.absolute())}, paragraph(done))

@@ -12,11 +12,12 @@ from click.core import ParameterSource
 from agent.cli.options import PATH, OneOf, flat, names, once, option, pair, today, weighted
 from agent.cli.policy import MODEL_FILE, noted, read_model, read_policy, with_shipped
 from agent.decision.context import Context
+from agent.decision.locale import LOCALE
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms, rulebook, terms_under
 from agent.errors import UsageError
 from agent.files import read_bytes
-from agent.model.file import SHIPPED, shipped_model
+from agent.model.file import SHIPPED, read, shipped_model, shipped_models
 from agent.model.model import Model, person_codes
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.search import ALGORITHMS
@@ -111,14 +112,15 @@ def context_asked(command: click.Context, *, average: bool = False) -> Context:
 
 def read_values(path: Path, model: Model) -> dict[str, int]:
     """Return codes by attribute; UsageError where the model lacks what the file names."""
-    from agent.vault.profile import LARGEST, read_profile  # and with it the whole vault
+    from agent.vault.profile import LARGEST, read_profile, values_in  # and with it the whole vault
 
     codes = person_codes(model)
+    shipped = (each for each in map(read, shipped_models()) if each.id != model.id)
     try:
-        found = read_profile(read_bytes(path, LARGEST), [model], others=True)
+        found = read_profile(read_bytes(path, LARGEST), [model, *shipped, LOCALE])
     except UsageError as error:
         raise UsageError(error.what, error.hint, str(path)) from None
-    return {name: codes[name][value] for name, value in found[model.id].items()}
+    return {name: codes[name][value] for name, value in values_in(found, model).items()}
 
 
 def model_under(settings: Verdicts, query: str) -> Model:

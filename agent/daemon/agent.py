@@ -31,7 +31,6 @@ from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, read_notice
 from agent.wire.state import ModelStatus, PolicyStatus, Status
-from agent.words.figures import listed
 from policy.hosts import load_suffixes
 from policy.settings import DaemonSettings
 
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 Opening = Callable[[Location, Secret], Awaitable[Vault]]
 # How notes begin. Of the first three, `doctor` looks at the files itself.
 NO_POLICY, POLICY, MODEL = "no policy is in use", "policy: ", "model "
-MISFIT = "the model "
 AHEAD = "the clock is behind the ledger, whose latest entry is of "
 MINUTE = timedelta(minutes=1)
 
@@ -100,10 +98,9 @@ class Agent:
 
     ``place``: of the vault; ``started_at``: with a zone; ``locks``: how often a lock was requested;
     ``trouble``: why the vault let no answer leave, None where it lets them; ``ahead``: of the
-    clock, the time by which all is decided; ``contradicted``: titles of facts that models had
-    different values of, when they were brought together; ``apart``: serves the one thread beside
-    that of the requests; ``commanded``: to be called when the user
-    opens the vault elsewhere than on control; ``locking``: called first whenever it locks.
+    clock, the time by which all is decided; ``apart``: serves the one thread beside that of the
+    requests; ``commanded``: to be called when the user opens the vault elsewhere than on control;
+    ``locking``: called first whenever it locks.
     """
 
     place: Location
@@ -120,7 +117,6 @@ class Agent:
     ahead: timedelta = timedelta()
     locks: int = 0
     trouble: VaultError | None = None
-    contradicted: tuple[str, ...] = ()
     apart: Cache = field(default_factory=Cache)
     commanded: Callable[[], object] = field(default=lambda: None)
     locking: Callable[[], object] = field(default=lambda: None)
@@ -210,7 +206,7 @@ class Agent:
         for model in self.usable_models(now):
             model.match("")
         self.trouble = None
-        self.follow_models(vault, now)
+        self.use_models(vault, now)
         self.rules.usage.begin(now)
         self.consent.opened(vault.items)
         self.reader.corrections = Corrections(vault.items)
@@ -218,8 +214,8 @@ class Agent:
         complete = policy is not None and self.registry.complete(policy.models, keys, now)
         self.sources.opened(vault.items, self.request_attributes(now), complete=complete)
 
-    def follow_models(self, vault: Vault | None, now: datetime) -> None:
-        """Have each fact once for all models that may be used: in rules, profile and ledger.
+    def use_models(self, vault: Vault | None, now: datetime) -> None:
+        """Use the models that may be used, in rules and ledger.
 
         The encoder begins to load where it is not, the vault is open, and a model reads texts.
         """
@@ -229,8 +225,6 @@ class Agent:
             return
         self.reader.begin(self.usable_models(now))
         vault.ledger.disclosures.concepts = Concepts(known)
-        with suppress(VaultError):  # it is said elsewhere, and tried again
-            self.contradicted = vault.profile.follow(known) or self.contradicted
 
     def request_attributes(self, now: datetime) -> frozenset[str]:
         """Return the names of the request attributes of all models that may be used."""
@@ -260,7 +254,6 @@ class Agent:
             ends.callback(self.consent.closed)
             ends.callback(setattr, self.reader, "corrections", None)
             ends.callback(self.sources.closed)
-            self.contradicted = ()
 
     def _forget(self) -> None:
         """Drop all that was computed; a thread that still works keeps its own until it ends."""
@@ -336,20 +329,12 @@ def _status_notes(
         what, hint = agent.trouble.what, agent.trouble.hint
         yield f"the last request could not be answered: {what} ({hint})"
     if agent.vault is not None:
-        yield from _vault_notes(agent, agent.vault, usable, now)
+        yield from _vault_notes(agent, agent.vault, now)
 
 
-def _vault_notes(
-    agent: Agent, vault: Vault, usable: Sequence[Model], now: datetime
-) -> Iterator[str]:
+def _vault_notes(agent: Agent, vault: Vault, now: datetime) -> Iterator[str]:
     """Yield the notes that need an open vault."""
     if agent.ahead > MINUTE:
         latest = vault.ledger.latest or now
         yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"
     yield from vault.notes
-    if agent.contradicted:
-        facts = listed(agent.contradicted)
-        yield f"models had different values of {facts}: that of the first model was kept"
-    for model in usable:
-        if names := vault.profile.misfits(model):
-            yield f"{MISFIT}{model.id} lacks your values for {', '.join(names)}"

@@ -23,12 +23,14 @@ from agent.daemon.agent import (
     status_of,
 )
 from agent.daemon.consent_api import names_in, offered, refusal
+from agent.daemon.corrections import correct
 from agent.daemon.drafts import Drafts
 from agent.daemon.handle import handle
-from agent.daemon.ledger_api import change, correct, entries, forget, holding, opened, requested
-from agent.daemon.ledger_api import recipients as known_recipients
 from agent.daemon.policy_api import attributes, calibration, edited, ruled
+from agent.daemon.profile import change, shown
 from agent.daemon.prompts import Prompts
+from agent.daemon.records import entries, forget, holding, opened, requested
+from agent.daemon.records import recipients as known_recipients
 from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
 from agent.decision.tradeoff_curve import advanced
@@ -240,8 +242,8 @@ class Calls:
         return [records.Correction(**asdict(each)) for each in kept.all]
 
     def profile(self) -> records.Profile:
-        """Return the user's values."""
-        return records.Profile(values=opened(self.agent).profile.values())
+        """Return the user's facts."""
+        return shown(self.agent)
 
     def change_profile(self, body: records.ProfileChange) -> records.Changed:
         """Change the user's values, all or nothing; or say what would change."""
@@ -325,7 +327,7 @@ class Calls:
         before, self._models = self._models, found
         now = self._clock()  # a model that is away now may be back soon
         if before != found:
-            self.agent.follow_models(self.agent.vault, now)
+            self.agent.use_models(self.agent.vault, now)
         if before not in (None, found):
             self.agent.bus.publish("models")
             if self.agent.vault is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent import __version__
 from agent.daemon import browsers, checks, pinentry
-from agent.daemon.agent import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
+from agent.daemon.agent import AHEAD, MODEL, NO_POLICY, POLICY
 from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
 from agent.daemon.extension import look_at_extension
 from agent.daemon.mcp_hosts import look_at_hosts
@@ -46,7 +46,6 @@ FIXES = {
     vault_files.MISSING: "nothing to do: it is recorded from now on",
     vault_files.UNWRITTEN: "free some space and make the state folder writable",
     ALTERED: "remove the keys that you do not recognise with `reticent vault key remove`",
-    MISFIT: "choose a value with `reticent profile set`, or clear it with `unset`",
     UNREADABLE: "install reticent anew, then lock and unlock",
     AHEAD: "set the clock, or if it is right: reticent vault reset-clock",
 }  # by how a note begins

@@ -100,7 +100,7 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.
     model = agent.model_for(host, "", now)
     lines = {} if in_use.policy is None else lines_of(in_use.policy.text)
     others = (each for each in agent.known_models(now) if each.id != model.id)
-    facts = Concepts((model, *others)).facts()
+    facts = Concepts((model, *others)).kinds
 
     def status(model: Model, attribute: Attribute, name: str) -> wire.AttributeStatus:
         book = in_use.book(model)
@@ -115,6 +115,7 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.
             wire.AttributeStatus,
             attribute,
             name=name,
+            kind=attribute.concept,
             values=[*(attribute.values if fact is None else fact.choices)],
             model=model.id,
             disclose=disclose,

@@ -9,7 +9,7 @@ from datetime import datetime
 from msgspec import Struct, field
 
 
-class FactTerms(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class FactTerms(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What is fixed when a fact in the user's own words is written (DESIGN.md 2.6, 2.12).
 
     ``share``: of all people, who would say the same, above 0 to 1; ``sensitivity``: bits, from 0;
@@ -26,7 +26,7 @@ class FactTerms(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return "FactTerms(***)"
 
 
-class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One fact of the user's profile.
 
     ``id``: unique in the profile, never used again; ``kind``: what the fact is about, a name that

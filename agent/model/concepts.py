@@ -1,6 +1,7 @@
 """What models share: a fact by its concept, a value by what it is called across models."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from agent.errors import UsageError
@@ -27,13 +28,15 @@ def meaning_of(name: str, value: str, model: Model) -> Meaning:
     return Meaning(attribute.concept, f"{model.id}:{value}" if own else str(concept))
 
 
-class Fact(NamedTuple):
-    """One fact that models know, each under a name of its own.
+class Kind(NamedTuple):
+    """What a fact is about, under one name for all models that know it.
 
-    ``name``: what commands call it; ``title``: of the first model; ``values``: of all of them;
+    ``concept``: its name across models; ``name``: what commands call it, MODEL.NAME where the
+    name alone means several; ``title``: of the first model; ``values``: of all of them;
     ``attributes``: each with its model.
     """
 
+    concept: str
     name: str
     title: str
     values: tuple[str, ...]
@@ -41,16 +44,30 @@ class Fact(NamedTuple):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values of one model, so that no two of them overlap: of that which can say most."""
+        """The values of the model that distinguishes most, so that no two of them overlap."""
 
-        def says(own: tuple[Model, Attribute]) -> tuple[int, int]:
-            return len({*own[1].value_concepts} - {None}), len(own[1].values)
+        def distinguished(owner: tuple[Model, Attribute]) -> tuple[int, int]:
+            return len({*owner[1].value_concepts} - {None}), len(owner[1].values)
 
-        return max(self.attributes, key=says)[1].values
+        return max(self.attributes, key=distinguished)[1].values
 
     def called(self, name: str) -> bool:
-        """Say whether it has this name in a model, or as MODEL.NAME."""
-        return any(name in {each.name, f"{m.id}.{each.name}"} for m, each in self.attributes)
+        """Say whether a name means it: its own, that in a model, or MODEL.NAME."""
+        names = ({each.name, f"{model.id}.{each.name}"} for model, each in self.attributes)
+        return name == self.concept or any(name in each for each in names)
+
+    def meaning(self, value: str, name: str = "") -> Meaning | None:
+        """Return what a listed value means, or None; ``name``: MODEL.NAME prefers that model."""
+        if value == UNSPECIFIED:
+            return Meaning(self.concept, UNSPECIFIED)
+        for model, each in sorted(
+            self.attributes, key=lambda own: name != f"{own[0].id}.{own[1].name}"
+        ):
+            if value in each.values:
+                return meaning_of(each.name, value, model)
+        meaning = Meaning(self.concept, value)
+        known = any(meaning in codes_by_meaning(model) for model, _ in self.attributes)
+        return meaning if known else None
 
 
 def by_concept(model: Model) -> Mapping[str, Attribute]:
@@ -152,14 +169,16 @@ class Concepts:
         )
         return f"{model.id}.{name}" if any(alike) else name
 
-    def facts(self) -> dict[str, Fact]:
-        """Return every fact once, by its concept, in the order of the models."""
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        """Every kind of fact, by its concept, in the order of the models."""
         found: dict[str, list[tuple[Model, Attribute]]] = {}
         for model in self.models:
             for concept, attribute in by_concept(model).items():
                 found.setdefault(concept, []).append((model, attribute))
         return {
-            concept: Fact(
+            concept: Kind(
+                concept,
                 self.name(own[0][0], concept),
                 own[0][1].title,
                 tuple(dict.fromkeys(value for _, each in own for value in each.values)),
@@ -168,19 +187,24 @@ class Concepts:
             for concept, own in found.items()
         }
 
-    def named(self, name: str) -> str:
-        """Return the concept that a name, or MODEL.NAME, stands for.
+    def called(self, name: str) -> list[Kind]:
+        """Return the kinds that a name may mean, the likeliest first; UsageError for none.
 
-        UsageError where it stands for none, or for two facts that models call alike.
+        That is the kind of exactly this name, then those that models call so, in their order.
         """
-        found = {
-            concept: f"{fact.name} ({fact.title})"
-            for concept, fact in self.facts().items()
-            if fact.called(name)
-        }
+        found = [each for each in self.kinds.values() if each.called(name)]
         if not found:
             raise unknown_person(name, self.models)
-        if len(found) > 1:
-            hint = f"write {' or '.join(sorted(found.values()))}"
-            raise UsageError(f"{name} may be {len(found)} different facts", hint)
-        return next(iter(found))
+        return sorted(found, key=lambda each: name not in (each.concept, each.name))
+
+    def fact(self, name: str, value: str) -> Meaning:
+        """Return what a value of a name means: of the likeliest kind that lists the value.
+
+        UsageError where nothing has the name, or none of those that have it lists the value.
+        """
+        kinds = self.called(name)
+        meaning = next((m for each in kinds if (m := each.meaning(value, name))), None)
+        if meaning is None:
+            listed = [listed for each in kinds for listed in each.values]
+            raise UsageError.unknown(f"value of {name}", value, listed)
+        return meaning

@@ -74,11 +74,13 @@ class RulesStatus(Message, frozen=True, kw_only=True):
 class AttributeStatus(Message, frozen=True, kw_only=True):
     """An attribute of the model in use, and what the policy says of it, for one recipient or any.
 
-    ``refines``: the attribute that it is a finer version of; ``disclose``: never, ask, auto, always
-    or guarded; ``rule``: which says so; ``guard``: its weight, 0 where it is not guarded.
+    ``kind``: what it is about, under the name that models share; ``refines``: the attribute that
+    it is a finer version of; ``disclose``: never, ask, auto, always or guarded; ``rule``: which
+    says so; ``guard``: its weight, 0 where it is not guarded.
     """
 
     name: str
+    kind: str
     title: str
     scope: str
     values: list[str]

@@ -1,11 +1,12 @@
 """What the vault keeps: the ledger, what recipients hold, the profile."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import Meta, field
+from msgspec import field
 
-from agent.wire.base import MOST_NAMES, Done, Host, Message, Name, Names, Query, Values, masked
+from agent.decision.values import Fact
+from agent.wire.base import Done, Host, Message, Names, Query, Values, masked
 from agent.wire.decide import Code, CountedAmong, ReadAs
 from agent.wire.what_if import Number
 
@@ -158,36 +159,28 @@ class Forget(Message, frozen=True, kw_only=True):
 
 
 class Profile(Message, frozen=True, kw_only=True):
-    """The user's values: by model, then by attribute."""
+    """The user's facts, ordered by kind; a value is the one that `attributes` lists."""
 
-    values: dict[str, dict[str, str]]
-
-    def __repr__(self) -> str:
-        return f"Profile({', '.join(self.values)})"
+    facts: list[Fact]
 
 
 class ProfileChange(Message, frozen=True, kw_only=True):
-    """Values to set and attributes to unset; ``model``: null for every model that has them.
+    """Facts to set and to unset, by kind, by a model's name for it, or by MODEL.NAME.
 
-    ``models``: values for one model each, by its name. With ``replace`` all other values of the
-    models that are named (or of all) go. With ``dry_run`` nothing changes.
+    With ``dry_run`` nothing changes.
     """
 
-    model: Name | None = None
     set: Values = field(default_factory=dict)
     unset: Names = field(default_factory=list)
-    models: Annotated[dict[Name, Values], Meta(max_length=MOST_NAMES)] = field(default_factory=dict)
-    replace: bool = False
     dry_run: bool = False
 
     def __repr__(self) -> str:
-        return f"ProfileChange(model={self.model!r}, set={masked(self.set)}, unset={self.unset})"
+        return f"ProfileChange(set={masked(self.set)}, unset={self.unset})"
 
 
 class ValueChange(Message, frozen=True, kw_only=True):
-    """One value of the profile that changes, for one model, without the value itself."""
+    """A fact that changes, without its value."""
 
-    model: str
     name: str
     was_set: bool
     is_set: bool

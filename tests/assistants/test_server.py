@@ -202,9 +202,7 @@ def test_what_the_user_prefers_not_to_say_is_no_fact() -> None:
     """It is left out, whatever a policy says of it."""
     with living('lambda = 0.0\nmodel = "so2017"\n[attributes]\nregion = "always"\n') as running:
         with running.client(CONTROL) as client:
-            client.call(
-                "change_profile", ProfileChange(model="so2017", set={"region": "unspecified"})
-            )
+            client.call("change_profile", ProfileChange(set={"so2017.region": "unspecified"}))
         [found] = ask(running.paths.query, "job site")
         [entry] = ledger(running, "claude.ai")
     assert entry.disclosed["region"] == "unspecified"

@@ -21,6 +21,7 @@ from agent.wire.records import (
 )
 from agent.wire.state import ModelStatus, PolicyStatus
 from agent.wire.what_if import Weighed, WeighedOutcome, Weight
+from tests.vault.values import facts_of
 from tests.wire.states import OPEN
 
 AT = datetime(2026, 3, 2, 9, 15, 30, tzinfo=UTC)
@@ -96,8 +97,8 @@ HELD = Held(
     people=60,
     people_left=20,
 )
-PROFILE = Profile(values={"village": {"region": "coast", "hobby": "yes"}, "town": {}})
-CHANGED = Changed(changes=[ValueChange(model="village", name="region", was_set=True, is_set=True)])
+PROFILE = Profile(facts=facts_of(region="coast", hobby="yes"))
+CHANGED = Changed(changes=[ValueChange(name="region", was_set=True, is_set=True)])
 LEAVES = Weight(
     names=["region"], utility_bits=0.412, cost_bits=0.1, identifiability=0.05, people_left=20
 )

@@ -45,6 +45,7 @@ BROKEN = changed(RULES, problems=[WRONG])
 NONE = changed(RULES, in_use=False, rules=[], effective=[])
 REGION = AttributeStatus(
     name="region",
+    kind="region",
     title="Region",
     scope="person",
     values=["unspecified", "coast"],

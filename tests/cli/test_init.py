@@ -19,6 +19,7 @@ from agent.errors import UsageError, VaultError
 from agent.model.concepts import Concepts
 from agent.model.file import read, shipped_model, shipped_models, write
 from agent.paths import paths
+from agent.vault.profile import named_values
 from agent.vault.secrets import Secret
 from agent.vault.slots import key_slots
 from agent.vault.vault import unlock
@@ -30,6 +31,7 @@ from tests.cli.examples import cli_model
 from tests.cli.vaults import PASSPHRASE, here, opened
 from tests.vault.doubles import Memory
 from tests.vault.test_implied import LIFE
+from tests.vault.values import own_values
 from tests.wire.fake import says
 
 Begin = Callable[..., Ran]
@@ -76,10 +78,10 @@ def preset() -> str:
     return str(tomllib.loads(paths().policy.read_text())["preset"])
 
 
-def kept() -> dict[str, dict[str, str]]:
-    """Return the values in the vault."""
+def kept() -> dict[str, str]:
+    """Return the values in the vault, by kind."""
     with opened() as vault:
-        return vault.profile.values()
+        return own_values(vault.profile)
 
 
 def test_one_line_begins(begin: Begin) -> None:
@@ -88,7 +90,7 @@ def test_one_line_begins(begin: Begin) -> None:
     with opened() as vault:
         assert vault.notes == ()
     with unlock(here(), Secret("recovery", record["recovery_code"])) as vault:
-        assert vault.profile.values() == {}
+        assert vault.profile.facts == ()
     assert preset() == "balanced"
     assert record["policy_written"]
     for path in (paths().vault, paths().policy, paths().witness):
@@ -145,7 +147,7 @@ def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
     assert not paths().vault.exists()
     file.write_text('[so2017]\nregion = "west_europe"\n')
     assert begin("--profile", file, "--preset", "strict").code == 0
-    assert kept() == {"so2017": {"region": "west_europe"}}
+    assert kept() == {"so2017.region": "west_europe"}
     assert preset() == "strict"
 
 
@@ -158,8 +160,9 @@ def test_the_demos_facts_need_no_file(
     assert "mars" in begin("--profile", "demo").refusal()[0]
     (tmp_path / "demo").unlink()
     assert begin("--profile", "demo").code == 0
-    for model, values in PROFILE.items():
-        assert values.items() <= kept()[model].items()
+    models = [*map(read, shipped_models())]
+    named = [(f"{model}.{name}", v) for model, own in PROFILE.items() for name, v in own.items()]
+    assert named_values(named, models).items() <= kept().items()
 
 
 def test_another_model_is_added_and_named(begin: Begin, village: Path, tmp_path: Path) -> None:
@@ -169,7 +172,7 @@ def test_another_model_is_added_and_named(begin: Begin, village: Path, tmp_path:
     assert begin("--model", village, "--profile", file).code == 0
     assert (paths().models / village.name).exists()
     assert [rule.settings.get("model") for rule in policy().rules].count(village.stem) == 1
-    assert kept() == {"village": {"region": "coast"}}
+    assert kept() == {"region": "coast"}
 
 
 def test_a_second_time_nothing_is_changed(begin: Begin) -> None:
@@ -245,10 +248,10 @@ def test_everything_is_asked(answering: Begin) -> None:
     ]
     atus = read(shipped_model())
     first = in_order(atus.attributes[atus.index("occupation")].values[1:])[0]
-    silent = {"student": "unspecified"}  # it hangs on age, as the others hang on work
-    life = {"age": "35_44", "work": "employed", "occupation": first} | silent
-    life |= dict.fromkeys(("hours", "industry", "employer"), "unspecified")
-    assert kept() == {"atus": life, "so2017": silent}
+    values = [("age", "35_44"), ("work", "employed"), ("occupation", first)]
+    life = named_values(values, [atus]) | {"student": "unspecified"}  # it hangs on age
+    hanging = ("atus.hours", "atus.industry", "atus.employer")  # on work
+    assert kept() == life | dict.fromkeys(hanging, "unspecified")
     assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery", "keyring"]
     assert "sales" not in ran.out
     assert "1 of 12: Age: which fits you?" in ran.err
@@ -259,7 +262,7 @@ def test_everything_is_asked(answering: Begin) -> None:
 def test_what_helps_most_is_asked_first() -> None:
     """By the models' own utilities, and after what it may follow from."""
     models = [read(each) for each in shipped_models()]
-    every = Concepts(models).facts().values()
+    every = Concepts(models).kinds.values()
     names = [each.name for each in most_useful(models, models)]
     assert sorted(names) == sorted(each.name for each in every)
     above = {"student": "age", "youngest_child": "children"}
@@ -279,7 +282,7 @@ def test_what_helps_most_is_asked_first() -> None:
 def test_no_two_answers_to_a_question_overlap() -> None:
     """They are those of one model, which says all that the models have in common."""
     models = [read(each) for each in shipped_models()]
-    facts = {each.name: each for each in Concepts(models).facts().values()}
+    facts = {each.name: each for each in Concepts(models).kinds.values()}
     assert facts["student"].choices == ("unspecified", "no", "yes", "not_asked")
     assert facts["sex"].choices == ("unspecified", "female", "male", "other")
     for each in facts.values():
@@ -308,7 +311,7 @@ def test_another_model_has_its_own_questions(answering: Begin, village: Path) ->
         "--model", village, secrets=(PASSPHRASE,) * 2, answers=("", "", "", "", "1", *[""] * 8)
     )
     assert ran.code == 0
-    assert [*kept()] == ["village"]
+    assert [*kept()] == ["hobby"]
 
 
 @pytest.mark.parametrize(
@@ -331,7 +334,7 @@ def test_what_follows_from_an_answer_is_not_asked(
 
     What only suggests an answer spares no question: which facts are set would tell it.
     """
-    known = Concepts([LIFE]).facts().values()
+    known = Concepts([LIFE]).kinds.values()
     facts = {each.name: each for each in known}
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
     assert ask_values([facts[name] for name in ("work", "hours", "region")]) == values
@@ -354,7 +357,7 @@ def test_what_hangs_on_a_fact_is_set_and_said(begin: Begin, tmp_path: Path) -> N
     ran = begin("--model", model, "--profile", profile)
     assert ran.code == 0, ran.err
     assert f"Also counted as not said: {hobby.title}." in ran.err
-    assert kept() == {"village": {region.name: region.values[2], hobby.name: "unspecified"}}
+    assert kept() == {region.name: region.values[2], hobby.name: "unspecified"}
 
 
 def test_ctrl_c_at_the_end_undoes_nothing(

@@ -59,7 +59,7 @@ class Home:
 
     def fill(self) -> None:
         """Set the user's values."""
-        self.calls.change_profile(ProfileChange(model="mine", set=OWN))
+        self.calls.change_profile(ProfileChange(set=OWN))
 
     def __enter__(self) -> Self:
         return self

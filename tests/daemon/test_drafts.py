@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from agent.daemon.agent import Agent
 from agent.daemon.drafts import LASTS, MOST, Drafts
 from agent.daemon.handle import handle
-from agent.daemon.ledger_api import requested
 from agent.daemon.policy_file import ActivePolicy
+from agent.daemon.records import requested
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Answer, Ask, Draft, Tell

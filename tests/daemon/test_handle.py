@@ -34,7 +34,7 @@ from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import QUERIES
 from tests.vault import doubles
-from tests.vault.values import change
+from tests.vault.values import change, own_values
 
 TIMES = 3
 OTHER = Ask(query=SHOP.query, recipient="other.example")
@@ -287,7 +287,7 @@ def test_what_is_held_and_unset_is_not_sent_again_nor_taken_back() -> None:
     """What is set again is told again."""
     agent, vault = living(OPEN)
     first = handle(SHOP, MONDAY, agent)
-    values = vault.profile.values()[MODEL.id]
+    values = own_values(vault.profile)
     change(vault.profile, {}, [*values], [MODEL])
     second = handle(SHOP, MONDAY + SECOND, agent)
     assert first.attributes.keys() & values.keys()

@@ -17,28 +17,26 @@ def test_what_follows_from_a_fact_changes_with_it_and_is_said() -> None:
     model = replace(MODEL, attributes=(by, then, *rest))
     agent, _ = living(SOME, model=model)
     calls = Calls(agent, lambda: MONDAY)
+
+    def values() -> dict[str, str | None]:
+        return {each.kind: each.value for each in calls.profile().facts}
+
     calls.change_profile(ProfileChange(unset=[by.name, then.name]))
-    old = calls.profile()
+    old = values()
     shown = calls.change_profile(ProfileChange(set={by.name: value}, dry_run=True))
-    assert calls.profile() == old
+    assert values() == old
     changed = calls.change_profile(ProfileChange(set={by.name: value}))
     assert [(each.name, each.value) for each in changed.implied] == [(then.name, implied)]
     assert changed.implied == shown.implied
-    assert calls.profile().values[MODEL.id] == {
-        **old.values[MODEL.id],
-        by.name: value,
-        then.name: implied,
-    }
-    back = calls.change_profile(ProfileChange(models={MODEL.id: {by.name: other}}))
+    assert values() == {**old, by.name: value, then.name: implied}
+    back = calls.change_profile(ProfileChange(set={f"{MODEL.id}.{by.name}": other}))
     assert [(each.name, each.value) for each in back.implied] == [(then.name, "unspecified")]
-    assert calls.profile().values[MODEL.id][then.name] == "unspecified"
+    assert values()[then.name] == "unspecified"
     calls.undo()
-    assert calls.profile().values[MODEL.id][then.name] == implied
+    assert values()[then.name] == implied
     named = calls.change_profile(ProfileChange(set={by.name: value, then.name: implied}))
     assert named.implied == []
-    both = {by.name: value, then.name: then.values[2]}
-    for change in (ProfileChange(set=both), ProfileChange(models={MODEL.id: both})):
-        calls.change_profile(change)
-        assert calls.profile().values[MODEL.id][then.name] == then.values[2]
+    calls.change_profile(ProfileChange(set={by.name: value, then.name: then.values[2]}))
+    assert values()[then.name] == then.values[2]
     gone = calls.change_profile(ProfileChange(unset=[by.name]))
     assert [(each.name, each.value) for each in gone.implied] == [(then.name, None)]

@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agent.daemon.agent import Agent
 from agent.daemon.api import Calls
-from agent.daemon.ledger_api import MOST, thinned
+from agent.daemon.records import MOST, thinned
 from agent.decision.request import people_left
 from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.disclosure_index import Forgetting
@@ -23,6 +24,7 @@ from tests.daemon.people import MODEL, OPEN, ROWS, SECOND, SHOP, living
 from tests.decision.events import Forgotten, Told, knowledge_of
 from tests.decision.transcripts import HOSTS, POLICIES, QUERIES
 from tests.vault.histories import disclosed
+from tests.vault.values import own_values
 
 GUARDED = """
 lambda = 0.0
@@ -82,7 +84,7 @@ def test_what_is_settled_is_not_said_to_wait(decided: Decided) -> None:
 def test_what_is_unset_waits_no_more() -> None:
     """Nor what undo unsets; it waits again once it is set and asked for."""
     agent, vault = living('preset = "generous"\ndisclose = "ask"\nlambda = 0.0\n')
-    calls, own = calls_of(agent), vault.profile.values()[MODEL.id]
+    calls, own = calls_of(agent), own_values(vault.profile)
 
     def waiting() -> set[str]:
         calls.decide(Ask(query=QUERIES[0], recipient="shop.example"))
@@ -167,9 +169,9 @@ def test_it_follows_every_policy(policy: str) -> None:
     assert names(calls.knowledge(recipient="shop.example").inferred) == ["job"]
 
 
-@given(SETTING, st.lists(st.sampled_from(HOSTS)), st.sets(st.sampled_from(HOSTS)), st.booleans())
+@given(SETTING, st.lists(st.sampled_from(HOSTS)), st.sets(st.sampled_from(HOSTS)))
 def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
-    new: dict[str, int], before: list[str], between: set[str], replace: bool
+    new: dict[str, int], before: list[str], between: set[str]
 ) -> None:
     """As it was, once; who was told new values is exactly whom the ledger has since, by pool."""
     agent, vault = living(GROUPED)
@@ -178,17 +180,16 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
         calls.decide(Ask(query=QUERIES[0], recipient=host))
     own = {name: OWN[name][at % len(OWN[name])] for name, at in new.items()}
     old, count = calls.profile(), vault.ledger.count
-    wanted = ProfileChange(models={MODEL.id: own}, replace=replace)
-    shown = calls.change_profile(
-        ProfileChange(models={MODEL.id: own}, replace=replace, dry_run=True)
-    )
+    before_change = own_values(vault.profile)
+    wanted = ProfileChange(set=own)
+    shown = calls.change_profile(structs.replace(wanted, dry_run=True))
     assert (shown.done, calls.profile()) == (False, old)
     changed = calls.change_profile(wanted)
     assert (changed.done, changed.changes, changed.stale) == (True, shown.changes, shown.stale)
-    now = calls.profile().values[MODEL.id]
-    assert now == {**({} if replace else old.values[MODEL.id]), **own}
+    now = own_values(vault.profile)
+    assert now == {**before_change, **own}
     names = {each.name for each in changed.changes}
-    assert names == {n for n in OWN if old.values[MODEL.id].get(n) != now.get(n)}
+    assert names == {n for n in OWN if before_change.get(n) != now.get(n)}
     holders = vault.ledger.disclosures.holders({name: now.get(name) for name in names}, pool_of)
     assert {each.name: tuple(each.pools) for each in changed.stale} == holders
     for host in sorted(between):
@@ -216,21 +217,21 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
 def test_a_change_is_taken_back_until_the_vault_locks() -> None:
     """The old values are in memory alone; and a failure takes nothing back."""
     agent, vault = living(OPEN)
-    calls, old = calls_of(agent), vault.profile.values()
+    calls, old = calls_of(agent), vault.profile.facts
     calls.change_profile(ProfileChange(unset=["age"]))
     vault.records.full = True
     with pytest.raises(VaultError):
         calls.undo()
     vault.records.full = False
     assert calls.undo().what.startswith("Changed Age in your profile: undone.")
-    assert vault.profile.values() == old
+    assert vault.profile.facts == old
     calls.change_profile(ProfileChange(unset=["age"]))
     agent.lock()
     agent.vault = vault
     agent.opened(vault, MONDAY)
     with pytest.raises(UsageError, match="nothing to undo"):
         calls.undo()
-    assert "age" not in vault.profile.values()[MODEL.id]
+    assert "age" not in own_values(vault.profile)
 
 
 @given(DEEDS, st.booleans(), st.integers(1, 5))

@@ -9,7 +9,8 @@ from agent.daemon.agent import Agent
 from agent.daemon.api import Calls
 from agent.daemon.drafts import Drafts
 from agent.daemon.handle import handle
-from agent.daemon.ledger_api import change, forget, holding
+from agent.daemon.profile import change
+from agent.daemon.records import forget, holding
 from agent.daemon.what_if import explained, weighed
 from agent.decision.locale import LOCALE, NAMES
 from agent.decision.request import LATEST

@@ -164,7 +164,10 @@ def test_nothing_comes_of_mutated_requests(
         live.unlock()
         entries = live.status().entries
         with live.client() as client:  # what a mutation meant to change did so
-            client.call("change_profile", ProfileChange(model="so2017", set={**PROFILE}))
+            client.call(
+                "change_profile",
+                ProfileChange(set={f"so2017.{name}": value for name, value in PROFILE.items()}),
+            )
         with live.client(QUERY) as client:
             told = client.call("decide", TOLD)
         assert live.status().entries == 1

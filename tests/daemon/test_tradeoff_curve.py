@@ -107,9 +107,7 @@ def test_nothing_comes_of_it(opened: Home) -> None:
     found, entries = [curve(opened), curve(opened, ALL)], opened.calls.status().entries
     assert opened.bus.kinds == []
     assert (opened.calls.status().entries, opened.calls.status().waiting) == (entries, 0)
-    opened.calls.change_profile(
-        ProfileChange(model="mine", set={"age": "age2", "region": "region1"})
-    )
+    opened.calls.change_profile(ProfileChange(set={"age": "age2", "region": "region1"}))
     assert [curve(opened), curve(opened, ALL)] == found
 
 

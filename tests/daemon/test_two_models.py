@@ -32,8 +32,8 @@ def test_a_fact_is_named_and_counted_by_the_model_that_told_it() -> None:
     agent, vault = living(OPEN)
     calls, age = Calls(agent, lambda: MONDAY), MODEL.attributes[0]
     agent.registry = Two(MODEL)
-    agent.follow_models(vault, MONDAY)
-    calls.change_profile(ProfileChange(models={"two": {age.name: age.values[2]}}))
+    agent.use_models(vault, MONDAY)
+    calls.change_profile(ProfileChange(set={f"two.{age.name}": age.values[2]}))
     entry = disclosed(MONDAY, "shop.example", age=age.values[2])
     means = (Meaning("two.age", age.values[2]),)
     vault.ledger.append(structs.replace(entry, model="two", means=means))

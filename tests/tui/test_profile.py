@@ -15,6 +15,7 @@ from agent.words.titles import value_title
 from tests.tui.double import Double
 from tests.tui.running import LARGE, Running
 from tests.tui.values import attribute, recipient
+from tests.vault.values import facts_of
 from tests.wire.fake import says
 
 OWN = "west_europe"  # a value that stands nowhere else on the screen
@@ -35,7 +36,7 @@ class Own:
     def __post_init__(self) -> None:
         self.daemon.calls |= {
             "attributes": lambda **_: self.attributes,
-            "profile": lambda: Profile(values={"world": dict(self.values)}),
+            "profile": lambda: Profile(facts=facts_of(**self.values)),
             "recipients": says([recipient([9], pool="holder.example", held=["region"])]),
             "change_profile": self.change,
             "edit_policy": self.edit,
@@ -45,7 +46,7 @@ class Own:
         """Change a value."""
         self.values = {name: each for name, each in self.values.items() if name not in body.unset}
         self.values |= body.set
-        changes = [ValueChange(model="world", name=n, was_set=True, is_set=True) for n in body.set]
+        changes = [ValueChange(name=n, was_set=True, is_set=True) for n in body.set]
         return Changed(changes=changes, stale=[Stale(name="region", pools=["holder.example"])])
 
     def edit(self, body: PolicyEdit) -> Edited:
@@ -263,7 +264,7 @@ async def test_what_is_set_for_each_request_has_no_value_to_set(daemon: Double) 
     rows = [attribute("work", scope="request"), attribute("city", "region"), attribute("region")]
     daemon.calls |= {
         "attributes": says(rows),
-        "profile": says(Profile(values={"world": {"city": "b"}})),
+        "profile": says(Profile(facts=facts_of(city="b"))),
     }
     async with daemon.shown(LARGE) as shown:
         await come(shown, "work")

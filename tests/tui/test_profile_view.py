@@ -30,6 +30,7 @@ from agent.tui.screens.profile import (
 from agent.wire.policy import AttributeStatus
 from agent.words.outcomes import RULINGS
 from tests.tui.values import attribute
+from tests.vault.values import facts_of
 
 NAMES = ("region", "country", "city", "age", "year")
 
@@ -113,7 +114,7 @@ def test_the_columns_fill_the_width_and_no_more(width: int) -> None:
 
 def test_a_value_is_hidden_until_it_is_revealed() -> None:
     """Also from whoever prints the row; that one is set is seen."""
-    own = {"world": {"region": "b"}, "other": {"age": "a"}}
+    own = facts_of(region="b", race="a")
     hidden, shown = (
         made([REGION, attribute("age")], own, {}, masked=masked) for masked in (True, False)
     )

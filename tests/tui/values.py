@@ -159,6 +159,7 @@ def attribute(name: str, refines: str | None = None, **given: Any) -> AttributeS
     """Return an attribute that may leave when it is worth it."""
     found = AttributeStatus(
         name=name,
+        kind=name,
         title=f"the {name}",
         scope="person",
         refines=refines,

@@ -175,14 +175,14 @@ def test_across_models_absence_says_nothing_either(terms: Terms) -> None:
     And the same facts follow for all of them, whichever model decides.
     """
     models = pair()
-    facts = [*Concepts(models).facts().values()]
+    facts = [*Concepts(models).kinds.values()]
     rng = random.Random(1)  # noqa: S311  (a stream that can be repeated)
     drawn = [{fact.name: rng.choice(fact.values) for fact in facts} for _ in range(60)]
     said, own = [across(each, terms, models) for each in drawn], []
     for person in drawn:
         profile = Profile(MemoryStore())
         change(profile, person, (), models)
-        own.append(profile.values())
+        own.append({m.id: profile.reveal([*profile.names(m)], m) for m in models})
     for steps in said:
         for count in range(len(steps) + 1):
             told = [(s.pool, *fact) for s in steps[:count] for fact in s.values]

@@ -34,11 +34,11 @@ def test_an_item_of_others_is_not_the_vaults_own(at: Location) -> None:
     made, _ = new(at)
     with made as vault:
         vault.items.put("profile", b"not the profile")
-        assert vault.profile.values() == {}
+        assert vault.profile.facts == ()
         vault.items.delete("profile")
         assert vault.items.get("profile") is None
     with unlock(at, TYPED) as vault:
-        assert vault.profile.values() == {}
+        assert vault.profile.facts == ()
 
 
 def test_a_vault_may_be_unlocked_beside_and_used_here(at: Location) -> None:

@@ -1,12 +1,14 @@
 """Small models by the values of their attributes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from agent.decision.values import Fact
 from agent.model.attributes import Attribute, Scope
 from agent.model.model import Model
-from agent.vault.profile import Profile, differing, planned
+from agent.vault.profile import Profile, planned, values_of
 from tests.decision.made import made_model
+from tests.vault.histories import NOW
 
 
 def model_of(
@@ -29,19 +31,23 @@ def model_of(
 
 
 def change(
-    profile: Profile,
-    given: Mapping[str, str],
-    unset: Sequence[str],
-    models: Sequence[Model],
-    others: Sequence[Model] = (),
-    **options: bool,
-) -> dict[str, str | None]:
-    """Change a profile as its caller does; return the new values of what changed, by attribute."""
-    before = profile.values()
-    after = planned(before, given, unset, models, others=others, **options)
-    profile.keep(after)
-    changed = differing(before, after)
-    return {name: given.get(name, after.get(model, {}).get(name)) for model, name in changed}
+    profile: Profile, given: Mapping[str, str], unset: Iterable[str], models: Sequence[Model]
+) -> set[str]:
+    """Change a profile as its caller does; return the kinds that changed."""
+    before = values_of(profile.facts)
+    profile.keep(planned(profile.facts, given, [*unset], models, NOW))
+    after = values_of(profile.facts)
+    return {kind for kind, _ in before.items() ^ after.items()}
+
+
+def facts_of(**values: str) -> list[Fact]:
+    """Return a fact of each kind with these values."""
+    return [Fact(id=kind, kind=kind, value=each, set_at=NOW) for kind, each in values.items()]
+
+
+def own_values(profile: Profile) -> dict[str, str]:
+    """Return the values of a profile, by kind."""
+    return dict(values_of(profile.facts))
 
 
 def sexes() -> tuple[Model, Model]:

@@ -21,6 +21,7 @@ from agent.wire.decide import Answer, RelayAnswer
 from agent.wire.records import Entry, Forget, Held, Profile, ProfileChange
 from agent.wire.routes import ROUTES
 from agent.wire.state import Event, Locked, Unlock
+from tests.vault.values import facts_of
 from tests.wire.fake import FakeDaemon, short_folder
 from tests.wire.messages import TEXT, messages_of
 from tests.wire.misbehaving import saying
@@ -228,12 +229,12 @@ def test_the_query_door_answers_its_own_status(path: Path) -> None:
 def test_events_come_in_order_and_end_with_the_daemon(path: Path) -> None:
     """Beside other calls of the same client."""
     events = [Event(number=number, kind="lock", at=AT) for number in range(100)]
-    handlers = {"events": lambda: iter(events), "profile": lambda: Profile(values={})}
+    handlers = {"events": lambda: iter(events), "profile": lambda: Profile(facts=[])}
     with FakeDaemon(path, handlers), Client(path) as client:
         got = []
         for event in client.events():
             got.append(event)
-            assert client.call("profile") == Profile(values={})
+            assert client.call("profile") == Profile(facts=[])
         assert got == events
 
 
@@ -269,7 +270,7 @@ HELD = Held(pool="a", values=VALUES, since={}, recent=1, model="m", people=9, pe
         Answer(code="answered", attributes=VALUES, header=f'region="{PRIVATE}"'),
         ENTRY,
         HELD,
-        Profile(values={"so2017": VALUES}),
+        Profile(facts=facts_of(**VALUES)),
         RelayAnswer(id=1, status=200, body=msgspec.Raw(PRIVATE.encode())),
         ProfileChange(set=VALUES),
         Unlock(method="passphrase", secret=PRIVATE),

@@ -144,7 +144,7 @@ def test_what_still_wins_is_named() -> None:
 
 def test_who_holds_an_older_value_is_named() -> None:
     """And whether they learn the new one."""
-    change = ValueChange(model="m", name="a", was_set=True, is_set=True)
+    change = ValueChange(name="a", was_set=True, is_set=True)
     stale = [Stale(name="a", pools=["x.example"]), Stale(name="b", pools=["x", "y"])]
     first, second = notices.outdated(Changed(changes=[change], stale=stale), {"a": "one"})
     assert first == (

@@ -9,6 +9,7 @@ from typing import ClassVar
 from textual.content import Content
 from textual.widgets import Input
 
+from agent.decision.values import Fact
 from agent.tui.dialogs import Choice, Confirm
 from agent.tui.list_page import SentencesPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
@@ -120,19 +121,21 @@ def families(attributes: Sequence[AttributeStatus]) -> list[tuple[AttributeStatu
 
 def made(
     attributes: Sequence[AttributeStatus],
-    own: Mapping[str, Mapping[str, str]],
+    facts: Iterable[Fact],
     held: Mapping[str, Collection[str]],
     *,
     masked: bool,
 ) -> list[Row]:
-    """Return the rows; ``own``: values by model, ``held``: attributes by who knows them."""
+    """Return the rows; ``held``: the names of facts by who knows them."""
+    values = {each.kind: each.value for each in facts}
     found = []
     for each, depth in families(attributes):
-        values, name = own.get(each.model, {}), plain_name(each)
-        value = None if masked else values.get(name)
-        called = {each.name, f"{each.model}.{name}"}
+        value = None if masked else values.get(each.kind)
+        called = {each.name, f"{each.model}.{plain_name(each)}"}
         holders = tuple(pool for pool, names in held.items() if called.intersection(names))
-        found.append(Row(each, depth, name in values, value, holders=holders))
+        found.append(
+            Row(each, depth, each.scope == "person" and each.kind in values, value, holders=holders)
+        )
     return found
 
 
@@ -288,7 +291,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         own: Profile = await call("profile")
         if self.review.reachable:  # else it was locked meanwhile
             held = {each.pool: each.held for each in recipients}
-            self._all = made(attributes, own.values, held, masked=self.review.masked)
+            self._all = made(attributes, own.facts, held, masked=self.review.masked)
             self.draw()
 
     # sliders
@@ -349,9 +352,9 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         if picked == await self._value(fact):
             self.review.tell(f"{fact.title}: nothing changed.")
             return
-        change = ProfileChange(model=fact.model, set={plain_name(fact): picked})
+        change = ProfileChange(set={fact.kind: picked})
         if picked == UNSET:
-            change = ProfileChange(model=fact.model, unset=[plain_name(fact)])
+            change = ProfileChange(unset=[fact.kind])
             asked = f"Remove your value of: {fact.title}? Whoever knows it keeps it."
             if not await self.review.push_screen_wait(Confirm(asked, "remove it")):
                 return
@@ -399,7 +402,8 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
 
     async def _value(self, fact: AttributeStatus) -> str:
         own: Profile = await self.ask("profile")
-        return own.values.get(fact.model, {}).get(plain_name(fact), UNSET)
+        values = (each.value for each in own.facts if each.kind == fact.kind)
+        return next(values, None) or UNSET
 
     async def _edit(self, row: Row, settings: dict[str, Value], done: str) -> None:
         edit = PolicyEdit(attribute=plain_name(row.attribute), set=settings)

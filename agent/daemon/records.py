@@ -1,31 +1,26 @@
-"""What the vault keeps, as messages to the user: ledger, requests, recipients, profile."""
+"""The records of the vault, as messages to the user: ledger, requests, recipients."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from itertools import chain, groupby
+from itertools import groupby
 from operator import itemgetter
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent import ALREADY_SENT
-from agent.daemon.worded import among, meant_by
+from agent.daemon.worded import among
 from agent.decision.matching import knowledge_in
 from agent.decision.request import inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
-from agent.model.attributes import UNSPECIFIED
-from agent.model.concepts import Concepts, Meaning
+from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure, Forgetting, Step
-from agent.vault.profile import Values, by_full_name, differing, planned
 from agent.vault.vault import Vault
 from agent.wire import records
 from agent.wire.base import LATEST_ENTRIES, made
 from agent.wire.decide import ReadAs
-from agent.words.figures import listed
-from policy.hosts import ANYBODY, host_of
+from policy.hosts import host_of
 from policy.rules import SIGN
 
-MOST_NAMED = 6  # attributes, in a sentence
 MOST = 48  # moments of one recipient
 
 
@@ -74,10 +69,10 @@ def read_then(entry: Disclosure, model: Model | None) -> ReadAs | None:
     """
     if not entry.read_as:
         return None
-    return _known(entry.read_as, entry.model, entry.probability, model)
+    return known_query(entry.read_as, entry.model, entry.probability, model)
 
 
-def _known(name: str, model_id: str, probability: float, model: Model | None) -> ReadAs:
+def known_query(name: str, model_id: str, probability: float, model: Model | None) -> ReadAs:
     """Return a known query by its name, with its title if the model still has it."""
     query = None if model is None else model.match(name)
     title = name if model is None or query is None else model.queries[query].title
@@ -145,179 +140,6 @@ def forget(agent: Agent, recipient: str, now: datetime) -> bool:
     if not ledger.disclosures.queries(pool, agent.rules.active.pool_of):
         return False
     return ledger.forget(now, sites_in(agent, pool), host)
-
-
-def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> records.Changed:
-    """Change the profile, all or nothing, and return who holds older values.
-
-    The user can undo it until the vault locks; with ``dry_run`` nothing is done. UsageError for
-    what is absent from every model, or does not fit every model that has it.
-    """
-    vault, pool_of = opened(agent), agent.rules.active.pool_of
-    concepts = vault.ledger.disclosures.concepts
-    before = vault.profile.values()
-    usable = agent.known_models(now)
-    after = _changed(agent, wanted, before, usable, now)
-    differs, changed = differing(before, after), _by_concept(before, after, concepts)
-    if differs and not wanted.dry_run:
-        vault.profile.keep(after)
-        agent.consent.unset(_unset(before, after))
-        known, count = concepts.facts(), vault.ledger.count
-        titles = {each: known[each].title if each in known else each for each in changed}
-
-        def put_back() -> str:
-            """Restore the values, and say who was sent others since then."""
-            own = vault.profile.values()
-            vault.profile.keep(before)
-            agent.consent.unset(_unset(own, before))
-            agent.bus.publish("profile")
-            sent = dict[str, dict[str, None]]()
-            for _, site, facts in vault.ledger.disclosures.new_facts_after(count):
-                told = (concepts.current(Meaning(*fact)).concept for fact in facts)
-                if new := [titles[each] for each in told if each in titles]:
-                    sent.setdefault(agent.rules.active.pool_of(site), {}).update(dict.fromkeys(new))
-            if not sent:
-                return "None of it was sent in the meantime."
-            each = "; ".join(f"{pool} was sent {listed(new)}" for pool, new in sorted(sent.items()))
-            return f"{ALREADY_SENT[:-1]}: {each}."
-
-        several = f"{len(titles)} facts"
-        shown = listed(titles.values()) if len(titles) <= MOST_NAMED else several
-        agent.consent.changed(f"Changed {shown} in your profile", put_back)
-    stale = vault.ledger.disclosures.holders(changed, pool_of)
-    return records.Changed(
-        done=not wanted.dry_run,
-        changes=[
-            records.ValueChange(
-                model=model,
-                name=name,
-                was_set=name in before.get(model, {}),
-                is_set=name in after.get(model, {}),
-            )
-            for model, name in differs
-        ],
-        implied=_implied(wanted, changed, concepts),
-        stale=[
-            records.Stale(name=concepts.label(Meaning(concept, ""))[0], pools=[*pools])
-            for concept, pools in stale.items()
-        ],
-    )
-
-
-def _changed(
-    agent: Agent,
-    wanted: records.ProfileChange,
-    before: Values,
-    usable: Sequence[Model],
-    now: datetime,
-) -> Values:
-    """Return the values after a change; UsageError as `change` raises it."""
-    after = before
-    if wanted.set or wanted.unset or not wanted.models:
-        every, set_, unset = wanted.model is None, wanted.set, wanted.unset
-        models = usable if wanted.model is None else [_named(agent, wanted.model, usable, now)]
-        after = planned(
-            after, set_, unset, models, replace=wanted.replace, everywhere=every, others=usable
-        )
-    named = {_named(agent, name, usable, now).id: own for name, own in wanted.models.items()}
-    if named:
-        models = [each for each in usable if each.id in named]
-        given = by_full_name(named)
-        after = planned(after, given, (), models, replace=wanted.replace, others=usable)
-    return after
-
-
-def _implied(
-    wanted: records.ProfileChange, changed: dict[str, str | None], concepts: Concepts
-) -> list[records.Implied]:
-    """Return what changes without being named, as it will be."""
-    names = {*wanted.set, *wanted.unset, *chain.from_iterable(wanted.models.values())}
-    known = concepts.facts()
-    return [
-        records.Implied(
-            name=fact.name,
-            title=fact.title,
-            value=None if value is None else concepts.label(Meaning(concept, value))[1],
-        )
-        for concept, value in changed.items()
-        if (fact := known.get(concept)) and not any(map(fact.called, names))
-        if value is not None or not wanted.replace
-    ]
-
-
-def _by_concept(before: Values, after: Values, concepts: Concepts) -> dict[str, str | None]:
-    """Return the facts that change by concept, as they will be; None for what is unset."""
-    found = dict[str, str | None]()
-    for model, name in differing(before, after):
-        value = after.get(model, {}).get(name)
-        named = before.get(model, {}).get(name, "") if value is None else value
-        fact = concepts.current(Meaning(f"{model}.{name}", f"{model}:{named}"))
-        if value != UNSPECIFIED or fact.concept not in found:  # what another model lacks is set
-            found[fact.concept] = None if value is None else fact.value
-    return found
-
-
-def correct(agent: Agent, wanted: records.NotThat, now: datetime) -> records.Corrected:
-    """Keep that a text does not mean what it was read as, or take all of that back.
-
-    The user can undo it until the vault locks. UsageError where the text is read as nothing, or
-    there is no room, and for no text or two; VaultError where it cannot be kept.
-    """
-    vault, corrections = opened(agent), agent.reader.corrections
-    if corrections is None:
-        raise LockedError
-    if (wanted.entry is None) == (wanted.query is None):
-        raise UsageError("not one text", "name an entry of the ledger, or a text")
-    text, host, then = wanted.query or "", wanted.recipient or ANYBODY, None
-    models = {model.id: model for model in agent.usable_models(now)}
-    if wanted.entry is not None:
-        entry = vault.ledger.entry(wanted.entry)
-        if not isinstance(entry, Disclosure):
-            hint = "see `reticent requests ledger`"
-            raise UsageError(f"entry {wanted.entry} discloses nothing", hint)
-        text, host = entry.query, entry.host
-        then = read_then(entry, models.get(entry.model))
-
-    def read() -> ReadAs | None:
-        name = agent.rules.active.model(host, text, now.date())
-        model, reading = agent.reader.surest(text, agent.readers(name, now))
-        return meant_by(reading, model)
-
-    before = corrections.of(text)
-    if wanted.undo:
-        changed = [_known(each.query, each.model, 1.0, models.get(each.model)) for each in before]
-        done = bool(before)
-        corrections.replace(text, ())
-    else:
-        meant = then if wanted.entry is not None else read()
-        if meant is None:
-            hint = "there is nothing to correct: it goes as it is"
-            raise UsageError("the text was not understood as anything", hint)
-        changed, done = [meant], corrections.add(text, meant.model, meant.query)
-
-    def put_back() -> str:
-        corrections.replace(text, before)
-        agent.bus.publish("review")
-        return ALREADY_SENT
-
-    if done:
-        agent.bus.publish("review")
-        agent.consent.changed("Said what a text does not mean", put_back)
-    return records.Corrected(done=done, query=text, read_as=changed, now=read())
-
-
-def _unset(before: Values, after: Values) -> set[str]:
-    """Return what was set for some model, and is for none any more."""
-    old, new = ({name for own in each.values() for name in own} for each in (before, after))
-    return old - new
-
-
-def _named(agent: Agent, name: str, usable: Sequence[Model], now: datetime) -> Model:
-    """Return a model by its name, or by its id, which the profile has it by."""
-    by_id = {model.id: model for model in usable}
-    if name in by_id and name not in agent.registry.names():
-        return by_id[name]
-    return agent.registry.of(name, agent.rules.active.keys, now)
 
 
 def requested(

@@ -1,0 +1,125 @@
+"""The user's facts, as messages: shown, and changed."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from agent.daemon.agent import Agent
+from agent.daemon.consent import ALREADY_SENT
+from agent.daemon.records import opened
+from agent.decision.values import Fact
+from agent.model.attributes import UNSPECIFIED
+from agent.model.concepts import Concepts, Meaning
+from agent.vault.profile import Profile, planned, values_of
+from agent.vault.vault import Vault
+from agent.wire import records
+from agent.words.figures import listed
+
+MOST_NAMED = 6  # facts, in a sentence
+
+
+def shown(agent: Agent) -> records.Profile:
+    """Return the user's facts; LockedError while locked."""
+    vault = opened(agent)
+    concepts = vault.ledger.disclosures.concepts
+    return records.Profile(
+        facts=[
+            replace(each, value=concepts.label(Meaning(each.kind, each.value or UNSPECIFIED))[1])
+            for each in vault.profile.facts
+        ]
+    )
+
+
+def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> records.Changed:
+    """Change the profile, all or nothing, and return who holds older values.
+
+    The user can undo it until the vault locks; with ``dry_run`` nothing is done. UsageError as
+    `planned`.
+    """
+    vault = opened(agent)
+    concepts = vault.ledger.disclosures.concepts
+    facts = vault.profile.facts
+    planned_facts = planned(facts, wanted.set, wanted.unset, concepts.models, now)
+    before, after = values_of(facts), values_of(planned_facts)
+    changes = {
+        kind: after.get(kind)
+        for kind in sorted(before.keys() | after.keys())
+        if before.get(kind) != after.get(kind)
+    }
+    if changes and not wanted.dry_run:
+        _keep(agent, vault, planned_facts)
+        count = vault.ledger.count
+
+        def put_back() -> str:
+            _keep(agent, vault, facts)
+            agent.bus.publish("profile")
+            return _sent_since(agent, vault, count, changes.keys())
+
+        titles = [_title(concepts, kind) for kind in changes]
+        named = listed(titles) if len(titles) <= MOST_NAMED else f"{len(titles)} facts"
+        agent.consent.changed(f"Changed {named} in your profile", put_back)
+    stated = {*wanted.set, *wanted.unset}
+    stale = vault.ledger.disclosures.holders(changes, agent.rules.active.pool_of)
+    return records.Changed(
+        done=not wanted.dry_run,
+        changes=[
+            records.ValueChange(
+                name=_name(concepts, kind), was_set=kind in before, is_set=kind in after
+            )
+            for kind in changes
+        ],
+        implied=_implied(changes, stated, concepts),
+        stale=[
+            records.Stale(name=_name(concepts, kind), pools=[*pools])
+            for kind, pools in stale.items()
+        ],
+    )
+
+
+def _keep(agent: Agent, vault: Vault, facts: tuple[Fact, ...]) -> None:
+    """Replace the facts; what the user allowed for attributes that are unset ends."""
+    before = _names(vault.profile, vault.ledger.disclosures.concepts)
+    vault.profile.keep(facts)
+    agent.consent.unset(before - _names(vault.profile, vault.ledger.disclosures.concepts))
+
+
+def _names(profile: Profile, concepts: Concepts) -> set[str]:
+    return {name for model in concepts.models for name in profile.names(model)}
+
+
+def _sent_since(agent: Agent, vault: Vault, count: int, kinds: Collection[str]) -> str:
+    """Return a sentence on who was sent any of these kinds after the first ``count`` entries."""
+    index = vault.ledger.disclosures
+    sent = dict[str, dict[str, None]]()
+    for _, site, facts in index.new_facts_after(count):
+        told = (index.concepts.current(Meaning(*fact)).concept for fact in facts)
+        if new := [_title(index.concepts, kind) for kind in told if kind in kinds]:
+            sent.setdefault(agent.rules.active.pool_of(site), {}).update(dict.fromkeys(new))
+    if not sent:
+        return "None of it was sent in the meantime."
+    each = "; ".join(f"{pool} was sent {listed(new)}" for pool, new in sorted(sent.items()))
+    return f"{ALREADY_SENT[:-1]}: {each}."
+
+
+def _implied(
+    changes: Mapping[str, str | None], stated: Collection[str], concepts: Concepts
+) -> list[records.Implied]:
+    """Return what changes without being named, as it will be."""
+    return [
+        records.Implied(
+            name=kind.name,
+            title=kind.title,
+            value=None if value is None else concepts.label(Meaning(concept, value))[1],
+        )
+        for concept, value in changes.items()
+        if (kind := concepts.kinds.get(concept)) and not any(map(kind.called, stated))
+    ]
+
+
+def _name(concepts: Concepts, kind: str) -> str:
+    return concepts.kinds[kind].name if kind in concepts.kinds else kind
+
+
+def _title(concepts: Concepts, kind: str) -> str:
+    return concepts.kinds[kind].title if kind in concepts.kinds else kind
