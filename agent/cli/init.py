@@ -18,6 +18,7 @@ from agent.cli.printing import facts, note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passphrase
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.pinentry import find, shows
+from agent.daemon.profile import new_id
 from agent.decision.cache import Cache
 from agent.decision.locale import LOCALE
 from agent.decision.values import Fact
@@ -426,7 +427,7 @@ def ask_first_facts(models: Sequence[Model]) -> tuple[Fact, ...]:
 def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[Fact, ...]:
     """Return facts of these values, by name, with those that follow, and say which follow."""
     concepts = Concepts(models)
-    own = planned((), values, (), models, datetime.now(UTC))
+    own = planned((), values, (), models, datetime.now(UTC), new_id)
     found = []
     for fact in own:
         kind = concepts.kinds[fact.kind]

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from secrets import token_hex
 
 from msgspec.structs import replace
 
@@ -17,6 +18,11 @@ from agent.wire import records
 from agent.words.figures import listed
 
 MOST_NAMED = 6  # facts, in a sentence
+
+
+def new_id() -> str:
+    """Return an id for a fact that no other has, 16 hexadecimal digits."""
+    return token_hex(8)
 
 
 def shown(agent: Agent) -> records.Profile:
@@ -40,7 +46,7 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
     vault = opened(agent)
     concepts = vault.ledger.disclosures.concepts
     facts = vault.profile.facts
-    planned_facts = planned(facts, wanted.set, wanted.unset, concepts.models, now)
+    planned_facts = planned(facts, wanted.set, wanted.unset, concepts.models, now, new_id)
     before, after = values_of(facts), values_of(planned_facts)
     changes = {
         kind: after.get(kind)

@@ -1,6 +1,5 @@
 """The profile: the user's facts by kind, and their TOML file."""
 
-import os
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -16,7 +15,6 @@ from agent.vault.connection import damaged, decoded
 from agent.vault.store import Store
 
 ITEM = "profile"
-ID_BYTES = 8
 LARGEST = 1 << 20  # bytes of a TOML file
 COMMENT = """\
 Your profile, written by `reticent profile export`. It is plain text: whoever can read this file
@@ -137,10 +135,11 @@ def planned(
     unset: Collection[str],
     models: Sequence[Model],
     now: datetime,
-    random_bytes: Callable[[int], bytes] = os.urandom,
+    new_id: Callable[[], str],
 ) -> tuple[Fact, ...]:
     """Return the facts after setting and unsetting some, by names as in `Concepts.called`.
 
+    ``new_id``: returns an id that no fact has had.
     What hangs on a fact, which is all that any of its values implies, is set and unset with it,
     whatever the value, since the names of what is set are no secret (DESIGN.md 2.6); what the
     change names itself stays as stated. Its value is the one that follows, if one does; else
@@ -169,7 +168,7 @@ def planned(
     def fact(kind: str, value: str) -> Fact:
         old = kept.get(kind)
         if old is None:
-            return Fact(id=random_bytes(ID_BYTES).hex(), kind=kind, value=value, set_at=now)
+            return Fact(id=new_id(), kind=kind, value=value, set_at=now)
         if old.value == value:
             return old
         return msgspec.structs.replace(old, value=value, set_at=now)

@@ -12,7 +12,7 @@ from agent.model.model import Model
 from agent.vault.profile import planned, values_of
 from tests.decision.made import made_model
 from tests.vault.histories import NOW
-from tests.vault.values import model_of
+from tests.vault.values import model_of, new_id
 
 VALUES = {
     "work": ("unspecified", "employed", "unemployed", "not_working"),
@@ -61,7 +61,7 @@ def after(
     models: Sequence[Model] = BOTH,
 ) -> tuple[Fact, ...]:
     """Return the facts after a change."""
-    return planned(facts, given_, unset, models, NOW)
+    return planned(facts, given_, unset, models, NOW, new_id)
 
 
 @given(STEPS, st.sampled_from([BOTH, (LIFE,), (OTHER, LIFE)]), st.data())

@@ -19,7 +19,7 @@ from agent.model.model import Model
 from agent.vault.profile import ITEM, Profile, planned, profile_toml, read_profile, values_of
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW
-from tests.vault.values import change, model_of, own_values, sexes
+from tests.vault.values import change, model_of, new_id, own_values, sexes
 
 AGE = ("unspecified", "young", "old")
 REGION = ("unspecified", "uk", "france")
@@ -74,7 +74,7 @@ def test_a_change_changes_what_it_names(
     old = {each.kind: each for each in profile.facts}
     gone = sorted(unset - given_.keys())
     later = NOW + timedelta(days=1)
-    profile.keep(planned(profile.facts, given_, gone, BOTH, later))
+    profile.keep(planned(profile.facts, given_, gone, BOTH, later, new_id))
     after = {name: value for name, value in before.items() if name not in unset} | given_
     assert own_values(profile) == after
     assert Profile(store).facts == profile.facts
@@ -174,7 +174,7 @@ def test_what_a_newer_version_stores_is_neither_lost_nor_damage() -> None:
     whole = msgspec.structs.replace(FACT, words="for ten years", short="ten years", terms=terms)
     profile = stored([whole])
     assert profile.facts == (whole,)
-    assert planned(profile.facts, {"region": "uk"}, (), BOTH, NOW)[0] == whole
+    assert planned(profile.facts, {"region": "uk"}, (), BOTH, NOW, new_id)[0] == whole
     for more in (
         msgspec.structs.replace(whole, value=None),
         msgspec.structs.replace(FACT, id="2"),
@@ -248,7 +248,7 @@ def test_a_fact_of_a_model_that_is_gone_can_be_unset() -> None:
     fact = Fact(id="1", kind="one.gender", value="one:other", set_at=NOW)
     one, _ = sexes()
     assert stored([fact]).reveal(["gender"], one) == {"gender": "other"}
-    assert planned([fact], {"age": "old"}, ["one.gender"], [ONE], NOW)[0].kind == "age"
+    assert planned([fact], {"age": "old"}, ["one.gender"], [ONE], NOW, new_id)[0].kind == "age"
 
 
 def test_one_name_never_means_two_facts() -> None:
@@ -285,4 +285,4 @@ def test_the_shipped_models_share_names(line: bytes, kind: str) -> None:
     region = models[1].attributes[models[1].index("region")].values[-1]
     values = read_profile(line.replace(b"western_europe", region.encode()), models)
     assert [*values] == [kind]
-    assert [*values_of(planned((), values, (), models, NOW))] == [kind]
+    assert [*values_of(planned((), values, (), models, NOW, new_id))] == [kind]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 
 from agent.decision.values import Fact
 from agent.model.attributes import Attribute, Scope
@@ -9,6 +10,8 @@ from agent.model.model import Model
 from agent.vault.profile import Profile, planned, values_of
 from tests.decision.made import made_model
 from tests.vault.histories import NOW
+
+_IDS = count(1)
 
 
 def model_of(
@@ -35,9 +38,14 @@ def change(
 ) -> set[str]:
     """Change a profile as its caller does; return the kinds that changed."""
     before = values_of(profile.facts)
-    profile.keep(planned(profile.facts, given, [*unset], models, NOW))
+    profile.keep(planned(profile.facts, given, [*unset], models, NOW, new_id))
     after = values_of(profile.facts)
     return {kind for kind, _ in before.items() ^ after.items()}
+
+
+def new_id() -> str:
+    """Return an id that no fact has had in this process."""
+    return str(next(_IDS))
 
 
 def facts_of(**values: str) -> list[Fact]:
