@@ -24,8 +24,7 @@ from agent.model.lookup import normalise
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.sets import pairs, singleton, union
-from agent.tradeoff.tables import QueryRows
+from agent.tradeoff.tables import QueryRows, pairs, singleton, union
 
 Floats = NDArray[np.float64]
 MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each

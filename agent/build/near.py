@@ -25,9 +25,7 @@ from agent.model.model import Model
 from agent.model.tables import NEAR_MEASURES, Near
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import Measure
-from agent.tradeoff.sets import mask_array, pairs
-from agent.tradeoff.stored import Stored
-from agent.tradeoff.tables import Floats
+from agent.tradeoff.tables import Floats, Stored, mask_array, pairs
 from policy.read import preset, read
 from policy.sections import PRESETS
 

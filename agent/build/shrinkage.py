@@ -18,8 +18,7 @@ import numpy as np
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import maximise
-from agent.tradeoff.sets import singleton
-from agent.tradeoff.tables import Floats, QueryRows
+from agent.tradeoff.tables import Floats, QueryRows, singleton
 from agent.tradeoff.utility import (
     MOST_PRICE,
     Estimator,

@@ -15,8 +15,7 @@ from agent.model.model import Figure
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.search import maximise
-from agent.tradeoff.sets import members, singleton
-from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows, members, singleton
 from agent.tradeoff.utility import Estimator
 
 Indexes = NDArray[np.intp]

@@ -10,8 +10,8 @@ import numpy as np
 from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.tradeoff.calibrate import LEVELS, NEVER, UNANSWERED, Fit, fit, wanted_bits
-from agent.tradeoff.sets import EMPTY, singleton
+from agent.tradeoff.study import LEVELS, NEVER, UNANSWERED, Fit, fit, wanted_bits
+from agent.tradeoff.tables import EMPTY, singleton
 
 QUESTIONS = ("improvement", "sensitivity", "one_of")
 IMPROVEMENTS = {"25%": 1.25, "50%": 1.5, "100%": 2.0, "4x": 4.0, "never": NEVER}

@@ -16,16 +16,13 @@ import numpy as np
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Prepared, prepare
 from agent.decision.request import Knowledge
-from agent.errors import UsageError
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Reading
-from agent.tradeoff.bounds import Contraction
-from agent.tradeoff.local_search import SetFunction
+from agent.tradeoff.local_search import Contraction, SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
-from agent.tradeoff.search import EXHAUSTIVE, Result, maximise
-from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.stored import Stored, weighted
+from agent.tradeoff.search import Result, maximise
+from agent.tradeoff.tables import Stored, members, singleton, union, weighted
 from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Mixture
 from policy.settings import Mode
 
@@ -362,10 +359,6 @@ def _search(function: SetFunction, prepared: Prepared) -> Result:
     """Search as the terms say; where there is much to count, what is not at hand only once."""
     terms, queries = prepared.terms, prepared.model.queries
     people = prepared.model.population.rows
-    count = function.candidates.bit_count()
-    if terms.algorithm == "exhaustive" and count > EXHAUSTIVE:
-        what = f"exhaustive search takes at most {EXHAUSTIVE} candidates, and there are {count}"
-        raise UsageError(what, "allow fewer attributes, or use the algorithm 'exact'")
     few = all(queries[each.query].rows <= FEW_ROWS for each in prepared.reading.candidates)
     patient = few and people <= FEW_PEOPLE
     return maximise(function, terms.algorithm, terms.epsilon, patient=patient)

@@ -13,8 +13,7 @@ from agent.model.model import Model
 from agent.model.reading import Reading
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.objective import Settings
-from agent.tradeoff.sets import singleton, union
-from agent.tradeoff.tables import UNSPECIFIED
+from agent.tradeoff.tables import UNSPECIFIED, singleton, union
 
 Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
 History = tuple[tuple[int, float], ...]

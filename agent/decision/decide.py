@@ -14,7 +14,7 @@ from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.objective import DisclosureObjective, Limit
 from agent.tradeoff.search import Evidence
-from agent.tradeoff.sets import members, singleton, union
+from agent.tradeoff.tables import members, singleton, union
 from policy.settings import Mode
 
 KEYS: dict[Limit, str] = {

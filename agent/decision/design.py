@@ -17,11 +17,11 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.model.model import Model
 from agent.model.reading import NOTHING
-from agent.tradeoff.bounds import Contraction
+from agent.tradeoff.local_search import Contraction
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import Portfolio, Queries, Scope, plan
 from agent.tradeoff.search import greedy_order
-from agent.tradeoff.sets import members, singleton, union
+from agent.tradeoff.tables import members, singleton, union
 from agent.tradeoff.utility import HELPS_NOTHING
 
 

@@ -20,8 +20,7 @@ from agent.decision.request import Holdings, Request, people_left
 from agent.decision.terms import rulebook, terms_under
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.model import Model
-from agent.tradeoff.sets import union
-from agent.tradeoff.tables import UNSPECIFIED
+from agent.tradeoff.tables import UNSPECIFIED, union
 from policy.hosts import site_of
 from policy.match import Ruling
 from policy.rules import Policy

@@ -12,7 +12,7 @@ from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.tradeoff import tradeoff_curve as tradeoff
 from agent.tradeoff.search import Proof
-from agent.tradeoff.sets import members
+from agent.tradeoff.tables import members
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from agent.decision.decide import Candidate, Decision, Figures, figures_of, limi
 from agent.errors import UsageError
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.sets import members, singleton
+from agent.tradeoff.tables import members, singleton
 from agent.tradeoff.utility import HELPS_NOTHING
 
 

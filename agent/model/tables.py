@@ -13,8 +13,7 @@ from agent.model.attributes import damaged
 from agent.model.packing import pack, size, unpack
 from agent.model.reading import Classifier
 from agent.tradeoff.measures import Measure, Metric
-from agent.tradeoff.stored import Stored, above_diagonal
-from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows, Stored, above_diagonal
 from agent.tradeoff.utility import exact
 
 Codes = NDArray[np.integer]

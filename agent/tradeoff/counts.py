@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff import grouping
-from agent.tradeoff.sets import members, singleton
-from agent.tradeoff.tables import Floats, Indexes, QueryRows
+from agent.tradeoff.tables import Floats, Indexes, QueryRows, members, singleton
 
 KEYS = 1 << 40
 BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds

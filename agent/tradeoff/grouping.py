@@ -8,8 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.sets import EMPTY, members, singleton
-from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows
+from agent.tradeoff.tables import EMPTY, Codes, Floats, Indexes, QueryRows, members, singleton
 
 Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
 

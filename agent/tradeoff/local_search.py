@@ -8,9 +8,15 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from agent.tradeoff.sets import mask_array, members, singleton, union
-from agent.tradeoff.stored import above_diagonal
-from agent.tradeoff.tables import Floats, Indexes
+from agent.tradeoff.tables import (
+    Floats,
+    Indexes,
+    above_diagonal,
+    mask_array,
+    members,
+    singleton,
+    union,
+)
 
 FLOOR = 1e-12  # bits: what floating-point noise can feign
 TIE = 2.0**-30  # bits: gains that round to the same multiple are equal, and the index decides
@@ -398,3 +404,96 @@ def best(options: Iterable[tuple[float, int]], least: float = -inf) -> tuple[flo
 def rank(level: float) -> float:
     """Return bits as a number that is the same for levels too close to tell apart."""
     return level if isinf(level) else float(round(level / TIE))
+
+
+class Contraction(SetFunction):
+    """F(B u A) - F(B) as a function of A, for a fixed set B: F contracted by B.
+
+    Utility and cost are contracted likewise, so that both are 0 at the empty set and what bounds
+    U and C of sets with B bounds these, once U(B) and C(B) are taken off. A contraction is
+    submodular where F is. What is said of A is true within the candidates given.
+    """
+
+    def __init__(self, function: SetFunction, base: int, candidates: int) -> None:
+        """Fix ``base`` and choose from ``candidates``, both masks; those in the base are dropped.
+
+        ValueError where the base is not feasible, or an attribute is no candidate of
+        ``function``, whose bounds need not hold for it.
+        """
+        if (base | candidates) & ~function.candidates:
+            raise ValueError("base and candidates must be candidates of the function")
+        if not function.feasible(base):
+            raise ValueError("the base breaks a limit, so there is nothing to choose beside it")
+        self.candidates = candidates & ~base
+        self._function, self._base = function, base
+        self._value, self._utility = function.value(base), function.utility(base)
+        self._cost = function.cost(base)
+        self.claims_submodularity = function.claims_submodularity
+
+    def value(self, mask: int) -> float:
+        """Return F(B u A) - F(B)."""
+        return self._function.value(self._base | mask) - self._value
+
+    def utility(self, mask: int) -> float:
+        """Return U(B u A) - U(B)."""
+        return self._function.utility(self._base | mask) - self._utility
+
+    def cost(self, mask: int) -> float:
+        """Return C(B u A) - C(B)."""
+        return self._function.cost(self._base | mask) - self._cost
+
+    def feasible(self, mask: int) -> bool:
+        """Say whether B u A may be chosen."""
+        return self._function.feasible(self._base | mask)
+
+    def hopeless(self, mask: int) -> bool:
+        """Say True only where neither B u A nor a set that contains it may be chosen."""
+        return self._function.hopeless(self._base | mask)
+
+    def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
+        """Return F(B u A u {V}) - F(B) for each V, for each A for which that is at hand."""
+        whole = {self._base | mask: mask for mask in masks}
+        found = self._function.at_hand([*whole])
+        return {whole[mask]: self._within(row) - self._value for mask, row in found.items()}
+
+    def pairs_at_hand(self) -> Floats | None:
+        """Return the same for every two attributes, where no set is fixed."""
+        matrix = None if self._base else self._function.pairs_at_hand()
+        return None if matrix is None else self._within(self._within(matrix).T)
+
+    def _within(self, levels: Floats) -> Floats:
+        """Return levels by attribute, minus infinity for those that are no candidates."""
+        open_ = mask_array(self.candidates, levels.shape[-1])
+        found: Floats = np.where(open_, levels, -inf)
+        return found
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of B u A quick to evaluate; the answers stay the same."""
+        self._function.focus(self._base | mask)
+
+    def survey(self, mask: int, attributes: Sequence[int]) -> None:
+        """Make ready F(B u (A ^ {V})) for each candidate V in ``attributes``."""
+        self._function.survey(self._base | mask, attributes)
+
+    def may_exceed(self, mask: int, level: float) -> bool:
+        """Say False only where F(B u A) - F(B) <= level for certain."""
+        return self._function.may_exceed(self._base | mask, level + self._value)
+
+    @property
+    def monotone_utility(self) -> bool:
+        """Whether U never falls when a set grows."""
+        return self._function.monotone_utility
+
+    @property
+    def utility_limit(self) -> float:
+        """A bound on the utility of every set."""
+        return self._function.utility_limit - self._utility
+
+    def superset_bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound on F of every set with A u {V}."""
+        bounds = self._function.superset_bounds(self._base | mask, attributes)
+        return [each - self._value for each in bounds]
+
+    def cost_floor(self, mask: int) -> float:
+        """Return a bound below the cost of every superset of A."""
+        return self._function.cost_floor(self._base | mask) - self._cost

@@ -1,11 +1,22 @@
-"""What a set may be measured by, and the loss of each measure (DESIGN.md 2.2)."""
+"""The losses of a guess at a person (DESIGN.md 2.2), also where rows are a sample (2.7, 2.8).
 
-from collections.abc import Sequence
-from typing import Literal, get_args
+The rows of a sample stand for people whose number is not known: it has a posterior, and E[1/F] is
+the expected success of one guess (Benedetti and Franconi 1998).
+
+A person's values of request attributes differ from request to request, so an answer is a
+combination of values, more or less likely for each person. Rows that nothing tells apart are
+counted once, and so are their likelihoods.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agent.tradeoff.tables import Floats, Indexes
+from agent.tradeoff.grouping import SPARSE, Grouping, mass_of, number
+from agent.tradeoff.tables import Codes, Floats, Indexes
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
 Measure = Metric | Literal["risk", "k", "worst"]  # and those that hard limits are about
@@ -60,3 +71,267 @@ def losses(metric: Metric, mass: Floats, success: Floats, population: float, k: 
         return mass * (success > (1 + 1e-12) / k)
     certain = population / (population + 1)
     return mass * -np.log1p(-np.minimum(success, certain))
+
+
+SHAPE = 0.3  # alpha, of the Gamma prior around the size that independent attributes would give
+FEWEST_ROWS = 3  # of a sample; fewer say too little for a limit
+HALF = 0.5  # of a guess to be right: from here on a person is as good as recognised
+STEPS = 200  # of the table, each way; then no entry between two is off by more than 0.1 %
+NODES = 16  # of a quadrature, in each of three parts
+MOST_ROWS, LEAST_RATE = 16.5, -21.0  # natural logarithms; beyond, the table goes on in lines
+FAR = 30.0  # exponents of e beyond this leave nothing
+LEAST_SHARE = 1e-12  # smaller ones are none
+LEAST_EXPECTED = 1e-290  # people; nobody is expected below
+ROUNDING = 1e-9  # of rows that are counted in parts
+
+
+class Alike(NamedTuple):
+    """Groups of rows that look alike to a recipient, one number each, float64.
+
+    ``mass``: P(a|d), the share of the people to whom it belongs; ``rows``: f, how many rows there
+    are, as many as are equally likely; ``people``: W, of how many people they are said to be;
+    ``expected``: mu, the people there would be if attributes were independent.
+    """
+
+    mass: Floats
+    rows: Floats
+    people: Floats
+    expected: Floats
+
+    def few(self) -> NDArray[np.bool_]:
+        """Say which are samples of too few rows for a limit, bool."""
+        few: NDArray[np.bool_] = self.sampled() & (self.rows < FEWEST_ROWS - ROUNDING)
+        return few
+
+    def sampled(self) -> NDArray[np.bool_]:
+        """Say which are samples, bool: a row of theirs stands for more than one person."""
+        sampled: NDArray[np.bool_] = self.rows < self.people * (1 - ROUNDING)
+        return sampled
+
+
+def risk(alike: Alike, share: float) -> Floats:
+    """Return E[1/F], the expected success of a guess at one person in each group, float64.
+
+    ``share``: rho, the probability with which each of the others agrees with what the recipient
+    holds beyond these attributes, 0 to 1. With p = f/W and s = (p + alpha/mu) / (1 + alpha/mu) it
+    is 1/rho times the integral over t from 1 - rho to 1 of
+    t^(f-1) (s / (1 - (1-s) t))^(f+alpha), within 0.1 %. Where each row is one person it is
+    (1 - (1-rho)^f) / (rho f), exactly.
+    """
+    if share < LEAST_SHARE:
+        return np.ones_like(alike.rows)
+    rows, sampled = alike.rows, alike.sampled()
+    if share < 1:
+        found: Floats = -np.expm1(rows * np.log1p(-share)) / (share * rows)
+    else:
+        found = 1 / rows
+    if sampled.any():
+        rows, prior = rows[sampled], SHAPE / np.maximum(alike.expected[sampled], LEAST_EXPECTED)
+        rate = np.log((rows / alike.people[sampled] + prior) / (1 + prior))
+        within = _looked_up(_table(1.0), rows, rate)
+        if share < 1:  # the table of this share must not make it less, by its own error
+            within = np.maximum(within, _looked_up(_table(share), rows, rate))
+        found[sampled] = within
+    return found
+
+
+def terms_of(
+    alike: Alike, measures: Measures, share: float, people: float, everybody: float
+) -> list[Floats]:
+    """Return what each group adds to each expected loss; of ``worst`` its own success.
+
+    ``share``: as for `risk`; ``people``: who agree with what is known, of ``everybody``.
+    Source: DESIGN.md 2.7.
+    """
+    plain = risk(alike, share)
+    limited = np.where(alike.few(), 1.0, plain)
+    found = list[Floats]()
+    for measure, k in measures:
+        if measure == "entropy":
+            found.append(alike.mass * np.log2(plain * people))
+        elif measure == "worst":
+            found.append(limited)
+        else:
+            success = limited if measure in ("risk", "k", "k-anonymity") else plain
+            found.append(losses(metric_of(measure), alike.mass, success, everybody, k))
+    return found
+
+
+def total(measure: Measure, terms: Sequence[float] | Floats, add: Callable[..., float]) -> float:
+    """Return the sum of what groups add, by ``add``; of ``worst`` the largest."""
+    return float(np.max(terms, initial=0.0)) if measure == "worst" else add(terms)
+
+
+def _looked_up(table: Floats, rows: Floats, rate: Floats) -> Floats:
+    """Return the risk between the entries of a table; ``rate``: ln s."""
+    most, start = STEPS - 1, np.log(SHAPE)
+    across = (np.log(rows - 1 + SHAPE) - start) * (most / (MOST_ROWS - start))
+    up = (rate - LEAST_RATE) * (most / -LEAST_RATE)
+    i = np.minimum(np.maximum(across, 0.0).astype(np.intp), most - 1)
+    j = np.minimum(np.maximum(up, 0.0).astype(np.intp), most - 1)
+    across -= i
+    up -= j
+    corner, entries = i * STEPS + j, table.ravel()
+    near = (1 - up) * entries.take(corner) + up * entries.take(corner + 1)
+    far = (1 - up) * entries.take(corner + STEPS) + up * entries.take(corner + STEPS + 1)
+    found: Floats = np.minimum(1.0, np.exp((1 - across) * near + across * far))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _table(share: float) -> Floats:
+    """Return ln of the risk by ln(f - 1 + alpha) and ln s, float64, shape (STEPS, STEPS).
+
+    With t = y / (s + (1-s) y) and y = e^-x the integrand is s e^(-f x) (s + (1-s) e^-x)^(alpha-1):
+    steep up to x = 1/f, and bent at x = -ln s.
+    """
+    rows = np.exp(np.linspace(np.log(SHAPE), MOST_ROWS, STEPS))[:, None, None] + 1 - SHAPE
+    rate = np.linspace(LEAST_RATE, 0.0, STEPS)[None, :, None]
+    s, rest = np.exp(rate), -np.expm1(rate)
+    end = np.minimum(FAR / (rows - 1 + SHAPE), FAR / rows - rate)
+    if share < 1:
+        end = np.minimum(end, np.log1p(-rest * (1 - share)) - rate - np.log1p(-share))
+    first = np.minimum(np.minimum(-rate, 4 / (rows - 1 + SHAPE)), end)
+    second = np.maximum(first, np.minimum(2 - rate, end))
+    points, weights = np.polynomial.legendre.leggauss(NODES)
+    total = np.zeros((STEPS, STEPS))
+    for low, high in ((np.zeros_like(end), first), (first, second), (second, end)):
+        x = low + (high - low) * (points + 1) / 2
+        inside = np.exp(-rows * x) * (s + rest * np.exp(-x)) ** (SHAPE - 1)
+        total += ((high - low) / 2 * weights * inside).sum(axis=-1)
+    table: Floats = np.log(s[..., 0] * total / share)
+    table.setflags(write=False)
+    return table
+
+
+BLOCK = 1 << 12  # items whose likelihoods are computed at once: what a cache holds
+KEYS = 1 << 62  # combined numbers stay below this
+
+
+class Items(NamedTuple):
+    """Rows of the population that nothing at hand tells apart, in order of their class.
+
+    Of each item ``label``: intp, its class; ``kinds``: intp, one array per request attribute, of
+    which kind its rows are; ``rows``: float64, how many there are; ``people``: float64, for how
+    many they stand, None where each stands for one.
+    """
+
+    label: Indexes
+    kinds: Sequence[Indexes]
+    rows: Floats
+    people: Floats | None
+
+
+class Answered(NamedTuple):
+    """What the answers leave of some classes, each an array of float64, shape (answers, classes).
+
+    With L the likelihood of an answer by row, ``peak``: the largest L; ``rows``: the sum of L;
+    ``people``: the sum of L times weight, None without weights. ``label``: intp, (classes,).
+    """
+
+    label: Indexes
+    peak: Floats
+    rows: Floats
+    people: Floats | None
+
+    def some(self, which: slice) -> "Answered":
+        """Return the same of some of the classes."""
+        people = None if self.people is None else self.people[:, which]
+        return Answered(self.label[which], self.peak[:, which], self.rows[:, which], people)
+
+
+def in_order(grouping: Grouping, sample: Indexes) -> Grouping:
+    """Return groups in the order of ``sample``, one row of each, on whatever path they came."""
+    place = np.empty(grouping.size, dtype=np.intp)
+    place[np.argsort(sample)] = np.arange(grouping.size)
+    return Grouping(place[grouping.labels], grouping.size)
+
+
+def items_of(
+    grouping: Grouping, kinds: Sequence[Codes], sizes: Sequence[int], weights: Floats | None
+) -> Items:
+    """Return the items of rows, by their groups and by their kinds, of which there are ``sizes``.
+
+    ``weights``: float64, one per row, as numbers whose sums are exact; None: each is one person.
+    """
+    key, size = grouping.labels, grouping.size
+    steps = list[int | Indexes]()
+    for kind, count in zip(kinds, sizes, strict=True):
+        if size * count > KEYS:
+            key, used = number(key, size)
+            size = len(used)
+            steps.append(used)
+        key, size = key * count + kind, size * count
+        steps.append(count)
+    people: Floats | None = None
+    if weights is None and size > SPARSE * len(key) + SPARSE:
+        key = np.sort(key)
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        used, rows = key[first], np.diff(first, append=len(key))
+    else:
+        numbers, used = number(key, size)
+        rows = np.bincount(numbers)
+        people = None if weights is None else mass_of(numbers, weights, 0)
+    found = list[Indexes]()
+    for step in reversed(steps):
+        if isinstance(step, int):
+            used, last = np.divmod(used, step)
+            found.append(last)
+        else:
+            used = step[used]
+    return Items(used, found[::-1], rows.astype(np.float64), people)
+
+
+def answered(items: Items, likely: Sequence[Floats], *, peaks: bool = False) -> Iterator[Answered]:
+    """Yield what every answer leaves of each class, some classes at a time, in their order.
+
+    ``likely``: for each request attribute P(v|kind), float64, shape (values, kinds);
+    ``peaks``: whether nothing but ``peak`` is asked for.
+    """
+    before: Answered | None = None
+    for first in range(0, len(items.label), BLOCK):
+        part = slice(first, first + BLOCK)
+        found = _of_block(items, part, likely, peaks=peaks)
+        if before is not None:  # the last class of the block before goes on in this one
+            np.maximum(found.peak[:, 0], before.peak[:, 0], out=found.peak[:, 0])
+            found.rows[:, 0] += before.rows[:, 0]
+            if found.people is not None and before.people is not None:
+                found.people[:, 0] += before.people[:, 0]
+        edge = items.label[part.stop - 1 : part.stop + 1].tolist()
+        goes_on = len(edge) > 1 and edge[0] == edge[1]
+        before = found.some(slice(-1, None)) if goes_on else None
+        yield found.some(slice(-1)) if goes_on else found
+
+
+def _of_block(items: Items, part: slice, likely: Sequence[Floats], *, peaks: bool) -> Answered:
+    """Return what every answer leaves of the classes of some items.
+
+    An answer's likelihood is a product, and items are in the order of their kinds: so one attribute
+    after the other is summed up, from the last on, over items that agree in those before it.
+    """
+    label, kinds = items.label[part], [kind[part] for kind in items.kinds]
+    begins = [np.diff(label, prepend=-1) != 0]
+    for kind in kinds[:-1]:
+        begins.append(begins[-1] | (np.diff(kind, prepend=-1) != 0))
+    peak, left = np.ones((1, len(label))), np.arange(len(label))
+    rows = np.zeros((1, len(label))) if peaks else items.rows[part][None]
+    people = None if items.people is None else items.people[part][None]
+    for values, kind, begin in zip(likely[::-1], kinds[::-1], begins[::-1], strict=True):
+        chances, starts = values.take(kind[left], axis=1), np.flatnonzero(begin[left])
+        peak = _folded(np.maximum, peak, chances, starts)
+        rows = np.zeros_like(peak) if peaks else _folded(np.add, rows, chances, starts)
+        people = None if people is None else _folded(np.add, people, chances, starts)
+        left = left[starts]
+    return Answered(label[left], peak, rows, people)
+
+
+def _folded(how: np.ufunc, found: Floats, chances: Floats, starts: Indexes) -> Floats:
+    """Return figures by answer and item with one more attribute answered, over runs of items.
+
+    ``chances``: of each of its values, by item; ``starts``: where a run begins; ``how``: what a
+    run comes to.
+    """
+    folded, shares = np.empty((len(chances), len(found), len(starts))), np.empty_like(found)
+    for chance, summed in zip(chances, folded, strict=True):
+        how.reduceat(np.multiply(found, chance, out=shares), starts, axis=1, out=summed)
+    return folded.reshape(-1, len(starts))

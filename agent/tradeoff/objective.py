@@ -9,12 +9,21 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.errors import UsageError
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, OwnClass
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.measures import Measure, Metric
-from agent.tradeoff.sets import mask_array, mask_arrays, members, singleton, union
-from agent.tradeoff.stored import Stored
-from agent.tradeoff.tables import Floats, Indexes, Population
+from agent.tradeoff.measures import METRICS, Measure, Metric
+from agent.tradeoff.tables import (
+    Floats,
+    Indexes,
+    Population,
+    Stored,
+    mask_array,
+    mask_arrays,
+    members,
+    singleton,
+    union,
+)
 from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal["most", "most new", "risk", "k", "own"]
@@ -48,6 +57,20 @@ class Settings:
     most: int | None = None
     most_new: int | None = None
     own: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown metric and a negative price: UsageError."""
+        if self.metric not in METRICS:
+            raise UsageError.unknown("metric", self.metric, METRICS)
+        for price in (self.trade_off, *self.sensitivity, *(weight for _, weight in self.guards)):
+            checked(price)
+
+
+def checked(price: float) -> float:
+    """Return the price; UsageError where it is negative, or not a number."""
+    if not price >= 0:
+        raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
+    return price
 
 
 class Parts(NamedTuple):
@@ -90,12 +113,12 @@ class Objective(SetFunction):
         ``utility``: U in bits, 0 for the empty set; ``cost``: C up to a constant, or the people
         among whom to hide (``maxprob``); ``trade_off``: lambda, bits per unit of cost; ``most``:
         the most attributes in a set; ``submodular``: whether F is known to be, so that a search
-        may prove bounds from it.
+        may prove bounds from it. UsageError where lambda is negative.
         """
         if isinstance(cost, Population):
             cards = (cost.codes.max(axis=0).astype(int) + 1).tolist()
             cost = partial(AnonymitySet(cost, cards).identifiability, metric="maxprob", k=1)
-        self.candidates, self.trade_off = (1 << attributes) - 1, trade_off
+        self.candidates, self.trade_off = (1 << attributes) - 1, checked(trade_off)
         self._utility = Function(utility) if callable(utility) else utility
         self._loss, self._most, self.claims_submodularity = cost, most, submodular
         self._utilities: dict[int, float] = {0: 0.0}

@@ -9,9 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.tradeoff.local_search import ROUNDING, SetFunction
-from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.stored import Stored, square
-from agent.tradeoff.tables import Floats, Indexes
+from agent.tradeoff.tables import Floats, Indexes, Stored, members, singleton, square, union
 from agent.tradeoff.utility import Utility
 
 STARTS_KEPT = 64  # of the same queries; some ten thousand bytes each

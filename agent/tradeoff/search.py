@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from agent.tradeoff.bounds import additive_bound, online_bound, possible
+from agent.errors import UsageError
 from agent.tradeoff.local_search import (
     ROUNDING,
     TIE,
@@ -20,7 +20,7 @@ from agent.tradeoff.local_search import (
     lazy_pass,
     rank,
 )
-from agent.tradeoff.sets import mask_array, members, singleton, subsets, union
+from agent.tradeoff.tables import mask_array, members, singleton, subsets, union
 
 Pass = Callable[[LocalSearch, int], bool]
 
@@ -42,14 +42,49 @@ class _Node(NamedTuple):
     open: int
 
 
+def additive_bound(memo: Memo) -> float:
+    """Return the sum of max(0, F({V})) over the candidates, in bits.
+
+    It bounds F over all sets where F is submodular with F(0) = 0: Thm 4.5 at the empty set,
+    which needs no monotone utility. Attributes that no feasible set contains are left out.
+    """
+    row = memo.at_hand(0)
+    if row is not None and np.count_nonzero(row > -inf) == memo.function.candidates.bit_count():
+        return float(np.maximum(row, 0.0).sum())
+    return sum(max(0.0, memo.value(singleton(each))) for each in possible(memo.function))
+
+
+def possible(function: SetFunction) -> list[int]:
+    """Return the candidates that a feasible set may contain."""
+    return [each for each in members(function.candidates) if not function.hopeless(singleton(each))]
+
+
+def online_bound(objective: SetFunction, mask: int) -> float:
+    """Return the bound of Thm 4.5 at the set A' = ``mask``, in bits.
+
+    max F <= U(A') + sum of max(0, U(A' + V) - U(A') - lambda C({V})) over all V, where U is
+    monotone and submodular and C supermodular; within A' only a negative cost adds something.
+    ValueError where U is not monotone and A' is not empty: then nothing is proven.
+    """
+    if mask and not objective.monotone_utility:
+        raise ValueError("theorem 4.5 at a set that is not empty needs a monotone utility")
+    base = objective.utility(mask)
+    gains = (
+        objective.utility(mask | singleton(each)) - base - objective.cost(singleton(each))
+        for each in possible(objective)
+    )
+    return base + sum(max(0.0, gain) for gain in gains)
+
+
 def enumerate_all(memo: Memo) -> int:
     """Return the feasible set with the largest F; the smallest mask among equals.
 
-    ValueError for more than 16 candidates.
+    UsageError for more than 16 candidates.
     """
     candidates = memo.function.candidates
-    if candidates.bit_count() > EXHAUSTIVE:
-        raise ValueError(f"{candidates.bit_count()} candidates have too many subsets to enumerate")
+    if (count := candidates.bit_count()) > EXHAUSTIVE:
+        what = f"exhaustive search takes at most {EXHAUSTIVE} candidates, and there are {count}"
+        raise UsageError(what, "allow fewer attributes, or use the algorithm 'exact'")
     feasible = filter(memo.feasible, subsets(candidates))
     return max(feasible, key=lambda mask: (memo.value(mask), -mask))
 
@@ -150,9 +185,11 @@ def maximise(
     improve F by more than (epsilon/n^2)|F|; ``nodes``: how many nodes ``exact`` visits at the most;
     ``restarts``: from how many pairs local search starts again, 0 for the paper's own search;
     ``patient``: whether also where F is not at hand.
-    ValueError where ``exhaustive`` is asked of too many candidates. Source: paper 4 with the
-    corrections of DESIGN.md 2.5.
+    UsageError for an unknown algorithm, and where ``exhaustive`` is asked of too many candidates.
+    Source: paper 4 with the corrections of DESIGN.md 2.5.
     """
+    if algorithm not in ALGORITHMS:
+        raise UsageError.unknown("algorithm", algorithm, ALGORITHMS)
     state, candidates = LocalSearch(Memo(function), epsilon), function.candidates
     if algorithm == "exhaustive":
         state.start_at(enumerate_all(state.memo))

@@ -17,8 +17,7 @@ from agent.tradeoff.grouping import (
     plogp,
     row_columns,
 )
-from agent.tradeoff.sets import members, singleton
-from agent.tradeoff.tables import Floats, Indexes, QueryRows
+from agent.tradeoff.tables import Floats, Indexes, QueryRows, members, singleton
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits

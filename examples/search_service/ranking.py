@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agent.errors import UsageError
-from agent.tradeoff import members, query_utility, singleton, union
+from agent.tradeoff import members
+from agent.tradeoff.study import query_utility, singleton, union
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -26,8 +26,7 @@ from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.search import maximise
-from agent.tradeoff.sets import pairs, singleton
-from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows, pairs, singleton
 from agent.tradeoff.utility import MeanUtility, Priced
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -17,9 +17,16 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.local_search import LocalSearch, Memo, eager_pass
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import EPSILON, local_search, maximise
-from agent.tradeoff.sets import members, pairs, singleton, subsets, union
-from agent.tradeoff.stored import Stored
-from agent.tradeoff.tables import Kinds, Population
+from agent.tradeoff.tables import (
+    Kinds,
+    Population,
+    Stored,
+    members,
+    pairs,
+    singleton,
+    subsets,
+    union,
+)
 from agent.tradeoff.utility import Priced, Utility
 from tests.bench.heldout import ATUS, OWN, TABLES, cut, tables
 

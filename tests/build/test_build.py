@@ -18,7 +18,7 @@ from agent.model.file import decode, encode
 from agent.model.model import Model
 from agent.model.tables import COST_METRICS
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.sets import members, pairs
+from agent.tradeoff.tables import members, pairs
 from agent.tradeoff.utility import Estimator, query_utility
 from tests.build.worlds import QUIET, World, options, source, worlds
 

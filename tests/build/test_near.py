@@ -15,7 +15,7 @@ from agent.model.file import decode, encode, read, shipped_model
 from agent.model.model import Model
 from agent.model.tables import NEAR_MEASURES, Near
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.sets import singleton
+from agent.tradeoff.tables import singleton
 
 CACHE = Cache()
 

@@ -23,8 +23,7 @@ from agent.model.model import Model
 from agent.model.reading import Classifier
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.search import maximise
-from agent.tradeoff.sets import members
-from agent.tradeoff.tables import Kinds, Population
+from agent.tradeoff.tables import Kinds, Population, members
 from tests.build import naive
 from tests.build.worlds import (
     QUIET,

@@ -14,8 +14,7 @@ from agent.model.attributes import Attribute
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.search import maximise
-from agent.tradeoff.sets import members
-from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows, members
 from tests import strategies
 from tests.build import naive
 from tests.build.worlds import CARDS, learnable

@@ -9,8 +9,7 @@ from agent.model.attributes import Attribute
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.sets import singleton
-from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows, singleton
 from agent.tradeoff.utility import query_utility
 
 PEOPLE = 60

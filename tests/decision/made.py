@@ -10,8 +10,7 @@ from agent.model.attributes import Attribute, Scope
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.sets import pairs
-from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows, pairs
 from agent.tradeoff.utility import query_utility
 
 SHRINKAGE = 5.0

@@ -130,13 +130,6 @@ def test_impossible_terms_do_not_exist(given: dict[str, object]) -> None:
         Terms(**given)  # type: ignore[arg-type]  # wrong values are the point
 
 
-def test_exhaustive_search_of_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With too many candidates the enumeration is refused, with a way out."""
-    monkeypatch.setattr("agent.decision.choice.EXHAUSTIVE", 4)
-    with pytest.raises(UsageError, match="at most 4 candidates, and there are 5"):
-        decide(Request("python today"), Terms(algorithm="exhaustive"), Knowledge(), made_model(0))
-
-
 def test_a_limit_that_does_not_hold_is_said() -> None:
     """What the recipient holds already may break a limit: then nothing new leaves, and it shows."""
     model = made_model(1)

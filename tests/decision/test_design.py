@@ -13,7 +13,7 @@ from agent.decision.design import design_of, recommended
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.model.model import Model
-from agent.tradeoff.sets import subsets, union
+from agent.tradeoff.tables import subsets, union
 from tests.decision.drawn import model_of
 from tests.decision.made import made_model
 

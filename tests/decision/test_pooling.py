@@ -14,7 +14,7 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.model.model import Model
 from agent.tradeoff.plan import Pairwise
-from agent.tradeoff.sets import pairs, singleton
+from agent.tradeoff.tables import pairs, singleton
 from agent.words.decisions import lines
 from tests.decision.made import CARDS, NAMES, made_model
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.house.tree import ROOT
 
-FACES = {"agent", "agent.tradeoff", "agent.errors"}
+FACES = {"agent", "agent.tradeoff", "agent.tradeoff.study", "agent.errors"}
 
 # By who imports it: a module, or a package with all below it. A longer list is a door that is
 # missing in a face; each line says why it is none.
@@ -22,21 +22,17 @@ DEEPER = {
     },
     "agent/lab/questions": {
         "agent.decision.calibration": "answers of respondents, read as those of a user are",
-        "agent.tradeoff.calibrate": "the levels that are asked for",
     },
     "agent/lab/paper": {
         "agent.decision.calibration": "the curve is drawn where the respondents stand",
-        "agent.tradeoff.grouping": "partitions are checked on samples of the people",
     },
     "agent/lab/people": {
         "agent.decision.matching": "the share of people who agree is that of a decision",
         "agent.model.concepts": "facts are told through several models",
-        "agent.tradeoff.grouping": "attributes that hang together are found by their entropy",
     },
     "agent/lab/attack": {
         "agent.decision": "the agent's memory of recipients is replayed event by event",
         "agent.model.reading": "and takes questions as it does texts that were read",
-        "agent.tradeoff.grouping": "adversaries and services count as the agent does",
         "policy": "presets are attacked as they ship",
     },
     "examples/build_shipped_models.py": {

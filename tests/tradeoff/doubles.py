@@ -11,7 +11,7 @@ from functools import cached_property
 from hypothesis import strategies as st
 
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.tables import members, singleton, subsets
 
 Table = tuple[float, ...]
 

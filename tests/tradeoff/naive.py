@@ -9,10 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.integrate import quad
 
-from agent.tradeoff.measures import Measure
-from agent.tradeoff.reidentification import Alike, risk
-from agent.tradeoff.sets import members
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.measures import Alike, Measure, risk
+from agent.tradeoff.tables import Population, QueryRows, members
 
 Known = Sequence[tuple[int, int]]
 Answer = tuple[int, ...]

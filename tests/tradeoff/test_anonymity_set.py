@@ -10,13 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff import anonymity_set, answers
-from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.guard import FEWEST
+from agent.tradeoff import anonymity_set, measures
+from agent.tradeoff.anonymity_set import FEWEST, AnonymitySet
 from agent.tradeoff.measures import METRICS, Measure, Metric, certainty
-from agent.tradeoff.sets import members, singleton, subsets
-from agent.tradeoff.stored import Stored
-from agent.tradeoff.tables import UNSPECIFIED, Kinds, Population
+from agent.tradeoff.tables import (
+    UNSPECIFIED,
+    Kinds,
+    Population,
+    Stored,
+    members,
+    singleton,
+    subsets,
+)
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, rich_worlds, stored_of, worlds
 
@@ -199,9 +204,9 @@ def test_answers_come_in_blocks_of_any_size(world: World, block: int, most: int,
     with pytest.MonkeyPatch.context() as patch:
         whole = world.anonymity_set()
         wanted = [whole.identifiability(each, metric, k) for each in masks for metric in METRICS]
-        patch.setattr(answers, "BLOCK", block)
-        patch.setattr(answers, "KEYS", most)
-        patch.setattr(answers, "SPARSE", 0)
+        patch.setattr(measures, "BLOCK", block)
+        patch.setattr(measures, "KEYS", most)
+        patch.setattr(measures, "SPARSE", 0)
         parts = world.anonymity_set()
         found = [parts.identifiability(each, metric, k) for each in masks for metric in METRICS]
     assert found == pytest.approx(wanted, abs=1e-12)

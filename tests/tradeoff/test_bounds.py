@@ -9,19 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.bounds import (
-    additive_bound,
-    online_bound,
-    possible,
-    sample_size,
-    sampling_error,
-)
-from agent.tradeoff.check import submodularity, supermodularity
 from agent.tradeoff.local_search import Memo
 from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.search import Evidence, maximise
-from agent.tradeoff.sets import members, singleton, subsets
-from agent.tradeoff.tables import Population
+from agent.tradeoff.search import (
+    Evidence,
+    additive_bound,
+    maximise,
+    online_bound,
+    possible,
+)
+from agent.tradeoff.study import sample_size, sampling_error, submodularity, supermodularity
+from agent.tradeoff.tables import Population, members, singleton, subsets
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular
 from tests.tradeoff.test_utility import conditionally_independent
 from tests.tradeoff.worlds import World, all_pairs, objectives

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.tradeoff.calibrate import LEVELS, NEVER, UNANSWERED, fit, wanted_bits
+from agent.tradeoff.study import LEVELS, NEVER, UNANSWERED, fit, wanted_bits
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.check import (
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.study import (
     TOLERANCE,
     Pair,
     Violations,
@@ -13,8 +14,7 @@ from agent.tradeoff.check import (
     submodularity,
     supermodularity,
 )
-from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.sets import singleton
+from agent.tradeoff.tables import singleton
 from tests.tradeoff.doubles import Tabulated, submodular, tabulate
 from tests.tradeoff.worlds import all_pairs, objectives
 

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.bounds import Contraction
-from agent.tradeoff.local_search import SetFunction
+from agent.tradeoff.local_search import Contraction, SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
-from agent.tradeoff.sets import members, singleton, subsets, union
+from agent.tradeoff.tables import members, singleton, subsets, union
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
 from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for
 

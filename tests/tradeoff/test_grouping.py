@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import Column, Grouping, Presence, tally
 from agent.tradeoff.measures import METRICS, Metric
-from agent.tradeoff.sets import members, subsets
-from agent.tradeoff.tables import Population
+from agent.tradeoff.tables import Population, members, subsets
 from tests.tradeoff.worlds import Known, World, known, rich_worlds
 
 SIZES = [1, 3, 256, 21_845, 21_846, 65_536, 65_537]  # about where 16 bits end, for 3 values or 1

@@ -12,8 +12,7 @@ from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.measures import Measure
 from agent.tradeoff.objective import DisclosureObjective, Limit, Settings
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
-from agent.tradeoff.sets import members, subsets
-from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows, members, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import Known, World, known, owns, rich_worlds, settings_for
 

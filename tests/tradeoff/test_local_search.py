@@ -22,8 +22,7 @@ from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import maximise
-from agent.tradeoff.sets import members, singleton, subsets
-from agent.tradeoff.tables import Floats
+from agent.tradeoff.tables import Floats, members, singleton, subsets
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
 from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, settings_for, stored_of

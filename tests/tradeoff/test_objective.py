@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.sets import members, singleton, subsets
-from agent.tradeoff.stored import Stored
+from agent.tradeoff.tables import Stored, members, singleton, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for, stored_of
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
-from agent.tradeoff.sets import members, pairs, singleton, subsets, union
+from agent.tradeoff.tables import members, pairs, singleton, subsets, union
 from agent.tradeoff.utility import HELPS_NOTHING, Utility
 from tests.tradeoff.doubles import Table, Tabulated, submodular, tabulate
 from tests.tradeoff.worlds import World, rich_worlds, settings_for

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.search import maximise
-from agent.tradeoff.sets import members, singleton, subsets, union
+from agent.tradeoff.tables import members, singleton, subsets, union
 from agent.tradeoff.utility import MOST_PRICE, Function, Priced
 from tests.tradeoff.worlds import World, rich_worlds
 

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff import Objective, Population, SetFunction, Utility, maximise, members
+from agent.errors import ReticentError
+from agent.tradeoff import Objective, Population, Utility, maximise, members
+from agent.tradeoff.study import SetFunction, Settings
 
 QUARTERS = st.integers(0, 12).map(lambda number: number / 4)
 
@@ -98,3 +100,18 @@ def test_a_set_function_needs_candidates_and_a_value() -> None:
         assert found.bound == (2.0 if found.exact else None)
     proven = maximise(Cut(), "exact")
     assert (proven.value, proven.exact) == (2.0, True)
+
+
+def test_what_cannot_be_meant_is_refused() -> None:
+    """A typo in an algorithm or metric, a negative price, too many sets to enumerate."""
+    objective = Objective(int.bit_count, int.bit_count, 17)
+    for algorithm, message in (("llss", "unknown algorithm 'llss'"), ("exhaustive", "are 17")):
+        with pytest.raises(ReticentError, match=message):
+            maximise(objective, algorithm)  # type: ignore[arg-type]  # a typo is the point
+    with pytest.raises(ReticentError, match="unknown metric"):
+        Settings(1, (0.0,), metric="maxprop")  # type: ignore[arg-type]  # likewise
+    for price in (-0.5, float("nan")):
+        with pytest.raises(ReticentError, match="a price cannot be"):
+            objective.at(price)
+        with pytest.raises(ReticentError, match="a price cannot be"):
+            Settings(1, (price,))

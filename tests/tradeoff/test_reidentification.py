@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from scipy.integrate import IntegrationWarning
 
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.measures import METRICS, Measure
-from agent.tradeoff.reidentification import Alike, risk
-from agent.tradeoff.sets import members, singleton, subsets
-from agent.tradeoff.tables import Population
+from agent.tradeoff.measures import METRICS, Alike, Measure, risk
+from agent.tradeoff.tables import Population, members, singleton, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, rich_worlds
 

@@ -8,11 +8,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agent.tradeoff.bounds import additive_bound
 from agent.tradeoff.local_search import FLOOR, Memo, SetFunction, eager_pass, lazy_pass
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, Result, greedy_order, maximise
-from agent.tradeoff.sets import members, singleton, subsets, union
+from agent.tradeoff.search import (
+    ALGORITHMS,
+    EPSILON,
+    Algorithm,
+    Result,
+    additive_bound,
+    greedy_order,
+    maximise,
+)
+from agent.tradeoff.tables import members, singleton, subsets, union
 from tests.tradeoff.doubles import Tabulated, arbitrary, renamed, submodular, tabulate
 from tests.tradeoff.worlds import objectives
 
@@ -134,12 +141,6 @@ def test_evaluations_are_counted(function: Tabulated, algorithm: Algorithm, node
     result = maximise(watched, algorithm, EPSILON, nodes)  # type: ignore[arg-type]  # by __getattr__
     assert len(watched.seen) == len(set(watched.seen)) == result.evaluations
     assert 0 not in watched.seen
-
-
-def test_too_many_candidates_for_exhaustive_search() -> None:
-    """Seventeen attributes have 131,072 sets."""
-    with pytest.raises(ValueError, match="17 candidates"):
-        maximise(tabulate(17, int.bit_count), "exhaustive")
 
 
 @given(submodular())

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.sets import members, singleton, subsets, union
+from agent.tradeoff.tables import members, singleton, subsets, union
 
 ATTRIBUTES = st.sets(st.integers(0, 70))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.tradeoff.objective import DisclosureObjective, Parts
 from agent.tradeoff.search import ALGORITHMS, Algorithm, Proof, maximise
-from agent.tradeoff.sets import subsets
+from agent.tradeoff.tables import subsets
 from agent.tradeoff.tradeoff_curve import Point, beaten, curve, grid, knee, merged
 from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, known, rich_worlds, settings_for
 

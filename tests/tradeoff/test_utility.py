@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from agent.tradeoff.sets import members, singleton, subsets
-from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.tables import Kinds, Population, QueryRows, members, singleton, subsets
 from agent.tradeoff.utility import Estimator, MeanUtility, PlugIn, Utility, query_utility
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, World, rich_worlds, worlds

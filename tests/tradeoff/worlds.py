@@ -9,12 +9,19 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.check import Pair
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.sets import members, pairs, singleton, subsets
-from agent.tradeoff.stored import Stored
-from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.study import Pair
+from agent.tradeoff.tables import (
+    Kinds,
+    Population,
+    QueryRows,
+    Stored,
+    members,
+    pairs,
+    singleton,
+    subsets,
+)
 from agent.tradeoff.utility import Estimator, Utility, query_utility
 from tests.strategies import codes
 

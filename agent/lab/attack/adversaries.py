@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from agent import Model
 from agent.lab.attack.heldout import Codes, Floats, Indexes, Person
 from agent.lab.attack.simulation import Question, Reticent, Scene, Trace, requests_of
-from agent.tradeoff import UNSPECIFIED, members, union
-from agent.tradeoff.grouping import plogp
+from agent.tradeoff import members
+from agent.tradeoff.study import UNSPECIFIED, plogp, union
 
 
 class Learned(NamedTuple):

@@ -16,8 +16,8 @@ from agent.decision.cache import Cache
 from agent.lab import Progress
 from agent.lab.attack.heldout import SILENT, Floats, Indexes, Received, Table, as_table
 from agent.lab.paper.subject import groups_of
-from agent.tradeoff import QueryRows, Utility, query_utility, singleton
-from agent.tradeoff.grouping import row_columns
+from agent.tradeoff import Utility
+from agent.tradeoff.study import QueryRows, query_utility, row_columns, singleton
 
 FLOOR = 0.01  # of the prior is mixed in: nothing is ever certain
 STEPS, NEAR = 200, 1e-3  # where its search ends

@@ -20,7 +20,7 @@ from agent.lab.attack.heldout import Person
 from agent.lab.attack.ways import Way
 from agent.lab.paper.subject import groups_of
 from agent.model.reading import Reading
-from agent.tradeoff import UNSPECIFIED, union
+from agent.tradeoff.study import UNSPECIFIED, union
 from policy.hosts import site_of
 from policy.match import Rulebook
 from policy.read import preset, read

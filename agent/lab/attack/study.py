@@ -17,7 +17,8 @@ from agent.lab.attack.simulation import Scene, Trace
 from agent.lab.attack.ways import ANSWERED, Options, Way
 from agent.lab.attack.workers import Compared, Run, Work, traces, worked
 from agent.lab.paper.subject import groups_of
-from agent.tradeoff import members, union
+from agent.tradeoff import members
+from agent.tradeoff.study import union
 
 EVERYONE = (*ways.SHIPPED, *ANSWERED)
 FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agent import Limits, Terms
-from agent.tradeoff import Algorithm
+from agent.tradeoff.study import Algorithm
 from policy.settings import Memory, Mode, Protect
 
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200)  # requests after which the adversary guesses

@@ -6,12 +6,13 @@ from math import log2, sqrt
 
 import numpy as np
 
-from agent import Model, tradeoff
+from agent import Model
 from agent.lab.charts import Chart, Finding, Panel, Series
 from agent.lab.paper.orders import METRICS, Along, along
 from agent.lab.paper.published import Options, claim, prose
 from agent.lab.paper.subject import Subject, cost_alone, people_of
-from agent.tradeoff.grouping import Columns, Partitions
+from agent.tradeoff import study
+from agent.tradeoff.study import Columns, Partitions
 
 LARGEST = 10  # attributes in a set: a disclosure has few
 COST_TRIPLES, UTILITY_TRIPLES = 2000, 60
@@ -29,17 +30,15 @@ class Shape:
     """
 
     name: str
-    violations: tradeoff.Violations
+    violations: study.Violations
     mean_gain: float
 
 
 def utility_shape(subject: Subject, seed: int) -> Shape:
     """Return how U fares, in bits."""
     objective = subject.utility_alone()
-    triples = tradeoff.random_pairs(
-        objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed)
-    )
-    violations = tradeoff.submodularity(objective.utility, triples)
+    triples = study.random_pairs(objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed))
+    violations = study.submodularity(objective.utility, triples)
     found = Shape(f"U, {subject.estimator}", violations, _mean_gain(objective.utility, triples))
     objective.forget()  # partitions by sets that nobody looks at again take a gigabyte
     return found
@@ -48,15 +47,15 @@ def utility_shape(subject: Subject, seed: int) -> Shape:
 def cost_shapes(model: Model, k: int, seed: int) -> tuple[Shape, ...]:
     """Return how each metric fares, in its own unit."""
     draw = np.random.default_rng(seed)
-    triples = tradeoff.random_pairs(cost_alone(model), COST_TRIPLES, LARGEST, draw)
+    triples = study.random_pairs(cost_alone(model), COST_TRIPLES, LARGEST, draw)
     costs = {metric: cost_alone(model, metric, k).identifiability_cost for metric in METRICS}
     return tuple(
-        Shape(f"C, {metric}", tradeoff.supermodularity(cost, triples), _mean_gain(cost, triples))
+        Shape(f"C, {metric}", study.supermodularity(cost, triples), _mean_gain(cost, triples))
         for metric, cost in costs.items()
     )
 
 
-def _mean_gain(function: Callable[[int], float], triples: Sequence[tradeoff.Pair]) -> float:
+def _mean_gain(function: Callable[[int], float], triples: Sequence[study.Pair]) -> float:
     gains = [
         function(each.smaller | 1 << each.attribute) - function(each.smaller) for each in triples
     ]
@@ -122,7 +121,7 @@ class SampledUtility:
 
         ValueError where the estimator is not ``plugin``: no other has a lemma.
         """
-        self._utilities = [each for each in subject.utilities if isinstance(each, tradeoff.PlugIn)]
+        self._utilities = [each for each in subject.utilities if isinstance(each, study.PlugIn)]
         if len(self._utilities) < len(subject.utilities):
             raise ValueError(f"the paper samples plugin, not {subject.estimator}")
         self._options, model = options, subject.model
@@ -153,7 +152,7 @@ class SampledCost:
         self._share = self._share / self._share.sum()
         self._groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
 
-    def value(self, mask: int, metric: tradeoff.Metric) -> float:
+    def value(self, mask: int, metric: study.Metric) -> float:
         """Return the estimate of I(A); ``metric``: maxprob or k-anonymity."""
         draw = np.random.default_rng([self._options.seed, mask])
         picked = draw.choice(len(self._share), self._options.samples, p=self._share)
@@ -192,12 +191,12 @@ def utility_estimates(subject: Subject, options: Options) -> Estimates:
     A fresh sample is drawn for each set. The lemma takes the most intents that a query has.
     """
     objective, sampled = subject.utility_alone(), SampledUtility(subject, options)
-    order, _ = tradeoff.greedy_order(objective)
+    order, _ = study.greedy_order(objective)
     intents = max(len(each.intents) for each in subject.model.queries)
     return Estimates(
         "utility, bits",
         along(subject.model, order, {EXACT: objective.utility, SAMPLED: sampled.value}),
-        tradeoff.sampling_error(options.samples, DELTA, log2(intents), two_sided=True),
+        study.sampling_error(options.samples, DELTA, log2(intents), two_sided=True),
     )
 
 
@@ -206,12 +205,12 @@ def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
 
     Request attributes are left out: a class of people is then not what a sample falls into.
     """
-    order, _ = tradeoff.greedy_order(cost_alone(model), tradeoff.eager_pass)
+    order, _ = study.greedy_order(cost_alone(model), study.eager_pass)
     persons = [each for each in order if each < model.persons]
     crowd, sampled = people_of(model), SampledCost(model, options)
-    error = tradeoff.sampling_error(options.samples, DELTA, two_sided=True)
+    error = study.sampling_error(options.samples, DELTA, two_sided=True)
 
-    def estimates(metric: tradeoff.Metric) -> Estimates:
+    def estimates(metric: study.Metric) -> Estimates:
         measures = {
             EXACT: lambda mask: crowd.identifiability(mask, metric, options.k),
             SAMPLED: lambda mask: sampled.value(mask, metric),

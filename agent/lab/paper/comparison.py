@@ -11,7 +11,8 @@ from agent.lab.paper import published
 from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Places, Subject, fresh, groups_of
 from agent.lab.questions.survey import OUTCOMES
-from agent.tradeoff import DisclosureObjective, eager_pass, greedy_order, lazy_pass, maximise, union
+from agent.tradeoff import maximise
+from agent.tradeoff.study import DisclosureObjective, eager_pass, greedy_order, lazy_pass, union
 
 OPTIMISED = "optimised"
 SECOND = "search statistics"  # of the scores in 7.3

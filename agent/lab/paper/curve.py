@@ -8,7 +8,8 @@ from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Subject
 from agent.lab.questions import survey
-from agent.tradeoff import Point, beaten, curve, knee
+from agent.tradeoff import Point, curve, knee
+from agent.tradeoff.study import beaten
 
 MOST, LEAST = 0.7, 0.1  # of utility and cost without any price: near the most, and near none
 WITHIN = 0.25  # of the planted lambda: so near the procedure should come

@@ -11,7 +11,7 @@ import ibis
 import numpy as np
 from numpy.typing import NDArray
 
-from agent import Model, tradeoff
+from agent import Model
 from agent.build.build import model_of
 from agent.build.log.read import Log, open_log
 from agent.build.log.source import source_of
@@ -23,6 +23,7 @@ from agent.lab.paper.published import SHRINKAGE
 from agent.lab.paper.subject import Material, Places
 from agent.lab.questions.survey import with_default_sensitivities, within_outcomes
 from agent.model.file import SUFFIX, write
+from agent.tradeoff import Population, study
 
 COLUMNS: Mapping[str, str] = {  # precision, as the survey asked of it, and the log's column
     "region": "region",
@@ -93,7 +94,7 @@ def places_of(log: Log, source: Source, model: Model) -> Places:
         for name in COLUMNS.values()
     ]
     codes, cards = np.stack(columns, axis=1), [int(each.max()) + 1 for each in columns]
-    crowd = tradeoff.AnonymitySet(tradeoff.Population(codes), cards)
+    crowd = study.AnonymitySet(Population(codes), cards)
     events = source.events.select("user", "query", "intent")
     table = events.filter(events.intent.notnull() & events["query"].notnull()).to_pyarrow()
     asked: dict[str, list[tuple[int, str]]] = {each.text: [] for each in model.queries}
@@ -101,13 +102,11 @@ def places_of(log: Log, source: Source, model: Model) -> Places:
         if query in asked and user in numbers:
             asked[query].append((numbers[user], intent))
     utilities = [
-        tradeoff.query_utility(
-            _rows(asked[each.text], codes), cards, model.estimator, each.shrinkage
-        )
+        study.query_utility(_rows(asked[each.text], codes), cards, model.estimator, each.shrinkage)
         for each in model.queries
     ]
-    utility = tradeoff.MeanUtility(utilities, model.tables.query_weights)
-    sets = {name: tradeoff.singleton(number) for number, name in enumerate(COLUMNS)}
+    utility = study.MeanUtility(utilities, model.tables.query_weights)
+    sets = {name: study.singleton(number) for number, name in enumerate(COLUMNS)}
     before = crowd.identifiability(0, "maxprob", 1)
     return Places(
         {name: crowd.identifiability(each, "maxprob", 1) - before for name, each in sets.items()},
@@ -133,11 +132,11 @@ def _coded(usual: Mapping[str, str], numbers: Mapping[str, int]) -> NDArray[np.u
     return np.array(found, dtype=np.uint32)
 
 
-def _rows(pairs: list[tuple[int, str]], codes: NDArray[np.uint32]) -> tradeoff.QueryRows:
+def _rows(pairs: list[tuple[int, str]], codes: NDArray[np.uint32]) -> study.QueryRows:
     """Return the rows of a query, of person and intent; no request attributes."""
     persons, user = np.unique([person for person, _ in pairs], return_inverse=True)
     names, intent = np.unique([wanted for _, wanted in pairs], return_inverse=True)
     nothing = np.zeros((len(pairs), 0), np.uint8)
-    return tradeoff.QueryRows(
+    return study.QueryRows(
         user.astype(np.intp), intent.astype(np.intp), codes[persons], nothing, len(names)
     )

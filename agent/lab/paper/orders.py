@@ -11,7 +11,7 @@ from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.paper import published
 from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Subject, cost_alone, names_of
-from agent.tradeoff import Metric, eager_pass, greedy_order
+from agent.tradeoff.study import Metric, eager_pass, greedy_order
 
 Floats = tuple[float, ...]
 

@@ -14,7 +14,7 @@ from agent.lab.charts import Finding
 from agent.lab.paper import assumptions, comparison, curve, orders, published
 from agent.lab.paper.published import Options, prose
 from agent.lab.paper.subject import Material, Subject, subject_of, with_chosen_prior
-from agent.tradeoff import COMBINATIONS, Estimator
+from agent.tradeoff.study import COMBINATIONS, Estimator
 
 ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")  # the paper's first
 Part = Callable[[Subject, Options], object]

@@ -12,7 +12,8 @@ from agent.build.log.schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.build.shrinkage import fit
 from agent.decision.cache import Cache
 from agent.lab.questions.survey import OUTCOMES
-from agent.tradeoff import (
+from agent.tradeoff import members
+from agent.tradeoff.study import (
     AnonymitySet,
     DisclosureObjective,
     Estimator,
@@ -20,7 +21,6 @@ from agent.tradeoff import (
     Metric,
     QueryUtility,
     Settings,
-    members,
     query_utility,
     union,
 )

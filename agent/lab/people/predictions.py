@@ -16,7 +16,8 @@ from agent.lab.attack.heldout import Floats, Indexes, Person
 from agent.lab.attack.simulation import Trace
 from agent.model.concepts import Concepts, meaning_of
 from agent.model.model import person_codes
-from agent.tradeoff import AnonymitySet, Population, members
+from agent.tradeoff import Population, members
+from agent.tradeoff.study import AnonymitySet
 
 COVERED = 0.01  # predicted risk up to which the bars speak
 ABOVE, MOST, BELOW = 1.35, 0.95, 0.5  # times the prediction; of the sets; of it on average

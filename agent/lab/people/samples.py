@@ -17,7 +17,7 @@ from agent.build.tables import USER, Source, clean
 from agent.lab import Progress
 from agent.lab.attack.heldout import Codes, Floats, Indexes
 from agent.tradeoff import Population
-from agent.tradeoff.grouping import plogp
+from agent.tradeoff.study import plogp
 
 BOUND = 0.25  # of the entropy of an attribute
 PEOPLE = "people_per_row"  # the column of the weights of a sample

@@ -32,7 +32,8 @@ from agent.lab.people.predictions import (
 from agent.lab.people.samples import Draw, World, bound, drawn, model_of_sample, parts
 from agent.model.concepts import Concepts
 from agent.model.model import person_codes
-from agent.tradeoff import AnonymitySet, members
+from agent.tradeoff import members
+from agent.tradeoff.study import AnonymitySet
 
 # The last has no limits: its sets go far beyond what the presets allow.
 WAYS: tuple[Way, ...] = (*ANSWERED, LEDGER[0])

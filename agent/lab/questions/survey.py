@@ -27,7 +27,7 @@ from agent.build.log.schema import BY_LABEL, TOPIC
 from agent.decision.calibration import IMPROVEMENTS, Answers
 from agent.errors import UsageError
 from agent.model.model import Figure
-from agent.tradeoff.calibrate import NEVER
+from agent.tradeoff.study import NEVER
 
 RESPONSES = 1451  # 6
 TRADE_OFF = 5.12  # 7.2: the least-squares alignment of Fig. 8(b), "approximately"

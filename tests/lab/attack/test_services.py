@@ -15,8 +15,7 @@ from agent.lab.attack.services import RECIPES, Recipe, Service, chosen, practise
 from agent.model.model import Model
 from agent.model.tables import gather
 from agent.tradeoff.grouping import row_columns
-from agent.tradeoff.sets import members
-from agent.tradeoff.tables import Indexes
+from agent.tradeoff.tables import Indexes, members
 from agent.tradeoff.utility import query_utility
 from tests.decision.made import CARDS
 from tests.lab.paper.made import made_model

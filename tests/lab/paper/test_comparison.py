@@ -26,9 +26,8 @@ from agent.lab.paper.orders import Along
 from agent.lab.paper.published import Options
 from agent.lab.paper.subject import Places, groups_of
 from agent.model.attributes import Attribute
-from agent.tradeoff.bounds import sampling_error
-from agent.tradeoff.check import Violations
-from agent.tradeoff.sets import members
+from agent.tradeoff.study import Violations, sampling_error
+from agent.tradeoff.tables import members
 from tests.lab.paper.made import NAMES, made_model, made_subject
 
 MANY = 40_000

@@ -10,7 +10,7 @@ from agent.lab.paper.log import MODEL, logged
 from agent.lab.paper.subject import Material
 from agent.lab.questions.survey import default_sensitivities, within_outcomes
 from agent.model.file import read
-from agent.tradeoff.calibrate import Fit
+from agent.tradeoff.study import Fit
 
 PEOPLE = 40  # as many as a query wants, and some more
 LOG = "user,asked,query,time,host,dwell,zip,city,country,tld"

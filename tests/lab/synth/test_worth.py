@@ -10,7 +10,7 @@ from agent.build.log.source import source_of
 from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, LogFiles
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.sets import singleton
+from agent.tradeoff.tables import singleton
 from agent.tradeoff.utility import Estimator, MeanUtility, query_utility
 from tests.build.worlds import QUIET
 

@@ -1,0 +1,241 @@
+"""For studies of the trade-off: its assumptions, its sampling errors, and its calibration.
+
+The paper proves that U is submodular and C supermodular under assumptions (Thm 3.1, 3.2), and
+verifies both "empirically" without them: by what an attribute adds to a set A and to a larger set
+B. How far a sample may be off follows Lemmas 4.2 and 4.3.
+
+What people want in return for being known, in bits, is calibrated as in the paper's 6 and 7.2:
+sensitivity, from 1 to LEVELS, is only a currency between two questions, how sensitive something is,
+and how much a service must improve before something so sensitive is shared. Whatever labels the
+scale has, the answer is the same.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil, isfinite, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
+from agent.tradeoff.grouping import Columns, Partitions, plogp, row_columns
+from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
+from agent.tradeoff.measures import Metric
+from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.search import Algorithm, greedy_order
+from agent.tradeoff.tables import (
+    UNSPECIFIED,
+    Floats,
+    Indexes,
+    Kinds,
+    QueryRows,
+    members,
+    singleton,
+    union,
+)
+from agent.tradeoff.tradeoff_curve import beaten
+from agent.tradeoff.utility import Estimator, MeanUtility, PlugIn, QueryUtility, query_utility
+
+__all__ = [
+    "COMBINATIONS",
+    "LEVELS",
+    "NEVER",
+    "UNSPECIFIED",
+    "Algorithm",
+    "AnonymitySet",
+    "Columns",
+    "DisclosureObjective",
+    "Estimator",
+    "Kinds",
+    "MeanUtility",
+    "Metric",
+    "Pair",
+    "Partitions",
+    "PlugIn",
+    "QueryRows",
+    "QueryUtility",
+    "SetFunction",
+    "Settings",
+    "Violations",
+    "beaten",
+    "eager_pass",
+    "greedy_order",
+    "lazy_pass",
+    "plogp",
+    "query_utility",
+    "random_pairs",
+    "row_columns",
+    "sample_size",
+    "sampling_error",
+    "singleton",
+    "submodularity",
+    "supermodularity",
+    "union",
+]
+
+TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
+SHORTEST = 3  # sets on a chain that has places for A, B and V
+
+
+class Pair(NamedTuple):
+    """Two sets A and B, as masks, and an attribute V: A is a proper subset of B, V not in B."""
+
+    smaller: int
+    larger: int
+    attribute: int
+
+
+@dataclass(frozen=True, slots=True)
+class Violations:
+    """How many of the ``pairs`` violate the law, and by how much.
+
+    ``largest`` and ``mean`` (over the violating pairs) are in the function's unit, 0 where no
+    pair violates it.
+    """
+
+    pairs: int
+    violating: int
+    largest: float
+    mean: float
+
+    @property
+    def share(self) -> float:
+        """The share of violating pairs, 0 to 1; 0 where no pair was examined."""
+        return self.violating / self.pairs if self.pairs else 0.0
+
+
+def submodularity(function: Callable[[int], float], pairs: Sequence[Pair]) -> Violations:
+    """Measure how often an attribute adds more to the larger set than to the smaller."""
+    return _violations([_growth(function, pair) for pair in pairs])
+
+
+def supermodularity(function: Callable[[int], float], pairs: Sequence[Pair]) -> Violations:
+    """Measure how often an attribute adds less to the larger set than to the smaller."""
+    return _violations([-_growth(function, pair) for pair in pairs])
+
+
+def random_pairs(
+    function: SetFunction, chains: int, largest: int, generator: np.random.Generator
+) -> list[Pair]:
+    """Draw pairs among the feasible sets, one from each of ``chains`` random chains.
+
+    A chain adds candidates in random order, wherever that keeps the set feasible, to at most
+    ``largest`` attributes; A, B and V are three places on it. A chain of fewer than two
+    attributes gives no pair, so that there may be fewer pairs than chains.
+    """
+    candidates, pairs = [*members(function.candidates)], []
+    for _ in range(chains):
+        chain = [0]
+        for attribute in generator.permutation(candidates).tolist():
+            mask = chain[-1] | singleton(attribute)
+            if len(chain) <= largest and function.feasible(mask):
+                chain.append(mask)
+        if len(chain) >= SHORTEST:
+            smaller, larger = sorted(generator.choice(len(chain) - 1, 2, replace=False).tolist())
+            added = chain[larger + 1] ^ chain[larger]
+            pairs.append(Pair(chain[smaller], chain[larger], added.bit_length() - 1))
+    return pairs
+
+
+def _growth(function: Callable[[int], float], pair: Pair) -> float:
+    """Return how much more V adds to the larger set than to the smaller."""
+    added = singleton(pair.attribute)
+    to_larger = function(pair.larger | added) - function(pair.larger)
+    return to_larger - (function(pair.smaller | added) - function(pair.smaller))
+
+
+def _violations(excesses: Sequence[float]) -> Violations:
+    beyond = [excess for excess in excesses if excess > TOLERANCE]
+    mean = sum(beyond) / len(beyond) if beyond else 0.0
+    return Violations(len(excesses), len(beyond), max(beyond, default=0.0), mean)
+
+
+def sampling_error(
+    samples: int, delta: float, spread: float = 1.0, *, two_sided: bool = False
+) -> float:
+    """Return how far off ``samples`` estimate a mean loss, with confidence 1 - ``delta``.
+
+    ``spread``: how far losses are apart at the most: 1 for I(A), a probability, and people as
+    samples (Lemma 4.3); log2 K bits for U(A), K the intents of a query, and rows (Lemma 4.2).
+    ``delta``: between 0 and 1. As printed the lemmas bound errors in one direction; ``two_sided``
+    bounds both. ValueError for arguments outside these ranges.
+    """
+    if not samples >= 1:
+        raise ValueError(f"a sample has at least one row, not {samples}")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta is a probability between 0 and 1, not {delta}")
+    return spread * sqrt((log(2 if two_sided else 1) - log(delta)) / (2 * samples))
+
+
+def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: bool = False) -> int:
+    """Return how many samples leave at most ``error``: the inverse of `sampling_error`.
+
+    ValueError also where the number is too large for a float.
+    """
+    if not (error > 0 and isfinite(error)):
+        raise ValueError(f"an error is a finite number above 0, not {error}")
+    ratio = sampling_error(1, delta, spread, two_sided=two_sided) / error
+    if not isfinite(ratio * ratio):
+        raise ValueError(f"an error of {error} takes more samples than can be counted")
+    return ceil(ratio * ratio)
+
+
+LEVELS = 5
+UNANSWERED = 0  # in place of a level
+NEVER = float("inf")  # no improvement is enough
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A line through the origin: ``trade_off`` bits per unit of identifiability, λ.
+
+    ``used``: bool, which pairs it was fitted to; ``residuals``: float64, bits wanted less bits on
+    the line, NaN for a pair that was not used.
+    """
+
+    trade_off: float
+    used: NDArray[np.bool_]
+    residuals: Floats
+
+    @property
+    def error(self) -> float:
+        """The root mean square of the residuals, in bits."""
+        return float(np.sqrt(np.mean(self.residuals[self.used] ** 2)))
+
+
+def wanted_bits(levels: Indexes, improvements: Floats) -> Floats:
+    """Return the bits that each thing must bring: the median over those who said it.
+
+    ``levels``: intp (people, things), 1 to LEVELS or UNANSWERED; ``improvements``: float64
+    (people, LEVELS), the factor of speed that each wants for each level, 1 or more, NEVER, or NaN
+    where that was not answered. A factor x is log2 x bits (paper 7.2). The two mappings are
+    concatenated person by person before the median is taken. NEVER counts as infinitely many bits;
+    NaN comes back for a thing of which nobody said anything.
+    """
+    bits = np.hstack([np.full((len(levels), 1), np.nan), np.log2(improvements)])
+    each = np.take_along_axis(bits, levels, axis=1)
+    answered = (column[~np.isnan(column)] for column in each.T)
+    medians = [np.median(column) if len(column) else np.nan for column in answered]
+    return np.array(medians, dtype=np.float64)
+
+
+def fit(costs: Floats, bits: Floats) -> Fit | None:
+    """Return the λ for which λ times the costs is nearest to the bits, in least squares.
+
+    ``costs``: float64, identifiability, 0 or more; ``bits``: float64, wanted for it. None where
+    no pair with a cost has finite bits. The paper (7.2) aligns the curves "for a value of λ", a
+    single number; it names no intercept, and (3.1) has no constant beside λC: so the line goes
+    through the origin. What has no price cannot lie on it: infinite and unanswered bits are left
+    out.
+    """
+    used = np.isfinite(bits)
+    square = float(costs[used] @ costs[used])
+    if square == 0:
+        return None
+    trade_off = float(costs[used] @ bits[used]) / square
+    residuals = np.full(bits.shape, np.nan)
+    residuals[used] = bits[used] - trade_off * costs[used]
+    for each in (used, residuals):
+        each.setflags(write=False)
+    return Fit(trade_off, used, residuals)
