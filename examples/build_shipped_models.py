@@ -23,9 +23,15 @@ def options_of(name: str, folder: Path) -> BuildOptions:
     """Return what the model of a name is built from; texts of other topics go to a folder."""
     described = read_description(DATA / name / "model.toml")
     tables = TableFiles(*(DATA / name / f"{each}.csv.gz" for each in ("users", "events")))
-    texts = {"phrasings": phrasings_of(name), "background": folder / f"{name}.csv"}
-    write_background(name, texts["background"])
-    return BuildOptions(**described | tables._asdict() | texts)
+    background = folder / f"{name}.csv"
+    write_background(name, background)
+    return BuildOptions(
+        users=tables.users,
+        events=tables.events,
+        phrasings=phrasings_of(name),
+        background=background,
+        description=described,
+    )
 
 
 def main(folder: Path) -> None:

@@ -376,7 +376,7 @@ _DAY = _fitting(lambda day: type(day) is date, "a date", "write it as 2027-03-01
 _PUBLIC_KEY = _fitting(
     lambda given: re.fullmatch("ed25519:[0-9a-f]{64}", given),
     "a public key",
-    "`reticent model verify` prints it: ed25519: and 64 hexadecimal digits",
+    "`reticent model sign` prints it: ed25519: and 64 hexadecimal digits",
 )
 _FORMAT = _fitting(
     lambda given: type(given) is int and given == FORMAT,

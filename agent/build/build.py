@@ -1,6 +1,6 @@
 """Tables to a model: read this file top to bottom and you have seen how one is made."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -9,19 +9,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
-from agent.build.engines import connected
-from agent.build.log.read import open_log
-from agent.build.log.source import source_of
-from agent.build.near import near
+from agent.build.engines import check_path, connected
+from agent.build.fitting import HalfTrial, figures, fit, validate
+from agent.build.log import open_log, source_of
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
-from agent.build.read import check_path, open_tables
-from agent.build.shrinkage import fit
+from agent.build.precomputed import precomputed
 from agent.build.stages import IN_ENGINE, Stages
-from agent.build.tables import Source
-from agent.build.validate import Trial, figures, validate
+from agent.build.tables import Source, open_tables
 from agent.model.lookup import normalise
-from agent.model.model import Model, Query
+from agent.model.model import Figure, Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import QueryRows, pairs, singleton, union
@@ -35,159 +32,149 @@ FITTED = pa.schema(
 )
 
 
-def build_model(
-    options: BuildOptions,
-    progress: Progress,
-    stages: Stages = IN_ENGINE,
-    make: Callable[[Source, BuildOptions, Progress, Stages], Model] | None = None,
-) -> Model:
-    """Return the model of two tables, or of a log, in files; the same input gives the same model.
+def build_model(options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE) -> Model:
+    """Build a model from files, two tables or a log; the same input gives the same model.
 
-    ``progress`` is called with the name of a stage and which share of it is done, 0 to 1;
-    ``stages``: what is done already; ``make``: makes the model of the tables, by default
-    `model_of`.
-    Raises UsageError for a file, title or number that cannot be; BuildError for tables that
+    ``progress`` is called with the name of a stage and the share of it that is done, 0 to 1;
+    ``stages``: of an earlier build of the same input, which are not computed again.
+    Raises UsageError for a file, title or number that cannot be used; BuildError for tables that
     cannot make a model.
     """
     progress("reading", 0.0)
     files, texts = options.files, (options.phrasings, options.background)
     for path in (*files, *texts):  # before an engine starts, which may take a while
         if path is not None:
-            check_path(path, "duckdb" if path in texts else options.engine)
-    backend = connected(options.engine, options.master, stages.folder)
+            check_path(path, spark=options.spark is not None and path in files)
+    backend = connected(options.spark, stages.folder)
     if isinstance(files, TableFiles):
-        unread = (options.weights or "", *options.without)
+        unread = (options.description.weights, *options.description.without)
         source = open_tables(*files, backend, unread, stages)
     else:
         log = open_log(files, backend, stages)
         progress("reading", 0.5)
         source = source_of(log, stages)
     progress("reading", 1.0)
-    made = (make or model_of)(source, options, progress, stages)
+    model = model_of(source, options, progress, stages)
     progress("storing what decisions look at", 0.0)
-    made = replace(made, tables=replace(made.tables, near=near(made)))
+    model = replace(model, tables=replace(model.tables, near=precomputed(model)))
     progress("storing what decisions look at", 1.0)
     if options.phrasings is None or options.background is None:
-        return made
+        return model
     from agent.build.phrasings import with_phrasings  # scikit-learn takes a second
 
     progress("learning to read", 0.0)
-    made = with_phrasings(made, options.phrasings, options.background)
+    model = with_phrasings(model, options.phrasings, options.background)
     progress("learning to read", 1.0)
-    return made
+    return model
 
 
 def model_of(
     source: Source, options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE
 ) -> Model:
-    """Return the model of two tables on any backend; as `build_model`."""
+    """Build a model from two tables on any engine; parameters and errors as `build_model`."""
     progress("counting", 0.0)
-    seen = observe(source, options, stages, partial(progress, "counting"))
+    observations = observe(source, options, stages, partial(progress, "counting"))
     progress("counting", 1.0)
-    return model_from(seen, options, progress, stages=stages)
+    return model_from(observations, options, progress, stages)
 
 
 def model_from(
-    seen: Observations,
+    observations: Observations,
     options: BuildOptions,
     progress: Progress,
-    trials: Sequence[Trial | None] | None = None,
     stages: Stages = IN_ENGINE,
 ) -> Model:
-    """Return the model of what the tables hold; ``trials``: of each query, by default by halves."""
-    crowd = AnonymitySet(seen.population, seen.cards)
-    rows = [query.rows for query in seen.queries]
-    everything = range(len(crowd.cards))
+    """Build a model from the contents of two tables; parameters as `build_model`."""
+    queries, described = observations.queries, options.description
+    anonymity_set = AnonymitySet(observations.population, observations.cards)
+    rows = [query.rows for query in queries]
+    everything = range(len(anonymity_set.cards))
     paired = len(rows) * len(pairs(len(everything))) <= MOST_PAIRS
 
     def row(each: QueryRows) -> dict[str, object]:
-        found = fit(each, crowd, options.estimator, options.shrinkage)
-        return found.row(len(everything), paired=paired)
+        fitted = fit(each, anonymity_set, options.estimator, options.shrinkage)
+        return fitted.row(len(everything), paired=paired)
 
     choosing = partial(progress, "choosing the shrinkage")
     fitted = stages.in_blocks("fitted", rows, row, FITTED, choosing)
-    trials = by_halves(seen, options, progress, stages) if trials is None else trials
+    trials: Sequence[HalfTrial | None] = (None,) * len(queries)
+    if options.validation:
+        advance = partial(progress, "validating")
+        way = options.estimator, options.shrinkage
+        trials = validate(observations, VALIDATION_KEY, *way, advance, stages)
     singles = Singles(
         utilities=_matrix(fitted["singles"]),
-        costs=_costs(crowd, 0, everything),
+        costs=_costs(anonymity_set, 0, everything),
         pair_utilities=_matrix(fitted["pairs"]) if paired else None,
         pair_costs=np.concatenate(
-            [_costs(crowd, singleton(each), everything[each + 1 :]) for each in everything], axis=1
+            [_costs(anonymity_set, singleton(each), everything[each + 1 :]) for each in everything],
+            axis=1,
         )
         if paired
         else None,
         prices=_matrix(fitted["prices"]) if options.estimator == "louo" else None,
     )
-    chosen = [*zip(*(fitted[name].to_pylist() for name in NUMBERS), strict=True)]
-    weights = np.array([each.events for each in seen.queries], dtype=np.float64)
-    known = {normalise(text): note.title for text, note in options.queries.items()}
-    titles = [known.get(each.text, "") for each in seen.queries]
+    numbers = [*zip(*(fitted[name].to_pylist() for name in NUMBERS), strict=True)]
+    weights = np.array([each.events for each in queries], dtype=np.float64)
+    sample: dict[str, Figure] = {}
+    if options.most_queries is not None:
+        sample |= {"most_queries": options.most_queries, "share_of_events": observations.share}
+    if observations.everybody is not None:
+        sample["sampled_from"] = observations.everybody
+    titles = {normalise(text): note.title for text, note in described.queries.items()}
     return Model(
         id=options.id,
-        source=options.source,
-        licence=options.licence,
-        stands_for=options.stands_for,
+        source=described.source,
+        licence=described.licence,
+        stands_for=described.stands_for,
         estimator=options.estimator,
-        attributes=seen.attributes,
-        queries=tuple(map(_query, seen.queries, chosen, trials, titles)),
-        tables=gather(seen.population, rows, weights, singles),
+        attributes=observations.attributes,
+        queries=tuple(
+            _query(each, number, trial, titles.get(each.text, ""))
+            for each, number, trial in zip(queries, numbers, trials, strict=True)
+        ),
+        tables=gather(observations.population, rows, weights, singles),
         options={
             "half": options.half,
             "min_users": options.min_users,
             "shrinkage": "auto" if options.shrinkage is None else options.shrinkage,
-            **({} if options.most_queries is None else {"most_queries": options.most_queries}),
-            **({} if options.most_queries is None else {"share_of_events": seen.share}),
-            **({} if seen.everybody is None else {"sampled_from": seen.everybody}),
-            **{f"dropped_{reason}": count for reason, count in seen.dropped.items()},
+            **sample,
+            **{f"dropped_{reason}": count for reason, count in observations.dropped.items()},
         },
         validation=figures(trials),
     )
 
 
 def _matrix(column: pa.ChunkedArray) -> Floats:
-    """Return lists of equal length as the rows of a matrix."""
     return np.array(column.to_pylist(), dtype=np.float64)
 
 
-def by_halves(
-    seen: Observations, options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE
-) -> Sequence[Trial | None]:
-    """Return the trial of each query, None where there is to be no validation."""
-    if not options.validation:
-        return (None,) * len(seen.queries)
-    advance = partial(progress, "validating")
-    estimator, shrinkage = options.estimator, options.shrinkage
-    return validate(seen, VALIDATION_KEY, estimator, shrinkage, advance, stages)
-
-
 def _query(
-    seen: Observed, chosen: tuple[float, float, float], trial: Trial | None, title: str
+    query: Observed, numbers: tuple[float, float, float], trial: HalfTrial | None, title: str
 ) -> Query:
-    """Return what a model says of a query.
-
-    ``chosen``: its shrinkage, its prior's entropy, and the largest standard deviation of a score.
-    """
-    rows = len(seen.rows.user)
-    left_out = 1 - rows / seen.events
+    """``numbers``: the shrinkage, the prior's entropy, the largest deviation of a score."""
+    shrinkage, prior_entropy, deviation = numbers
+    rows = len(query.rows.user)
+    left_out = 1 - rows / query.events
     return Query(
-        text=seen.text,
-        intents=seen.intents,
-        shrinkage=chosen[0],
+        text=query.text,
+        intents=query.intents,
+        shrinkage=shrinkage,
         rows=rows,
-        users=len(seen.rows.person),
-        prior_entropy_bits=chosen[1],
+        users=len(query.rows.person),
+        prior_entropy_bits=prior_entropy,
         predicted_bits=None if trial is None else trial.predicted_bits,
         heldout_bits=None if trial is None else trial.heldout_bits,
-        events=seen.events if left_out else None,
-        error_bits=chosen[2] * (left_out / rows) ** 0.5 if left_out else None,
+        events=query.events if left_out else None,
+        error_bits=deviation * (left_out / rows) ** 0.5 if left_out else None,
         title=title,
     )
 
 
-def _costs(crowd: AnonymitySet, mask: int, others: Sequence[int]) -> Floats:
-    """Return I of a set with each other attribute, by each of COST_METRICS, shape (3, others)."""
-    crowd.survey(mask, union(others), [(metric, 1) for metric in COST_METRICS])
+def _costs(people: AnonymitySet, mask: int, others: Sequence[int]) -> Floats:
+    """I of a set with each other attribute, by each of COST_METRICS: shape (3, others)."""
+    people.survey(mask, union(others), [(metric, 1) for metric in COST_METRICS])
     sets = [mask | singleton(each) for each in others]
     return np.array(
-        [[crowd.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]
+        [[people.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]
     ).reshape(len(COST_METRICS), len(sets))

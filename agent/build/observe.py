@@ -35,7 +35,6 @@ HALF_KEY = b"reticent half"
 VALIDATION_KEY = b"reticent validation"
 SAMPLE_KEY = b"reticent sample"
 MOST_PEOPLE = 1_000_000  # of a model: of more, those who drew the smallest marks are kept
-UPDATE_KEY = b"reticent update"
 MOST_EXCEPTIONS = 0.01  # of the people with a value, who contradict what it implies
 Marks = NDArray[np.uint64]
 _FIRST_BYTE = np.uint64(56)  # bits after it
@@ -91,8 +90,8 @@ def read_users(
 ) -> Users:
     """Return the users in ``options.half``, or all; ``values``: of each person attribute, by name.
 
-    Of more than MOST_PEOPLE, those with the smallest marks. ``options.weights``: the column that
-    has them; the users of a half, or a sample, stand for as many people as all do.
+    Of more than MOST_PEOPLE, those with the smallest marks. Users have weights where the
+    description names their column; a half, or a sample, stands for as many people as all do.
     Raises BuildError if a user has no id or occurs twice, if there are none, or for a weight
     below 1.
     """
@@ -121,7 +120,7 @@ def read_users(
         "person": person.astype(np.int32),
         "mark": (marks >> _FIRST_BYTE).astype(np.int16),
     }
-    weighed = weights_of(users, options.weights, chosen)
+    weighed = weights_of(users, options.description.weights, chosen)
     if weighed is None and everybody > MOST_PEOPLE:
         weighed = np.full(chosen.sum(), everybody / chosen.sum())
     kept = tuple(_texts(ids.filter(pa.array(chosen))))
@@ -138,10 +137,10 @@ def _texts(column: pa.ChunkedArray) -> Iterator[str]:
 
 
 def weights_of(
-    users: ibis.Table, column: str | None, chosen: NDArray[np.bool_]
+    users: ibis.Table, column: str, chosen: NDArray[np.bool_]
 ) -> NDArray[np.float64] | None:
     """Return how many people each chosen user stands for, so that they stand for all of them."""
-    if column is None:
+    if not column:
         return None
     found = tables.people_per_row(users, column).to_pyarrow()
     weights: NDArray[np.float64] = found["number"].to_numpy()
@@ -164,7 +163,7 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
     """
     scopes: dict[str, Scope] = dict.fromkeys(source.persons, "person")
     scopes |= dict.fromkeys(source.requests, "request")
-    for name, note in options.attributes.items():
+    for name, note in options.description.attributes.items():
         implied = (each for then in note.implies.values() for each in then)
         for each in (name, note.refines, *implied):
             if each and each not in scopes:
@@ -174,7 +173,7 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
     attributes = []
     for name, scope in scopes.items():
         known = source.described.get(name) or tables.Described(name.replace("_", " "))
-        note = options.attributes.get(name) or AttributeNote(concept=known.concept)
+        note = options.description.attributes.get(name) or AttributeNote(concept=known.concept)
         found = sorted({*lists[name].values} - {UNSPECIFIED})
         values = tuple(dict.fromkeys((UNSPECIFIED, *known.values, *note.values, *found)))
         count = max(len(values) - 1, lists[name].many if not found else 0)
@@ -328,8 +327,8 @@ def observe(
     """
     with computing(source.users.get_backend()):
         everything = tables.clean(source)
-        weighing = () if options.weights is None else (options.weights,)
-        source = everything.without((*options.without, *weighing))
+        weighing = (options.description.weights,) if options.description.weights else ()
+        source = everything.without((*options.description.without, *weighing))
         attributes = attributes_of(source, options)
         advance(0.35)
         persons = {each.name: each.values for each in attributes if each.scope == "person"}
@@ -340,7 +339,7 @@ def observe(
         advance(0.4)
         queries = source.events.select("query")
         texts, numbers = tables.numbered(stages.saved("texts", lambda: tables.meanings(queries)))
-        for text in options.queries:
+        for text in options.description.queries:
             if pc.index(texts, normalise(text)).as_py() < 0:
                 raise UsageError.unknown("query", text, texts.to_pylist())
         advance(0.5)

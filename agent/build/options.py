@@ -1,22 +1,23 @@
-"""What a model is built from, and how; what people know of a table that its columns do not say.
+"""The options of a build, each declared once, and the description of its tables.
 
-Titles, ladders, concepts and prices are in a description, a TOML file. FORMAT_DESCRIPTION.md has
-its keys, `concepts.toml` what is called alike in several models.
+Titles, ladders, concepts and prices are in the description, a TOML file. FORMAT_DESCRIPTION.md has
+its keys, `concepts.toml` the values that several models share.
 """
 
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 from unicodedata import category
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from agent.errors import UsageError, misfit
 from agent.files import read_bytes
@@ -33,7 +34,6 @@ MAX_USERS = 2**32  # of a query (FORMAT.md)
 MAX_TEXT = 200  # characters
 _UNSHOWN = ("Cc", "Cs")  # control characters, and bytes that are no text
 Half = Literal["A", "B"]
-Engine = Literal["duckdb", "polars", "spark"]
 
 
 class AttributeNote(Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,30 +63,45 @@ class QueryNote(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A description file; its keys are fields of BuildOptions."""
+    """What the tables do not say themselves, as FORMAT_DESCRIPTION.md has it.
+
+    ``id``, ``source``, ``licence``, ``stands_for``: as the model will state them; ``weights``: the
+    column of the users that says how many people a row stands for, "" where each stands for itself;
+    ``without``: columns that are left out; ``attributes``, ``queries``: notes, by name and by text.
+    UsageError for a text that cannot be shown on one line of a terminal.
+    """
 
     id: str = ""
     source: str = ""
     licence: str = ""
-    stands_for: str = ""
+    stands_for: str = "people"
     weights: str = ""
     without: tuple[str, ...] = ()
     attributes: dict[str, AttributeNote] = msgspec.field(default_factory=dict)
     queries: dict[str, QueryNote] = msgspec.field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in ("id", "source", "licence", "stands_for"):
+            _check_text(name, getattr(self, name))
+        notes: list[tuple[str, AttributeNote | QueryNote]] = [*self.attributes.items()]
+        for name, note in (*notes, *self.queries.items()):
+            _check_text(f"title of {name}", note.title)
+        if not self.stands_for.strip():
+            raise UsageError("stands_for is empty", "say whom the rows stand for, in the plural")
 
-def read_description(path: Path) -> dict[str, Any]:
-    """Return the fields of BuildOptions that a description file gives.
 
-    Raises UsageError if it cannot be read, is not TOML, or has a key or value that cannot be.
+def read_description(path: Path) -> Description:
+    """Read a description file.
+
+    Raises UsageError if it cannot be read, is not TOML, or has an unknown key or an invalid value.
     """
     try:
-        found = msgspec.toml.decode(read_bytes(path, MAX_BYTES), type=Description)
+        return msgspec.toml.decode(read_bytes(path, MAX_BYTES), type=Description)
     except msgspec.ValidationError as error:
         if unknown := _UNKNOWN.search(str(error)):
             kinds = (Description, AttributeNote, QueryNote)
-            known = {each for kind in kinds for each in kind.__struct_fields__}
-            problem = UsageError.unknown("key", unknown[1], known)
+            keys = {each for kind in kinds for each in kind.__struct_fields__}
+            problem = UsageError.unknown("key", unknown[1], keys)
             raise UsageError(problem.what, problem.hint, str(path)) from error
         what = f"the description does not fit: {misfit(error)}"
         raise UsageError(what, _HINT, str(path)) from error
@@ -94,8 +109,6 @@ def read_description(path: Path) -> dict[str, Any]:
         line = _LINE.search(str(error))
         what = "not a file in TOML" if line is None else f"line {line[1]} is not TOML"
         raise UsageError(what, _HINT, str(path)) from error
-    fields = {name: getattr(found, name) for name in Description.__struct_fields__}
-    return {name: given for name, given in fields.items() if given not in ("", (), {})}
 
 
 @cache
@@ -149,47 +162,53 @@ class LogFiles(NamedTuple):
     sites: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildOptions:
-    """What a model is built from, and how; UsageError if one of these cannot be.
+class Flag(NamedTuple):
+    """How the command line takes a field of BuildOptions.
 
-    ``users``, ``events``: two tables; ``log``, ``people``, ``sites``: a log instead; all of them
-    as csv, csv.gz, parquet or folders of parquet; ``engine``: what computes them, ``master``: the
-    address of its cluster, None to run it on this machine; ``estimator``: of the utility;
-    ``shrinkage``: beta of every query, in rows, None to choose it per query; ``min_users``: queries
-    with fewer different users are dropped; ``most_queries``: only so many of the others are kept,
-    the most frequent, None to keep all; ``half``: build from this half of the users only;
-    ``validation``: whether to score each half by the other, which is most of the work; ``id``,
-    ``source``, ``licence``, ``stands_for``: as the model will state them; ``weights``: the column
-    of the users that says how many people a row stands for, None where each stands for itself;
-    ``without``: columns that are left out; ``phrasings``, ``background``: tables of texts, by the
-    query that each means and of what means none, for a model that reads any text; ``attributes``,
-    ``queries``: what is known of them, by name and by text.
+    ``option``: its name there; ``metavar``: the name of its value, None where the values are
+    listed; ``about``: its help; ``least``, ``most``: the range of a number.
     """
 
-    users: Path | None = None
-    events: Path | None = None
-    log: Path | None = None
-    people: Path | None = None
-    sites: Path | None = None
-    engine: Engine = "duckdb"
-    master: str | None = None
-    estimator: Estimator = "louo"
-    shrinkage: float | None = None
-    min_users: int = 30
-    most_queries: int | None = None
-    half: Half | None = None
-    phrasings: Path | None = None
-    background: Path | None = None
+    option: str
+    metavar: str | None
+    about: str
+    least: float = -inf
+    most: float = inf
+
+
+WEIGHT = "Weight of the prior. By default chosen for each query."
+FEWER = "Drop queries of fewer users."
+SHRINKAGE = MIN_SHRINKAGE, MAX_SHRINKAGE
+Text = str | None
+File = Path | None
+Whole = int | None
+Number = float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """What a model is built from, and how.
+
+    All tables are csv, csv.gz, parquet or folders of parquet. ``shrinkage``: None to choose it for
+    each query; ``validation``: whether to score each half by the other, which is most of the work.
+    UsageError for files that do not belong together, and for a number out of range.
+    """
+
+    users: Annotated[File, Flag("users", "F", "A row per user.")] = None
+    events: Annotated[File, Flag("events", "F", "A row per request.")] = None
+    log: Annotated[File, Flag("log", "F", "Instead: a row per page visited.")] = None
+    people: Annotated[File, Flag("people", "F", "With --log: a row per person.")] = None
+    sites: Annotated[File, Flag("sites", "F", "With --log: a row per host and topic.")] = None
+    phrasings: Annotated[File, Flag("phrasings", "F", "Texts by the query they mean.")] = None
+    background: Annotated[File, Flag("background", "F", "With --phrasings: other texts.")] = None
+    spark: Annotated[Text, Flag("spark", "local|URL", "Use Spark: here, or a cluster.")] = None
+    estimator: Annotated[Estimator, Flag("estimator", None, "The paper's is plugin.")] = "louo"
+    shrinkage: Annotated[Number, Flag("shrinkage", "ROWS", WEIGHT, *SHRINKAGE)] = None
+    min_users: Annotated[int, Flag("min-users", "N", FEWER, 1, MAX_USERS)] = 30
+    most_queries: Annotated[Whole, Flag("queries", "N", "Keep the N most frequent.", 1)] = None
+    half: Annotated[Half | None, Flag("half", None, "Build from half of the users.")] = None
     validation: bool = True
-    id: str = "model"
-    source: str = ""
-    licence: str = ""
-    stands_for: str = "people"
-    weights: str | None = None
-    without: Sequence[str] = ()
-    attributes: Mapping[str, AttributeNote] = field(default_factory=dict)
-    queries: Mapping[str, QueryNote] = field(default_factory=dict)
+    description: Description = field(default_factory=Description)
 
     @property
     def files(self) -> TableFiles | LogFiles:
@@ -202,37 +221,38 @@ class BuildOptions:
         what = "a model is built from users and events, or from a log, its people and its sites"
         raise UsageError(what, "give --users and --events, or --log, --people and --sites")
 
+    @property
+    def id(self) -> str:
+        """The id of the model."""
+        return self.description.id or "model"
+
+    def described(self, **changes: Any) -> "BuildOptions":  # noqa: ANN401  (fields of Description)
+        """The same options with another description; ``changes``: of its fields."""
+        return replace(self, description=structs.replace(self.description, **changes))
+
     def __post_init__(self) -> None:
         _ = self.files
-        object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
-        object.__setattr__(self, "queries", MappingProxyType(dict(self.queries)))
-        if self.master is not None and self.engine != "spark":
-            what = f"{self.engine} runs on this machine only"
-            raise UsageError(what, "leave --master out, or give --engine spark")
-        if not 1 <= self.min_users <= MAX_USERS:
-            which = "none" if self.min_users < 1 else "more than a model can hold"
-            what = f"at least {self.min_users} users per query are {which}"
-            raise UsageError(what, f"give a number from 1 to {MAX_USERS}")
-        if self.most_queries is not None and self.most_queries < 1:
-            what = f"a model of {self.most_queries} queries says nothing"
-            raise UsageError(what, "keep at least one")
         if (self.phrasings is None) != (self.background is None):
             what = "phrasings and a background are given together"
             raise UsageError(what, "give --phrasings and --background, or neither of them")
-        for name in ("id", "source", "licence", "stands_for"):
-            _check_text(name, getattr(self, name))
-        notes: list[tuple[str, AttributeNote | QueryNote]] = [*self.attributes.items()]
-        for name, note in (*notes, *self.queries.items()):
-            _check_text(f"title of {name}", note.title)
-        if not (self.id.strip() and self.stands_for.strip()):
-            what = "the id of the model is empty, or whom its rows stand for"
-            raise UsageError(what, "give it a name, and say for whom, in the plural")
-        plain = self.estimator == "plugin" and self.shrinkage == 0
-        beta = MIN_SHRINKAGE if self.shrinkage is None else self.shrinkage
-        if not (plain or MIN_SHRINKAGE <= beta <= MAX_SHRINKAGE):
-            zero = ", or 0" if self.estimator == "plugin" else ""
-            hint = f"give a number of rows from {MIN_SHRINKAGE:g} to {MAX_SHRINKAGE:g}{zero}"
-            raise UsageError(f"a shrinkage of {beta:g} is out of range", hint)
+        for name, (_, flag, _) in flags().items():
+            value = getattr(self, name)
+            unshrunk = name == "shrinkage" and value == 0 and self.estimator == "plugin"
+            if not isinstance(value, int | float) or unshrunk:
+                continue
+            if not flag.least <= value <= flag.most:
+                ends = f"to {flag.most:,.12g}" if flag.most < inf else "up"
+                hint = f"give a number from {flag.least:,.12g} {ends}"
+                raise UsageError(f"--{flag.option} cannot be {value:g}", hint)
+
+
+def flags() -> dict[str, tuple[Any, Flag, Any]]:
+    """The type, flag and default of each field of BuildOptions that has a flag, by name."""
+    return {
+        each.name: (*get_args(each.type), each.default)
+        for each in fields(BuildOptions)
+        if get_origin(each.type) is Annotated
+    }
 
 
 def _check_text(name: str, text: str) -> None:

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from agent.build.engines import connected
-from agent.build.read import header_of, reading, scanned
+from agent.build.engines import connected, header_of, reading, scanned
 from agent.build.tables import check_keys, tidy
 from agent.errors import BuildError
 from agent.model.encoder import encode

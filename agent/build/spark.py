@@ -68,15 +68,18 @@ class Spark(Backend):  # type: ignore[misc]  # Ibis ships no types
         return expr.__pyarrow_result__(PyArrowData.convert_table(found, table.schema()))
 
 
-def connected(master: str | None) -> ibis.BaseBackend:
-    """Return Spark, local by default; BuildError if it does not start.
+def connected(master: str) -> ibis.BaseBackend:
+    """Spark on this machine, for "local", or on a cluster; BuildError if it does not start.
 
-    Settings of its own come from where Spark looks for them, as `SPARK_CONF_DIR`.
+    ``master``: "local", or the address of a cluster's master; UsageError for any other text. Spark
+    takes its own settings from where it looks for them, such as `SPARK_CONF_DIR`.
     """
-    if master is not None and not _MASTER.match(master):
-        raise UsageError("no address of a master", "give --master spark://HOST:7077", master)
-    conf = SparkConf().setAppName("reticent").setMaster(master or "local[*]")
-    conf.setAll((SETTINGS | (LOCAL if master is None else {})).items())
+    if not _MASTER.match(master):
+        hint = "give --spark local or --spark spark://HOST:7077"
+        raise UsageError("not the address of a Spark master", hint, master)
+    local = master == "local"
+    conf = SparkConf().setAppName("reticent").setMaster("local[*]" if local else master)
+    conf.setAll((SETTINGS | (LOCAL if local else {})).items())
     os.environ.setdefault("SPARK_DRIVER_MEMORY", "2g")  # spark.driver.memory goes first
     backend = Spark()
     backend.register_options()
@@ -96,8 +99,8 @@ def connected(master: str | None) -> ibis.BaseBackend:
             raise BuildError(f"Spark does not start: {why[0]}", hint) from error
         except Py4JError as error:
             said = str(getattr(error, "java_exception", error)).partition("\n")[0][:200]
-            what = f"Spark: {said}" if master is None else f"no master answers at {master}"
-            raise BuildError(what, "start it, or check --master and Spark's settings") from error
+            what = f"Spark: {said}" if local else f"no master answers at {master}"
+            raise BuildError(what, "start it, or check --spark and Spark's settings") from error
     return backend
 
 

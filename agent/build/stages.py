@@ -21,14 +21,12 @@ import pyarrow.parquet as pq
 from agent import __version__
 from agent.build.engines import SEVERAL, files_of, parquet
 from agent.build.options import BuildOptions
-from agent.build.tables import computed
 from agent.errors import ReticentError, UsageError
 
 T = TypeVar("T")
 BLOCK = 64  # items of a stage
 KEY = "key"  # the file that says what stages are of
 SUFFIX = ".stages"  # of their folder, in place of the model's
-LOCAL = ("duckdb", "polars")  # engines that share our disk; others keep their tables themselves
 
 
 class Stages:
@@ -45,8 +43,8 @@ class Stages:
     def computed(self, name: str, table: ibis.Table) -> ibis.Table:
         """Return a table, computed once and kept where its engine reads it."""
         backend = table.get_backend()
-        if self.folder is None or backend.name not in LOCAL:
-            return computed(table)
+        if self.folder is None or backend.name != "duckdb":  # Spark keeps its own
+            return table.cache()
         return parquet(backend, self.file(name, lambda path: backend.to_parquet(table, path)))
 
     def fetched(self, name: str, table: ibis.Table) -> pa.Table:
@@ -97,18 +95,15 @@ IN_ENGINE = Stages()
 
 
 @contextmanager
-def stages_beside(
-    out: Path, options: BuildOptions, *more: object, resume: bool
-) -> Iterator[Stages]:
+def stages_beside(out: Path, options: BuildOptions, *, resume: bool) -> Iterator[Stages]:
     """Keep the stages of a build beside the model ``out`` until it is written.
 
-    ``more``: what else decides what comes of it, each with a `repr` that says which it is. With
-    ``resume``, stages of a build that was stopped are taken; UsageError if they are of other
-    tables, options or another version, or while another build has them. They stay when the process
-    is killed or interrupted, or when an engine fails, but not where the tables or options are at
-    fault.
+    With ``resume``, the stages of an interrupted build are used; UsageError if they belong to
+    other tables, options or another version, or while another build uses them. They stay when the
+    process is killed or interrupted, or when an engine fails, but not where the tables or options
+    are at fault.
     """
-    folder, key = out.absolute().with_suffix(SUFFIX), key_of(options, more)
+    folder, key = out.absolute().with_suffix(SUFFIX), key_of(options)
     if any(each in str(folder) for each in SEVERAL):
         if resume:
             what = f"no build goes on where a path contains one of {' '.join(SEVERAL)}"
@@ -150,14 +145,11 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def key_of(options: BuildOptions, more: Sequence[object]) -> str:
-    """Return what changes with the version, the options, and a file's size or time.
-
-    Of tables at an address it is the address alone.
-    """
-    of = [__version__, repr(options), repr(more)]
+def key_of(options: BuildOptions) -> str:
+    """A hash of the version, the options, and the size and time of each file."""
+    parts = [__version__, repr(options)]
     for given in (getattr(options, name) for name in options.__slots__):
         for path in files_of(given) if isinstance(given, Path) and given.exists() else ():
-            seen = path.stat()
-            of.append(f"{path.absolute()} {seen.st_size} {seen.st_mtime_ns}")
-    return sha256("\n".join(of).encode()).hexdigest()
+            stat = path.stat()
+            parts.append(f"{path.absolute()} {stat.st_size} {stat.st_mtime_ns}")
+    return sha256("\n".join(parts).encode()).hexdigest()

@@ -1,16 +1,16 @@
 """The two tables that a model is made of: their columns, their values, and what is counted in them.
 
-What is counted is an Ibis expression that gives the same on every engine: without window
-functions and SHA-256, which Polars lacks, and without `strip`, for which Polars takes other spaces
-than DuckDB, and Spark the letters v and f. Columns of the numbered events: `person` and `query`
-(int32), `mark` (int16, the first byte of what the person drew), `intent` (text) and `r0`, `r1`,
-..., the codes of the request attributes; a name from outside cannot clash with these.
+Every count is an Ibis expression that gives the same result on every engine; so none uses `strip`,
+for which Spark takes the letters v and f. Columns of the numbered events: `person` and `query`
+(int32), `mark` (int16, the first byte of the user's hash), `intent` (text) and `r0`, `r1`, ..., the
+codes of the request attributes; a name from outside cannot clash with these.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -18,6 +18,8 @@ import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from agent.build.engines import connected, header_of, is_parquet, reading, scanned
+from agent.build.stages import IN_ENGINE, Stages
 from agent.errors import BuildError, UsageError, nearest
 from agent.model.attributes import NAME
 from agent.model.lookup import normalise
@@ -131,6 +133,38 @@ class Source:
         return replace(self, users=users, events=events)
 
 
+def open_tables(
+    users: Path,
+    events: Path,
+    backend: ibis.BaseBackend | None = None,
+    numbers: Collection[str] = (),
+    stages: Stages = IN_ENGINE,
+) -> Source:
+    """Open the tables in two files or folders on an engine, by default a new DuckDB.
+
+    Every column becomes text. ``numbers``: columns that may hold any numbers, on any engine;
+    ``stages``: where tables in csv are kept.
+    Raises UsageError if there is no such file; BuildError if it is not a table, or if its
+    columns are not as `check_columns` demands.
+    """
+    backend = connected() if backend is None else backend
+    headers = [header_of(backend, path) for path in (users, events)]
+    check_columns(*headers)
+    opened = []
+    for name, path, header in zip(("users", "events"), (users, events), headers, strict=True):
+        with reading(backend, path):
+            raw = scanned(backend, path, header)
+            for column, kind in raw.schema().items() if backend.name != "duckdb" else ():
+                alike = kind.is_string() or kind.is_integer() or kind.is_boolean() or kind.is_date()
+                if not (alike or kind.is_null() or column in numbers):
+                    what = f"column {column!r} holds {kind}"
+                    what = f"{what}, which engines write differently as text"
+                    raise BuildError(what, "write it as text, or leave out --spark", str(path))
+            table = tidy(raw)
+            opened.append(table if is_parquet(path) else stages.computed(f"table-{name}", table))
+    return Source(*opened)
+
+
 def tidy(table: ibis.Table) -> ibis.Table:
     """Return the table with every column as text without outer spaces, empty text as NULL."""
     return table.select(**{name: text_of(table[name]) for name in table.columns})
@@ -142,14 +176,6 @@ def text_of(field: ibis.Value) -> ibis.Value:
     # Most texts begin and end with what comes after the space, and comparing is quick.
     bare = (text > " \N{DELETE}") & (text.right(1) > " ")
     return bare.ifelse(text, text.re_replace(_OUTER, "")).nullif("")
-
-
-def computed(table: ibis.Table) -> ibis.Table:
-    """Return the table, computed once and kept by its engine."""
-    backend = table.get_backend()
-    if backend.name == "polars":  # the plan of its own cache panics in joins
-        return backend.create_table(ibis.util.gen_name("computed"), table.to_polars())
-    return table.cache()
 
 
 class Distinct(NamedTuple):

@@ -81,39 +81,7 @@ def design(path: str, trade_off: float, out: Path | None) -> Answer:
         lines += [_markdown(CURVE, curve), EACH_MORE, ""]
         replace_bytes("\n\n".join(lines).encode(), out)
         text += f"\n\n{printable(f'Wrote {out}{beside}.')}"
-    return Answer({"model": found.id, "digest": found.digest, **design_record(made)}, text)
-
-
-def design_record(made: Design) -> dict[str, object]:
-    """Return a design in JSON's own types; the points of the curve have what each adds."""
-
-    def figures(level: Level) -> dict[str, float]:
-        return {
-            "utility_bits": level.utility,
-            "identifiability": level.identifiability,
-            "people_left": level.people_left,
-        }
-
-    levels = {"asked": made.asked, "standing": made.standing, "everything": made.everything}
-    return {
-        "lambda": made.trade_off,
-        "plan": [*made.plan],
-        **{name: {"names": [*each.names], **figures(each)} for name, each in levels.items()},
-        "per_attribute": [
-            {
-                "name": each.name,
-                "asked": each.name in made.asked.names,
-                "gain_bits": each.bits,
-                "queries": [*each.queries],
-                "identifiability_added": each.identifiability,
-            }
-            for each in made.attributes
-        ],
-        "curve": [
-            {"attributes": len(each.names), "added": [*each.names[-1:]], **figures(each)}
-            for each in made.curve
-        ],
-    }
+    return Answer(made, text)
 
 
 def verdict_of(made: Design, found: Model) -> tuple[str, list[str]]:
@@ -121,12 +89,11 @@ def verdict_of(made: Design, found: Model) -> tuple[str, list[str]]:
 
     def level(each: Level) -> str:
         guess = measured(each.identifiability, "maxprob")
-        return (
-            f"{bits(each.utility)} bits better; one guess finds the person with a chance of {guess}"
-        )
+        better = f"{bits(each.utility_bits)} bits better"
+        return f"{better}; one guess finds the person with a chance of {guess}"
 
     titles = {each.name: each.title for each in found.attributes}
-    asked = [titles[each.name] for each in made.attributes if each.name in made.asked.names]
+    asked = [titles[each.name] for each in made.attributes if each.asked]
     of = f"of the {len(found.attributes)} facts that {found.id} knows"
     about = f"{summary(found)} At lambda {number(made.trade_off)}."
     if not asked:
@@ -134,7 +101,7 @@ def verdict_of(made: Design, found: Model) -> tuple[str, list[str]]:
         return f"Ask for none {of}.", [none, about]
     standing, others = made.standing, len(found.attributes) - len(asked)
     same = f"ask for {listed(titles[each] for each in standing.names)}, and it is {level(standing)}"
-    lost = made.everything.utility - made.asked.utility
+    lost = made.everything.utility_bits - made.asked.utility_bits
     rest = f"The other {others} would add nothing."
     if lost >= LEAST:
         free = (
@@ -150,21 +117,21 @@ def verdict_of(made: Design, found: Model) -> tuple[str, list[str]]:
         rest,
         about,
     ]
-    if standing.utility > made.asked.utility:
+    if standing.utility_bits > made.asked.utility_bits:
         reasons[1] += " (By query, what may be luck is subtracted; on average it is little.)"
     return f"Ask for {len(asked)} {of}: {listed(asked)}.", reasons
 
 
 def _added(made: Design, found: Model) -> Iterator[tuple[str, ...]]:
     """Yield a row for each attribute that is asked for, or adds more than noise."""
-    most = max(each.identifiability or 0.0 for each in made.attributes)
+    most = max(each.identifiability_added or 0.0 for each in made.attributes)
     for each in made.attributes:
-        risk = each.identifiability
-        if each.bits >= LEAST or each.name in made.asked.names:
+        risk = each.identifiability_added
+        if each.gain_bits >= LEAST or each.asked:
             yield (
                 found.attributes[found.index(each.name)].title,
-                "yes" if each.name in made.asked.names else "",
-                bits(each.bits),
+                "yes" if each.asked else "",
+                bits(each.gain_bits),
                 f"{len(each.queries)} of {len(found.queries)}",
                 UNKNOWN if risk is None else measured(risk, "maxprob", most),
             )
@@ -172,14 +139,14 @@ def _added(made: Design, found: Model) -> Iterator[tuple[str, ...]]:
 
 def _curve(made: Design, found: Model) -> Iterator[tuple[str, ...]]:
     """Yield a row for each point of the curve; of many, some."""
-    highest = max(each.utility for each in made.curve)
-    best = next(at for at, each in enumerate(made.curve) if each.utility == highest)
+    highest = max(each.utility_bits for each in made.curve)
+    best = next(at for at, each in enumerate(made.curve) if each.utility_bits == highest)
     for at in thinned(len(made.curve), {*range(min(7, best + 1)), best}):
         each = made.curve[at]
         yield (
             str(at),
-            bits(each.utility),
-            "#" * max(0, round(BAR * each.utility / highest)) if highest > 0 else "",
+            bits(each.utility_bits),
+            "#" * max(0, round(BAR * each.utility_bits / highest)) if highest > 0 else "",
             measured(each.identifiability, "maxprob"),
             people(each.people_left),
             found.attributes[found.index(each.names[-1])].title if at else "nothing",
@@ -192,7 +159,7 @@ def _markdown(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
 
 def chart_of(made: Design, found: Model) -> Chart:
     """Return the curve as a picture; the standing set is pointed out."""
-    mark = Mark(len(made.standing.names), made.standing.utility, "standing set")
+    mark = Mark(len(made.standing.names), made.standing.utility_bits, "standing set")
     guesses = [each.identifiability for each in made.curve]
     return Chart(
         "design",
@@ -203,7 +170,7 @@ def chart_of(made: Design, found: Model) -> Chart:
                 "How much better the average request is served",
                 "facts asked for",
                 "bits",
-                (Series.ranked("help", (each.utility for each in made.curve), "line"),),
+                (Series.ranked("help", (each.utility_bits for each in made.curve), "line"),),
                 (mark,),
             ),
             Panel(

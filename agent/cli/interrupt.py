@@ -20,7 +20,6 @@ from agent.errors import BuildError, install_hint
 
 if TYPE_CHECKING:
     from agent.build.options import BuildOptions
-    from agent.build.update import Update
     from agent.model.model import Model
 
 CELLS, LETTERS = 14, 30  # of 80 columns
@@ -152,26 +151,22 @@ def extra(name: str, work: str) -> Iterator[None]:
 
 
 def build_beside(
-    out: Path,
-    options: "BuildOptions",
-    *more: object,
-    resume: bool,
-    after: Mapping[str, float] = AFTER,
-    make: "Update | None" = None,
-    change: Callable[["Model"], "Model"] = lambda made: made,
+    out: Path, options: "BuildOptions", change: Callable[["Model"], "Model"], *, resume: bool
 ) -> "Model":
-    """Build a model with its stages beside it, and write it, with what ``change`` makes of it.
+    """Build a model with its stages beside it, and write what ``change`` makes of it.
 
-    ``more``, ``resume``: as `stages_beside`; ``after``: as `Progress`; ``make``: as `build_model`.
+    ``resume``: as `stages_beside`.
     """
     with extra("build", "building a model"):
         from agent.build.build import build_model
         from agent.build.stages import stages_beside
         from agent.model.file import write
-    stages_of = stages_beside(out, options, *more, resume=resume)
-    with stages_of as stages, Progress(after=after) as progress:
+    with (
+        stages_beside(out, options, resume=resume) as stages,
+        Progress(after=AFTER) as progress,
+    ):
         if resume and not stages.found:
             click.echo("Nothing is left of an earlier build, so this one begins anew.", err=True)
-        made = change(build_model(options, progress, stages, make))
+        model = change(build_model(options, progress, stages))
         with uninterrupted():
-            return write(made, out)
+            return write(model, out)

@@ -1,26 +1,26 @@
-"""`reticent model`: build, describe, sign, verify, add and remove models."""
+"""`reticent model`: build, describe, sign, add and remove models."""
 
 import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 import click
 
+from agent.build.options import BuildOptions, Description, flags, read_description
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import build_beside
-from agent.cli.options import PATH, Answer, OneOf, answers, explain_option, option, shrinkage
-from agent.cli.printing import Column, facts, numeric, page, paragraph, printable, table, wide
-from agent.errors import UsageError
+from agent.cli.options import PATH, Answer, OneOf, answers, explain_option, option
+from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
+from agent.errors import SignatureError, UsageError
 from agent.files import check_ours
 from agent.model.attributes import Attribute
 from agent.model.file import SUFFIX, read, shipped_model, shipped_models
 from agent.model.model import Figure, Model
-from agent.model.signature import generate_key
+from agent.model.signature import generate_key, signature_path, verify
 from agent.model.signature import sign as sign_model
-from agent.model.signature import verify as verify_model
 from agent.paths import paths
 from agent.wire.base import Done
 from agent.wire.state import ModelStatus, Place
@@ -38,8 +38,7 @@ COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed
 DEFERRED = {
     "design": Deferred("agent.cli.design", "Show which facts a service should ask for."),
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
-    "diff": Deferred("agent.cli.diff", "Show in words what changed from a model to the next."),
-    "update": Deferred("agent.cli.update", "Bring a model up to date, and show what changed."),
+    "compare": Deferred("agent.cli.compare", "Show what changed from a model to the next."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
     "read": Deferred("agent.cli.read", "Show what a text means; `reticent read` is the same."),
 }
@@ -66,7 +65,6 @@ PERSONAL = (
     "The file holds the rows of single people, so handle it as personal data: user ids are gone, "
     "but whoever has the file can look for somebody they know."
 )
-SEVERAL = "somebody who is in several of them counts as several people"
 DROP = "dropped_"  # how the options of a model begin that say what was
 DROPPED = {
     "unknown_user": ("row of an unknown user", "rows of unknown users"),
@@ -85,8 +83,6 @@ READS = {  # of texts that were left out when it learned to read
     "false_accepts": "of texts of other topics {} are read",
 }
 ATTRIBUTES = (Column("name in files"), wide("fact, and its values"))
-ENGINES = ("duckdb", "polars", "spark")
-ESTIMATORS = ("louo", "plugin")
 SENSITIVITIES = "From two surveys, or none. By default scaled with --log, else none."
 MAX_NAME = 240  # bytes; while it is written, a file has a longer name
 
@@ -161,40 +157,25 @@ def trusted_keys() -> tuple[str, ...]:
 
 
 @model.command()
-@click.argument("path", type=PATH, metavar="PATH")
-@answers
-def key(path: Path) -> Answer:
-    """Create a private key for signing models, in a file that only you can read."""
-    public = generate_key(path)
-    text = f"Wrote {path}; keep it to yourself. Those who trust you need the public key:"
-    return Answer({"path": str(path), "key": public}, f"{printable(text)}\n{public}")
-
-
-@model.command()
 @click.argument("path", type=PATH, metavar="M")
-@option("--key key_path", PATH, "K", "The private key.", required=True)
+@option("--key", PATH, "K.pem", "The private key; made where there is no such file.", required=True)
 @answers
-def sign(path: Path, key_path: Path) -> Answer:
-    """Sign the model M; the signature is written to a file beside it."""
-    signature = sign_model(path, key_path)
-    text = printable(f"Wrote {signature}; hand it on together with {path}.")
-    return Answer({"path": str(path), "signature": str(signature)}, text)
+def sign(path: Path, key: Path) -> Answer:
+    """Sign the model M; the signature is written to a file beside it.
 
-
-@model.command()
-@click.argument("path", type=PATH, metavar="M")
-@option("--key expected", str, "ed25519:HEX", "Fail unless this public key signed it.")
-@answers
-def verify(path: Path, expected: str | None) -> Answer:
-    """Check the signature of the model M, and show who signed it.
-
-    Anybody can sign a model with a key of their own: name the key of the maker you trust with
-    --key, or compare the one that is shown.
+    Those who trust you put the public key, which is shown, into trusted_keys of their policy. Only
+    you can read a private key that is made here: keep it to yourself.
     """
-    public = verify_model(path, expected=expected)
-    trust = ". Trust it if you trust the owner of the key:" if expected is None else ", with:"
-    text = printable(f"{path} has not changed since it was signed{trust}")
-    return Answer({"path": str(path), "key": public}, f"{text}\n{public}")
+    is_new = not os.path.lexists(key)
+    if is_new:
+        read(path)  # before a key is made for it in vain
+        generate_key(key)
+    signature = sign_model(path, key)
+    public = verify(path)
+    text = f"Wrote a new private key to {key}. " if is_new else ""
+    text += f"Wrote {signature}; distribute it with {path}. Signed with the public key:"
+    record = {"path": str(path), "signature": str(signature), "key": public}
+    return Answer(record, f"{paragraph(text)}\n{public}")
 
 
 def model_record(found: Model) -> dict[str, Any]:
@@ -301,23 +282,22 @@ def model_path(named: str) -> Path:
 @explain_option
 @answers
 def info(path: str | None, *, explain: bool) -> Answer:
-    """Describe a model: the file M, or one in use by its NAME.
+    """Describe a model: the file M, or one in use by its NAME, by default the first shipped one.
 
-    By default it is the first of those that come with reticent.
+    The exit code is 1 if its signature does not verify. Anybody can sign a model with a key of
+    their own: compare the key with that of the maker you trust.
     """
-    found = read(shipped_model() if path is None else model_path(path))
+    file = shipped_model() if path is None else model_path(path)
+    found = read(file)
+    signer, problem = signed_by(file)
     options = {name: each for name, each in found.options.items() if not name.startswith(DROP)}
     tried = {name: each for name, each in found.validation.items() if not name.startswith(READ)}
     about = [
         ("source", found.source or "not stated"),
         ("licence", found.licence or "not stated"),
+        ("signed with", signer or problem or "nothing"),
         ("reads", reads(found)),
         *([("sample", kept)] if (kept := sample(found)) else []),
-        *(
-            [("periods", f"{several}; {SEVERAL}")]
-            if (several := found.options.get("periods"))
-            else []
-        ),
     ]
     about += [
         ("estimator", found.estimator),
@@ -338,77 +318,68 @@ def info(path: str | None, *, explain: bool) -> Answer:
         table([column for column, _ in shown.values()], rows),
         table(ATTRIBUTES, map(_attribute, found.attributes)),
     )
-    return Answer(model_record(found), text)
+    record = {**model_record(found), "signed_with": signer, "signature_problem": problem}
+    return Answer(record, text, exit_code=0 if problem is None else 1)
 
 
-TABLES: tuple[Callable[[Any], Any], ...] = (
-    option("--users", PATH, "F", "A row per user."),
-    option("--events", PATH, "F", "A row per request."),
-    option("--log", PATH, "F", "Instead: a row per page visited."),
-    option("--people", PATH, "F", "With --log: a row per person."),
-    option("--sites", PATH, "F", "With --log: a row per host and topic."),
-    option("--engine", OneOf(ENGINES), None, "What computes the tables.", default="duckdb"),
-    option("--master", str, "URL", "With --engine spark: its cluster. By default this machine."),
-    option("--phrasings", PATH, "F", "Texts by the query they mean."),
-    option("--background", PATH, "F", "With --phrasings: texts of other topics."),
-    option("--out", PATH, "M.safetensors", "Where to write.", required=True),
-    option("--weights", str, "COLUMN", "How many people each of the users stands for."),
-    click.option("--resume", is_flag=True, help="Go on with a build that was stopped."),
-)
+def signed_by(file: Path) -> tuple[str | None, str | None]:
+    """The public key that signed a model, and what is wrong with its signature."""
+    if not os.path.lexists(signature_path(file)):
+        return None, None
+    try:
+        return verify(file), None
+    except SignatureError as error:
+        return None, error.what
 
 
-def of_tables(command: C) -> C:
-    """Give a command the options that say what a model is made of, and where it goes."""
-    for each in reversed(TABLES):
-        command = each(command)
+def _of_fields(command: C) -> C:
+    """Give a command an option for each field of BuildOptions that is declared as a flag."""
+    for name, (kind, flag, default) in reversed(flags().items()):
+        one = kind if get_origin(kind) is Literal else (get_args(kind) or (kind,))[0]
+        command = option(
+            f"--{flag.option} {name}",
+            OneOf(get_args(one)) if get_origin(one) is Literal else PATH if one is Path else one,
+            flag.metavar,
+            flag.about,
+            **({} if default is None else {"default": default}),
+        )(command)
     return command
 
 
 @model.command()
-@of_tables
-@option("--estimator", OneOf(ESTIMATORS), None, "User left out, or the paper's.", default="louo")
-@option("--shrinkage", shrinkage, "auto|ROWS", "Weight of the prior, in rows.", default="auto")
-@option("--min-users", int, "N", "Drop queries of fewer users.", default=30)
-@option("--queries most_queries", int, "N", "Keep only so many, the most frequent.")
-@option("--half", OneOf(["A", "B"]), None, "Build from one half of the users only.")
+@_of_fields
 @option("--sensitivities", OneOf(["scaled", "as-answered", "none"]), None, SENSITIVITIES)
-@option("--describe", PATH, "F", "Titles, ladders, concepts and the options below: TOML.")
-@option("--id name", str, "NAME", "Name of the model. By default that of the file.")
-@option("--source", str, "TEXT", "Where the data comes from.")
-@option("--licence", str, "TEXT", "Licence of the data.")
-@option("--stands-for", str, "TEXT", "Whom they stand for: people of the US.")
-@option("--without", str, "COLUMN", "Leave a column out.", multiple=True)
+@option("--describe", PATH, "F", "What the columns do not say: TOML.")
+@option("--out", PATH, "M.safetensors", "Where to write.", required=True)
+@click.option("--resume", is_flag=True, help="Continue an interrupted build.")
 @answers
 def build(
     out: Path,
-    name: str | None,
     describe: Path | None,
     sensitivities: Literal["scaled", "as-answered", "none"] | None,
     *,
     resume: bool,
-    **options: Any,  # noqa: ANN401  (the fields of BuildOptions)
+    **given: Any,  # noqa: ANN401  (the fields of BuildOptions)
 ) -> Answer:
     """Build a model from two tables, or from a raw search log: csv, csv.gz or parquet.
 
-    A folder of parquet files, partitioned or not, is a table too; polars and spark read parquet
-    only. All engines give the same model.
+    A folder of parquet files, partitioned or not, is a table too. Spark reads parquet only, and
+    gives the same model.
 
     Users: a column user, and one per attribute of the person. Events: columns user, query,
-    intent, and one per attribute that changes with every request. The three tables of a log
-    are described in agent/build/FORMAT_LOG.md, a description in FORMAT_DESCRIPTION.md beside it,
-    and where sensitivities come from in agent/lab/questions/SOURCES.md. Phrasings: columns query
-    and text; background: columns intent (the topic) and text. With both, the model reads any
-    text. M.stages keeps what is done until the model is written, and --resume goes on from there.
-    Needs the extra `build`, with --engine polars or spark the extra of that name too.
+    intent, and one per attribute that changes with every request. agent/build/FORMAT_LOG.md
+    describes the three tables of a log, FORMAT_DESCRIPTION.md beside it the titles, weights, name,
+    source and licence that --describe adds, and agent/lab/questions/SOURCES.md the origin of
+    sensitivities. Phrasings: columns query and text; background: columns intent (the topic) and
+    text. With both, the model reads any text. M.stages keeps completed steps until the model is
+    written, and --resume continues from there. Needs the extra `build`, with --spark the extra
+    `spark` too.
     """
-    from agent.build.options import BuildOptions, read_description
-
     check_place(out)
-    known = {"id": out.stem} if describe is None else {"id": out.stem} | read_description(describe)
-    given = {
-        field: value for field, value in (("id", name), *options.items()) if value not in (None, ())
-    }
-    chosen = BuildOptions(**known | given)
+    description = Description() if describe is None else read_description(describe)
+    chosen = BuildOptions(**given, description=description)
+    if not description.id:
+        chosen = chosen.described(id=out.stem)
     which = sensitivities or ("none" if chosen.log is None else "scaled")
 
     def weighed(made: Model) -> Model:
@@ -417,7 +388,7 @@ def build(
         outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED
         return made if which == "none" else survey.with_default_sensitivities(made, outcomes)
 
-    built = build_beside(out, chosen, resume=resume, change=weighed)
+    built = build_beside(out, chosen, weighed, resume=resume)
     lines = [f"Wrote {out}: {summary(built)}"]
     if kept := sample(built):
         lines.append(f"Kept: {kept}.")

@@ -163,11 +163,6 @@ def weighted(text: str) -> tuple[str, float]:
     return name, _number(value, f"write a number, as in {name}=0.5")
 
 
-def shrinkage(text: str) -> float | None:
-    """Return a number of rows, or None for `auto`; UsageError if it is neither."""
-    return None if text == "auto" else _number(text, "write auto, or a number of rows")
-
-
 def once(option: str, pairs: Sequence[tuple[str, V]]) -> dict[str, V]:
     """Return pairs as a dict; UsageError where one name has two different values."""
     found: dict[str, V] = {}

@@ -4,10 +4,9 @@ Nobody's values are needed, and no recipient's knowledge: it follows from a mode
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
@@ -25,37 +24,37 @@ from agent.tradeoff.tables import members, singleton, union
 from agent.tradeoff.utility import HELPS_NOTHING
 
 
-class Level(NamedTuple):
-    """What it comes to if a service asks for ``names``, in the order chosen.
+class Level(Struct, frozen=True):
+    """The figures of disclosing ``names``, in the order chosen.
 
-    ``utility``: bits on the average request; ``identifiability``: chance that one guess finds
-    somebody who told all of it; ``people_left``: how many are expected to agree with somebody.
+    ``utility_bits``: of the request, or of the average one; ``identifiability``: the chance that
+    one guess finds somebody who disclosed them all; ``people_left``: how many people are expected
+    to agree with somebody in all of them.
     """
 
     names: tuple[str, ...]
-    utility: float
+    utility_bits: float
     identifiability: float
     people_left: float
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """What asking for one attribute adds to asking for the others that are asked for.
+class Addition(Struct, frozen=True):
+    """An attribute, and what asking for it adds to asking for the others that are recommended.
 
-    ``bits``: on the average request, of the queries that it helps; ``queries``: these, those asked
-    most first; ``identifiability``: added, as in Level; None where there are too many combinations
-    of values to tell.
+    ``asked``: whether it is recommended; ``gain_bits``: on the average request, of the queries that
+    it helps; ``queries``: these, the most frequent first; ``identifiability_added``: as in Level;
+    None where there are too many combinations of values to compute it.
     """
 
     name: str
-    bits: float
+    asked: bool
+    gain_bits: float
     queries: tuple[str, ...]
-    identifiability: float | None
+    identifiability_added: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """What a service should ask for.
+class Design(Struct, frozen=True):
+    """The attributes that a service should ask for, by the model ``model``.
 
     ``plan``: what is best where each request uses what helps its query; ``standing``: where every
     request carries the same; ``asked``: both, used by query; ``everything``: likewise, at no cost.
@@ -64,7 +63,9 @@ class Design:
     attribute more at a time, each the best for the mean query, all carried by every request.
     """
 
-    trade_off: float
+    model: str
+    digest: str
+    trade_off: float = field(name="lambda")
     asked: Level
     plan: tuple[str, ...]
     standing: Level
@@ -119,6 +120,7 @@ def design_of(model: Model, trade_off: float) -> Design:
     attributes = [
         Addition(
             each.name,
+            bool(found.mask & singleton(at)),
             float(weights @ gains[:, at]),
             tuple(model.queries[query].text for query in by_weight if gains[query, at] > 0),
             risk_added(at),
@@ -128,12 +130,14 @@ def design_of(model: Model, trade_off: float) -> Design:
     order, _ = greedy_order(objective)
     steps = [order[:count] for count in range(len(order) + 1)]
     return Design(
+        model=model.id,
+        digest=model.digest,
         trade_off=trade_off,
         asked=of_plan(found),
         plan=prepared.names(planned.order),
         standing=level_of(standing.order, objective.utility(standing.mask)),
         everything=of_plan(most),
-        attributes=tuple(sorted(attributes, key=lambda each: -each.bits)),
+        attributes=tuple(sorted(attributes, key=lambda each: -each.gain_bits)),
         curve=tuple(level_of(each, objective.utility(union(each))) for each in steps),
     )
 

@@ -69,7 +69,7 @@ def sign(model: Path, key: Path) -> Path:
     private = _private_key(key)
     found = read(model, whole=True)
     if found.id != model.stem:
-        hint = f"name it {found.id}{SUFFIX}, or build it with --id {model.stem}"
+        hint = f"name it {found.id}{SUFFIX}, or give it the id {model.stem}"
         raise UsageError(f"the file is not named after its model, {found.id!r}", hint, str(model))
     place = signature_path(model)
     for what, other, ending in (("model", model, SUFFIX), ("key", key, ".pem")):
@@ -142,10 +142,10 @@ def check_key(text: str) -> str:
     UsageError if it is not ``ed25519:`` and 64 hex, or a point that nobody has a private key for.
     """
     if not _KEY.fullmatch(text):
-        hint = f"write {_ALGORITHM} and 64 of 0-9 and a-f, as `reticent model key` prints it"
+        hint = f"write {_ALGORITHM} and 64 of 0-9 and a-f, as `reticent model sign` prints it"
         raise UsageError("not a public key", hint, text[:80])
     if not is_sound(_point(text)):
-        hint = "ask its owner for the key that `reticent model key` printed"
+        hint = "ask its owner for the key that `reticent model sign` printed"
         raise UsageError("not a public key: anybody could sign for it", hint, text)
     return text
 

@@ -12,9 +12,12 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from agent.build.build import build_model
 from agent.build.options import BuildOptions
@@ -73,13 +76,13 @@ def write_folders(folder: Path, shape: Shape) -> None:
         _write(folder / "events", start, {"user": _ids(sender)} | told | columns)
 
 
-def _ids(numbers: np.ndarray) -> pl.Series:
-    return pl.select(pl.lit("u") + pl.Series(numbers).cast(pl.String)).to_series()
+def _ids(numbers: np.ndarray) -> pa.Array:
+    return pc.binary_join_element_wise("u", pc.cast(pa.array(numbers), pa.string()), "")
 
 
-def _write(folder: Path, start: int, columns: dict[str, pl.Series]) -> None:
+def _write(folder: Path, start: int, columns: dict[str, Any]) -> None:
     folder.mkdir(exist_ok=True)
-    pl.DataFrame(columns).write_parquet(folder / f"{start:012}.parquet")
+    pq.write_table(pa.table(columns), folder / f"{start:012}.parquet")
 
 
 def measured(folder: Path) -> dict[str, float]:

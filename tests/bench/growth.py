@@ -14,9 +14,9 @@ import numpy as np
 
 from agent.build.build import model_from
 from agent.build.canonical import Events, arranged, observed
-from agent.build.near import near
 from agent.build.observe import Observations, marks_of
 from agent.build.options import BuildOptions
+from agent.build.precomputed import precomputed
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
 from agent.decision.request import Knowledge, Request
@@ -33,7 +33,7 @@ from tests.bench.timing import timed
 TIMES = 3  # of which the shortest counts: the machine has other work
 INTENTS = 40
 Bars = dict[int, float | None]  # what is wanted at most, by size
-OPTIONS = BuildOptions(id="growth", users=Path("users"), events=Path("events"))  # nothing is read
+OPTIONS = BuildOptions(users=Path("users"), events=Path("events"))  # nothing is read
 QUICK = replace(OPTIONS, validation=False, shrinkage=20.0)
 
 
@@ -194,7 +194,7 @@ def _attributes(persons: Sequence[int], requests: Sequence[int]) -> tuple[Attrib
 def made(shape: Shape) -> Model:
     """Return a model of this shape, as it is built."""
     model = model_from(observations(shape), QUICK, lambda _what, _share: None)
-    return replace(model, tables=replace(model.tables, near=near(model)))
+    return replace(model, tables=replace(model.tables, near=precomputed(model)))
 
 
 def _answers(requests: tuple[int, ...], people: int, bar: float | None) -> Point:

@@ -5,24 +5,23 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
-from agent.build.log.read import open_log
-from agent.build.log.source import source_of
+from agent.build.fitting import Fitted, HalfTrial, fit, mean, validate
+from agent.build.log import open_log, source_of
 from agent.build.observe import Observations, in_half_a, observe
-from agent.build.options import BuildOptions, TableFiles
-from agent.build.read import open_tables
-from agent.build.shrinkage import Fitted, fit
-from agent.build.validate import Trial, heldout_bits, mean, validate
+from agent.build.options import BuildOptions, Description, TableFiles
+from agent.build.tables import open_tables
 from agent.decision.choice import FEWEST as FEWEST_QUERIES
 from agent.decision.choice import OWN_ROWS
 from agent.lab.synth.log import write_log
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
+from agent.tradeoff.heldout import heldout_bits
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.search import maximise
@@ -65,9 +64,10 @@ def figures() -> Iterator[str]:
         )
 
 
-def tables(files: TableFiles, **options: object) -> Observations:
-    """Return what two tables hold; ``options``: more of `BuildOptions`."""
-    return observe(open_tables(*files), BuildOptions(**files._asdict(), **options))  # type: ignore[arg-type]  # of any field
+def tables(files: TableFiles, **options: Any) -> Observations:  # noqa: ANN401  (of any field)
+    """Return what two tables hold; ``options``: fields of `Description`."""
+    description = Description(**options)
+    return observe(open_tables(*files), BuildOptions(**files._asdict(), description=description))
 
 
 def _splits(observations: Observations) -> Iterator[str]:
@@ -78,7 +78,7 @@ def _splits(observations: Observations) -> Iterator[str]:
         if found is not None:
             means.append(found)
             yield f"held-out utility, split {split}: {_line(found)}"
-    found = Trial(*np.mean(means, axis=0).tolist())
+    found = HalfTrial(*np.mean(means, axis=0).tolist())
     off = found.predicted_bits / found.heldout_bits - 1
     yield (
         f"held-out utility, mean of {SPLITS} splits: {_line(found)}; "
@@ -86,7 +86,7 @@ def _splits(observations: Observations) -> Iterator[str]:
     )
 
 
-def _line(trial: Trial) -> str:
+def _line(trial: HalfTrial) -> str:
     return (
         f"{trial.heldout_bits:.4f} bits, predicted {trial.predicted_bits:.4f}, "
         f"{trial.attributes:.2f} attributes, cost {trial.identifiability_cost:.4f}"
@@ -155,7 +155,7 @@ def _tried(built: list[Built], crowd: AnonymitySet) -> Iterator[tuple[float, Kep
             objective = DisclosureObjective(uses, crowd, settings)
             mask = maximise(objective, "lls").mask
             groups = columns.groups(np.arange(len(each.trained)), mask)
-            got = heldout_bits(each.both, each.trained, each.fitted.shrinkage, groups)
+            got = heldout_bits(each.both.intent, each.trained, each.fitted.shrinkage, groups)
             if got is not None:
                 level = got - trade_off * objective.identifiability_cost(mask)
                 yield trade_off, Kept(each.rows, objective.utility(mask), got, level)

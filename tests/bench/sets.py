@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agent.build.fitting import Fitted, fit
 from agent.build.observe import Observations
-from agent.build.shrinkage import Fitted, fit
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.local_search import LocalSearch, Memo, eager_pass
 from agent.tradeoff.objective import DisclosureObjective, Settings

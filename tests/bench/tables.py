@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pc
 from numpy.typing import NDArray
 
 Indexes = NDArray[np.intp]
@@ -38,7 +39,7 @@ def write_tables(folder: Path, shape: Shape) -> tuple[Path, Path]:
     query = heavy_tailed(rng, shape.queries, shape.events)
     intent = intents(rng, query, kind[sender], shape.intents)
     events = {
-        "user": user.gather(sender),
+        "user": user[sender],
         "query": text("query ", query),
         "intent": text("https://example.org/", intent),
     }
@@ -65,13 +66,11 @@ def heavy_tailed(rng: np.random.Generator, count: int, size: int) -> Indexes:
     return np.searchsorted(np.cumsum(weights / weights.sum())[:-1], rng.random(size))
 
 
-def text(prefix: str, numbers: Indexes) -> pl.Series:
+def text(prefix: str, numbers: Indexes) -> NDArray[np.str_]:
     """Return texts made of a prefix and a number."""
-    return pl.Series([f"{prefix}{number}" for number in range(int(numbers.max()) + 1)]).gather(
-        numbers
-    )
+    return np.array([f"{prefix}{number}" for number in range(int(numbers.max()) + 1)])[numbers]
 
 
-def _write(path: Path, columns: dict[str, pl.Series]) -> Path:
-    pl.DataFrame(columns).write_csv(path)
+def _write(path: Path, columns: dict[str, NDArray[np.str_]]) -> Path:
+    pc.write_csv(pa.table(columns), path)
     return path

@@ -8,8 +8,8 @@ from math import log2
 import numpy as np
 
 from agent.build.canonical import Observed
+from agent.build.fitting import FEW, LUCKY
 from agent.build.observe import Observations
-from agent.build.shrinkage import FEW, LUCKY
 from agent.model.lookup import normalise
 from agent.tradeoff.tables import QueryRows
 from tests.build.worlds import Row, World

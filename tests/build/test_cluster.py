@@ -76,14 +76,14 @@ def test_ctrl_c_stops_a_build_that_goes_on_later(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "agent.cli", "model", "build", "--out", f"{out}"]
     build += ["--users", f"{tables.users}", "--events", f"{tables.events}", "--min-users", "1"]
     log, local = tmp_path / "build.log", tmp_path / "local"
-    with started([*build, "--engine", "spark"], log, local) as running:
+    with started([*build, "--spark", "local"], log, local) as running:
         until((out.with_suffix(".stages") / "people.parquet").exists, "a stage", PATIENCE)
         running.send_signal(signal.SIGINT)
         assert running.wait(PATIENCE) == INTERRUPTED
     hint = "completed steps were kept; run it again"
     assert log.read_text() == f"reticent: error: interrupted\nreticent: hint: {hint}\n"
     digests = []
-    for more in (["--engine", "spark", "--resume"], []):
+    for more in (["--spark", "local", "--resume"], []):
         with started([*build, *more], log, local) as running:
             assert running.wait(PATIENCE) == 0
         assert log.read_text().startswith("Wrote")
@@ -97,7 +97,7 @@ def test_a_spark_that_does_not_start_says_why(tmp_path: Path) -> None:
     tables, log = many(tmp_path, 400, mixed=False), tmp_path / "build.log"
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/spark-defaults.conf").write_text("spark.driver.memory 1k\n")
-    build = [sys.executable, "-m", "agent.cli", "model", "build", "--engine", "spark"]
+    build = [sys.executable, "-m", "agent.cli", "model", "build", "--spark", "local"]
     build += ["--users", f"{tables.users}", "--events", f"{tables.events}"]
     with started([*build, "--out", f"{tmp_path / 'm.safetensors'}"], log, tmp_path) as running:
         assert running.wait(PATIENCE) == 1
@@ -112,8 +112,17 @@ def test_the_same_model_from_a_cluster_that_loses_an_executor(tmp_path: Path) ->
     tables = many(tmp_path, 100_000, mixed=True)
     (tmp_path / "conf").mkdir()  # few tasks, as on this machine alone
     (tmp_path / "conf/spark-defaults.conf").write_text("spark.sql.shuffle.partitions 4\n")
+    described = tmp_path / "model.toml"
     build = [sys.executable, "-m", "agent.cli", "model", "build", "--shrinkage", "20"]
-    build += ["--users", f"{tables.users}", "--events", f"{tables.events}", "--id", "m"]
+    build += [
+        "--users",
+        f"{tables.users}",
+        "--events",
+        f"{tables.events}",
+        "--describe",
+        f"{described}",
+    ]
+    described.write_text('id = "m"\n')
     digests, log = [], tmp_path / "master.log"
 
     def newer(before: set[Path]) -> set[Path]:
@@ -122,7 +131,7 @@ def test_the_same_model_from_a_cluster_that_loses_an_executor(tmp_path: Path) ->
     with cluster(tmp_path) as (address, worker):
         for name in ("duckdb", "spark", "killed"):
             out, said = tmp_path / f"{name}.safetensors", tmp_path / f"{name}.log"
-            engine = ["--engine", "spark", "--master", address] if name != "duckdb" else []
+            engine = ["--spark", address] if name != "duckdb" else []
             before = newer(set())
             with started([*build, *engine, "--out", f"{out}"], said, tmp_path / name) as running:
                 if name == "killed":

@@ -3,13 +3,14 @@
 import gzip
 from pathlib import Path
 
-import polars as pl
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
 import pytest
 
 from agent.build.build import build_model
 from agent.build.observe import Observations, observe
 from agent.build.options import AttributeNote
-from agent.build.read import open_tables
+from agent.build.tables import open_tables
 from agent.errors import BuildError, ReticentError, UsageError
 from tests.build.worlds import QUIET, options
 
@@ -76,7 +77,7 @@ def test_every_format_reads_the_same(tmp_path: Path) -> None:
     expected = contents(opened(tmp_path))
     for name, text in (("users", USERS), ("events", EVENTS)):
         (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress(text.encode()))
-        pl.read_csv(tmp_path / f"{name}.csv").write_parquet(tmp_path / f"{name}.parquet")
+        pq.write_table(pc.read_csv(tmp_path / f"{name}.csv"), tmp_path / f"{name}.parquet")
     for suffix in ("csv.gz", "parquet"):
         assert contents(read(tmp_path / f"users.{suffix}", tmp_path / f"events.{suffix}")) == (
             expected
@@ -147,7 +148,7 @@ def test_every_truncation_is_refused_or_harmless(tmp_path: Path, suffix: str) ->
     opened(tmp_path)
     whole = tmp_path / f"whole.{suffix}"
     if suffix == "parquet":
-        pl.read_csv(tmp_path / "users.csv").write_parquet(whole)
+        pq.write_table(pc.read_csv(tmp_path / "users.csv"), whole)
     else:
         whole.write_bytes(gzip.compress(USERS.encode()))
     data, cut = whole.read_bytes(), tmp_path / f"cut.{suffix}"
@@ -193,11 +194,11 @@ def test_it_does_so_before_an_engine_starts(
     paths = {name: tmp_path / path for name, path in names.items()}
     for path in (*paths.values(), tmp_path / "a.csv"):
         path.touch()
-    given = options(engine="spark", **paths | {wrong: tmp_path / "b.parquet"})
+    given = options(spark="local", **paths | {wrong: tmp_path / "b.parquet"})
     with pytest.raises(UsageError, match="no such file"):
         build_model(given, lambda _what, _share: None)
-    given = options(engine="spark", users=tmp_path / "a.csv", events=paths["events"])
-    with pytest.raises(UsageError, match="spark reads parquet files only"):
+    given = options(spark="local", users=tmp_path / "a.csv", events=paths["events"])
+    with pytest.raises(UsageError, match="Spark reads parquet files only"):
         build_model(given, lambda _what, _share: None)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, TableFiles, read_description
-from agent.build.read import open_tables
+from agent.build.tables import open_tables
 from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Model
 from tests.build.worlds import QUIET
@@ -27,7 +27,7 @@ def seen(model: Model) -> Observations:
     """Return what its tables hold."""
     tables = TableFiles(*(DATA / model.id / f"{each}.csv.gz" for each in ("users", "events")))
     described = read_description(DATA / model.id / "model.toml")
-    return observe(open_tables(*tables), BuildOptions(**described | tables._asdict()))
+    return observe(open_tables(*tables), BuildOptions(**tables._asdict(), description=described))
 
 
 @QUIET

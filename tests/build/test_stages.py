@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,21 +10,18 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from agent.build import stages
 from agent.build.build import build_model
-from agent.build.options import BuildOptions, Engine
+from agent.build.options import BuildOptions
 from agent.build.stages import IN_ENGINE, Stages, stages_beside
-from agent.build.update import Update
 from agent.errors import BuildError, UsageError
 from agent.model.file import write
-from agent.model.model import Model
-from tests.build.log.logs import SmallLog, frames, logs
-from tests.build.worlds import ENGINES, QUIET, frame, options
+from tests.build.logs import SmallLog, logs, write_log
+from tests.build.worlds import ENGINES, QUIET, options, write_parquet
 
 pytestmark = QUIET
 PEOPLE = [(f"u{at}", "ab"[at % 2], "xy"[at % 3 % 2]) for at in range(12)]
 ASKED = [(user, query, one, "") for user, one, _ in PEOPLE for query in ("tea", "Tee", "été ")]
-HALF_LIFE = 2.0
 FEW = settings(
-    max_examples=5,
+    max_examples=3,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
@@ -36,28 +34,22 @@ class Killed(BaseException):
 @pytest.fixture
 def given_tables(tmp_path: Path) -> BuildOptions:
     """Two tables of parquet, with a text that has to be cleaned."""
-    users, events = tmp_path / "users.parquet", tmp_path / "events.parquet"
-    frame(("user", "p0", "p1"), PEOPLE).write_parquet(users)
-    frame(("user", "query", "intent", "r0"), ASKED).write_parquet(events)
-    return options(users=users, events=events)
+    users = write_parquet(tmp_path / "users.parquet", ("user", "p0", "p1"), PEOPLE)
+    header = ("user", "query", "intent", "r0")
+    return options(users=users, events=write_parquet(tmp_path / "events.parquet", header, ASKED))
 
 
-def built(
-    given: BuildOptions, out: Path, old: Model | None = None, *, resume: bool = False
-) -> bytes:
-    """Return the model, and what has changed since ``old``, built with its stages beside it."""
-    step = None if old is None else Update(old, HALF_LIFE, [])
-    more = () if old is None else (old.digest, HALF_LIFE)
-    with stages_beside(out, given, *more, resume=resume) as found:
-        write(build_model(given, lambda _what, _share: None, found, step), out)
-    return out.read_bytes() + (b"" if step is None else repr(step.drift).encode())
+def built(given: BuildOptions, out: Path, *, resume: bool = False) -> bytes:
+    """Build a model with its stages beside it."""
+    with stages_beside(out, given, resume=resume) as stages_:
+        write(build_model(given, lambda _what, _share: None, stages_), out)
+    return out.read_bytes()
 
 
-def plain(given: BuildOptions, out: Path, old: Model | None = None) -> bytes:
-    """Return the same, built without stages."""
-    step = None if old is None else Update(old, HALF_LIFE, [])
-    write(build_model(given, lambda _what, _share: None, IN_ENGINE, step), out)
-    return out.read_bytes() + (b"" if step is None else repr(step.drift).encode())
+def plain(given: BuildOptions, out: Path) -> bytes:
+    """Build the same model without stages."""
+    write(build_model(given, lambda _what, _share: None, IN_ENGINE), out)
+    return out.read_bytes()
 
 
 def killing(patch: pytest.MonkeyPatch, *, halfway: bool) -> Callable[[], int]:
@@ -84,53 +76,42 @@ def killing(patch: pytest.MonkeyPatch, *, halfway: bool) -> Callable[[], int]:
     return lambda: len(killed)
 
 
-def resumed(given: BuildOptions, out: Path, old: Model | None = None, *, halfway: bool) -> bytes:
-    """Return the model of a build that is killed at every stage, one after the other."""
+def resumed(given: BuildOptions, out: Path, *, halfway: bool) -> bytes:
+    """Build a model in runs that are killed at every stage, one after the other."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stages, "BLOCK", 1)
         count = killing(patch, halfway=halfway)
         while True:
             before = count()
             try:
-                found = built(given, out, old, resume=True)
+                model = built(given, out, resume=True)
             except Killed:
                 assert not out.exists()
                 assert count() == before + 1
                 continue
             assert count() >= 8  # people, texts, rows, traffic, crowds, kept, intents, coded, ...
-            return found
+            return model
 
 
-@pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("halfway", [False, True])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("spark", ENGINES)
 def test_killed_at_every_stage_it_gives_the_same_bytes(
-    engine: Engine, given_tables: BuildOptions, tmp_path: Path, *, halfway: bool, later: bool
+    spark: str | None, given_tables: BuildOptions, tmp_path: Path, *, halfway: bool
 ) -> None:
-    """Whatever computes it, also what brings a model up to date; and nothing else is left."""
-    given = options(users=given_tables.users, events=given_tables.events, engine=engine)
-    whole = build_model(given, lambda _what, _share: None)
-    old = write(whole, tmp_path / "plain.safetensors") if later else None
-    found = resumed(given, tmp_path / "model.safetensors", old, halfway=halfway)
-    assert found == plain(given, tmp_path / "plain.safetensors", old)
-    names = {each.name for each in tmp_path.iterdir()}
-    assert names == {
-        "users.parquet",
-        "events.parquet",
-        "model.safetensors",
-        "plain.safetensors",
-    }
+    """Whatever computes it; and nothing else is left."""
+    given = replace(given_tables, spark=spark)
+    found = resumed(given, tmp_path / "model.safetensors", halfway=halfway)
+    assert found == plain(given, tmp_path / "plain.safetensors")
+    names = {"users.parquet", "events.parquet", "model.safetensors", "plain.safetensors"}
+    assert {each.name for each in tmp_path.iterdir()} == names
 
 
 @FEW
 @given(log=logs())
 def test_so_does_one_of_a_log(log: SmallLog, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The tables that it is turned into are stages too."""
+    """The tables made of it are stages too."""
     folder = tmp_path_factory.mktemp("log")
-    for name, table in frames(log).items():
-        table.write_parquet(folder / f"{name}.parquet")
-    names = {name: folder / f"{name}.parquet" for name in ("log", "people", "sites")}
-    given = BuildOptions(**names, min_users=1)  # type: ignore[arg-type]  # paths
+    given = BuildOptions(**write_log(log, folder)._asdict(), min_users=1)
     try:
         expected = plain(given, folder / "plain.safetensors")
     except BuildError as error:
@@ -153,9 +134,8 @@ def test_stages_are_of_the_same_tables_and_options(
             with pytest.raises(Killed):
                 built(given_tables, out)
 
-    old = build_model(given_tables, lambda _what, _share: None)
     stopped()
-    others = options(users=given_tables.users, events=given_tables.events, shrinkage=20.0)
+    others = replace(given_tables, shrinkage=20.0)
     changes = "the tables, the options or the version have changed since the build stopped"
     with pytest.raises(UsageError, match=changes):
         built(others, out, resume=True)
@@ -165,11 +145,9 @@ def test_stages_are_of_the_same_tables_and_options(
         built(given_tables, out, resume=True)
     monkeypatch.undo()
     assert given_tables.users is not None
-    frame(("user", "p0", "p1"), PEOPLE[1:]).write_parquet(given_tables.users)
+    write_parquet(given_tables.users, ("user", "p0", "p1"), PEOPLE[1:])
     with pytest.raises(UsageError, match=changes):
         built(given_tables, out, resume=True)
-    with pytest.raises(UsageError, match=changes):
-        built(given_tables, out, write(old, tmp_path / "old.safetensors"), resume=True)
     assert built(given_tables, out) == plain(given_tables, tmp_path / "plain.safetensors")
     assert not (tmp_path / "model.stages").exists()
 
@@ -207,20 +185,19 @@ def test_nobody_else_can_look_into_them(given_tables: BuildOptions, tmp_path: Pa
             assert found.folder.stat().st_mode & 0o077 == 0
     finally:
         os.umask(before)
-    few = options(users=given_tables.users, events=given_tables.events, min_users=99)
+    few = replace(given_tables, min_users=99)
     with pytest.raises(BuildError, match="no query has events from at least 99 users"):
         built(few, out)
     assert not found.folder.exists()
 
 
-def test_in_a_folder_that_reads_as_a_pattern_there_are_none(tmp_path: Path) -> None:
+def test_in_a_folder_that_reads_as_a_pattern_there_are_none(
+    given_tables: BuildOptions, tmp_path: Path
+) -> None:
     """Engines would take the names of their files for patterns; the model is built all the same."""
-    users, events = tmp_path / "users.parquet", tmp_path / "events.parquet"
-    frame(("user", "p0", "p1"), PEOPLE).write_parquet(users)
-    frame(("user", "query", "intent", "r0"), ASKED).write_parquet(events)
-    given, odd = options(users=users, events=events), tmp_path / "a[b]"
+    odd = tmp_path / "a[b]"
     odd.mkdir()
-    assert built(given, odd / "model.safetensors")
+    assert built(given_tables, odd / "model.safetensors")
     assert [each.name for each in odd.iterdir()] == ["model.safetensors"]
     with pytest.raises(UsageError, match="no build goes on where a path contains one of"):
-        built(given, odd / "model.safetensors", resume=True)
+        built(given_tables, odd / "model.safetensors", resume=True)

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import ibis
 import numpy as np
-import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 
 from agent.build.canonical import Observed
 from agent.build.observe import Observations, observe
-from agent.build.options import BuildOptions
+from agent.build.options import BuildOptions, Description
 from agent.build.tables import Source, tidy
 from agent.model.attributes import Attribute
 from agent.tradeoff.tables import Kinds, Population, QueryRows
@@ -34,7 +35,7 @@ QUIET = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning"
 SOCKETS = pytest.mark.filterwarnings(  # Spark's, which close with it
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
-ENGINES = ["duckdb", "polars", pytest.param("spark", marks=[pytest.mark.spark, SOCKETS])]
+ENGINES = [None, pytest.param("local", marks=[pytest.mark.spark, SOCKETS])]  # None: DuckDB
 
 Row = tuple[str, ...]
 
@@ -81,9 +82,11 @@ def source(world: World, backend: ibis.BaseBackend | None = None) -> Source:
 
 
 def options(**changes: object) -> BuildOptions:
-    """Return options for small tables that are not read from files."""
-    plain = {"users": Path("users.csv"), "events": Path("events.csv"), "min_users": 1}
-    return BuildOptions(**(plain | changes))  # type: ignore[arg-type]  # of any field
+    """Options for small tables that are not read from files; ``changes``: also of a description."""
+    plain = {"users": Path("users.csv"), "events": Path("events.csv"), "min_users": 1} | changes
+    described = {name: plain.pop(name) for name in Description.__struct_fields__ if name in plain}
+    given = BuildOptions(**plain)  # type: ignore[arg-type]  # of any field
+    return given.described(**described) if described else given
 
 
 def observed(world: World, **changes: object) -> Observations:
@@ -91,10 +94,16 @@ def observed(world: World, **changes: object) -> Observations:
     return observe(source(world), options(**changes))
 
 
-def frame(header: Row, rows: Sequence[Row]) -> pl.DataFrame:
-    """Return rows as a table of text, NULL where the text is empty."""
+def frame(header: Row, rows: Sequence[Row]) -> pa.Table:
+    """Rows as a table of text, NULL where the text is empty."""
     columns = {name: [row[i] or None for row in rows] for i, name in enumerate(header)}
-    return pl.DataFrame(columns, schema=dict.fromkeys(header, pl.String))
+    return pa.table(columns, pa.schema([(name, pa.string()) for name in header]))
+
+
+def write_parquet(path: Path, header: Row, rows: Sequence[Row]) -> Path:
+    """Write rows as a parquet file of text."""
+    pq.write_table(frame(header, rows), path)
+    return path
 
 
 @st.composite

@@ -30,8 +30,8 @@ def test_the_object_has_the_figures(run: Run, village: Path) -> None:
     record = run("model", "design", village, "--lambda", "0.1", "--json").record
     made = design_of(read(village), 0.1)
     assert record["asked"]["names"] == [*recommended(read(village), 0.1)] == ["region", "hobby"]
-    assert record["standing"]["utility_bits"] == made.standing.utility
-    assert [each["added"] for each in record["curve"]][:2] == [[], ["region"]]
+    assert record["standing"]["utility_bits"] == made.standing.utility_bits
+    assert [each["names"] for each in record["curve"]][:2] == [[], ["region"]]
     added = {each["name"]: each for each in record["per_attribute"]}
     assert (added["region"]["asked"], added["shoe_size"]["asked"]) == (True, False)
 

@@ -28,6 +28,7 @@ KEYS: dict[str, type] = {
     "attributes": list,
     "queries": list,
     **dict.fromkeys(("options", "validation"), dict),
+    **dict.fromkeys(("signed_with", "signature_problem"), type(None)),
 }
 QUERY_KEYS = (
     "text title rows users intents shrinkage prior_entropy_bits predicted_bits heldout_bits "
@@ -118,21 +119,21 @@ def tables(tmp_path: Path) -> list[str | Path]:
 def test_a_description_says_what_columns_do_not(
     run: Run, tables: list[str | Path], tmp_path: Path
 ) -> None:
-    """The command line comes first; weights and columns left out are no attributes."""
+    """Weights and columns left out are no attributes; without an id, the file's name is it."""
     header, *rows = (TABLES / "users.csv").read_text(encoding="utf-8").splitlines()
     lines = [f"{header},heavy,year", *(f"{row},10.5,2026" for row in rows)]
     users, described = tmp_path / "users.csv", tmp_path / "model.toml"
     users.write_text("\n".join(lines) + "\n", encoding="utf-8")
     described.write_text(
-        'id = "town"\nweights = "heavy"\n[attributes.region]\ntitle = "part of town"\n'
+        'weights = "heavy"\nwithout = ["year"]\nstands_for = "people of the town"\n'
+        '[attributes.region]\ntitle = "part of town"\n'
         '[queries.bus]\ntitle = "going by bus"\n',
         encoding="utf-8",
     )
     given = (*tables, "--users", users, "--describe", described)
-    given = (*given, "--stands-for", "people of the town", "--without", "year")
     record = run("model", "build", *given, "--json").record
     assert (record["id"], record["people"], record["stands_for"]) == (
-        "town",
+        "library",
         3_150,
         "people of the town",
     )
@@ -140,24 +141,24 @@ def test_a_description_says_what_columns_do_not(
     assert titles["region"] == "part of town"
     assert not {"heavy", "year"} & {*titles}
     assert "going by bus" in [each["title"] for each in record["queries"]]
-    assert run("model", "build", *given, "--id", "other", "--json").record["id"] == "other"
-    refused = run("model", "build", *tables, "--users", users, "--without", "yera").refusal()
+    described.write_text('without = ["yera"]')
+    refused = run("model", "build", *given).refusal()
     assert refused == ("unknown column 'yera'", "did you mean 'year'?")
 
 
 @builds
 def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) -> None:
     """From two tables to an answer."""
-    given = (*tables, "--licence", "CC0-1.0", "--shrinkage", "7.5", "--half", "B")
+    given = (*tables, "--shrinkage", "7.5", "--half", "B")
     record = run("model", "build", *given, "--estimator", "plugin", "--json").record
-    assert record == run("model", "info", tables[-1], "--json").record
+    assert record.items() <= run("model", "info", tables[-1], "--json").record.items()
     options = record["options"]
     assert (record["estimator"], options["shrinkage"], options["half"]) == ("plugin", 7.5, "B")
-    built = run("model", "build", *tables, "--licence", "CC0-1.0")
+    built = run("model", "build", *tables)
     assert (built.code, built.err) == (0, "")
     assert "library knows 3 queries and 4 attributes" in " ".join(built.out.split())
     info = run("model", "info", tables[-1], "--json").record
-    assert (info["id"], info["licence"], info["people"]) == ("library", "CC0-1.0", 300)
+    assert (info["id"], info["people"]) == ("library", 300)
     for query, helpful in (("weather", "region"), ("music", "age"), ("bus", "working_hours")):
         record = run("model", "decide", "--model", tables[-1], "--query", query, "--json").record
         assert record["disclose"] == [helpful]
@@ -181,14 +182,13 @@ def test_a_build_says_which_queries_and_people_it_kept(
     assert "learned from 200 people, who stand for about 300 people" in said
     out = tables[tables.index("--out") + 1]
     assert f"sample {kept}" in " ".join(run("model", "info", out).out.split())
-    assert run("model", "build", *tables, "--queries", "0").refusal(code=2)
 
 
 @builds
 def test_a_build_says_what_it_dropped(run: Run, tables: list[str | Path], tmp_path: Path) -> None:
     """In words, after it is done and whenever the model is described; nothing if all was used."""
     assert "Dropped" not in run("model", "build", *tables).out
-    assert "dropped     nothing" in run("model", "info", tables[-1], "--explain").out
+    assert "dropped nothing" in run("model", "info", tables[-1], "--explain").page
     events = tmp_path / "events.csv"
     lines = (TABLES / "events.csv").read_text().splitlines()
     cells = lines[1].split(",")
@@ -231,11 +231,10 @@ def test_an_interruption_that_got_lost_leaves_no_model(
     ("options", "error", "hint"),
     [
         (["--estimator", "loou"], "unknown value of --estimator 'loou'", "did you mean 'louo'?"),
-        (["--min-users", "9" * 23], "more than a model can hold", "from 1 to"),
-        (["--id", ""], "the id of the model is empty", "give it a name"),
-        (["--id", "x" * 201], "the id has 201 characters", "use at most 200"),
-        (["--source", "a\x1b[2Jb"], "source 'a\\x1b[2Jb' has a control character", "shown"),
-        (["--licence", "a\udcff"], "licence 'a\\udcff' has a control character", "shown"),
+        (["--min-users", "9" * 23], "--min-users cannot be 1e+23", "from 1 to"),
+        (["--queries", "0"], "--queries cannot be 0", "from 1 up"),
+        (["--shrinkage", "nan"], "--shrinkage cannot be nan", "from 1e-06 to"),
+        (["--spark", "so2017"], "Spark reads parquet files only", "leave out --spark"),
         (["--out", "x" * 241 + ".safetensors"], "more than 240 bytes", "shorter"),
         (["--out", "model.csv"], "model.csv: the name of a model ends in .safetensors", "call it"),
         (["--out", "no/m.safetensors"], "no: no such folder", "make it first"),

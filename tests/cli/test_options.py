@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.build.options import BuildOptions
-from agent.cli import ask, lab, model, update
-from agent.cli.options import flat, names, once, pair, shrinkage, weighted
+from agent.cli import ask, lab, model
+from agent.cli.options import flat, names, once, pair, weighted
 from agent.errors import UsageError
 from agent.lab.attack.ways import Options as AttackOptions
 from agent.lab.paper.published import Options as PaperOptions
@@ -43,22 +43,13 @@ def test_half_a_pair_is_none(text: str) -> None:
 def test_a_weight_is_the_number_that_was_written(name: str, number: float) -> None:
     """To the last digit."""
     assert weighted(f"{name}={number!r}") == (name, number)
-    assert shrinkage(repr(number)) == number
 
 
 @pytest.mark.parametrize("text", ["nan", "-nan", "inf", "-inf", "Infinity", "1e999"])
 def test_what_is_not_finite_is_refused(text: str) -> None:
     """Here already: what is not equal to itself would later look like two values."""
-    for read, value in ((weighted, f"gender={text}"), (shrinkage, text)):
-        with pytest.raises(UsageError, match=f"'{text}' is not a finite number"):
-            read(value)
-
-
-def test_the_automatic_shrinkage_is_no_number() -> None:
-    """And nothing else is automatic."""
-    assert shrinkage("auto") is None
-    with pytest.raises(UsageError):
-        shrinkage("automatic")
+    with pytest.raises(UsageError, match=f"'{text}' is not a finite number"):
+        weighted(f"gender={text}")
 
 
 @given(st.lists(st.tuples(WORDS, st.integers(0, 2))))
@@ -76,8 +67,7 @@ HANDED_ON = [
     (ask.whatif, WhatIf, {"as_json", "standing", "explain"}),
     (lab.attack, AttackOptions, {"as_json", "users", "events", "describe", "log", "out"}),
     (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes", "survey"}),
-    (model.build, BuildOptions, {"as_json", "out", "name", "sensitivities", "describe", "resume"}),
-    (update.update, BuildOptions, {"as_json", "out", "old", "half_life", "resume"}),
+    (model.build, BuildOptions, {"as_json", "out", "sensitivities", "describe", "resume"}),
 ]
 
 

@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from agent import Model
 from agent.build.build import model_of
-from agent.build.log.read import open_log
-from agent.build.log.source import source_of
+from agent.build.log import open_log, source_of
 from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
-from agent.build.options import BuildOptions, TableFiles, read_description
-from agent.build.read import open_tables
-from agent.build.tables import Source
+from agent.build.options import BuildOptions, Description, TableFiles, read_description
+from agent.build.tables import Source, open_tables
 from agent.errors import UsageError
 from agent.lab import Progress
 from agent.lab.attack.heldout import HeldOut, Material
@@ -35,8 +33,8 @@ def tables(users: Path | None, events: Path | None, describe: Path | None) -> Bu
         )
     if users is None or events is None:
         raise UsageError("the people are of two tables", "give --users and --events")
-    described = {} if describe is None else read_description(describe)
-    return BuildOptions(**described, users=users, events=events)
+    description = Description() if describe is None else read_description(describe)
+    return BuildOptions(users=users, events=events, description=description)
 
 
 def halves(options: BuildOptions, progress: Progress) -> Material:
@@ -45,7 +43,7 @@ def halves(options: BuildOptions, progress: Progress) -> Material:
     ``whole`` where the options say how many people a row stands for. UsageError where there is no
     such file; BuildError where the tables cannot make a model.
     """
-    if options.weights is not None:
+    if options.description.weights:
         return whole(options, progress)
     progress("reading", 0.0)
     return _halves(open_tables(*TableFiles(*options.files[:2])), options, stated(options), progress)
@@ -60,10 +58,9 @@ def whole(options: BuildOptions, progress: Progress) -> Material:
     progress("reading", 0.0)
     source = open_tables(*TableFiles(*options.files[:2]))
     source = replace(source, users=source.users.mutate(**{EACH: ibis.literal("1")}))
-    unused = () if options.weights is None else (options.weights,)
-    one = replace(
-        options, half="A", validation=False, weights=EACH, without=(*options.without, *unused)
-    )
+    unused = (options.description.weights,) if options.description.weights else ()
+    without = (*options.description.without, *unused)
+    one = replace(options, half="A", validation=False).described(weights=EACH, without=without)
     model = model_of(source, one, progress)
     seen = observe(source, replace(one, half=None, min_users=1))
     others = asked_by(held_out(seen, model), ~in_half_a(seen.users, HALF_KEY))
@@ -98,7 +95,7 @@ def stated(options: BuildOptions) -> str:
 
 def _halves(source: Source, options: BuildOptions, said: str, progress: Progress) -> Material:
     # No figure is of what a model says that the held-out got.
-    one = replace(options, half="A", validation=False, id="half")
+    one = replace(options, half="A", validation=False).described(id="half")
     model = model_of(source, one, progress)
     others = held_out(observe(source, replace(one, half="B", min_users=1)), model)
     return Material(model, others, said)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from agent import Model
 from agent.build.build import model_of
-from agent.build.log.read import Log, open_log
-from agent.build.log.source import source_of
-from agent.build.options import BuildOptions, LogFiles
+from agent.build.log import Log, open_log, source_of
+from agent.build.options import BuildOptions, Description, LogFiles
 from agent.build.tables import Source
 from agent.errors import UsageError
 from agent.lab import Progress
@@ -50,8 +49,7 @@ def logged(folder: Path, out: Path, progress: Progress) -> Material:
         estimator="plugin",
         shrinkage=SHRINKAGE,
         validation=False,  # no figure is of what held-out people get
-        id="log",
-        source=stated_source(folder),
+        description=Description(id="log", source=stated_source(folder)),
     )
     progress("reading", 0.0)
     log = open_log(files)

@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 from operator import or_
 
 from agent import Model
-from agent.build.shrinkage import SHRINKAGES
+from agent.build.fitting import SHRINKAGES
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.paper import published
 from agent.lab.paper.published import claim, prose

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from agent import Model
-from agent.build.log.schema import BY_LABEL, DEMOGRAPHIC, TOPIC
-from agent.build.shrinkage import fit
+from agent.build.fitting import fit
+from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.decision.cache import Cache
 from agent.lab.questions.survey import OUTCOMES
 from agent.tradeoff import members

@@ -12,8 +12,7 @@ from agent import Model
 from agent.build.build import model_of
 from agent.build.observe import Observations, observe
 from agent.build.options import AttributeNote, BuildOptions, TableFiles
-from agent.build.read import open_tables
-from agent.build.tables import USER, Source, clean
+from agent.build.tables import USER, Source, clean, open_tables
 from agent.lab import Progress
 from agent.lab.attack.heldout import Codes, Floats, Indexes
 from agent.tradeoff import Population
@@ -59,10 +58,11 @@ def world_of(options: BuildOptions) -> World:
         )
         for each in seen.attributes
     }
-    unused = () if options.weights is None else (options.weights,)
-    bare = source.without((*options.without, *unused))
-    plain = replace(options, weights=PEOPLE, without=(), attributes=notes, validation=False)
-    shared = [name for name, note in options.attributes.items() if note.concept]
+    unused = (options.description.weights,) if options.description.weights else ()
+    bare = source.without((*options.description.without, *unused))
+    plain = replace(options, validation=False)
+    plain = plain.described(weights=PEOPLE, without=(), attributes=notes)
+    shared = [name for name, note in options.description.attributes.items() if note.concept]
     return World(bare, plain, seen, frozenset(shared or bare.persons[:2]))
 
 
@@ -111,8 +111,12 @@ def model_of_sample(
     )
     users = world.source.users.inner_join(people, USER)
     source = replace(world.source, users=users).without([*without])
-    notes = {each: note for each, note in world.options.attributes.items() if each not in without}
-    return model_of(source, replace(world.options, id=name, attributes=notes), progress)
+    notes = {
+        each: note
+        for each, note in world.options.description.attributes.items()
+        if each not in without
+    }
+    return model_of(source, world.options.described(id=name, attributes=notes), progress)
 
 
 def bound(population: Population, names: Sequence[str]) -> list[frozenset[str]]:

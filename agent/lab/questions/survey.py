@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent import Model
-from agent.build.log.schema import BY_LABEL, TOPIC
+from agent.build.log_schema import BY_LABEL, TOPIC
 from agent.decision.calibration import IMPROVEMENTS, Answers
 from agent.errors import UsageError
 from agent.model.model import Figure

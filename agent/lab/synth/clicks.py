@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agent.build.log.schema import AGE_GROUPS
+from agent.build.log_schema import AGE_GROUPS
 from agent.lab.synth.marginals import Arrays, Flags, Floats, Ints, Rng, drawn, invented, within
 from agent.lab.synth.queries import SUFFIXES, UNKNOWN, Moment, Queries
 from agent.lab.synth.world import CIRCLES, TRUE_REGIONS, People, World

@@ -5,7 +5,7 @@ from datetime import date
 
 import numpy as np
 
-from agent.build.log.schema import DOMAINS
+from agent.build.log_schema import DOMAINS
 from agent.lab.synth.marginals import (
     FIRST_DAY,
     LAST_DAY,

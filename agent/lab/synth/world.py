@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agent.build.log.schema import GENDERS, TOPICS
+from agent.build.log_schema import GENDERS, TOPICS
 from agent.lab.synth.marginals import (
     INVENTED,
     PUBLISHED,

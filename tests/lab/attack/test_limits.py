@@ -8,7 +8,7 @@ import pytest
 
 from agent import Limits, Terms
 from agent.build.observe import HALF_KEY, in_half_a
-from agent.build.options import BuildOptions
+from agent.build.options import BuildOptions, Description
 from agent.lab.attack.bars import WANTED, Bar, promises
 from agent.lab.attack.halves import whole
 from agent.lab.attack.heldout import Material
@@ -30,7 +30,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
 
 
 def _options(users: Path, events: Path) -> BuildOptions:
-    return BuildOptions(users=users, events=events, weights="weight")
+    return BuildOptions(users=users, events=events, description=Description(weights="weight"))
 
 
 def test_the_rows_of_one_half_stand_for_everybody(material: Material) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent import Model
-from agent.build.options import BuildOptions
+from agent.build.options import BuildOptions, Description
 from agent.errors import UsageError
 from agent.lab.attack.heldout import Person
 from agent.lab.attack.simulation import Trace
@@ -52,7 +52,9 @@ def quiet(_what: str, _share: float) -> None:
 def town(tmp_path_factory: pytest.TempPathFactory) -> World:
     """Return the people of a small town."""
     users, events = write_town(tmp_path_factory.mktemp("town"))
-    return world_of(BuildOptions(users=users, events=events, weights="weight"))
+    return world_of(
+        BuildOptions(users=users, events=events, description=Description(weights="weight"))
+    )
 
 
 @given(SHARES, DRAWS, st.integers(20, 200), st.integers(0, 99))
@@ -193,6 +195,8 @@ def test_a_study_of_a_small_town(town: World) -> None:
 def test_too_few_people_are_refused(tmp_path: Path) -> None:
     """A sample of them says nothing."""
     users, events = write_town(tmp_path, 80)
-    few = world_of(BuildOptions(users=users, events=events, weights="weight"))
+    few = world_of(
+        BuildOptions(users=users, events=events, description=Description(weights="weight"))
+    )
     with pytest.raises(UsageError, match="80 people are too few"):
         study(few, Options(), quiet)

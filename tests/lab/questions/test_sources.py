@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 
-from agent.build.log.schema import BY_LABEL
+from agent.build.log_schema import BY_LABEL
 from agent.lab.questions.survey import (
     DOUBLED_BITS,
     MAPPED,

@@ -5,8 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from agent.build.log.read import open_log
-from agent.build.log.source import source_of
+from agent.build.log import open_log, source_of
 from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, LogFiles
 from agent.tradeoff.anonymity_set import AnonymitySet

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from agent.build.log.schema import TOPICS
+from agent.build.log_schema import TOPICS
 from agent.model.lookup import normalise
-from tests.build.log.logs import Page, SmallLog
+from tests.build.logs import Page, SmallLog
 
 Fields = dict[str, str | None]
 

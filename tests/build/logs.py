@@ -8,12 +8,14 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import NamedTuple
 
 import ibis
-import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 from agent.build.engines import parquet
-from agent.build.log.read import Log
-from agent.build.log.schema import PEOPLE, TABLES, Column
+from agent.build.log import Log
+from agent.build.log_schema import PEOPLE, TABLES, Column
+from agent.build.options import LogFiles
 
 QUERIES = (None, " ", "tea", "TEA ", "Straße", "strasse")
 HOSTS = (None, "a.example", "b.example", "c.example")
@@ -22,7 +24,7 @@ DAYS = (0, 1, 3, 6, 7, 8)  # from a Thursday on: a weekend, and spans about a we
 HOURS = (timedelta(hours=7), timedelta(hours=18))
 FILES = TemporaryDirectory()  # of tables, which are read when something is computed
 _INSTANT = timedelta(microseconds=1)
-_TYPES = {"text": pl.String(), "time": pl.Datetime("us"), "seconds": pl.Float64()}
+_TYPES = {"text": pa.string(), "time": pa.timestamp("us"), "seconds": pa.float64()}
 
 
 class Page(NamedTuple):
@@ -95,16 +97,22 @@ def _person(draw: st.DrawFn, user: str) -> Mapping[str, str | None]:
 
 
 def tables(log: SmallLog, backend: ibis.BaseBackend | None = None) -> Log:
-    """Return the log on a backend, by default a new DuckDB."""
+    """The log on a backend, by default a new DuckDB."""
     connection = ibis.duckdb.connect() if backend is None else backend
-    folder = Path(mkdtemp(dir=FILES.name))
-    for name, frame in frames(log).items():
-        frame.write_parquet(folder / f"{name}.parquet")
-    return Log(*(parquet(connection, folder / f"{name}.parquet") for name in TABLES))
+    files = write_log(log, Path(mkdtemp(dir=FILES.name)))
+    return Log(*(parquet(connection, each) for each in files))
 
 
-def frames(log: SmallLog) -> dict[str, pl.DataFrame]:
-    """Return the three tables by name."""
+def write_log(log: SmallLog, folder: Path) -> LogFiles:
+    """Write the three tables as parquet."""
+    files = LogFiles(*(folder / f"{name}.parquet" for name in TABLES))
+    for each, frame in zip(files, frames(log).values(), strict=True):
+        pq.write_table(frame, each)
+    return files
+
+
+def frames(log: SmallLog) -> dict[str, pa.Table]:
+    """The three tables by name."""
     rows = {
         "log": log.pages,
         "people": [tuple(person.values()) for person in log.people],
@@ -113,6 +121,8 @@ def frames(log: SmallLog) -> dict[str, pl.DataFrame]:
     return {name: _frame(TABLES[name], rows[name]) for name in TABLES}
 
 
-def _frame(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> pl.DataFrame:
-    schema = {column.name: _TYPES[column.kind] for column in columns}
-    return pl.DataFrame([list(row) for row in rows], schema=schema, orient="row")
+def _frame(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> pa.Table:
+    schema = pa.schema([(column.name, _TYPES[column.kind]) for column in columns])
+    return pa.table(
+        {each.name: [row[at] for row in rows] for at, each in enumerate(columns)}, schema
+    )

@@ -1,18 +1,18 @@
-"""Validation promises what a model of one half does, and scores it on the other half."""
+"""Beta, prices and validation: what a model of one half promises, and what the other half gets."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.build import shrinkage
+from agent.build import fitting
 from agent.build.canonical import Observed
+from agent.build.fitting import SHRINKAGES, HalfTrial, figures, fit, mean, validate
 from agent.build.observe import Observations
-from agent.build.shrinkage import fit
-from agent.build.validate import Trial, figures, heldout_bits, mean, validate
 from agent.model.attributes import Attribute
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
+from agent.tradeoff.heldout import heldout_bits
 from agent.tradeoff.search import maximise
 from agent.tradeoff.tables import Kinds, Population, QueryRows, members
 from tests import strategies
@@ -21,7 +21,7 @@ from tests.build.worlds import CARDS, learnable
 from tests.tradeoff.naive import identifiability, louo
 
 
-def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> Trial | None:
+def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> HalfTrial | None:
     """Return the trial of one direction; only beta and the search are taken for granted."""
     (query,) = seen.queries
     rows, population = query.rows, seen.population
@@ -47,7 +47,7 @@ def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> T
     levels = [identifiability(people, each, (), "maxprob", 1) for each in (mask, 0)]
     luck = (naive.price_of(training, each, fitted.shrinkage) for each in members(mask))
     promise = louo(training, mask, fitted.shrinkage) - sum(luck)
-    return Trial(promise, score, mask.bit_count(), levels[0] - levels[1])
+    return HalfTrial(promise, score, mask.bit_count(), levels[0] - levels[1])
 
 
 @settings(max_examples=60)
@@ -94,7 +94,7 @@ def test_the_score_is_the_definition(
     columns = row_columns(rows, [len(each.values) for each in attributes])
     groups = columns.groups(np.arange(len(rows.user)), mask)
     expected = naive.heldout(rows, trained.tolist(), shrinkage, mask)
-    found = heldout_bits(rows, trained, shrinkage, groups)
+    found = heldout_bits(rows.intent, trained, shrinkage, groups)
     assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
 
 
@@ -108,8 +108,8 @@ def test_without_shrinkage_an_unforeseen_intent_has_no_score() -> None:
         intents=2,
     )
     trained = np.array([True, True, False, False])
-    assert heldout_bits(rows, trained, 0.0, np.array([0, 1, 0, 0])) is None
-    assert heldout_bits(rows, trained, 0.0, np.array([0, 1, 2, 2])) == 0.0
+    assert heldout_bits(rows.intent, trained, 0.0, np.array([0, 1, 0, 0])) is None
+    assert heldout_bits(rows.intent, trained, 0.0, np.array([0, 1, 2, 2])) == 0.0
 
 
 def small_queries(count: int, rows: int) -> Observations:
@@ -144,7 +144,58 @@ def test_promises_about_few_rows_come_true(monkeypatch: pytest.MonkeyPatch) -> N
 
     off, twice_the_error, got = excess()
     assert abs(off) <= max(0.15 * got, 0.003, twice_the_error)
-    monkeypatch.setattr(shrinkage, "LUCKY", 0.0)
+    monkeypatch.setattr(fitting, "LUCKY", 0.0)
     off, twice_the_error, uncorrected = excess()
     assert off > max(uncorrected, 2 * twice_the_error)
     assert uncorrected < got
+
+
+def objective(rows: QueryRows, population: Population, beta: float, mask: int) -> float:
+    """Return F at a trade-off of 1 from the definitions."""
+    cost = [identifiability(population, each, (), "maxprob", 1) for each in (mask, 0)]
+    price = sum(naive.price_of(rows, each, beta) for each in range(len(CARDS)) if mask >> each & 1)
+    return louo(rows, mask, beta) - price - (cost[0] - cost[1])
+
+
+@settings(max_examples=40)
+@given(seen=learnable())
+def test_no_other_beta_reaches_more(seen: Observations) -> None:
+    """Each beta is searched alone; what its search found is what the definition says."""
+    rows, population = seen.queries[0].rows, seen.population
+    reached = []
+    for beta in SHRINKAGES:
+        alone = maximise(
+            fit(rows, AnonymitySet(population, CARDS), "louo", beta).objective, "greedy"
+        )
+        expected = objective(rows, population, beta, alone.mask)
+        assert alone.value == pytest.approx(expected, abs=1e-6)
+        reached.append(alone.value)
+    chosen = fit(rows, AnonymitySet(population, CARDS), "louo", None).shrinkage
+    assert chosen == SHRINKAGES[len(reached) - 1 - int(np.argmax(reached[::-1]))]
+
+
+def test_the_largest_beta_wins_where_nothing_is_worth_disclosing() -> None:
+    """All of them reach 0: a tie goes to the one that believes the least."""
+    rows = QueryRows(
+        user=np.arange(4),
+        intent=np.array([0, 1, 0, 1]),
+        person=np.zeros((4, 1), np.uint8),
+        request=np.zeros((4, 0), np.uint8),
+        intents=2,
+    )
+    crowd = AnonymitySet(Population(rows.person), (2,))
+    assert fit(rows, crowd, "louo", None).shrinkage == max(SHRINKAGES)
+
+
+def test_a_given_beta_is_kept() -> None:
+    """Also 0, with the plug-in estimator."""
+    rows = QueryRows(
+        user=np.arange(2),
+        intent=np.array([0, 1]),
+        person=np.array([[0], [1]], np.uint8),
+        request=np.zeros((2, 0), np.uint8),
+        intents=2,
+    )
+    fitted = fit(rows, AnonymitySet(Population(rows.person), (2,)), "plugin", 0.0)
+    assert fitted.shrinkage == 0.0
+    assert fitted.utility.value(1) == pytest.approx(1.0)

@@ -36,7 +36,7 @@ SETS = 100  # of a query, 8 bytes for each attribute
 ANY_HOST, ANY_DAY = "recipient.example", date.min
 
 
-def near(model: Model) -> Near | None:
+def precomputed(model: Model) -> Near | None:
     """Return the figures near the sets of a model's decisions; None where all are soon counted.
 
     A model with attributes of the request has none: their costs are not kept by rows.

@@ -48,7 +48,7 @@ def _entry(label: str, name: str, scope: str, concept: str, values: str, meaning
 
 
 # The names of those that change with the request are the names of the daemon's sources.
-_, *_ROWS = csv.reader((files("agent.build.log") / "table_1.csv").read_text("utf-8").splitlines())
+_, *_ROWS = csv.reader((files("agent.build") / "table_1.csv").read_text("utf-8").splitlines())
 TABLE_1 = tuple(_entry(*row) for row in _ROWS)
 BY_LABEL: Mapping[str, Entry] = MappingProxyType({each.label: each for each in TABLE_1})
 DEMOGRAPHIC = tuple(each for each in TABLE_1 if each.label.startswith("D"))

@@ -1,1 +1,0 @@
-"""Tests of what is made of a search log."""
