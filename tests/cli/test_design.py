@@ -32,7 +32,7 @@ def test_the_object_has_the_figures(run: Run, village: Path) -> None:
     assert record["asked"]["names"] == [*recommended(read(village), 0.1)] == ["region", "hobby"]
     assert record["standing"]["utility_bits"] == made.standing.utility_bits
     assert [each["names"] for each in record["curve"]][:2] == [[], ["region"]]
-    added = {each["name"]: each for each in record["per_attribute"]}
+    added = {each["name"]: each for each in record["attributes"]}
     assert (added["region"]["asked"], added["shoe_size"]["asked"]) == (True, False)
 
 
