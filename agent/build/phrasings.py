@@ -47,7 +47,7 @@ def with_phrasings(model: Model, phrasings: Path, background: Path) -> Model:
     pairs = zip(queries, texts.phrasings, strict=True)
     return replace(
         model,
-        queries=tuple(replace(query, phrasings=each) for query, each in pairs),
+        queries=tuple(query.phrased(each) for query, each in pairs),
         tables=replace(model.tables, classifier=fit.classifier),
         validation={**model.validation, **fit.figures},
     )

@@ -2,15 +2,20 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import chain
-from typing import Literal
+from typing import Annotated, Literal
 from unicodedata import normalize
+
+from msgspec import Meta
 
 from agent.errors import DamagedModelError, UsageError
 
 Scope = Literal["person", "request"]
+Text = Annotated[str, Meta(min_length=1)]
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 # Letters and digits first, so that none is a search engine's operator: no -x, "x", x:y, (x), !x.
@@ -28,10 +33,10 @@ class Attribute:
     ``name``: matches ``[a-z][a-z0-9_]*``; ``title``: for people; ``scope``: fixed per person, or
     set per request; ``values``: unique, ``"unspecified"`` first; ``refines``: the attribute of
     which this is a finer grain; ``sensitivity``: default, bits of utility it must bring;
-    ``concept``: what it is called across models, its name by default; ``value_concepts``: what
-    each value is called across models, None where nothing elsewhere corresponds to it; by default
-    the values; ``implies``: for a value, the values that other person attributes have by it;
-    ``words``: for a value, what a person would add to a search for it, as `WORD` has it.
+    ``concept``: its name across models, ``name`` by default; ``value_concepts``: the name of each
+    value across models, None where no other model has a counterpart; ``values`` by default;
+    ``implies``: for a value, the values of other person attributes that follow from it;
+    ``words``: for a value, the words that a person would add to a search for it, as `WORD` has it.
     Raises ValueError if one of these does not hold.
     """
 
@@ -41,15 +46,15 @@ class Attribute:
     values: tuple[str, ...]
     refines: str | None = None
     sensitivity: float = 0.0
-    concept: str = ""
-    value_concepts: tuple[str | None, ...] = ()
+    concept: Text = ""
+    value_concepts: Annotated[tuple[str | None, ...], Meta(min_length=1)] = ()
     implies: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "concept", self.concept or self.name)
         object.__setattr__(self, "value_concepts", self.value_concepts or self.values)
-        known = [each for each in self.value_concepts if each is not None]
+        concepts = [each for each in self.value_concepts if each is not None]
         checks = (
             (NAME.fullmatch(self.name), "has a name that does not match [a-z][a-z0-9_]*"),
             (self.title, "has no title"),
@@ -62,12 +67,12 @@ class Attribute:
             (self.sensitivity >= 0, "has a sensitivity below 0"),
             (len(self.value_concepts) == len(self.values), "does not have a concept per value"),
             (self.value_concepts[:1] == (UNSPECIFIED,), f"gives {UNSPECIFIED!r} another concept"),
-            (len(set(known)) == len(known), "has two values of one concept"),
-            (all(known), "has a value with an empty concept"),
-            ({*self.implies} <= {*self.values[1:]}, "implies something by what is not its value"),
+            (len(set(concepts)) == len(concepts), "has two values of one concept"),
+            (all(concepts), "has a value with an empty concept"),
+            ({*self.implies} <= {*self.values[1:]}, "has an implication from an unknown value"),
             (self.scope == "person" or not self.implies, "implies something for each request"),
-            ({*self.words} <= {*self.values[1:]}, "has a word for what is not its value"),
-            (all(map(is_plain, self.words.values())), "has a word that is no plain word"),
+            ({*self.words} <= {*self.values[1:]}, "has a word for an unknown value"),
+            (all(map(is_plain, self.words.values())), "has a word with search syntax in it"),
         )
         for holds, problem in checks:
             if not holds:
@@ -75,18 +80,18 @@ class Attribute:
 
     @property
     def decides(self) -> tuple[str, ...]:
-        """The attributes that hang on this one: those that some value implies a value of."""
+        """The attributes that depend on this one: some value implies a value of theirs."""
         return tuple(dict.fromkeys(chain.from_iterable(self.implies.values())))
 
     def code(self, value: str) -> int:
-        """Return the code of a value; UsageError, naming the nearest, if there is none such."""
+        """Return the code of a value; UsageError, naming the nearest value, if it is unknown."""
         if value not in self.values:
             raise UsageError.unknown(f"value of {self.name}", value, self.values)
         return self.values.index(value)
 
 
 def is_plain(word: str) -> bool:
-    """Say whether a search box takes a word as it is: up to four words, and none an operator.
+    """Whether a search box takes a text as up to four plain words, none of them an operator.
 
     A model's text is not trusted, and must not steer a search engine.
     """
@@ -94,28 +99,60 @@ def is_plain(word: str) -> bool:
     return short and bool(WORD.fullmatch(word)) and not OPERATORS & {*word.casefold().split()}
 
 
-def wrong_implication(attributes: Sequence[Attribute]) -> str | None:
-    """Return what is wrong with what attributes imply of each other, None if nothing is.
+def check_attributes(attributes: Sequence[Attribute]) -> None:
+    """Refuse attributes out of order, twice, refined in a circle, or with a wrong implication.
 
-    What is implied is a value of a person attribute, which hangs on one attribute alone, and on
-    which none hangs: so one step finds all that follows, in any order.
+    Raises DamagedModelError.
     """
-    known, hangs_on = {each.name: each for each in attributes}, dict[str, str]()
+    names = [attribute.name for attribute in attributes]
+    concepts = [attribute.concept for attribute in attributes]
+    scopes = [attribute.scope for attribute in attributes]
+    if len(set(names)) < len(names):
+        raise damaged(f"the model has two attributes named {repeated(names)!r}")
+    if len(set(concepts)) < len(concepts):
+        raise damaged(f"the model has two attributes of the concept {repeated(concepts)!r}")
+    if scopes[0] != "person" or scopes != sorted(scopes):
+        raise damaged("the model does not list its person attributes first")
+    if problem := wrong_implication(attributes):
+        raise damaged(problem)
+    coarser = {each.name: each.refines for each in attributes if each.refines is not None}
+    for name, refined in coarser.items():
+        if refined not in names:
+            raise damaged(f"attribute {name!r} refines {refined!r}, which does not exist")
+    try:
+        TopologicalSorter({name: [refined] for name, refined in coarser.items()}).prepare()
+    except CycleError as error:
+        raise damaged(f"attribute {error.args[1][0]!r} refines itself in a circle") from error
+
+
+def wrong_implication(attributes: Sequence[Attribute]) -> str | None:
+    """Describe what is wrong with the implications between attributes; None if nothing is.
+
+    Only values of person attributes are implied. Each depends on one attribute alone, and none
+    depends on it in turn, so that one step finds everything that follows, in any order.
+    """
+    by_name, depends_on = {each.name: each for each in attributes}, dict[str, str]()
     for each in attributes:
         for name, value in (pair for then in each.implies.values() for pair in then.items()):
-            other, by = known.get(name), f"attribute {each.name!r} implies"
+            other, by = by_name.get(name), f"attribute {each.name!r} implies"
             if other is None or other.scope != "person":
-                return f"{by} a value of {name!r}, which is not an attribute of persons"
+                return f"{by} a value of {name!r}, which is not a person attribute"
             if value not in other.values[1:]:
                 return f"{by} that {name!r} is {value!r}, which is not one of its values"
             if other.implies:
                 return f"{by} a value of {name!r}, which implies others itself"
-            if hangs_on.setdefault(name, each.name) != each.name:
-                return f"{by} a value of {name!r}, and so does {hangs_on[name]!r}"
+            if depends_on.setdefault(name, each.name) != each.name:
+                return f"{by} a value of {name!r}, and so does {depends_on[name]!r}"
     return None
 
 
+def repeated(texts: Sequence[str]) -> str:
+    """Return the first text that occurs more than once."""
+    counts = Counter(texts)
+    return next(text for text in texts if counts[text] > 1)
+
+
 def damaged(what: str) -> DamagedModelError:
-    """Return the error for a file that does not hold what it should, in printable text."""
+    """Return the error for a file with wrong content; ``what`` is made printable."""
     what = "".join(each if each.isprintable() else "\ufffd" for each in what)
     return DamagedModelError(what, "get the file again from where it came, or build it anew")

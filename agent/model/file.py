@@ -1,147 +1,226 @@
-"""A model as a file: its digest, its tensors and what must hold for them (FORMAT.md)."""
+"""A model as a file: reading and writing it, and the checks of its content (FORMAT.md)."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
 from importlib.resources import files
 from mmap import mmap
-from operator import mul
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save
 
-from agent.errors import BuildError, ModelError
+from agent.errors import BuildError, ModelError, VersionError
 from agent.files import PRIVATE, mapped_bytes, replace_bytes
-from agent.model.attributes import Attribute, damaged
-from agent.model.content import BLOCK, Content, stamped
-from agent.model.encoder import DIMENSIONS
-from agent.model.metadata import (
-    Metadata,
-    check_attributes,
-    check_encoder,
-    check_queries,
-    check_texts,
-    to_text,
-)
-from agent.model.model import Model
-from agent.model.packing import size
+from agent.model import encoder
+from agent.model.attributes import Attribute, check_attributes, damaged
+from agent.model.content import Content, Encoder, Metadata, written
+from agent.model.model import Model, check_queries
 from agent.model.reading import LEAST
-from agent.model.tables import COST_METRICS, NEAR_MEASURES, Part, Tables
+from agent.model.tables import COST_METRICS, NEAR_MEASURES, OF_ROWS, Tables, Tensors, smallest
 from agent.tradeoff.tables import Population
 from agent.tradeoff.utility import MOST_PRICE
 
-Tensors = Mapping[str, NDArray[Any]]
-Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # types and shapes in a file
-OPTIONAL = {"attributes.prices", "pairs.costs", "pairs.utilities", "population.weights"}
-_BYTES, _UINT, _FLOAT, _HALF = ("U8",), ("U8", "U16", "U32"), ("F64",), ("F32",)
-OF_ROWS = {"rows.intent", "rows.request", "users.rows", "users.step"}
-FIGURES = {
-    *("attributes.costs", "attributes.utilities", "pairs.costs", "pairs.utilities"),
-    *("near.costs", "near.utilities", "reading.biases", "reading.weights"),
+_UINT = ("U8", "U16", "U32")
+# By section, and within it by name: the types that a tensor may have, and its shape. A letter is
+# a size: N rows of the population, P, R and n attributes of persons, of requests, and of both,
+# p pairs, Q queries, M rows and U users of all queries, m metrics, D numbers of a text's vector,
+# C of the class "something else" too, s bytes of a set, c measures of near costs. The sizes that
+# the metadata do not say are those of the first tensor that has them.
+_FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "": {
+        "attributes.costs": (("F64",), "mn"),
+        "attributes.utilities": (("F64",), "Qn"),
+        "population.codes": (("U8",), "PN"),
+        "population.requests": (_UINT, "RN"),
+        "queries.weights": (("F64",), "Q"),
+        "requests.counts": (_UINT, "K"),
+        "requests.kinds": (_UINT, "R"),
+        "rows.intent": (_UINT, "M"),
+        "rows.request": (("U8",), "RM"),
+        "rows.step": (_UINT, "U"),
+        "rows.users": (_UINT, "U"),
+    },
+    "near": {
+        "near.costs": (("F64",), "cBn"),
+        "near.priced": (("U8",), "Bs"),
+        "near.queries": (_UINT, "A"),
+        "near.sets": (("U8",), "As"),
+        "near.utilities": (("F64",), "An"),
+    },
+    "pairs": {
+        "attributes.pair_costs": (("F64",), "mp"),
+        "attributes.pair_utilities": (("F64",), "Qp"),
+    },
+    "prices": {"attributes.prices": (("F64",), "Qn")},
+    "reading": {
+        "reading.biases": (("F32",), "C"),
+        "reading.calibration": (("F64",), "2"),
+        "reading.weights": (("F32",), "CD"),
+    },
+    "weights": {"population.weights": (("F64",), "N")},
 }
+_SECTIONS = frozenset(_FORMS) - {""}
+_OF_ROWS = {f"rows.{each}" for each in OF_ROWS}
+_TOPICS = "topics"  # the use of the encoder whose vectors the classifier takes
+ENCODERS = {_TOPICS: Encoder(encoder.NAME, encoder.VERSION)}
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
 MIN_PEOPLE = 1  # that a row of the population stands for
-SHIPPED = ("atus", "so2017")  # the first is the one that is meant where none is named
+SHIPPED = ("atus", "so2017")  # the first is the default
 MAX_BYTES = 2**30
 WHOLE = 2**24  # bytes; of a larger file the rows of a query are verified when they are needed
 SUFFIX = ".safetensors"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-class _Form(NamedTuple):
-    """The types that a tensor may have, and its shape."""
+def encode(model: Model) -> bytes:
+    """Return the bytes of a model's file; the same model gives the same bytes.
 
-    types: tuple[str, ...]
-    shape: tuple[int, ...]
-
-
-def tensors_of(content: Content) -> dict[str, NDArray[Any]]:
-    """Return the tensors in a model file by name, read-only, of the right types and shapes.
-
-    All but those of the rows of queries are verified. Raises DamagedModelError if one is missing,
-    unknown, or not of its type or shape, or if it was altered.
+    Raises ValueError if the metadata does not fit the format. Whether the parts fit together is
+    checked by `decode`.
     """
-    found, metadata = content.shapes, content.metadata
-    forms = _forms(metadata, found)
-    tensors = dict[str, NDArray[Any]]()
-    missing, unknown = forms.keys() - found.keys() - OPTIONAL, found.keys() - forms.keys()
-    for name in sorted(missing | unknown):
-        raise damaged(f"tensor {name!r} is {'missing' if name in missing else 'unknown'}")
-    for name in (each for each in forms if each in found):
-        (types, shape), (dtype, is_shape) = forms[name], found[name]
-        if name == "requests.counts":  # how many kinds there are is said by the tensor before
-            cards = [len(each.values) for each in metadata.attributes if each.scope == "request"]
-            shape = (sum(map(mul, tensors["requests.kinds"].tolist(), cards)),)
-        if dtype not in types or is_shape != shape:
-            expected = f"{' or '.join(types)} of shape {list(shape)}"
-            raise damaged(
-                f"tensor {name!r} is {dtype} of shape {[*is_shape]} instead of {expected}"
-            )
-        if name not in OF_ROWS:
+    tensors = {name: smallest(tensor) for name, tensor in model.tables.tensors().items()}
+    sections = (each for each in _FORMS if each and tensors.keys() & _FORMS[each].keys())
+    plain = {each.name: getattr(model, each.name) for each in fields(model) if each.compare}
+    del plain["tables"], plain["digest"]
+    plain |= {
+        "sections": tuple(sections),
+        "people": model.population.rows,
+        "encoders": {} if model.tables.classifier is None else ENCODERS,
+        "options": dict(model.options),
+        "validation": dict(model.validation),
+    }
+    return written(tensors, plain)
+
+
+def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
+    """Return the model in the bytes of a file.
+
+    ``whole``: whether to verify the rows of every query of a file of more than WHOLE bytes, and
+    the spellings of phrasings. Raises DamagedModelError or VersionError, in the order of "Opening"
+    in FORMAT.md.
+    """
+    content = Content(data, _SECTIONS)
+    metadata = content.metadata
+    _check_encoders(metadata)
+    _check_texts(metadata)
+    check_attributes(metadata.attributes)
+    check_queries(metadata.queries, metadata.estimator, whole=whole)
+    lazy = len(data) > WHOLE and not whole
+    tensors = _tensors(content, _OF_ROWS if lazy else set())
+    tables = Tables.of_tensors(tensors, [len(each.values) for each in metadata.attributes])
+    _check_people(tables.population, metadata.attributes)
+    _check_ranges(tensors)
+    if lazy:
+        rows = replace(tables.rows, verify=partial(_verify_rows, content))
+        tables = replace(tables, rows=rows)
+    model = Model(
+        id=metadata.id,
+        source=metadata.source,
+        licence=metadata.licence,
+        stands_for=metadata.stands_for,
+        estimator=metadata.estimator,
+        attributes=metadata.attributes,
+        queries=metadata.queries,
+        tables=tables,
+        options=metadata.options,
+        validation=metadata.validation,
+        digest=content.digest,
+    )
+    for query in () if lazy else range(len(model.queries)):
+        model.check_rows(query)
+    return model
+
+
+def _verify_rows(content: Content, rows: slice, users: slice) -> None:
+    lines, total = content.shapes["rows.request"][1]
+    for line in range(lines):
+        content.verify("rows.request", line * total + rows.start, rows.stop - rows.start)
+    for name, part in (("intent", rows), ("users", users), ("step", users)):
+        content.verify(f"rows.{name}", part.start, part.stop - part.start)
+
+
+def _check_encoders(metadata: Metadata) -> None:
+    """Refuse a model whose sections take vectors of other encoders than this version has."""
+    wanted = ENCODERS if "reading" in metadata.sections else {}
+    if metadata.encoders.keys() != wanted.keys():
+        raise damaged("the encoders of the model are not those of its sections")
+    for use, ours in wanted.items():
+        if (theirs := metadata.encoders[use]) != ours:
+            what = f"the model reads texts with {theirs.name} {theirs.version}"
+            have = f"this version of reticent has {ours.name} {ours.version}"
+            raise VersionError(f"{what}, and {have}", "build it again")
+
+
+def _check_texts(metadata: Metadata) -> None:
+    """Refuse control characters: these texts will be shown on a terminal."""
+    texts = [metadata.id, metadata.source, metadata.licence, metadata.stands_for]
+    for attribute in metadata.attributes:
+        texts += (attribute.title, *attribute.values, attribute.concept)
+        texts += (each for each in attribute.value_concepts if each is not None)
+    for query in metadata.queries:
+        texts += (query.text, query.title, *query.intents, *query.phrasings, *query.spellings)
+    for figures in (metadata.options, metadata.validation):
+        texts += (*figures, *(each for each in figures.values() if isinstance(each, str)))
+    if "".join(texts).isprintable():  # as most are, and quicker to say of all at once
+        return
+    for text in texts:
+        if _CONTROL.search(text):
+            raise damaged(f"the model has a control character in the text {text[:40]!r}")
+
+
+def _tensors(content: Content, unverified: Collection[str]) -> dict[str, NDArray[Any]]:
+    """Return the tensors of a model file by name, read-only, of the right types and shapes.
+
+    Raises DamagedModelError if one is missing, unknown, not of its type or shape, or altered.
+    """
+    metadata, shapes, tensors = content.metadata, content.shapes, dict[str, NDArray[Any]]()
+    forms = {
+        name: form for section in ("", *metadata.sections) for name, form in _FORMS[section].items()
+    }
+    for name in sorted(forms.keys() ^ shapes.keys()):
+        raise damaged(f"tensor {name!r} is {'missing' if name in forms else 'unknown'}")
+    sizes = _sizes(metadata)
+    for name, (types, letters) in forms.items():
+        dtype, shape = shapes[name]
+        if len(shape) == len(letters):
+            for letter, size in zip(letters, shape, strict=True):
+                sizes.setdefault(letter, size)
+        expected = [sizes.get(letter, 0) for letter in letters]
+        if dtype not in types or [*shape] != expected:
+            wanted = f"{' or '.join(types)} of shape {expected}"
+            raise damaged(f"tensor {name!r} is {dtype} of shape {[*shape]} instead of {wanted}")
+        if name not in unverified:
             content.verify(name)
         tensors[name] = content.tensor(name)
     return tensors
 
 
-def _forms(
-    metadata: Metadata, found: Mapping[str, tuple[str, tuple[int, ...]]]
-) -> dict[str, _Form]:
-    """Return the form of every tensor in a model; how many sets are near is said by the file."""
-    cards = [len(each.values) for each in metadata.attributes]
+def _sizes(metadata: Metadata) -> dict[str, int]:
+    """Return the sizes in _FORMS that follow from the metadata."""
+    count = len(metadata.attributes)
     persons = sum(each.scope == "person" for each in metadata.attributes)
-    people, queries, count = metadata.people, len(metadata.queries), len(cards)
-    pairs, requests = count * (count - 1) // 2, count - persons
-    parts = [(each.rows, len(each.intents)) for each in metadata.queries]
-    users = sum(each.users for each in metadata.queries)
-    forms = {
-        "attributes.costs": _Form(_FLOAT, (len(COST_METRICS), count)),
-        "attributes.prices": _Form(_FLOAT, (queries, count)),
-        "attributes.utilities": _Form(_FLOAT, (queries, count)),
-        "population.codes": _Form(_BYTES, (sum(size(people, card) for card in cards[:persons]),)),
-        "population.requests": _Form(_UINT, (requests, people)),
-        "queries.weights": _Form(_FLOAT, (queries,)),
-        "requests.kinds": _Form(_UINT, (requests,)),
-        "requests.counts": _Form(_UINT, ()),
-        "rows.intent": _Form(_BYTES, (sum(size(rows, intents) for rows, intents in parts),)),
-        "rows.request": _Form(
-            _BYTES, (sum(size(rows, card) for rows, _ in parts for card in cards[persons:]),)
-        ),
-        "users.rows": _Form(_UINT, (users,)),
-        "users.step": _Form(_UINT, (users,)),
-        "pairs.costs": _Form(_FLOAT, (len(COST_METRICS), pairs)),
-        "pairs.utilities": _Form(_FLOAT, (queries, pairs)),
-        "population.weights": _Form(_FLOAT, (people,)),
+    return {
+        "2": 2,
+        "m": len(COST_METRICS),
+        "c": len(NEAR_MEASURES) if "weights" in metadata.sections else 1,
+        "N": metadata.people,
+        "P": persons,
+        "R": count - persons,
+        "n": count,
+        "p": count * (count - 1) // 2,
+        "s": -(-count // 8),
+        "Q": len(metadata.queries),
+        "C": len(metadata.queries) + 1,
+        "D": encoder.DIMENSIONS,
+        "M": sum(each.rows for each in metadata.queries),
+        "U": sum(each.users for each in metadata.queries),
     }
-    if metadata.encoder is not None:
-        forms["reading.weights"] = _Form(_HALF, (queries + 1, DIMENSIONS))
-        forms["reading.biases"] = _Form(_HALF, (queries + 1,))
-        forms["reading.calibration"] = _Form(_FLOAT, (2,))
-    if "near.sets" in found:
-        size_of, costs = size(count, 2), len(NEAR_MEASURES) if "population.weights" in found else 1
-        near, priced = (found.get(each, ("", (0,)))[1][0] for each in ("near.sets", "near.priced"))
-        forms["near.sets"] = _Form(_BYTES, (near, size_of))
-        forms["near.queries"] = _Form(_UINT, (near,))
-        forms["near.utilities"] = _Form(_FLOAT, (near, count))
-        forms["near.priced"] = _Form(_BYTES, (priced, size_of))
-        forms["near.costs"] = _Form(_FLOAT, (costs, priced, count))
-    return forms
 
 
-def _narrow(tensor: NDArray[Any]) -> NDArray[Any]:
-    """Return a tensor of floats as it is, else of the smallest unsigned type, in C order.
-
-    Raises ValueError for a number below 0 among integers.
-    """
-    # safetensors copies memory from the first number on, whatever the strides are.
-    if tensor.dtype.kind == "f":
-        return np.ascontiguousarray(tensor)
-    if tensor.min(initial=0) < 0:
-        raise ValueError("a code or count is below 0")
-    smallest = np.min_scalar_type(int(tensor.max(initial=0)))
-    return np.ascontiguousarray(tensor, dtype=smallest)
-
-
-def check_people(people: Population, attributes: Sequence[Attribute]) -> None:
+def _check_people(people: Population, attributes: Sequence[Attribute]) -> None:
     """Refuse people with a code or a kind that does not exist, or a kind without any rows."""
     for attribute, column in zip(attributes, people.columns, strict=False):
         if (highest := int(column.max())) >= len(attribute.values):
@@ -155,85 +234,30 @@ def check_people(people: Population, attributes: Sequence[Attribute]) -> None:
             raise damaged(f"tensor 'requests.counts' has no row for {attribute.name!r}")
 
 
-def check_ranges(tensors: Tensors) -> None:
-    """Refuse figures, by name and already of the right shape, with one that cannot be."""
-    for name in tensors.keys() & FIGURES:
-        if not np.isfinite(tensors[name]).all():
+def _check_ranges(tensors: Tensors) -> None:
+    """Refuse figures, already of the right shape, that are out of range."""
+    for name, tensor in tensors.items():
+        if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
             raise damaged(f"tensor {name!r} has a number that is not finite")
     queries = len(tensors["queries.weights"])
-    if "near.queries" in tensors and (tensors["near.queries"] >= queries).any():
+    near = tensors.get("near.queries", np.zeros(0, np.uint8))
+    if (near >= queries).any():
         raise damaged(f"tensor 'near.queries' has a query beyond the {queries} of the model")
-    if "near.queries" in tensors and (np.diff(tensors["near.queries"].astype(np.intp)) < 0).any():
+    if (np.diff(near.astype(np.intp)) < 0).any():
         raise damaged("tensor 'near.queries' is not in ascending order")
     if "reading.calibration" in tensors:
         temperature, threshold = tensors["reading.calibration"].tolist()
         if not (MIN_WEIGHT <= temperature <= MAX_WEIGHT and LEAST <= threshold <= 1):
-            raise damaged("tensor 'reading.calibration' has a number that cannot be")
+            raise damaged("tensor 'reading.calibration' has a number out of range")
     for name, least, most in (
         ("attributes.prices", 0, MOST_PRICE),
         ("queries.weights", MIN_WEIGHT, MAX_WEIGHT),
         ("population.weights", MIN_PEOPLE, MAX_WEIGHT),
     ):
         numbers = tensors.get(name, np.ones(1))
-        # Written so that NaN, of which every comparison is false, is refused too.
         if not ((numbers >= least) & (numbers <= most)).all():
             what = name.rpartition(".")[2].removesuffix("s")
             raise damaged(f"tensor {name!r} has a {what} outside {least:g} to {most:g}")
-
-
-def encode(model: Model) -> bytes:
-    """Return the bytes of a model's file; the same model gives the same bytes.
-
-    Raises ValueError if the metadata does not fit the format. Whether the parts fit together is
-    found by `decode`.
-    """
-    found = model.tables.tensors(model.cards)
-    tensors = {name: _narrow(tensor) for name, tensor in found.items()}
-    blocks = -(-sum(each.nbytes for each in tensors.values()) // BLOCK)
-    return stamped(save(tensors, {"reticent": to_text(model, blocks)}))
-
-
-def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
-    """Return the model in the bytes of a file.
-
-    ``whole``: whether to verify the rows of every query of a file of more than WHOLE bytes too.
-    Raises DamagedModelError or VersionError, in the order of "Opening" in FORMAT.md.
-    """
-    content = Content(data)
-    metadata = content.metadata
-    attributes, queries = metadata.attribute_values(), metadata.query_values()
-    check_encoder(metadata.encoder)
-    check_texts(metadata)
-    check_attributes(attributes)
-    check_queries(queries, metadata.estimator)
-    tensors = tensors_of(content)
-
-    def verify(part: Part) -> None:
-        for name, some in (("intent", part.intent), ("request", part.request)):
-            content.verify(f"rows.{name}", some.start, some.stop - some.start)
-        for name in ("users.rows", "users.step"):
-            content.verify(name, part.users.start, part.users.stop - part.users.start)
-
-    cards = [len(each.values) for each in attributes]
-    tables = Tables.of_tensors(tensors, cards, metadata.people, verify)
-    check_people(tables.population, attributes)
-    check_ranges(tensors)
-    model = Model(
-        id=metadata.id,
-        source=metadata.source,
-        licence=metadata.licence,
-        stands_for=metadata.stands_for,
-        estimator=metadata.estimator,
-        attributes=attributes,
-        queries=queries,
-        tables=tables,
-        options=metadata.options,
-        validation=metadata.validation,
-        digest=content.digest,
-    )
-    for query in range(len(queries)) if whole or len(data) <= WHOLE else ():
-        model.rows(query)
-    return model
 
 
 def shipped_model(name: str = SHIPPED[0]) -> Path:
@@ -269,9 +293,9 @@ def write(model: Model, path: Path) -> Model:
     """
     try:
         data = encode(model)
-        written = decode(data, whole=True)
+        decoded = decode(data, whole=True)
     except (ModelError, ValueError) as error:
         what = error.what if isinstance(error, ModelError) else str(error)
         raise BuildError(what, "correct the tables or options that it was built from") from error
     replace_bytes(data, path, PRIVATE)
-    return written
+    return decoded

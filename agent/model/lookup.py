@@ -5,6 +5,7 @@ import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound="Hashable")
@@ -125,41 +126,49 @@ def spelling(text: str) -> str:
     return singular(text) or normalise(text)  # marks alone are no word
 
 
-class QueryIndex:
-    """Finds known queries by their texts; a text that is not one of them means none."""
+class TextIndex:
+    """Finds known queries by their texts; any other text means none of them."""
 
-    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
-        """Take the texts of each query, its name first.
+    def __init__(
+        self,
+        names: Sequence[str],
+        phrasings: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
+    ) -> None:
+        """Take the name of each query, and its phrasings with the `spelling` of each.
 
         A phrasing of two queries means neither, and one that is the name of a query means that.
         Of two names that are normalised alike, the first is found.
         """
-        self._texts = texts
-        self._names: dict[str, int | None] = {}
-        for query, (name, *_) in enumerate(texts):
+        self._names: dict[str, int] = {}
+        self._phrasings = phrasings
+        for query, name in enumerate(names):
             self._names.setdefault(normalise(name), query)
-        self._ways: dict[Callable[[str], str], dict[str, int | None]] = {}
 
     @cached_property
-    def _distinct(self) -> dict[str, int | None]:
-        """The queries by each of their texts, normalised; made when a text is no name."""
-        phrasings: dict[str, int | None] = {}
-        for query, (_, *rest) in enumerate(self._texts):
-            for text in map(normalise, rest):
-                phrasings[text] = query if phrasings.get(text, query) == query else None
-        return phrasings | self._names
+    def _by_spelling(self) -> dict[str, int | None]:
+        """The query by the spelling of its texts, None for one of several queries."""
+        found: dict[str, int | None] = {}
+        names = ((query, spelling(name)) for name, query in self._names.items())
+        others = ((query, each) for query, (_, some) in enumerate(self._phrasings) for each in some)
+        for query, spelt in chain(names, others):
+            if found.setdefault(spelt, query) != query:
+                found[spelt] = None
+        return found
 
-    def _by(self, way: Callable[[str], str]) -> dict[str, int | None]:
-        """Return the queries by what a way of comparing sees of their texts, made when needed."""
-        if way is normalise:
-            return self._distinct
-        if way not in self._ways:
-            found = self._ways[way] = {}
-            for text, index in self._distinct.items():
-                written = way(text)
-                alike = found.get(written, index) == index  # else two are meant
-                found[written] = index if alike else None
-        return self._ways[way]
+    def _told_apart(self, text: str, spelt: str) -> int | None:
+        """Return the query of a text whose spelling several queries have, None if it means two."""
+        queries: dict[str, int | None] = {}
+        for query, pairs in enumerate(self._phrasings):
+            for phrasing, other in zip(*pairs, strict=True):
+                if other == spelt:
+                    normal = normalise(phrasing)
+                    queries[normal] = query if queries.get(normal, query) == query else None
+        queries |= {name: at for name, at in self._names.items() if spelling(name) == spelt}
+        for way in (normalise, separated, singular):
+            alike = {query for each, query in queries.items() if way(each) == way(text)}
+            if alike and way(text):
+                return alike.pop() if len(alike) == 1 else None
+        return None
 
     def named(self, text: str) -> int | None:
         """Return the index of the query with this name, None where there is none."""
@@ -170,12 +179,12 @@ class QueryIndex:
         """Return the index of the known query that has this text, else None.
 
         The same text comes before one that differs in punctuation, and that before one that
-        differs in a plural. None for empty text, and where two queries are meant alike.
+        differs in a plural. None for empty text, and where two queries are equally close.
         """
         if (named := self.named(text)) is not None:
             return named
-        for way in (normalise, separated, singular):
-            written = way(text)
-            if written and written in self._by(way):
-                return self._by(way)[written]
-        return None
+        spelt = spelling(text)
+        if not spelt or spelt not in self._by_spelling:
+            return None
+        query = self._by_spelling[spelt]
+        return self._told_apart(text, spelt) if query is None else query

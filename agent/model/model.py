@@ -2,15 +2,20 @@
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+from msgspec import Meta
 
 from agent.errors import UsageError
 from agent.model import encoder
-from agent.model.attributes import Attribute
-from agent.model.lookup import QueryIndex, Recent
+from agent.model.attributes import Attribute, Text, damaged, repeated
+from agent.model.lookup import Recent, TextIndex, normalise, spelling
 from agent.model.reading import NOTHING, Reading
-from agent.model.tables import Part, Tables, parts_of
+from agent.model.tables import Tables, read_only
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, MeanUtility, Priced, Utility, query_utility
@@ -21,8 +26,9 @@ UTILITIES_KEPT = 32  # a prepared query of the shipped model takes about 2 MB
 SETS_KEPT = 16
 READINGS_KEPT = 256
 RESULTS_KEPT = 1024
+MIN_SHRINKAGE, MAX_SHRINKAGE = 1e-6, 1e9  # beyond, a product of many probabilities overflows
 
-
+Count = Annotated[int, Meta(ge=1, le=2**32)]
 Figure = bool | int | float | str | tuple[float, ...] | None
 
 
@@ -35,24 +41,54 @@ class Query:
     ``predicted_bits``, ``heldout_bits``: utility of the sets picked in validation, as the model
     predicted it and as held-out users had it; ``events``: of how many rows those are
     a sample; ``error_bits``: the standard error of a utility that comes of that; ``title``: for
-    people, by default the text; ``phrasings``: texts that mean this query.
+    people, by default the text; ``phrasings``: texts that mean this query; ``spellings``: of each
+    phrasing, `lookup.spelling`, by default computed.
     """
 
     text: str
-    intents: tuple[str, ...]
+    intents: Annotated[tuple[Text, ...], Meta(min_length=1)]
     shrinkage: float
-    rows: int
-    users: int
+    rows: Count
+    users: Count
     prior_entropy_bits: float
     predicted_bits: float | None = None
     heldout_bits: float | None = None
-    events: int | None = None
+    events: Count | None = None
     error_bits: float | None = None
-    title: str = ""
-    phrasings: tuple[str, ...] = ()
+    title: Text = ""
+    phrasings: tuple[Text, ...] = ()
+    spellings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.text.replace("_", " "))
+        spellings = self.spellings or tuple(map(spelling, self.phrasings))
+        object.__setattr__(self, "spellings", spellings)
+        if len(self.spellings) != len(self.phrasings):
+            raise ValueError(f"query {self.text!r} does not have a spelling per phrasing")
+
+    def phrased(self, phrasings: tuple[str, ...]) -> "Query":
+        """Return the query with these phrasings."""
+        return replace(self, phrasings=phrasings, spellings=())
+
+
+def check_queries(queries: Sequence[Query], estimator: str, *, whole: bool) -> None:
+    """Refuse queries that look alike, and a shrinkage that cannot be computed with.
+
+    ``whole``: whether to compute the spellings of phrasings too. Raises DamagedModelError.
+    """
+    texts = [normalise(query.text) for query in queries]
+    if not all(texts):
+        raise damaged("the model has a query without text")
+    if len(set(texts)) < len(texts):
+        raise damaged(f"the model has the query {repeated(texts)!r} twice")
+    for query in queries:
+        if len(set(query.intents)) < len(query.intents):
+            raise damaged(f"query {query.text!r} has the intent {repeated(query.intents)!r} twice")
+        plain = estimator == "plugin" and query.shrinkage == 0
+        if not (plain or MIN_SHRINKAGE <= query.shrinkage <= MAX_SHRINKAGE):
+            raise damaged(f"query {query.text!r} has a shrinkage of {query.shrinkage:g}")
+        if whole and query.spellings != tuple(map(spelling, query.phrasings)):
+            raise damaged(f"query {query.text!r} has a phrasing with another's spelling")
 
 
 class _Memory:
@@ -71,7 +107,7 @@ class _Memory:
             each.clear()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Model:
     """A model: person attributes first, then request attributes; a query is its index.
 
@@ -87,12 +123,12 @@ class Model:
     estimator: Estimator
     attributes: tuple[Attribute, ...]
     queries: tuple[Query, ...]
-    tables: Tables = field(repr=False)
+    tables: Tables
     stands_for: str = ANY_PEOPLE
     options: Mapping[str, Figure] = field(default_factory=dict)
     validation: Mapping[str, Figure] = field(default_factory=dict)
     digest: str = ""
-    _memory: _Memory = field(default_factory=_Memory, init=False, repr=False, compare=False)
+    _memory: _Memory = field(default_factory=_Memory, init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
@@ -100,6 +136,17 @@ class Model:
         if hanging := _hanging(self.attributes):
             people = replace(self.tables.population, hanging=hanging)
             object.__setattr__(self, "tables", replace(self.tables, population=people))
+
+    def __repr__(self) -> str:
+        people, exact = self.people, self.population.weights is None
+        for size, name in ((1e9, "billion"), (1e6, "million")):
+            if people >= size and not exact:
+                shown = f"about {people / size:.0f} {name}"
+                break
+        else:
+            shown = f"{'' if exact else 'about '}{people:,.0f}"
+        counts = f"{len(self.queries)} queries, {self.persons} facts, {shown} people"
+        return f"<Model {self.id}: {counts}>"
 
     @property
     def population(self) -> Population:
@@ -111,15 +158,21 @@ class Model:
         """How many people the population stands for: the sum of its weights, or of its rows."""
         return self.population.people
 
-    @property
+    @cached_property
     def cards(self) -> tuple[int, ...]:
         """How many values each attribute has."""
         return tuple(len(attribute.values) for attribute in self.attributes)
 
-    @property
+    @cached_property
     def persons(self) -> int:
         """P, the number of person attributes: those with an index below it."""
         return sum(attribute.scope == "person" for attribute in self.attributes)
+
+    @cached_property
+    def person_codes(self) -> Mapping[str, Mapping[str, int]]:
+        """The codes by value, by the name of each person attribute."""
+        persons = self.attributes[: self.persons]
+        return {each.name: {value: at for at, value in enumerate(each.values)} for each in persons}
 
     def index(self, name: str) -> int:
         """Return the index of an attribute; UsageError, naming the nearest, if there is none."""
@@ -130,16 +183,18 @@ class Model:
 
     def match(self, text: str) -> int | None:
         """Return the index of the query with this name or phrasing, None where there is none."""
-        return self._index.find(text)
+        return self._texts.find(text)
 
     def named(self, text: str) -> int | None:
         """Return the index of the query with this name, None where there is none."""
-        return self._index.named(text)
+        return self._texts.named(text)
 
-    @property
-    def _index(self) -> QueryIndex:
-        texts = ((query.text, *query.phrasings) for query in self.queries)
-        return self.remember(QueryIndex, lambda: QueryIndex([*texts]))
+    @cached_property
+    def _texts(self) -> TextIndex:
+        return TextIndex(
+            [each.text for each in self.queries],
+            [(each.phrasings, each.spellings) for each in self.queries],
+        )
 
     def read(self, text: str) -> Reading:
         """Return which known queries a text means, and how probably; nothing if read before.
@@ -170,12 +225,43 @@ class Model:
         return self.tables.classifier is not None
 
     def rows(self, query: int) -> QueryRows:
-        """Return the rows of a query, made anew; DamagedModelError where the file is."""
-        return self.tables.rows.of(self.remember(parts_of, self._parts)[query], self.population)
+        """Return the rows of a query, made anew; DamagedModelError as `check_rows`."""
+        self.check_rows(query)
+        tables, (rows, users) = self.tables.rows, self._places[query]
+        sizes = tables.users[users]
+        profile = np.cumsum(tables.step[users], dtype=np.intp) % self.population.rows
+        return QueryRows(
+            user=read_only(np.repeat(np.arange(len(sizes)), sizes)),
+            intent=read_only(tables.intent[rows].astype(np.intp)),
+            person=read_only(self.population.codes[profile]),
+            request=read_only(tables.request[:, rows].T),
+            intents=len(self.queries[query].intents),
+        )
 
-    def _parts(self) -> tuple[Part, ...]:
-        sizes = ((each.text, each.rows, each.users, len(each.intents)) for each in self.queries)
-        return parts_of(sizes, self.cards[self.persons :])
+    def check_rows(self, query: int) -> None:
+        """Refuse rows of a query that cannot be; DamagedModelError."""
+        about, tables = self.queries[query], self.tables.rows
+        rows, users = self._places[query]
+        tables.verify(rows, users)
+        sizes, where = tables.users[users], f"query {about.text!r} has"
+        if not sizes.all():
+            raise damaged("tensor 'rows.users' has a user without rows")
+        if (total := int(sizes.sum(dtype=np.uint64))) != about.rows:
+            raise damaged(f"tensor 'rows.users' has {total} rows where {where} {about.rows}")
+        if (highest := int(tables.intent[rows].max())) >= len(about.intents):
+            what = f"has {highest} where {where} {len(about.intents)}"
+            raise damaged(f"tensor 'rows.intent' {what}")
+        for codes, card in zip(tables.request[:, rows], self.cards[self.persons :], strict=True):
+            if (highest := int(codes.max())) >= card:
+                what = f"has code {highest} where {card} values are"
+                raise damaged(f"tensor 'rows.request' {what}: query {about.text!r}")
+
+    @cached_property
+    def _places(self) -> list[tuple[slice, slice]]:
+        """Which rows and which users are those of each query."""
+        counts = [(0, 0), *((each.rows, each.users) for each in self.queries)]
+        ends = np.cumsum(counts, axis=0).tolist()
+        return [(slice(one[0], two[0]), slice(one[1], two[1])) for one, two in pairwise(ends)]
 
     def utility(self, query: int) -> Utility:
         """Return the utility of sets of attributes for a query, less prices, in bits."""
@@ -256,17 +342,12 @@ def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[
 
 def person_codes(model: Model) -> Mapping[str, Mapping[str, int]]:
     """Return the codes by value, by the name of each person attribute."""
-
-    def codes() -> Mapping[str, Mapping[str, int]]:
-        persons = model.attributes[: model.persons]
-        return {each.name: {value: at for at, value in enumerate(each.values)} for each in persons}
-
-    return model.remember(person_codes, codes)
+    return model.person_codes
 
 
 def checked(name: str, value: object, model: Model) -> str:
     """Return the value of a person attribute; UsageError where the model has no such."""
-    if name not in person_codes(model):
+    if name not in model.person_codes:
         raise unknown_person(name, [model])
     attribute = model.attributes[model.index(name)]
     if not isinstance(value, str):
@@ -281,7 +362,7 @@ def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
     if any(name == each.name for model in models for each in model.attributes):
         hint = "leave it out: a profile has only what stays the same"
         return UsageError(f"{name} changes with every request", hint)
-    names = {each for model in models for each in person_codes(model)}
+    names = {each for model in models for each in model.person_codes}
     return UsageError.unknown("attribute", name, names)
 
 

@@ -1,16 +1,15 @@
 """The tensors of a model: everything that was counted."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from operator import add
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from operator import mul
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.model.attributes import damaged
-from agent.model.packing import pack, size, unpack
 from agent.model.reading import Classifier
 from agent.tradeoff.measures import Measure, Metric
 from agent.tradeoff.tables import Kinds, Population, QueryRows, Stored, above_diagonal
@@ -18,9 +17,11 @@ from agent.tradeoff.utility import exact
 
 Codes = NDArray[np.integer]
 Floats = NDArray[np.float64]
+Tensors = Mapping[str, NDArray[Any]]
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a key is lost
 
+OF_ROWS = ("intent", "request", "users", "step")  # the tensors of Rows
 COST_METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "entropy")  # rows of Singles.costs
 NEAR_MEASURES: tuple[Measure, ...] = ("maxprob", "risk", "worst")  # of Near.costs
 
@@ -101,79 +102,23 @@ def _sets(rows: NDArray[np.uint8]) -> list[int]:
     return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
 
 
-class Part(NamedTuple):
-    """Which part of `Rows` is one query's.
-
-    ``query``: its text; ``rows``, ``users``, ``intents``: how many it has; ``cards``: values of
-    each request attribute; the slices: of the tensors called so, ``users`` of both of users.
-    """
-
-    query: str
-    rows: int
-    intents: int
-    cards: tuple[int, ...]
-    intent: slice
-    request: slice
-    users: slice
-
-
-def parts_of(
-    queries: Iterable[tuple[str, int, int, int]], cards: tuple[int, ...]
-) -> tuple[Part, ...]:
-    """Return the parts of queries, in their order: text, and numbers of rows, users and intents."""
-    found, ends = list[Part](), (0, 0, 0)
-    for query, rows, users, intents in queries:
-        sizes = (size(rows, intents), sum(size(rows, card) for card in cards), users)
-        starts, ends = ends, tuple(map(add, ends, sizes))
-        found.append(Part(query, rows, intents, cards, *map(slice, starts, ends)))
-    return tuple(found)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The rows of all queries, one query after the other, and one user after the other in each.
+    """The rows of all queries, by query, and by user in each query.
 
-    ``intent``, ``request``: uint8, packed by query, the latter by attribute in each: positions in
-    the intents of a query, and codes. ``of_user``: integers, shape (U,), how many rows each user of
-    each query has. ``step``: likewise, for each user the first row of the population with the
-    user's codes, less that of the user before, modulo the number of rows: so it says what the codes
-    say, and not who it was. ``verify``: called with a part before it is read, and may raise.
+    ``intent``: integers, shape (M,), positions in the intents of the query. ``request``: uint8,
+    shape (R, M), codes of the request attributes. ``users``: integers, shape (U,), how many rows
+    each user of each query has. ``step``: likewise, for each user the first row of the population
+    with the user's codes, less that of the user before, modulo the number of rows: it names the
+    codes, and not the person. ``verify``: called with the rows and the users of a query before they
+    are read, and may raise DamagedModelError.
     """
 
-    intent: NDArray[np.uint8]
+    intent: Codes
     request: NDArray[np.uint8]
-    of_user: Codes
+    users: Codes
     step: Codes
-    verify: Callable[[Part], None] = lambda _: None
-
-    def of(self, part: Part, population: Population) -> QueryRows:
-        """Return the rows of a query, made anew; DamagedModelError for what cannot be."""
-        self.verify(part)
-        sizes, where = self.of_user[part.users], f"query {part.query!r} has {part.rows}"
-        if not sizes.all():
-            raise damaged("tensor 'users.rows' has a user without rows")
-        if (rows := int(sizes.sum(dtype=np.uint64))) != part.rows:
-            raise damaged(f"tensor 'users.rows' has {rows} rows where {where}")
-        intent = unpack(self.intent[part.intent], part.rows, part.intents)
-        if (highest := int(intent.max())) >= part.intents:
-            where = f"query {part.query!r} has {part.intents}"
-            raise damaged(f"tensor 'rows.intent' has {highest} where {where}")
-        request = np.empty((len(part.cards), part.rows), dtype=np.uint8)
-        end = part.request.start
-        for place, card in enumerate(part.cards):
-            start, end = end, end + size(part.rows, card)
-            request[place] = codes = unpack(self.request[start:end], part.rows, card)
-            if (highest := int(codes.max())) >= card:
-                what = f"has code {highest} where {card} values are"
-                raise damaged(f"tensor 'rows.request' {what}: query {part.query!r}")
-        profile = np.cumsum(self.step[part.users], dtype=np.intp) % population.rows
-        return QueryRows(
-            user=read_only(np.repeat(np.arange(len(sizes)), sizes)),
-            intent=read_only(intent.astype(np.intp)),
-            person=read_only(population.codes[profile]),
-            request=read_only(request.T),
-            intents=part.intents,
-        )
+    verify: Callable[[slice, slice], None] = field(default=lambda *_: None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,8 +126,8 @@ class Tables:
     """All tensors of a model, read-only; equal if every number is.
 
     ``query_weights``: float64, shape (Q,), above 0, relative frequency of each query.
-    ``classifier``: of texts, None in a model that knows its queries by name only; ``near``: None
-    in a model whose sets are soon counted.
+    ``classifier``: of texts, None in a model that recognises names and phrasings only; ``near``:
+    None in a model whose sets are quickly counted.
     """
 
     population: Population
@@ -197,8 +142,7 @@ class Tables:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tables):
             return NotImplemented
-        wide = (256,) * self.population.persons
-        mine, theirs = self.tensors(wide), other.tensors(wide)
+        mine, theirs = self.tensors(), other.tensors()
         return mine.keys() == theirs.keys() and all(
             np.array_equal(array, theirs[name]) for name, array in mine.items()
         )
@@ -213,96 +157,71 @@ class Tables:
             stored[metric] = Stored(single[line], pairs, near.get(metric))
         return stored
 
-    def tensors(self, cards: Sequence[int]) -> dict[str, NDArray[Any]]:
-        """Return every tensor by its name in the file; ``cards``: values of each attribute."""
-        people = self.population
-        packed = [pack(*pair) for pair in zip(people.columns, cards, strict=False)]
-        kinds = [np.zeros(0, np.uint8), *(each.counts.ravel() for each in people.requests)]
-        of_row = [each.of_row for each in people.requests]
-        tensors: dict[str, NDArray[Any] | None] = {
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return every tensor by its name in the file."""
+        people, kinds = self.population, self.population.requests
+        none = np.zeros(0, np.uint8)
+        of_rows = np.vstack([np.zeros((0, people.rows), np.uint8), *(k.of_row for k in kinds)])
+        figures: dict[str, NDArray[Any] | None] = {
+            "population.codes": people.columns,
+            "population.requests": of_rows,
             "population.weights": people.weights,
-            "pairs.costs": self.singles.pair_costs,
-            "pairs.utilities": self.singles.pair_utilities,
-            "attributes.costs": self.singles.costs,
-            "attributes.prices": self.singles.prices,
-            "attributes.utilities": self.singles.utilities,
-            "population.codes": np.concatenate(packed),
-            "population.requests": np.stack(of_row)
-            if of_row
-            else np.zeros((0, people.rows), np.uint8),
-            "requests.counts": np.concatenate(kinds),
-            "requests.kinds": np.array([len(each.counts) for each in people.requests], np.uint32),
             "queries.weights": self.query_weights,
-            "rows.intent": self.rows.intent,
-            "rows.request": self.rows.request,
-            "users.rows": self.rows.of_user,
-            "users.step": self.rows.step,
+            "requests.counts": np.concatenate([none, *(each.counts.ravel() for each in kinds)]),
+            "requests.kinds": np.array([len(each.counts) for each in kinds], np.uint32),
+            **_named("attributes", self.singles),
+            **_named("rows", self.rows),
+            **_named("near", self.near),
         }
         if self.classifier is not None:
             calibration = (self.classifier.temperature, self.classifier.threshold)
-            tensors |= {
+            figures |= {
                 "reading.weights": self.classifier.weights,
                 "reading.biases": self.classifier.biases,
                 "reading.calibration": np.array(calibration),
             }
-        if self.near is not None:
-            tensors |= {f"near.{each.name}": getattr(self.near, each.name) for each in fields(Near)}
-        return {name: tensor for name, tensor in tensors.items() if tensor is not None}
+        return {name: tensor for name, tensor in figures.items() if tensor is not None}
 
     @classmethod
-    def of_tensors(
-        cls,
-        tensors: dict[str, NDArray[Any]],
-        cards: Sequence[int],
-        people: int,
-        verify: Callable[[Part], None] = lambda _: None,
-    ) -> "Tables":
-        """Return the tables from tensors by name; inverse of ``tensors``.
+    def of_tensors(cls, tensors: Tensors, cards: Sequence[int]) -> "Tables":
+        """Return the tables from tensors by name, all of the right shapes; inverse of ``tensors``.
 
-        ``cards``: values of each attribute; ``people``: rows of the population. Raises ValueError
-        where codes or counts are more or fewer than these.
+        ``cards``: how many values each attribute has, those of the person first. Raises
+        DamagedModelError where the counts of request attributes do not fit these.
         """
-        persons = len(cards) - len(tensors["requests.kinds"])
-        columns, end = np.empty((persons, people), dtype=np.uint8), 0
-        for column, card in zip(columns, cards, strict=False):
-            start, end = end, end + size(people, card)
-            column[:] = unpack(tensors["population.codes"][start:end], people, card)
-        kinds, end = list[Kinds](), 0
-        for number, card, of_row in zip(
-            tensors["requests.kinds"].tolist(),
-            cards[persons:],
-            tensors["population.requests"],
-            strict=True,
-        ):
-            start, end = end, end + number * card
-            counts = tensors["requests.counts"][start:end].reshape(number, card)
-            kinds.append(Kinds(counts, of_row))
-        population = Population(
-            read_only(columns).T, tensors.get("population.weights"), tuple(kinds)
-        )
-        rows = Rows(
-            intent=tensors["rows.intent"],
-            request=tensors["rows.request"],
-            of_user=tensors["users.rows"],
-            step=tensors["users.step"],
-            verify=verify,
-        )
-        singles = Singles(
-            tensors["attributes.utilities"],
-            tensors["attributes.costs"],
-            tensors.get("pairs.utilities"),
-            tensors.get("pairs.costs"),
-            tensors.get("attributes.prices"),
+        kinds, of_rows = tensors["requests.kinds"].tolist(), tensors["population.requests"]
+        sizes = [*map(mul, kinds, cards[len(cards) - len(kinds) :])]
+        counts = tensors["requests.counts"]
+        if len(counts) != sum(sizes):
+            raise damaged(f"tensor 'requests.counts' has {len(counts)} numbers, not {sum(sizes)}")
+        parts = np.split(counts, np.cumsum(sizes, dtype=np.intp)[:-1]) if kinds else []
+        requests = (
+            Kinds(some.reshape(number, -1), of_row)
+            for some, number, of_row in zip(parts, kinds, of_rows, strict=True)
         )
         classifier = None
         if "reading.weights" in tensors:
-            temperature, threshold = tensors["reading.calibration"].tolist()
+            calibration = tensors["reading.calibration"].tolist()
             weights, biases = tensors["reading.weights"], tensors["reading.biases"]
-            classifier = Classifier(weights, biases, temperature, threshold)
-        near = None
-        if "near.sets" in tensors:
-            near = Near(**{each.name: tensors[f"near.{each.name}"] for each in fields(Near)})
-        return cls(population, rows, tensors["queries.weights"], singles, classifier, near)
+            classifier = Classifier(weights, biases, *calibration)
+        codes = tensors["population.codes"].T
+        return cls(
+            Population(codes, tensors.get("population.weights"), tuple(requests)),
+            Rows(**_parts(tensors, "rows", Rows)),
+            tensors["queries.weights"],
+            Singles(**_parts(tensors, "attributes", Singles)),
+            classifier,
+            Near(**_parts(tensors, "near", Near)) if "near.sets" in tensors else None,
+        )
+
+
+def _named(prefix: str, value: Rows | Singles | Near | None) -> dict[str, NDArray[Any] | None]:
+    some = () if value is None else fields(value)
+    return {f"{prefix}.{each.name}": getattr(value, each.name) for each in some if each.compare}
+
+
+def _parts(tensors: Tensors, prefix: str, of: type[Rows | Singles | Near]) -> dict[str, Any]:
+    return {each.name: tensors.get(f"{prefix}.{each.name}") for each in fields(of) if each.compare}
 
 
 def gather(
@@ -312,26 +231,23 @@ def gather(
 
     ``queries``: the rows of each query, at least one, in order of their users, who are all in the
     population; ``weights``: float64, shape (Q,), relative frequency of each. The arrays are shared
-    where they can be; what comes back is read-only. ValueError for rows out of order, or for a
+    where possible; those returned are read-only. Raises ValueError for rows out of order, or for a
     user whose codes nobody in the population has.
     """
     keys, first = np.unique(keys_of(population.codes), return_index=True)
-    cards = tuple(each.counts.shape[1] for each in population.requests)
     parts = defaultdict[str, list[NDArray[Any]]](list)
     for each in queries:
         if (np.diff(each.user, prepend=0) < 0).any():
             raise ValueError("the rows of a query are not in the order of its users")
-        found = np.searchsorted(keys, keys_of(each.person)).clip(max=len(keys) - 1)
-        profile = first[found]
+        position = np.searchsorted(keys, keys_of(each.person)).clip(max=len(keys) - 1)
+        profile = first[position]
         if not np.array_equal(population.codes[profile], each.person):
             raise ValueError("a user of a query is not in the population")
-        parts["of_user"].append(np.bincount(each.user, minlength=len(each.person)))
+        parts["users"].append(np.bincount(each.user, minlength=len(each.person)))
         parts["step"].append(np.diff(profile, prepend=0) % population.rows)
-        parts["intent"].append(pack(each.intent, each.intents))
-        packed = [pack(codes, card) for codes, card in zip(each.request.T, cards, strict=True)]
-        parts["request"].append(np.concatenate([np.zeros(0, np.uint8), *packed]))
-    whole = {name: read_only(np.concatenate(some)) for name, some in parts.items()}
-    rows = Rows(whole["intent"], whole["request"], whole["of_user"], whole["step"])
+        parts["intent"].append(each.intent)
+        parts["request"].append(each.request.T.astype(np.uint8))
+    whole = {name: smallest(np.concatenate(some, axis=-1)) for name, some in parts.items()}
     people = population.weights
     population = replace(
         population,
@@ -341,6 +257,8 @@ def gather(
     )
     figures = {each.name: getattr(singles, each.name) for each in fields(singles)}
     some = {name: read_only(each) for name, each in figures.items() if each is not None}
+    intent, request, users, step = (read_only(whole[each]) for each in OF_ROWS)
+    rows = Rows(intent, request, users, step)
     return Tables(population, rows, read_only(weights), replace(singles, **some))
 
 
@@ -357,3 +275,16 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.setflags(write=False)
     return view
+
+
+def smallest(tensor: NDArray[Any]) -> NDArray[Any]:
+    """Return a tensor in C order, its integers of the smallest unsigned type that holds them.
+
+    Raises ValueError for an integer below 0.
+    """
+    # safetensors copies memory from the first number on, whatever the strides are.
+    if tensor.dtype.kind == "f":
+        return np.ascontiguousarray(tensor)
+    if tensor.min(initial=0) < 0:
+        raise ValueError("a code or count is below 0")
+    return np.ascontiguousarray(tensor, np.min_scalar_type(int(tensor.max(initial=0))))

@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,11 @@ from hypothesis import given
 from safetensors.numpy import load
 
 from agent.errors import BuildError, DamagedModelError, ModelError, UsageError, VersionError
-from agent.model import file
+from agent.model import content, file
 from agent.model.content import header, stamped
 from agent.model.file import decode, encode
 from agent.model.model import Model
-from tests.model.examples import Tensors, respoken, retensored, small_model
+from tests.model.examples import Tensors, reading_model, respoken, retensored, small_model
 from tests.strategies import models
 
 MODEL = small_model()
@@ -149,7 +150,7 @@ def test_another_content_has_another_digest(one: Model, other: Model) -> None:
 def test_a_model_is_a_plain_safetensors_file(model: Model) -> None:
     """The library alone finds the same tensors, each of the smallest type."""
     found = load(encode(model))
-    expected = model.tables.tensors(model.cards)
+    expected = model.tables.tensors()
     assert found.keys() == expected.keys()
     for name, tensor in found.items():
         assert np.array_equal(tensor, expected[name])
@@ -164,7 +165,7 @@ def test_no_tensor_of_an_opened_model_can_be_changed(model: Model) -> None:
     people, rows, singles = opened.population, opened.tables.rows, opened.tables.singles
     arrays = [people.codes, opened.tables.query_weights]
     arrays += [each for kinds in people.requests for each in kinds]
-    arrays += [rows.of_user, rows.intent, rows.request, rows.step]
+    arrays += [rows.users, rows.intent, rows.request, rows.step]
     arrays += [singles.utilities, singles.costs]
     arrays += [] if people.weights is None else [people.weights]
     for part in map(opened.rows, range(len(opened.queries))):
@@ -272,15 +273,15 @@ def test_a_header_cannot_claim_any_length(length: int) -> None:
 
 def test_a_deep_header_is_refused() -> None:
     """Nesting ends in a sentence, not in the interpreter's stack."""
-    deep = header(DATA).replace(b'"format\\":3,', b'"format\\":3,\\"x\\":' + b"[" * 100_000)
+    deep = header(DATA).replace(b'"format\\":4,', b'"format\\":4,\\"x\\":' + b"[" * 100_000)
     data = stamped(len(deep).to_bytes(8, "little") + deep)
     assert "metadata" in str(refusal(data))
 
 
-@pytest.mark.parametrize("version", [0, 1, 2, 4, 999_999_999])
+@pytest.mark.parametrize("version", [3, 5, 999_999_999])
 def test_another_version_says_which(version: int) -> None:
     """Before the digest is tested, which may be another one there."""
-    data = DATA.replace(b'format\\":3,', f'format\\":{version},'.encode())
+    data = DATA.replace(b'format\\":4,', f'format\\":{version},'.encode())
     error = refusal(data)
     assert isinstance(error, VersionError)
     assert f"format {version}," in error.what
@@ -292,84 +293,98 @@ def test_another_kind_of_file_is_refused(data: bytes) -> None:
     assert isinstance(refusal(data), DamagedModelError)
 
 
+def test_a_section_of_a_later_version_is_named() -> None:
+    """Whatever else that version has put into the file."""
+
+    def later(metadata: dict[str, Any]) -> None:
+        metadata.update(sections=["near", "relevance"], more=1)
+        metadata["queries"][0].update(bits=0.5)
+
+    error = refusal(respoken(DATA, later))
+    assert isinstance(error, VersionError)
+    assert "this version does not read: 'relevance'" in error.what
+    assert error.hint == "install a newer reticent"
+
+
+def attribute(place: int, **changes: object) -> Edit:
+    """Return an edit of an attribute."""
+    return lambda metadata: metadata["attributes"][place].update(changes)
+
+
+def query(place: int, **changes: object) -> Edit:
+    """Return an edit of a query."""
+    return lambda metadata: metadata["queries"][place].update(changes)
+
+
+def values(place: int, edit: Callable[[list[str]], object]) -> Edit:
+    """Return an edit of the values of an attribute, and of their concepts."""
+    names = ("values", "value_concepts")
+    return lambda metadata: [edit(metadata["attributes"][place][each]) for each in names]
+
+
 METADATA: list[tuple[str, Edit]] = [
     ("it has an unknown member", lambda m: m.update(more=1)),
     ("licence is missing", lambda m: m.pop("licence")),
     ("id is not text", lambda m: m.update(id=1)),
     ("id is empty", lambda m: m.update(id="")),
-    ("estimator is not one of the allowed values", lambda m: m.update(estimator="x")),
     ("estimator is not one of the allowed values", lambda m: m.update(estimator="\x1b[2J")),
     ("it has an unknown member", lambda m: m.update({"\x1b[2J\n": 1})),
     ("queries is empty", lambda m: m.update(queries=[])),
     ("attributes is empty", lambda m: m.update(attributes=[])),
-    ("an entry of queries has an unknown member", lambda m: m["queries"][0].update(more=1)),
-    ("an entry of attributes has an unknown member", lambda m: m["attributes"][0].update(more=1)),
+    ("an entry of queries has an unknown member", query(0, more=1)),
+    ("an entry of queries has not every member", lambda m: m["queries"][0].pop("title")),
+    ("an entry of attributes has an unknown member", attribute(0, more=1)),
     ("control character", lambda m: m.update(source="\x1b[2J")),
-    ("control character", lambda m: m["queries"][1].update(text="c\n")),
+    ("control character", query(1, text="c\n")),
     ("control character", lambda m: m["options"].update({"\x7f": 1})),
     ("control character", lambda m: m["validation"].update(a="\x85")),
-    ("does not match [a-z]", lambda m: m["attributes"][0].update(name="Region", refines=None)),
-    ("has a value twice", lambda m: m["attributes"][0].update(values=["unspecified", "a", "a"])),
-    ("two attributes named 'town'", lambda m: m["attributes"][0].update(name="town")),
+    ("control character", attribute(0, concept="\n")),
+    ("control character", attribute(0, value_concepts=["unspecified", None, "\n"])),
+    ("control character", query(0, title="\n")),
+    ("control character", lambda m: m.update(stands_for="\n")),
+    ("does not match [a-z]", attribute(0, name="Region", refines=None)),
+    ("has a value twice", attribute(0, values=["unspecified", "a", "a"])),
+    ("two attributes named 'town'", attribute(0, name="town")),
     ("person attributes first", lambda m: m["attributes"].reverse()),
     ("person attributes first", lambda m: m.update(attributes=m["attributes"][2:])),
-    ("which does not exist", lambda m: m["attributes"][1].update(refines="regio")),
-    ("concept 'town'", lambda m: m["attributes"][0].update(concept="town")),
-    ("concept is empty", lambda m: m["attributes"][0].update(concept="")),
-    ("a concept per value", lambda m: m["attributes"][0].update(value_concepts=["unspecified"])),
-    ("'unspecified' another", lambda m: m["attributes"][0].update(value_concepts=["x", "y", "z"])),
-    (
-        "two values of one concept",
-        lambda m: m["attributes"][0].update(value_concepts=["unspecified", "y", "y"]),
-    ),
-    (
-        "an empty concept",
-        lambda m: m["attributes"][0].update(value_concepts=["unspecified", None, ""]),
-    ),
-    ("control character", lambda m: m["attributes"][0].update(concept="\n")),
-    (
-        "control character",
-        lambda m: m["attributes"][0].update(value_concepts=["unspecified", None, "\n"]),
-    ),
-    ("control character", lambda m: m["queries"][0].update(title="\n")),
-    ("title is empty", lambda m: m["queries"][0].update(title="")),
-    ("control character", lambda m: m.update(stands_for="\n")),
+    ("which does not exist", attribute(1, refines="regio")),
+    ("in a circle", attribute(0, refines="town")),
+    ("concept 'town'", attribute(0, concept="town")),
+    ("concept is empty", attribute(0, concept="")),
+    ("a concept per value", attribute(0, value_concepts=["unspecified"])),
+    ("'unspecified' another", attribute(0, value_concepts=["x", "y", "z"])),
+    ("two values of one concept", attribute(0, value_concepts=["unspecified", "y", "y"])),
+    ("an empty concept", attribute(0, value_concepts=["unspecified", None, ""])),
+    ("title is empty", query(0, title="")),
     ("stands_for is empty", lambda m: m.update(stands_for="")),
-    ("in a circle", lambda m: m["attributes"][0].update(refines="town")),
-    ("'python' twice", lambda m: m["queries"][1].update(text=" PYTHON ")),
-    ("without text", lambda m: m["queries"][1].update(text="\u200b")),
-    ("intent 'note' twice", lambda m: m["queries"][1].update(intents=["note", "note", "x"])),
-    ("shrinkage of 0", lambda m: m["queries"][1].update(shrinkage=0)),
-    ("shrinkage of 1e+10", lambda m: m["queries"][1].update(shrinkage=1e10)),
+    ("'python' twice", query(1, text=" PYTHON ")),
+    ("without text", query(1, text="\u200b")),
+    ("intent 'note' twice", query(1, intents=["note", "note", "x"])),
+    ("shrinkage of 0", query(1, shrinkage=0)),
+    ("shrinkage of 1e+10", query(1, shrinkage=1e10)),
+    ("a shrinkage of -1", lambda m: m.update(estimator="plugin") or query(1, shrinkage=-1)(m)),
+    ("is below 1", query(1, rows=0)),
+    ("is over 4,294,967,296", query(1, rows=2**62)),
+    ("of shape [6] instead of U8 or U16 or U32 of shape [7]", query(1, rows=3)),
+    ("of shape [5] instead of", query(1, users=3)),
+    ("'requests.counts' has 12 numbers, not 16", values(2, lambda each: each.append("x"))),
+    ("'rows.intent' has 2 where query 'c' has 2", query(1, intents=["a", "b"])),
+    ("code 3 of attribute 'town'", values(1, list.pop)),
+    ("spelling per phrasing", query(0, spellings=["a"])),
     (
-        "shrinkage of -1",
-        lambda m: m.update(estimator="plugin") or m["queries"][1].update(shrinkage=-1),
+        "the encoders of the model",
+        lambda m: m.update(encoders={"topics": {"name": "x", "version": ""}}),
     ),
-    ("is below 1", lambda m: m["queries"][1].update(rows=0)),
-    ("is over 4,294,967,296", lambda m: m["queries"][1].update(rows=2**62)),
-    ("'users.rows' has 2 rows where query 'c' has 3", lambda m: m["queries"][1].update(rows=3)),
-    ("of shape [5] instead of", lambda m: m["queries"][1].update(users=3)),
-    (
-        "of shape [12] instead of U8 or U16 or U32 of shape [16]",
-        lambda m: [m["attributes"][2][each].append("x") for each in ("values", "value_concepts")],
-    ),
-    (
-        "'rows.intent' is U8 of",
-        lambda m: m["queries"][1].update(intents=[f"{n}" for n in range(17)]),
-    ),
-    (
-        "code 3 of attribute 'town'",
-        lambda m: [m["attributes"][1][each].pop() for each in ("values", "value_concepts")],
-    ),
+    ("'attributes.prices' is unknown", lambda m: m["sections"].remove("prices")),
 ]
 
 
-@pytest.mark.parametrize(("sentence", "edit"), METADATA)
-def test_wrong_metadata_is_refused(sentence: str, edit: Edit) -> None:
+def test_wrong_metadata_is_refused() -> None:
     """Made wrong, or to do harm: the digest fits."""
-    error = refusal(respoken(DATA, edit))
-    assert isinstance(error, DamagedModelError)
-    assert sentence in error.what
+    refusals = [(sentence, refusal(respoken(DATA, edit))) for sentence, edit in METADATA]
+    for sentence, error in refusals:
+        assert isinstance(error, DamagedModelError), sentence
+        assert sentence in error.what
 
 
 def put(name: str, place: tuple[int, ...], number: float) -> Callable[[Tensors], None]:
@@ -386,57 +401,97 @@ def cast(name: str, dtype: type) -> Callable[[Tensors], None]:
     return lambda tensors: tensors.update({name: tensors[name].astype(dtype)})
 
 
+def shaped(name: str, *shape: int) -> Callable[[Tensors], None]:
+    """Return an edit that gives a tensor another shape, and ones as its numbers."""
+    return lambda tensors: tensors.update({name: np.ones(shape, tensors[name].dtype)})
+
+
 TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
-    ("'users.rows' is missing", lambda t: t.pop("users.rows")),
+    ("'rows.users' is missing", lambda t: t.pop("rows.users")),
     ("'population.codes' is missing", lambda t: t.pop("population.codes")),
+    ("'attributes.pair_costs' is missing", lambda t: t.pop("attributes.pair_costs")),
     ("'more' is unknown", lambda t: t.update(more=np.zeros(1))),
     ("is unknown", lambda t: t.update({"\x1b[2J\n": np.zeros(1)})),
-    ("is I64 of shape", cast("users.rows", np.int64)),
+    ("is I64 of shape", cast("rows.users", np.int64)),
     ("is U16 of shape", cast("population.codes", np.uint16)),
     ("is F32 of shape", cast("attributes.costs", np.float32)),
-    (
-        "'population.codes' is U8 of shape []",
-        lambda t: t.update({"population.codes": np.zeros((), np.uint8)}),
-    ),
-    (
-        "'population.codes' is U8 of shape [0]",
-        lambda t: t.update({"population.codes": np.zeros(0, np.uint8)}),
-    ),
-    (
-        "'population.weights' is F64 of shape [3]",
-        lambda t: t.update({"population.weights": np.ones(3)}),
-    ),
-    ("code 3 of attribute 'region'", put("population.codes", (0,), 3)),
-    ("'rows.request' has code 3 where 3 values are", put("rows.request", (1,), 255)),
+    ("'population.codes' is U8 of shape []", shaped("population.codes")),
+    ("'population.codes' is U8 of shape [0]", shaped("population.codes", 0)),
+    ("'population.weights' is F64 of shape [3]", shaped("population.weights", 3)),
+    ("code 3 of attribute 'region'", put("population.codes", (0, 1), 3)),
+    ("'rows.request' has code 3 where 3 values are", put("rows.request", (0, 1), 3)),
     (
         "'population.requests' has 4 for 'working_hours', of 4",
         put("population.requests", (0, 1), 4),
     ),
-    ("'requests.counts' is U16 of shape [12] instead of", put("requests.kinds", (0,), 2)),
+    ("'requests.counts' has 12 numbers, not 6", put("requests.kinds", (0,), 2)),
     ("no row for 'working_hours'", lambda t: t["requests.counts"].fill(0)),
-    ("'users.rows' has a user without rows", put("users.rows", (0,), 0)),
-    ("'users.rows' has 5 rows where query 'python' has 4", put("users.rows", (1,), 2)),
-    ("'users.rows' has 3 rows where query 'c' has 2", put("users.rows", (4,), 2)),
-    ("'rows.intent' has 3 where query 'c' has 3", put("rows.intent", (1,), 255)),
+    ("'rows.users' has a user without rows", put("rows.users", (0,), 0)),
+    ("'rows.users' has 5 rows where query 'python' has 4", put("rows.users", (1,), 2)),
+    ("'rows.users' has 3 rows where query 'c' has 2", put("rows.users", (4,), 2)),
+    ("'rows.intent' has 3 where query 'c' has 3", put("rows.intent", (5,), 3)),
     (
-        "'attributes.utilities' has a number that is not finite",
+        "'attributes.utilities' has a number that is not",
         put("attributes.utilities", (0, 0), np.nan),
     ),
     ("'attributes.costs' has a number that is not finite", put("attributes.costs", (2, 2), np.inf)),
     ("'attributes.prices' has a price outside 0 to 64", put("attributes.prices", (1, 0), -0.1)),
     ("'attributes.prices' has a price outside", put("attributes.prices", (1, 0), 64.1)),
-    ("'attributes.prices' has a price outside", put("attributes.prices", (1, 0), np.nan)),
     ("'queries.weights' has a weight outside", put("queries.weights", (1,), 0)),
-    ("'queries.weights' has a weight outside", put("queries.weights", (1,), np.nan)),
     ("'population.weights' has a weight outside 1 to", put("population.weights", (1,), 0.99)),
-    ("'population.weights' has a weight outside", put("population.weights", (1,), np.nan)),
-    ("'population.weights' has a weight outside", put("population.weights", (1,), np.inf)),
+    (
+        "'population.weights' has a number that is not finite",
+        put("population.weights", (1,), np.inf),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("sentence", "edit"), TENSORS)
-def test_wrong_tensors_are_refused(sentence: str, edit: Callable[[Tensors], object]) -> None:
+def test_wrong_tensors_are_refused() -> None:
     """Made wrong, or to do harm: the digest fits."""
-    error = refusal(retensored(DATA, edit))
-    assert isinstance(error, DamagedModelError)
-    assert sentence in error.what
+    refusals = [(sentence, refusal(retensored(DATA, edit))) for sentence, edit in TENSORS]
+    for sentence, error in refusals:
+        assert isinstance(error, DamagedModelError), sentence
+        assert sentence in error.what
+
+
+@pytest.mark.parametrize(
+    ("sentence", "queries"),
+    [("has a query beyond the 2", [0, 2]), ("is not in ascending order", [1, 0])],
+)
+def test_figures_of_no_query_are_refused(sentence: str, queries: list[int]) -> None:
+    """They are looked up by query, in order."""
+
+    def edit(tensors: Tensors) -> None:
+        tensors["near.queries"][:] = queries
+
+    with pytest.raises(DamagedModelError, match=f"'near.queries' {sentence}"):
+        decode(retensored(encode(reading_model()), edit))
+
+
+def test_damage_to_a_large_file_shows_at_the_latest_where_it_matters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of a query are verified when they are needed, and all of them if that is asked."""
+    monkeypatch.setattr(content, "BLOCK", 8)
+    monkeypatch.setattr(file, "WHOLE", 0)
+    path, data = tmp_path / "m.safetensors", encode(MODEL)
+    path.write_bytes(data)
+    opened = file.read(path)
+    assert replace(opened, digest="") == MODEL
+    late = 0
+    for place in range(8 + len(header(data)), len(data)):
+        path.unlink()  # what is mapped must not change
+        path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
+        with pytest.raises(ModelError):
+            file.read(path, whole=True)
+        with suppress(ModelError):
+            model, wrong = file.read(path), 0
+            for query in range(len(model.queries)):
+                try:
+                    model.rows(query)
+                except DamagedModelError:
+                    wrong += 1
+            late += wrong > 0
+            assert wrong
+    assert late
+    assert [*map(opened.rows, range(len(opened.queries)))]  # what was mapped is still there

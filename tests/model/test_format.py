@@ -4,10 +4,10 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from agent.model import attributes, file, metadata, signature
+from agent.model import attributes, file, model, signature
 from agent.model.attributes import Attribute
+from agent.model.content import BLANK, FORMAT, Metadata
 from agent.model.file import encode, shipped_model, shipped_models
-from agent.model.metadata import BLANK, FORMAT, Metadata
 from agent.model.model import Query
 from tests.model.examples import reading_model
 
@@ -30,7 +30,7 @@ def test_the_page_names_every_key_in_order() -> None:
 
 def test_the_page_names_every_tensor() -> None:
     """The example has all of them, weights and request attributes included."""
-    assert keys("\n## Tensors") == sorted(reading_model().tables.tensors(reading_model().cards))
+    assert keys("\n## Tensors") == sorted(reading_model().tables.tensors())
 
 
 def test_a_file_opens_with_the_bytes_of_the_page() -> None:
@@ -50,9 +50,9 @@ def test_the_page_states_the_limits() -> None:
     """Every number in it that is a constant in the code."""
     for limit in (
         f"1 to {attributes.MAX_VALUES} different texts",
-        f"{metadata.MIN_SHRINKAGE:.0e} to {metadata.MAX_SHRINKAGE:.0e}".replace(
-            "e-0", "e-"
-        ).replace("e+0", "e"),
+        f"{model.MIN_SHRINKAGE:.0e} to {model.MAX_SHRINKAGE:.0e}".replace("e-0", "e-").replace(
+            "e+0", "e"
+        ),
         f"{file.MIN_PEOPLE} to {file.MAX_WEIGHT:.0e}".replace("e+0", "e"),
         f"{file.MIN_WEIGHT:.0e} to {file.MAX_WEIGHT:.0e}".replace("e-0", "e-").replace("e+0", "e"),
         f"at most {file.MAX_BYTES >> 30} GiB",

@@ -8,13 +8,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.model.file import read, shipped_model
-from agent.model.lookup import QueryIndex, normalise, separated, singular, spelling
+from agent.model.lookup import TextIndex, normalise, separated, singular, spelling
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 ANY_TEXT = st.text(max_size=20)
 # Letters that meet often, so that texts are alike now and then.
 WORDS = st.text("abes _-.", max_size=8)
+
+
+def index_of(texts: list[list[str]]) -> TextIndex:
+    """Return the index of queries, each a name and phrasings."""
+    phrasings = [(rest, [*map(spelling, rest)]) for _, *rest in texts]
+    return TextIndex([name for name, *_ in texts], phrasings)
 
 
 @given(ANY_TEXT)
@@ -75,14 +81,14 @@ def test_how_a_text_is_written_is_put_aside_once(text: str) -> None:
 @example("?!", "?")
 def test_one_spelling_is_of_all_that_find_a_text(name: str, text: str) -> None:
     """And of no other, but for what is empty."""
-    found = QueryIndex([[name]]).find(text) is not None
+    found = TextIndex([name]).find(text) is not None
     assert found == (spelling(text) == spelling(name) != "")
 
 
 @given(st.lists(ANY_TEXT | WORDS, max_size=6))
 def test_every_known_text_finds_the_first_that_is_the_same(texts: list[str]) -> None:
     """However alike others are; unless it is empty, which means nothing."""
-    index = QueryIndex([[text] for text in texts])
+    index = TextIndex(texts)
     normal = [normalise(text) for text in texts]
     for text in texts:
         expected = normal.index(normalise(text)) if normalise(text) else None
@@ -93,7 +99,7 @@ def test_every_known_text_finds_the_first_that_is_the_same(texts: list[str]) -> 
 def test_a_text_means_the_one_query_that_is_the_same(texts: list[str], text: str) -> None:
     """The definition: as it is written, else without punctuation, else in the singular."""
     known = list(dict.fromkeys(map(normalise, texts)))
-    found = QueryIndex([[each] for each in known]).find(text)
+    found = TextIndex(known).find(text)
     for way in (normalise, separated, singular):
         same = [at for at, each in enumerate(known) if way(each) == way(text)]
         if same and way(text):
@@ -107,7 +113,7 @@ def test_a_phrasing_means_its_query_unless_it_is_anothers(
     texts: list[list[str]], text: str
 ) -> None:
     """The definition again, with phrasings beside the names: a name comes before a phrasing."""
-    found = QueryIndex(texts).find(text)
+    found = index_of(texts).find(text)
     names = [normalise(name) for name, *_ in texts]
     meant: dict[str, int | None] = {}
     for query, (_, *rest) in enumerate(texts):
@@ -125,8 +131,8 @@ def test_a_phrasing_means_its_query_unless_it_is_anothers(
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=4), WORDS)
 def test_a_phrasing_takes_no_name_from_its_query(texts: list[list[str]], more: str) -> None:
     """Every name finds what it found without phrasings, whatever is added to another query."""
-    plain = QueryIndex([each[:1] for each in texts])
-    rich = QueryIndex([[*each, more] for each in texts])
+    plain = index_of([each[:1] for each in texts])
+    rich = index_of([[*each, more] for each in texts])
     for name, *_ in texts:
         assert rich.find(name) == plain.find(name)
 
@@ -161,7 +167,7 @@ def test_examples_of_finding(text: str, query: str | None) -> None:
     """Separators and a plural do not count; a longer question is another question."""
     texts = ["java", "javascript", "python", "postgresql", "version_control", "job/site"]
     texts += ["branches", "battery", "c", "net", "news", "windows"]
-    found = QueryIndex([[each] for each in texts]).find(text)
+    found = TextIndex(texts).find(text)
     assert (None if found is None else texts[found]) == query
 
 
