@@ -21,11 +21,15 @@ from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new
 from agent.daemon.browsers import remove_manifests
 from agent.daemon.installed_files import InstalledFiles, accounts, forget, installed_files
 from agent.daemon.installed_files import remove as remove_files
+from agent.daemon.profile import new_id
 from agent.daemon.service import foreign, look_at_units
-from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
+from agent.decision.locale import LOCALE
+from agent.errors import BusyVaultError, DaemonError, ReticentError, UsageError, VaultError
+from agent.model.file import SUFFIX, read, shipped_models
 from agent.paths import Paths, paths
 from agent.vault.backup import OTHER, check_backup, check_format, copy_closed
 from agent.vault.backup import restore as put_back
+from agent.vault.old_format import bring_over
 from agent.vault.seal import Derivation
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import SlotRow, key_slots
@@ -251,6 +255,7 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Answer:
     """Replace the vault with the backup FILE, after verifying all of it.
 
     It asks for a secret that opens the backup. The old vault is kept beside it under another name.
+    FILE may be of an older format, or the vault itself: it is brought over.
     The daemon must not have the vault open: run `reticent lock` first.
     """
     at = _place()
@@ -267,14 +272,14 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Answer:
             pass
     secret = Secret(method, ask_for(method))
     if only_check:
-        entries = check_backup(file, secret)
+        entries = check_backup(file, secret, _bring_over)
         many = counted(entries, "entry", "entries")
         page = paragraph(f"{file} is whole, with {many} in its ledger.")
         return Answer({"file": str(file), "entries": entries}, page)
     aside = file.resolve() in {each.resolve() for each in vaults_set_aside(at)}
     before = read_witness(at.witness)
     with uninterrupted():
-        kept = put_back(at, file, secret)
+        kept = put_back(at, file, secret, _bring_over)
     after = read_witness(at.witness)
     lines = [paragraph("The backup was verified, and is in place.")]
     if kept is not None:
@@ -291,6 +296,16 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Answer:
         lines.append(paragraph(f"{lost} does not know of it any more, but the recipients do."))
     message = {"vault": str(at.vault), "kept": None if kept is None else str(kept)}
     return Answer(message, "\n".join(lines))
+
+
+def _bring_over(at: Location, secret: Secret) -> None:
+    """Bring a vault of an older format over, by the concepts of the models of this machine."""
+    added = sorted(paths().models.glob(f"*{SUFFIX}"))
+    models = [LOCALE]
+    for path in (*shipped_models(), *added):
+        with suppress(ReticentError):  # facts of a model that cannot be read keep their names
+            models.append(read(path))
+    bring_over(at, secret, models, datetime.now().astimezone(), new_id)
 
 
 @vault.command()

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from struct import Struct
@@ -28,6 +28,7 @@ _LATEST = (
 # where it ends a transaction.
 _HEADER, _BEFORE, _PAGE_SIZE, _FRAME = 32, 24, Struct(">8xI"), Struct(">II")
 UNREADABLE = "not a vault, or one that is damaged"
+BringOver = Callable[[Location, Secret], None]
 OTHER = "name a file that `reticent vault backup` made, perhaps an older one"
 
 
@@ -92,11 +93,14 @@ def _generation(path: Path) -> int:
         return state_row(database)[0]
 
 
-def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
+def restore(
+    at: Location, backup: Path, secret: Secret, bring_over: BringOver | None = None
+) -> Path | None:
     """Replace the vault by a backup, after the secret has opened it and all of it is verified.
 
     ``backup``: may be the vault itself, to accept an old copy that was put there by hand; a vault
-    that was set aside is removed once it is restored.
+    that was set aside is removed once it is restored. ``bring_over``: from an older format; None
+    to refuse such a backup.
     Returns the path of the replaced vault, or None if there was none; the witness is renewed.
     Raises as `unlock`, BusyVaultError if the vault is open; then nothing has changed.
     """
@@ -117,6 +121,8 @@ def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
         else:
             copy_files(backup, trial.vault)
         with _named(trial.vault, backup):
+            if bring_over is not None:
+                bring_over(trial, secret)
             unlock(trial, secret).close()
         kept = _keep(at.vault, old) if there else None
         install(trial, at, over=there)
@@ -124,20 +130,26 @@ def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
     return kept
 
 
-def check_backup(backup: Path, secret: Secret) -> int:
+def check_backup(backup: Path, secret: Secret, bring_over: BringOver | None = None) -> int:
     """Verify all of a backup without changing it; return its number of entries.
 
-    Raises as `unlock`.
+    ``bring_over``: as for `restore`. Raises as `unlock`.
     """
     with snapshot(backup) as copy, _named(copy, backup):
         trial = Location(copy, copy.with_name("witness.json"))
+        if bring_over is not None:
+            bring_over(trial, secret)
         with unlock(trial, secret) as vault:
             return vault.ledger.count
 
 
 def check_format(backup: Path) -> None:
     """Check, before a secret is asked for, that a file is a vault. Raises as `key_slots`."""
-    with snapshot(backup) as copy, _named(copy, backup), closing(Database.open(copy)) as database:
+    with (
+        snapshot(backup) as copy,
+        _named(copy, backup),
+        closing(Database.open(copy, older=True)) as database,
+    ):
         read_slots(database)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from heapq import merge
@@ -20,7 +20,6 @@ MAX_PAYLOAD = 2**16
 MAX_NAME = 1024
 LINK_BYTES = 32
 SITES_AT_ONCE = 10_000  # in one query: SQLite takes no text without a bound
-_FIXED = Struct(">QQII")
 _BATCH = 64  # rows in memory at a time
 _MAX_SEALED = seal.OVERHEAD + LINK_BYTES + 2 + MAX_NAME + MAX_PAYLOAD
 _COLUMNS = (
@@ -54,7 +53,7 @@ class State:
     def witness(self, vault_id: bytes) -> Witness:
         """Return the witness of this state, which is kept outside the vault."""
         counts = self.generation, self.rotations, self.entries
-        return Witness(seal.FORMAT, vault_id.hex(), *counts, self.head.hex())
+        return Witness(seal.SCHEME, vault_id.hex(), *counts, self.head.hex())
 
 
 def first_link(seals: seal.Seals) -> bytes:
@@ -143,27 +142,10 @@ def opened_entry(seals: seal.Seals, row: Row) -> Entry:
 
 def entry_rows(database: Database, after: int = 0, last: int = MAX_INTEGER) -> Iterator[Row]:
     """Yield the rows after a number, up to the last, in order; DamagedVaultError."""
-    return (_row(each, database) for each in _columns(database, after, last))
-
-
-def _columns(database: Database, after: int, last: int) -> Iterator[tuple[Any, ...]]:
-    """Yield the unchecked rows after a number, up to the last, in order; VaultError."""
     query = f"{_COLUMNS} WHERE number > ? AND number <= ? ORDER BY number LIMIT {_BATCH}"
     while rows := database.rows(query, after, last):
-        yield from rows
+        yield from (_row(each, database) for each in rows)
         after = rows[-1][0]
-
-
-def digest_rows(database: Database, update: Callable[[bytes], None], after: int, last: int) -> None:
-    """Add the rows after a number, up to the last, to a digest, as stored.
-
-    Raises DamagedVaultError for a row that cannot be an entry.
-    """
-    try:
-        for number, site, generation, sealed in _columns(database, after, last):
-            update(_FIXED.pack(number, generation, len(site), len(sealed)) + site + sealed)
-    except (TypeError, struct.error) as wrong:
-        raise damaged("a row of the ledger is not an entry", database.path) from wrong
 
 
 def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) -> Iterator[Row]:

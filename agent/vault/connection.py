@@ -48,9 +48,7 @@ _SENTENCES = {
 }
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _REFUSALS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, *_BUSY}
-_MAGIC = b"\x37\x7f\x06"  # how a log begins
-_BEFORE_PAGE = 24  # bytes in a log
-MAX_VALUE_BYTES = 2**21  # the largest payload is half of that
+MAX_VALUE_BYTES = 2**23  # the largest payload is half of that
 Value = TypeVar("Value")
 READERS = 510, 0x40000002  # bytes that whoever reads a database locks, from there on (SQLite)
 
@@ -106,93 +104,54 @@ class Stamp(NamedTuple):
     written_ns: int
 
 
-class Files(NamedTuple):
-    """The files behind the two names, None if missing."""
-
-    file: Stamp | None
-    log: Stamp | None
-
-
 class Watch:
-    """The two files of an open database, as this process left them.
-
-    Each check costs two system calls. A log that is truncated while it is written to has the right
-    size again, so its last frame is read again as well.
-    """
+    """The two files of an open database, as this process left them: two system calls a check."""
 
     def __init__(self, path: Path) -> None:
         """Remember the files as they are."""
         self.place = Path(os.path.realpath(path))
         self.log = self.place.with_name(self.place.name + LOG)
         self._names = str(path.absolute()), str(self.log)
-        self._descriptor = -1  # of the log
-        self._end: bytes | None = None  # of the log; None where frames may lie behind it
-        self._frame = 0
-        self.left = self.found()
+        self.refresh()
 
-    def begin(self, page_bytes: int) -> None:
-        """Remember the files as they are, now that there is a log. Raises OSError."""
-        self._frame = _BEFORE_PAGE + page_bytes
-        self._descriptor = os.open(self._names[1], os.O_RDONLY | os.O_CLOEXEC)
-        self._take(self.found())
+    def stamps(self) -> tuple[Stamp | None, Stamp | None]:
+        """Return the stamps of file and log now, None for a missing one."""
+        file, log = map(stamp, self._names)
+        return file, log
 
-    def end(self) -> None:
-        """Stop watching."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-    def found(self) -> Files:
-        """Return the stamps of both files now."""
-        return Files(*map(stamp, self._names))
+    def refresh(self) -> None:
+        """Remember the files as they are, after this process wrote to either."""
+        self.left = self.stamps()
 
     @property
     def intact(self) -> bool:
-        """Whether both files are unchanged."""
-        return self.found() == self.left
+        """Whether both files are those that were left, unchanged."""
+        return self.stamps() == self.left
 
     def check(self) -> None:
         """Raise ReplacedVaultError if a file has changed."""
         if not self.intact:
-            raise self._error()
-
-    def refresh(self, *, file: bool) -> None:
-        """Remember the log as it is now that this process may have written to it.
-
-        ``file``: and the file, if the log was moved into it. Replaced files are not remembered.
-        """
-        found = self.found()
-        same = same_file(found.file, self.left.file) if file else found.file == self.left.file
-        if same and same_file(found.log, self.left.log):
-            self._take(found)
+            hint = "run `reticent status`: it says where everything was set aside"
+            raise ReplacedVaultError(self.difference(), hint, self._names[0])
 
     def committed(self) -> None:
-        """Remember the log after a transaction, which may only have appended to it.
+        """Remember the log after a transaction, which appended to it or overwrote its frames.
 
         Raises ReplacedVaultError if anything else has changed.
         """
-        found, before = self.found(), self.left.log
-        grown = False
-        if found.log is not None and before is not None and same_file(found.log, before):
-            grown = found.log.size >= before.size
-            if grown and self._descriptor >= 0 and self._end is not None:
-                begin = before.size - len(self._end)
-                data = os.pread(self._descriptor, found.log.size - begin, begin)
-                grown = data.startswith(self._end or _MAGIC)
-                self._end = data[-self._frame :] if grown else self._end
-        if grown:
-            self.left = Files(self.left.file, found.log)
-        if not grown or found.file != self.left.file:
-            raise self._error()
+        _, log = self.stamps()
+        if log is not None and same_file(log, self.left[1]) and log.size >= self.log_bytes:
+            self.left = self.left[0], log
+        self.check()
 
     def difference(self) -> str:
         """Return in words what happened to files that have changed."""
-        found = self.found()
-        if found.file is None:
+        file, _ = self.stamps()
+        if file is None:
             what = "the vault was removed or moved away"
-        elif not same_file(found.file, self.left.file):
+        elif not same_file(file, self.left[0]):
             what = "another file was put in the place of the vault"
-        elif found.file != self.left.file:
+        elif file != self.left[0]:
             what = "another program has written into the vault"
         else:
             what = "the log of the vault was removed, replaced or written to"
@@ -201,25 +160,17 @@ class Watch:
     @property
     def identity(self) -> tuple[int, ...]:
         """Which file is open, by device and inode."""
-        return () if self.left.file is None else self.left.file[:2]
+        return () if self.left[0] is None else self.left[0][:2]
 
     @property
     def log_bytes(self) -> int:
         """How long the log was when it was left."""
-        return 0 if self.left.log is None else self.left.log.size
+        return 0 if self.left[1] is None else self.left[1].size
 
     @property
     def in_place(self) -> bool:
         """Whether the name still leads to the open file, whatever its content."""
-        return same_file(stamp(str(self.place)), self.left.file)
-
-    def _take(self, found: Files) -> None:
-        self.left = found
-        self._end = b"" if found.log is not None and not found.log.size else None
-
-    def _error(self) -> ReplacedVaultError:
-        hint = "run `reticent status`: it says where everything was set aside"
-        return ReplacedVaultError(self.difference(), hint, self._names[0])
+        return same_file(stamp(str(self.place)), self.left[0])
 
 
 def stamp(name: str) -> Stamp | None:

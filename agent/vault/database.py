@@ -20,9 +20,10 @@ from agent.vault.connection import (
     damaged,
     make_private,
     open_here,
+    same_file,
     translated,
 )
-from agent.vault.seal import FORMAT
+from agent.vault.seal import FORMAT, OLD_FORMAT
 from agent.vault.vault_files import free_names
 
 APPLICATION_ID = 0x52544356
@@ -71,10 +72,10 @@ class Database:
         self.path = path
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def open(cls, path: Path, *, older: bool = False) -> Self:
         """Open a vault's database, and keep others out until it is closed.
 
-        Permissions of a file that others could read are corrected.
+        Permissions of a file that others could read are corrected. ``older``: format 1 will do.
         Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if it is missing
         or cannot be opened.
         """
@@ -93,11 +94,10 @@ class Database:
             if not os.path.samestat(found, check_file(path)):  # the opened one has lost its name
                 what = "another vault took the place of this one"
                 raise BusyVaultError(what, "try again", str(path))
-            database._check()
+            database._check(older=older)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("SELECT count(*) FROM meta")  # now there is a log
-            [(page_bytes,)] = database.rows("PRAGMA page_size")
-            database.watch.begin(page_bytes)
+            database.watch.refresh()
             open_here.add(database.watch.identity)
             on_failure.pop_all()
         return database
@@ -136,7 +136,7 @@ class Database:
         try:
             self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
-            self.watch.refresh(file=True)
+            self._take_own_changes()
 
     def retire(self) -> None:
         """Move the log into the file before another file gets its name.
@@ -145,7 +145,7 @@ class Database:
         file. Others are still kept out. Raises VaultError.
         """
         self.rows("PRAGMA journal_mode=TRUNCATE")  # with DELETE, `close` would delete by the name
-        self.watch.left = self.watch.found()
+        self.watch.refresh()
 
     def copy(self, to: Path) -> None:
         """Write a complete copy into one file, 0600, that appears when it is complete.
@@ -181,15 +181,13 @@ class Database:
         with self._copying, translated(self.path), reached:
             self._connection.close()
         open_here.discard(self.watch.identity)
-        self.watch.end()
 
     def remove_log(self) -> None:
         """Remove the log of a file that is gone, after all of it was set aside and this was closed.
 
         SQLite would read it into whatever file has the name now.
         """
-        log = self.watch.left.log
-        if log is not None and self.watch.found().log == log:
+        if self.watch.log_bytes and self.watch.stamps()[1] == self.watch.left[1]:
             with suppress(OSError):
                 self.watch.log.unlink()
 
@@ -227,19 +225,31 @@ class Database:
         with suppress(sqlite3.Error):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        self.watch.refresh(file=False)
+        self._take_own_changes()
 
-    def _check(self) -> None:
+    def _take_own_changes(self) -> None:
+        """Remember what this process wrote, unless a file was replaced meanwhile."""
+        pairs = zip(self.watch.stamps(), self.watch.left, strict=True)
+        if all(same_file(*pair) for pair in pairs):
+            self.watch.refresh()
+
+    def version(self) -> int:
+        """Return the format of the file. Raises VaultError."""
+        [(version,)] = self.rows("PRAGMA user_version")
+        return int(version)
+
+    def _check(self, *, older: bool) -> None:
         """Check application, version, tables and pages of the file."""
         [(application,)] = self.rows("PRAGMA application_id")
         if application != APPLICATION_ID:
             hint = "name the file of a vault, or make one with `reticent init`"
             raise DamagedVaultError("this is not a vault", hint, str(self.path))
-        [(version,)] = self.rows("PRAGMA user_version")
-        if version != FORMAT:
-            newer = version > FORMAT
-            age = "newer" if newer else "older"
-            hint = "install a newer reticent" if newer else "open it with the version that made it"
+        version = self.version()
+        if version != FORMAT and not (older and version == OLD_FORMAT):
+            age = "newer" if version > FORMAT else "older"
+            hint = "run `reticent vault restore` on this file, which brings it over"
+            if version != OLD_FORMAT:
+                hint = f"install {'a newer' if version > FORMAT else 'the'} reticent that made it"
             what = f"the vault is in format {version}, {age} than this version reads"
             raise VaultVersionError(what, hint, str(self.path))
         schema = self.rows("SELECT sql FROM sqlite_master LIMIT ?", len(TABLES) + 1)

@@ -1,10 +1,9 @@
 """The entries of the ledger, and an index of what recipients were asked and hold."""
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
 from math import isfinite
@@ -15,9 +14,10 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.decision.request import EPOCH, LATEST, Holdings
+from agent.decision.cache import Recent
+from agent.decision.request import LATEST, Holdings
+from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, Meaning
-from agent.model.lookup import Once, Recent
 from agent.vault.connection import damaged
 from agent.vault.seal import from_json
 from policy import hosts
@@ -28,15 +28,18 @@ NOTHING: Mapping[str, float] = MappingProxyType({})
 PoolOf = Callable[[str], str]
 Pairs = tuple[tuple[str, str], ...]
 Shares = tuple[tuple[str, float], ...]
-NO_READING, UNREAD = (("", 0),), 0  # of a text that was not read as anything, and its place
-FORGOT = -1  # in place of a number of people, and of a place of `Once`
 THOUSANDTHS = 1000  # in which probabilities are counted, so that their sums are exact
-MICROSECOND = timedelta(microseconds=1)
-COLUMNS = "qqiqiii"  # types, see `DisclosureIndex`
 site_of = lru_cache(maxsize=4096)(hosts.site_of)
 
 
-class _Entry(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):
+class _Entry(
+    Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    tag_field="kind",
+    kw_only=True,
+):
     """What all entries have; as JSON this is what is sealed (FORMAT.md)."""
 
     at: Annotated[datetime, Meta(tz=True)]
@@ -65,7 +68,10 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     ``people_left``: who agree with all that the recipient's pool holds from now on; ``read_as``:
     the known query that the text was read as, by its name, empty where it was none, and None in
     entries from before texts were read: those were its own text; ``probability``: of that;
-    ``others``: what else the text may have meant, with probabilities.
+    ``others``: what else the text may have meant, with probabilities; ``facts``: the id and the
+    kind of each fact of the profile that was sent; ``context``: of the request; ``spent``: of the
+    recipient's budget of violations; ``judged``: by a fact's id, how likely it helps here as a
+    local judge says.
     Raises ValueError if one of these does not hold.
     """
 
@@ -81,6 +87,10 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     read_as: str | None = None
     probability: float = 1.0
     others: Shares = ()
+    facts: Pairs = ()
+    context: Pairs = ()
+    spent: float = 0.0
+    judged: Shares = ()
 
     def __post_init__(self) -> None:
         names, persons = {name for name, _ in self.disclosed}, {*self.persons}
@@ -94,12 +104,15 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
             (isfinite(self.utility_bits), "the utility is not finite"),
             (self.people_left >= 0, "the number of people left is negative"),
             (all(0 <= each <= 1 for _, each in self.meant), "a probability is not one"),
-            (all(name for name, _ in self.others), "a known query has no name"),
+            (all(0 <= each <= 1 for _, each in self.judged), "a judgement is not a probability"),
+            (isfinite(self.spent) and self.spent >= 0, "what was spent is negative"),
+            (all(name for name, _ in (*self.others, *self.judged)), "something has no name"),
+            (all(map(all, (*self.facts, *self.context))), "a fact or the context is empty"),
         )
 
     @property
-    def facts(self) -> Pairs:
-        """What is knowledge: the concepts of person attributes, and their values.
+    def learnt(self) -> Pairs:
+        """What the recipient knows from then on: values by the concepts of person attributes.
 
         In older entries an attribute is MODEL.NAME, until `Concepts.current` is asked.
         """
@@ -190,62 +203,58 @@ class Step(NamedTuple):
     query: str | None
     meant: Shares = ()
 
+    def __repr__(self) -> str:
+        return f"Step(number={self.number}, at={self.at.isoformat()})"
 
-_Reading = tuple[tuple[str, int], ...]  # known queries, each in THOUSANDTHS
 
+class IndexState(Struct, frozen=True, forbid_unknown_fields=True):
+    """All that an index was folded from; ``sites``: each with the number of its first entry."""
 
-class Part(Struct, frozen=True, forbid_unknown_fields=True):
-    """What follows from the entries ``first`` to ``last``, after that of those before.
-
-    ``sites``: the registered sites they name first; ``columns``: their steps, in which a site and
-    a query is a position in ``names``, and what was meant one in ``readings``.
-    """
-
-    first: int
-    last: int
     latest: datetime | None
-    sites: list[str]
-    notes: list[Note]
-    names: list[str]
-    readings: list[_Reading]
-    columns: list[list[int]]
+    sites: dict[str, int]
+    notes: Sequence[Note]
+    steps: Sequence[Step]
 
     def __repr__(self) -> str:
-        return f"Part({self.first}..{self.last})"
+        return f"IndexState({len(self.steps)} steps)"
 
 
 _NUMBER = attrgetter("number")
-_Latest = deque[int]
+_Latest = deque[Shares]
 
 
 class DisclosureIndex:
     """What follows from the entries, whatever the policy's groups are.
 
     ``latest``: the latest time of an entry; it is not earlier now. ``sites``: the registered sites
-    of the entries, each with the number of its first.
-    A fact is no news where its site was told the same before and was not stated to forget since,
-    and no host at all was told another value of the attribute since: then whatever pool the site
-    is in holds it already. Hosts of one site are always in one pool.
-    Steps stand in columns of numbers, for there is one for each entry, for good: the number of the
-    entry; the time in microseconds since EPOCH; its zone in seconds east of Greenwich; the people
-    left, or FORGOT; the site; the query, or FORGOT; what was meant, or FORGOT. A text is kept once,
-    and so is a reading, with its probabilities in THOUSANDTHS; they hold no attribute.
+    of the entries, each with the number of its first; ``steps``: all there are.
+    A fact is new to a site unless the same value was sent there since the site last forgot, and no
+    other value of the fact was sent anywhere since: then whatever pool the site is in holds it
+    already. Hosts of one site are always in one pool.
     """
 
-    def __init__(self) -> None:
-        """Take no entry yet."""
+    def __init__(self, state: IndexState | None = None) -> None:
+        """Begin with no entry, or with those that a state was folded from."""
         self.latest: datetime | None = None
         self.sites: dict[str, int] = {}
+        self.steps: list[Step] = []
         self._notes: list[Note] = []
         self._noted: dict[str, dict[str, int]] = {}  # by site and attribute: its last note
         self._values: dict[str, tuple[str, int]] = {}  # the latest value, and since which entry
-        self._columns: list[array[int]] = [array(each) for each in COLUMNS]
-        self._names = Once[str]()
-        self._readings = Once[_Reading]()
-        self._readings.place(NO_READING)  # in the place UNREAD
-        self._queries: dict[int, _Latest] = {}  # by site; what it forgot is gone
+        self._queries: dict[str, _Latest] = {}  # by site, as it was read; what it forgot is gone
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
         self._concepts = Concepts()
+        if state is not None:
+            self.latest, self.sites = state.latest, dict(state.sites)
+            for note in state.notes:
+                self._note(note)
+            for step in state.steps:
+                self._step(step)
+
+    @property
+    def state(self) -> IndexState:
+        """What another index can begin with."""
+        return IndexState(self.latest, self.sites, self._notes, self.steps)
 
     @property
     def concepts(self) -> Concepts:
@@ -255,20 +264,7 @@ class DisclosureIndex:
     @concepts.setter
     def concepts(self, concepts: Concepts) -> None:
         self._concepts = concepts
-        self._views.clear()
-
-    @property
-    def steps(self) -> Iterator[Step]:
-        """Yield all steps there are now."""
-        names = self._names.values
-        for number, time, zone, left, site, query, reading in zip(*self._columns, strict=True):
-            at = (EPOCH + time * MICROSECOND).astimezone(timezone(timedelta(seconds=zone)))
-            if query == FORGOT:
-                yield Step(number, at, names[site], None, None)
-            else:
-                meant = self._readings.values[reading]
-                shares = tuple((name, sure / THOUSANDTHS) for name, sure in meant)
-                yield Step(number, at, names[site], left, names[query], shares)
+        self._views = Recent(VIEWS)
 
     def news(self, record: Record) -> Pairs:
         """Return the facts in an entry that may be new to some pool; none where it forgets."""
@@ -276,7 +272,7 @@ class DisclosureIndex:
             return ()
         noted = self._noted.get(record.site, {})
         news = []
-        for name, value in record.facts:
+        for name, value in record.learnt:
             latest, since = self._values.get(name, (None, 0))
             if name not in noted or latest != value or noted[name] < since:
                 news.append((name, value))
@@ -287,40 +283,14 @@ class DisclosureIndex:
         self.latest = record.at if self.latest is None else max(self.latest, record.at)
         site = record.site
         self.sites.setdefault(site, number)
-        zone = int((record.at.utcoffset() or timedelta()).total_seconds())
-        at = (record.at - EPOCH) // MICROSECOND, zone
         if isinstance(record, Forgetting):
             self._note(Note(number, None, record.sites, ()))
             for each in record.sites:
-                self._step(number, *at, FORGOT, self._names.place(each), FORGOT, FORGOT)
+                self._step(Step(number, record.at, each, None, None))
             return
         if news:
             self._note(Note(number, record.at, (site,), news))
-        reading = tuple((name, round(share * THOUSANDTHS)) for name, share in record.meant)
-        places = (*map(self._names.place, (site, record.query)), self._readings.place(reading))
-        self._step(number, *at, record.people_left, *places)
-
-    def export(self, after: int, last: int) -> Part:
-        """Return what follows from the entries after a number, up to the last, for `load`."""
-        sites = [site for site, number in self.sites.items() if after < number <= last]
-        begin, end = (bisect_right(self._notes, each, key=_NUMBER) for each in (after, last))
-        notes = self._notes[begin:end]
-        begin, end = (bisect_right(self._columns[0], each) for each in (after, last))
-        columns = [column[begin:end].tolist() for column in self._columns]
-        names, columns[-3:-1] = self._names.used(*columns[-3:-1])
-        readings, columns[-1:] = self._readings.used(columns[-1])
-        return Part(after + 1, last, self.latest, sites, notes, names, readings, columns)
-
-    def load(self, part: Part) -> None:
-        """Take what follows from the next entries, as it was exported."""
-        self.latest = part.latest
-        self.sites |= dict.fromkeys(part.sites, part.last)
-        for note in part.notes:
-            self._note(note)
-        names = [*map(self._names.place, part.names), FORGOT]  # the last, at the position FORGOT
-        readings = [*map(self._readings.place, part.readings), FORGOT]
-        for *others, site, query, reading in zip(*part.columns, strict=True):
-            self._step(*others, names[site], names[query], readings[reading])
+        self._step(Step(number, record.at, site, record.people_left, record.query, record.meant))
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
         """Return what a pool holds; ``pool_of``: the pool of a host, the same for its whole site.
@@ -352,7 +322,9 @@ class DisclosureIndex:
         found: dict[str, list[str]] = {}
         for pool, holdings in self.pools(pool_of):
             for name in holdings.held.keys() & values.keys():
-                if holdings.held[name].value != values[name]:
+                held = holdings.held[name].value
+                unsaid = values[name] == UNSPECIFIED and held.endswith(f":{UNSPECIFIED}")
+                if held != values[name] and not unsaid:
                     found.setdefault(name, []).append(pool)
         return {name: tuple(found[name]) for name in sorted(found)}
 
@@ -370,22 +342,18 @@ class DisclosureIndex:
         """
         if before is None:
             view = self._view(pool_of)
-            if len(self._queries) > view.sites_read:
-                for site in [*self._queries][view.sites_read :]:
-                    view.sites[pool_of(self._names.values[site])].append(site)
-                view.sites_read = len(self._queries)
+            for site in [*self._queries][view.sites_read :]:
+                view.sites[pool_of(site)].append(site)
+            view.sites_read = len(self._queries)
             found = [self._queries[site] for site in view.sites.get(pool, ())]
         else:
-            queries: dict[int, _Latest] = {}
-            end = bisect_left(self._columns[0], before)
-            for site, _, reading in zip(*(each[:end] for each in self._columns[-3:]), strict=True):
-                _enqueue(queries, site, reading)
-            names = self._names.values
-            found = [queries[site] for site in queries if pool_of(names[site]) == pool]
+            queries: dict[str, _Latest] = {}
+            for step in self.steps[: bisect_left(self.steps, before, key=_NUMBER)]:
+                _enqueue(queries, step)
+            found = [queries[site] for site in queries if pool_of(site) == pool]
         times = Counter[str]()
-        for reading in chain.from_iterable(found):
-            for name, sure in self._readings.values[reading]:
-                times[name] += sure
+        for name, share in chain.from_iterable(chain.from_iterable(found)):
+            times[name] += round(share * THOUSANDTHS)
         return {name: count / THOUSANDTHS for name, count in times.items()}
 
     def _note(self, note: Note) -> None:
@@ -398,11 +366,9 @@ class DisclosureIndex:
                 self._values[name] = value, note.number
         self._notes.append(note)
 
-    def _step(self, *row: int) -> None:
-        for column, value in zip(self._columns, row, strict=True):
-            column.append(value)
-        *_, site, _, reading = row
-        _enqueue(self._queries, site, reading)
+    def _step(self, step: Step) -> None:
+        self.steps.append(step)
+        _enqueue(self._queries, step)
 
     def _view(self, pool_of: PoolOf) -> "_View":
         view = self._views.get(pool_of, lambda: _View(pool_of, self._concepts))
@@ -410,13 +376,13 @@ class DisclosureIndex:
         return view
 
 
-def _enqueue(queries: dict[int, _Latest], site: int, reading: int) -> None:
-    """Take a reading as the latest of a site; FORGOT removes all, UNREAD takes no other's place."""
-    latest = queries.setdefault(site, deque(maxlen=LATEST))
-    if reading == FORGOT:
+def _enqueue(queries: dict[str, _Latest], step: Step) -> None:
+    """Take a reading as the latest of its site; one of nothing takes no other's place."""
+    latest = queries.setdefault(step.site, deque(maxlen=LATEST))
+    if step.query is None:
         latest.clear()
-    elif reading != UNREAD or not latest:
-        latest.append(reading)
+    elif any(name and share for name, share in step.meant) or not latest:
+        latest.append(step.meant)
 
 
 class _View:
@@ -424,7 +390,7 @@ class _View:
 
     def __init__(self, pool_of: PoolOf, concepts: Concepts) -> None:
         self.pools: dict[str, Holdings[str]] = {}
-        self.sites: defaultdict[str, list[int]] = defaultdict(list)
+        self.sites: defaultdict[str, list[str]] = defaultdict(list)
         self.sites_read = 0
         self._pool_of, self._concepts = pool_of, concepts
         self._read = 0

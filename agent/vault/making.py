@@ -3,24 +3,27 @@
 import fcntl
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.errors import BusyVaultError, ReplacedVaultError, UsageError, VaultError
+from agent.errors import (
+    BusyVaultError,
+    DamagedVaultError,
+    ReplacedVaultError,
+    UsageError,
+    VaultError,
+)
 from agent.files import clear_unfinished, fsync, name_new, private_folder, unfinished
 from agent.vault import chain, slots, vault_files
-from agent.vault.connection import damaged, snapshot, translated
+from agent.vault.connection import RESTORE, damaged, snapshot, translated
 from agent.vault.database import Database, Statement, make_database
-from agent.vault.disclosure_index import Record, encode
 from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
 from agent.vault.secrets import Secret
 from agent.vault.store import Item, Store, opened_item, put_item, sealed_item
 from agent.vault.vault_files import Location, Notice
-
-Remembered = Callable[[], Mapping[int, Record]]
 
 
 def make_vault(
@@ -204,107 +207,53 @@ def _statements(store: Store, seals: Seals, new: Sequence[slots.SlotRow]) -> Ite
     yield from contents(seals, before, new, items, ((row.site, row.payload) for row in rows))
 
 
-def set_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
-    """Set an open vault aside: write all of it to another file, which the same secrets open.
+def set_aside(store: Store, at: Location) -> Notice:
+    """Copy an open vault, wherever the names of its files lead now, to a file for `restore`.
 
-    It is a copy of the open file, wherever its names lead now; what can no longer be read comes
-    from memory. ``remembered``: the entries in memory, by number. Raises ReplacedVaultError if it
-    cannot be written.
+    It lies beside the vault, or beside the witness if that folder is gone or unusable. Raises
+    DamagedVaultError if the open file was overwritten, so that there is nothing to copy;
+    ReplacedVaultError if the copy cannot be written now.
     """
     what = store.database.watch.difference()
     try:
-        file, lost = _written(store, at, remembered)
+        file = _copied(store, at)
+    except DamagedVaultError as error:
+        lost = f"{what}, and its contents cannot be read any more"
+        raise DamagedVaultError(lost, RESTORE, str(at.vault)) from error
     except (VaultError, UsageError) as error:
         kept = f"{what}, and it could not be set aside: {error}"
         hint = "fix that or free some space, then run `reticent lock`: it is only in memory now"
         raise ReplacedVaultError(kept, hint) from error
     seen = store.state.witness(store.seals.vault_id)
     store.update_witness(seen)
-    notice = Notice(str(file), what, seen, lost)
+    notice = Notice(str(file), what, seen)
     vault_files.write_line(notice, at.notice)
     return notice
 
 
-def _written(store: Store, at: Location, remembered: Remembered) -> tuple[Path, int]:
-    """Return the file that was written, and how many entries could not be read.
-
-    It lies beside the vault, or beside the witness if that folder is gone or unusable.
-    """
-    while store.unverified:
-        with suppress(OSError):
-            store.unverified.pop().unlink()
-    if os.path.isdir(at.vault.parent):  # noqa: PTH112  (the other raises where it may not look)
-        try:
-            return _written_into(at.vault.parent, store, at, remembered)
-        except (VaultError, UsageError):
-            if at.witness.parent == at.vault.parent:
-                raise
-    return _written_into(at.witness.parent, store, at, remembered)
+def _copied(store: Store, at: Location) -> Path:
+    folders = [at.vault.parent] if os.path.isdir(at.vault.parent) else []  # noqa: PTH112  (the other raises where it may not look)
+    *others, last = dict.fromkeys((*folders, at.witness.parent))
+    for folder in others:
+        with suppress(VaultError, UsageError):
+            return _copied_into(folder, store, at)
+    return _copied_into(last, store, at)
 
 
-def _written_into(
-    folder: Path, store: Store, at: Location, remembered: Remembered
-) -> tuple[Path, int]:
-    name = private_folder(folder) / at.vault.name
-    file = next(vault_files.free_names(name, vault_files.SET_ASIDE))
-    try:
-        store.database.copy(file)
-        _verify(file, name, store.seals, store.state)
-    except VaultError:
-        store.unverified.append(file)  # better than nothing if there is no time for more
-        part, lost = unfinished(name), list[int]()
-        try:
-            with translated(file):
-                entries = _readable(store, remembered(), lost)
-                statements = contents(
-                    store.seals, store.state, store.slots, store.items.values(), entries
-                )
-                make_database(part, store.seals.vault_id, statements)
-                _verify(part, name, store.seals)
-                part.replace(file)
-                fsync(file.parent)
-        finally:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
-        store.unverified.remove(file)
-        return file, len(lost)
-    return file, 0
-
-
-def opens(at: Location, seals: Seals, state: chain.State) -> bool:
-    """Return whether file and log at this place contain the vault in this state."""
-    try:
-        _verify(at.vault, at.vault, seals, state)
-    except VaultError:
-        return False
-    return True
-
-
-def _verify(file: Path, name: Path, seals: Seals, state: chain.State | None = None) -> None:
-    """Raise VaultError unless a copy is intact and, if ``state`` is given, in that state.
+def _copied_into(folder: Path, store: Store, at: Location) -> Path:
+    """Return a complete, verified copy in a folder.
 
     It may contain one transaction more, written just before the files were replaced.
     """
-    with snapshot(file, name) as copy, closing(Database.open(copy)) as database:
-        found = Store(database, seals, copy.with_name("no-witness"))
-        deque(found.verify(), maxlen=0)
-        if state and found.state != state and found.state.generation != state.generation + 1:
+    name = private_folder(folder) / at.vault.name
+    file = next(vault_files.free_names(name, vault_files.SET_ASIDE))
+    store.database.copy(file)
+    with ExitStack() as on_failure:
+        on_failure.callback(file.unlink, missing_ok=True)
+        with snapshot(file, name) as copy, closing(Database.open(copy)) as database:
+            found = Store(database, store.seals, copy.with_name("no-witness"))
+            deque(found.verify(), maxlen=0)
+        if found.state.generation not in (store.state.generation, store.state.generation + 1):
             raise damaged("it differs from what was last written", file)
-
-
-def _readable(
-    store: Store, remembered: Mapping[int, Record], lost: list[int]
-) -> Iterator[tuple[str, bytes]]:
-    """Yield site and payload of every entry, from memory if it can no longer be read.
-
-    ``lost``: receives the numbers of those.
-    """
-    for number in range(1, store.count + 1):
-        try:
-            [row] = chain.entry_rows(store.database, number - 1, number)
-            _, site, payload = chain.opened_entry(store.seals, row)
-        except (VaultError, ValueError):  # a page that is gone; there is none
-            lost.append(number)
-            record = remembered[number]
-            site, payload = record.site, encode(record)
-        yield site, payload
+        on_failure.pop_all()
+    return file

@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from agent.errors import VaultError
-from agent.model.lookup import Recent
 
 APP = "reticent vault"
-FORMAT = 1
+FORMAT, OLD_FORMAT = 2, 1  # of the file
+SCHEME = 1  # of what seals bind to, and of the witness
 Chance = Callable[[int], bytes]  # returns this many random bytes: os.urandom, or a test's
 _LENGTH = struct.Struct(">H")
 KEY_BYTES = 32
@@ -62,7 +62,7 @@ def frame(*fields: Field) -> bytes:
 
 def context(vault_id: bytes, label: str, *fields: Field) -> bytes:
     """Return what a payload of a vault is bound to: the format, the vault, the place in it."""
-    return frame(APP, FORMAT, vault_id, label, *fields)
+    return frame(APP, SCHEME, vault_id, label, *fields)
 
 
 def prefix_name(name: str, payload: bytes) -> bytes:
@@ -128,18 +128,20 @@ class Seals:
 
     def __init__(self, key: Key, vault_id: bytes, chance: Chance) -> None:
         self.vault_id = vault_id
-        self._begin = frame(APP, FORMAT, vault_id)  # of every context
+        self._begin = frame(APP, SCHEME, vault_id)  # of every context
         self._sealer = Sealer(Key(expanded(key.data, vault_id, "reticent vault 1 seal")), chance)
         self._lookup = expanded(key.data, vault_id, "reticent vault 1 lookup")
-        self._names: Recent[tuple[str, str], bytes] = Recent(KEPT)  # to find an HMAC takes 40 µs
+        self._names: dict[tuple[str, str], bytes] = {}  # an HMAC takes 40 µs
 
     def lookup(self, table: str, name: str) -> bytes:
         """Return what stands for a name in the file."""
-
-        def digest() -> bytes:
-            return hmac.digest(self._lookup, frame(table, name), "sha256")[:LOOKUP_BYTES]
-
-        return self._names.get((table, name), digest)
+        found = self._names.get((table, name))
+        if found is None:
+            if len(self._names) >= KEPT:
+                self._names.clear()
+            digest = hmac.digest(self._lookup, frame(table, name), "sha256")
+            found = self._names[table, name] = digest[:LOOKUP_BYTES]
+        return found
 
     def seal(self, payload: bytes, label: str, *fields: bytes | int) -> bytes:
         """Return a payload sealed for one place of this vault."""

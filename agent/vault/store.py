@@ -1,7 +1,8 @@
 """The rows of an open vault: the chain of entries, and named items (FORMAT.md, "Rows")."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, prefi
 from agent.vault.slots import ALTERED, SlotRow, read_slots, slots_digest
 from agent.vault.vault_files import Witness
 
-MAX_ITEM_BYTES = 2**20
+MAX_ITEM_BYTES = 2**22
 MAX_ITEMS = 2**16
 _MAX_SEALED = OVERHEAD + 2 + MAX_NAME + MAX_ITEM_BYTES
 _ITEMS = (  # an id as a text is another row than the same bytes: such a copy would never end
@@ -77,7 +78,6 @@ class Store:
 
     ``state``: of the vault as a whole; ``slots``, ``items`` (by name): those of the file, also once
     the file is gone. ``uncertain``: memory and file may differ, and the vault must be opened again.
-    ``unverified``: copies made to set it aside that are not verified yet.
     """
 
     def __init__(self, database: Database, seals: Seals, witness: Path) -> None:
@@ -97,7 +97,6 @@ class Store:
         self._verified = self.uncertain = False
         self._unsynced = self._witness != self.state.witness(seals.vault_id)
         self.notes = [] if self._witness else [vault_files.MISSING]
-        self.unverified: list[Path] = []
         self.slots = read_slots(database)
         damaged_slots = any(row.slot is None for row in self.slots)
         if damaged_slots or slots_digest(self.slots) != self.state.slots:
@@ -129,6 +128,13 @@ class Store:
         for row, entry in rows:
             yield row.number, entry.payload
         self._verified = True
+
+    def digest(self, last: int) -> str:
+        """Return SHA-256, in hexadecimal, of all rows of entries up to a number, as stored."""
+        digest = sha256()
+        for row in chain.entry_rows(self.database, 0, last):
+            digest.update(chain.link(self.seals, row))
+        return digest.hexdigest()
 
     def check_entry(self, site: str, payload: bytes) -> None:
         """Raise UsageError if an entry is too large."""
@@ -169,11 +175,9 @@ class Store:
         if not 0 < len(name.encode()) <= MAX_NAME or len(payload) > MAX_ITEM_BYTES:
             what = "an item for the vault has no name or is too large"
             raise UsageError(what, f"keep at most {MAX_ITEM_BYTES} bytes in one item")
-        item = sealed_item(self.seals, name, payload, self.state.generation + 1)
-        items = self.items | {name: item}
-        if len(items) > MAX_ITEMS:
+        if len(self.items.keys() | {name}) > MAX_ITEMS:
             raise UsageError("the vault has no room for more items", "remove some first")
-        self._change(items, put_item(item), durable=durable)
+        self.replace({name: payload}, durable=durable)
 
     def get(self, name: str) -> bytes | None:
         """Return the item of a name. Raises VaultError."""
@@ -183,9 +187,25 @@ class Store:
     def delete(self, name: str) -> None:
         """Remove an item, if there is one. Raises VaultError."""
         if name in self.items:
-            rest = {other: item for other, item in self.items.items() if other != name}
-            statement = "DELETE FROM item WHERE id = ?", (self.items[name].id,)
-            self._change(rest, statement, durable=True)
+            self.replace({}, [name])
+
+    def replace(
+        self,
+        put: Mapping[str, bytes],
+        gone: Iterable[str] = (),
+        more: Iterable[Statement] = (),
+        *,
+        durable: bool = True,
+    ) -> None:
+        """Put and remove items, and run more statements, in one transaction. Raises VaultError."""
+        generation = self.state.generation + 1
+        new = {name: sealed_item(self.seals, name, each, generation) for name, each in put.items()}
+        old = {name: self.items[name] for name in gone if name in self.items}
+        items = {name: item for name, item in (self.items | new).items() if name not in old}
+        statements = [("DELETE FROM item WHERE id = ?", (item.id,)) for item in old.values()]
+        statements += [*map(put_item, new.values()), *more]
+        self.commit(self.state.after(items=_digest(items)), statements, durable=durable)
+        self.items = items
 
     def names(self) -> list[str]:
         """Return the names of the items, sorted."""
@@ -246,11 +266,6 @@ class Store:
         after = self.state.after(slots=slots_digest(slots))
         self.commit(after, [statement], durable=True)
         self.slots = slots
-
-    def _change(self, items: dict[str, Item], statement: Statement, *, durable: bool) -> None:
-        """Write or remove an item, so that these remain."""
-        self.commit(self.state.after(items=_digest(items)), [statement], durable=durable)
-        self.items = items
 
     def _renew_witness(self) -> None:
         """Write the state on the disk to the witness; failing to is only noted."""

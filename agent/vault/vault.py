@@ -9,12 +9,18 @@ from typing import Self
 
 import msgspec
 
-from agent.errors import BusyVaultError, ReplacedVaultError, VaultError, WrongSecretError
+from agent.errors import (
+    BusyVaultError,
+    DamagedVaultError,
+    ReplacedVaultError,
+    VaultError,
+    WrongSecretError,
+)
 from agent.files import check_way, private_folder
 from agent.vault import secrets, slots
 from agent.vault.database import Database
-from agent.vault.ledger import Checkpoints, Ledger, Reset
-from agent.vault.making import install, make_vault, opens, rotate, set_aside, staging, sweep
+from agent.vault.ledger import Ledger, Reset, read_snapshot
+from agent.vault.making import install, make_vault, rotate, set_aside, staging, sweep
 from agent.vault.profile import Profile
 from agent.vault.seal import Chance, Derivation, Key, Seals
 from agent.vault.secrets import Kind, Secret, normalised
@@ -39,16 +45,13 @@ class Vault:
         self.profile = Profile(store)
         self.items = Items(store)
         store.sync()
-        self.ledger.appended()
 
     def _read(self) -> Ledger:
         """Read and verify every entry."""
         store, reset = self._store, Reset.read(self._store.get(CLOCK))
-        checkpoints = Checkpoints(store, reset)
-        rows = store.verify(checkpoints.last)
-        ledger = Ledger(store, rows, reset, checkpoints.take_parts())
-        ledger.appended = lambda: checkpoints.write(ledger)
-        return ledger
+        snapshot = read_snapshot(store, reset)
+        rows = store.verify(0 if snapshot is None else snapshot.entries)
+        return Ledger(store, rows, reset, snapshot)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -102,7 +105,6 @@ class Vault:
         reset = Reset(entries=self.ledger.count, at=at)
         self._store.put(CLOCK, msgspec.json.encode(reset))
         self.ledger = self._read()
-        self.ledger.appended()
 
     def backup(self, to: Path) -> None:
         """Write a complete copy, 0600, which the same secrets open; in steps, in any thread.
@@ -123,10 +125,15 @@ class Vault:
     def rescue(self) -> None:
         """Set it aside for `restore` if it is not intact, once (FORMAT.md, "Set aside").
 
-        Raises ReplacedVaultError if that fails.
+        Raises ReplacedVaultError if that fails, to be tried again; DamagedVaultError, once, if the
+        open file was overwritten.
         """
         if not self.intact and not self._rescued:
-            set_aside(self._store, self.place, self.ledger.remembered)
+            try:
+                set_aside(self._store, self.place)
+            except DamagedVaultError:
+                self._rescued = True
+                raise
             self._rescued = True
 
     def close(self) -> None:
@@ -141,16 +148,15 @@ class Vault:
         try:
             if not self._rescued:
                 with suppress(ReplacedVaultError):
+                    self.ledger.save()
                     self._store.sync()
         finally:
             self.rescue()  # where this fails it stays open
             self._closed = True
             del self._key
-            store, seals = self._store, self._store.seals
-            store.close()
-            ours = store.database.watch.in_place
-            if self._rescued and not (ours and opens(self.place, seals, store.state)):
-                store.database.remove_log()
+            self._store.close()
+            if self._rescued:
+                self._store.database.remove_log()
 
     def __enter__(self) -> Self:
         return self

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from agent.errors import RolledBackError, UsageError, VaultError
 from agent.files import PRIVATE, read_bytes, replace_bytes
 from agent.paths import Paths
-from agent.vault.seal import FORMAT, from_json
+from agent.vault.seal import SCHEME, from_json
 
 MAX_BYTES = 1024
 MISSING = "this machine has no record of the vault's age: an old copy would have gone unnoticed"
@@ -50,7 +50,7 @@ class Location:
 class Witness(Struct, frozen=True, forbid_unknown_fields=True):
     """The last state of a vault known to be on disk; ``vault`` and ``head`` in hexadecimal."""
 
-    format: Annotated[int, Meta(ge=FORMAT, le=FORMAT)]
+    format: Annotated[int, Meta(ge=SCHEME, le=SCHEME)]
     vault: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
     generation: _Count
     rotations: _Count
@@ -79,23 +79,16 @@ def check_age(seen: Witness | None, vault: str, now: Mapping[str, int]) -> None:
 class Notice(Struct, frozen=True, forbid_unknown_fields=True):
     """What happened to a vault while it was open.
 
-    ``file``: the vault that was set aside; ``seen``: its state; ``lost``: how many of its entries
-    were unreadable in part and contain only what recipients learnt.
+    ``file``: the vault that was set aside; ``seen``: its state.
     """
 
     file: str
     what: str
     seen: Witness
-    lost: int
 
     def __str__(self) -> str:
-        """Return what happened, and what is lost."""
+        """Return what happened."""
         kept = f"your profile and the ledger ({_counted(self.seen.entries)}) were set aside"
-        if self.lost:
-            kept += (
-                f", but {self.lost:,} of these could no longer be read: they have only the site,"
-                " the query, the time and what was new to somebody"
-            )
         return f"{self.what}; {kept}"
 
     @property

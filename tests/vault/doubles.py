@@ -49,6 +49,10 @@ class MemoryStore(Store):
         for number in range(after + 1, self.count + 1):
             yield number, self._entries[number - 1][1]
 
+    def digest(self, last: int) -> str:
+        """Return what no snapshot has."""
+        return f"of {last}"
+
     def entries_of(self, sites: Iterable[str], after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield those of some sites, the last one first."""
         wanted = {*sites}

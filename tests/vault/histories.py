@@ -177,7 +177,7 @@ def events(history: Sequence[Record]) -> list[Told | Forgotten]:
         else Told(
             at=each.at,
             host=each.host,
-            codes=tuple((n, VALUES[n].index(v)) for n, v in each.facts),
+            codes=tuple((n, VALUES[n].index(v)) for n, v in each.learnt),
             query=0 if each.query in QUERIES[:-1] else None,
         )
         for each in history

@@ -319,7 +319,7 @@ def _whole(early: Scene, late: Scene) -> Iterator[Named]:
     yield "rolled_back_without_witness", changed(cut, witness=None)
     base = vector("", late)
     newer, older = Expected("VaultVersionError"), Expected("VaultVersionError")
-    yield "newer", changed(base, about="A later format.", user_version=2, expect=newer)
+    yield "newer", changed(base, about="A later format.", user_version=3, expect=newer)
     yield "older", changed(base, about="An earlier format.", user_version=0, expect=older)
     yield "foreign", changed(base, about="Another application's.", application_id=1, expect=DAMAGED)
     for name, schema in (

@@ -95,9 +95,8 @@ def test_readings_count_by_their_probabilities(asked: list[list[tuple[str, int]]
             times[name] = times.get(name, 0) + sure
         wanted = {name: each / 1000 for name, each in times.items()}
         assert index.queries(ENTRY.site, lambda site: site, end + 1) == wanted
-        again = DisclosureIndex()
-        again.load(index.export(0, end))
-        assert again.queries(ENTRY.site, lambda site: site) == wanted
+    again = DisclosureIndex(index.state)
+    assert again.queries(ENTRY.site, lambda site: site) == wanted
     assert [each.meant for each in index.steps] == read
 
 
@@ -173,9 +172,9 @@ def test_the_largest_statement_has_room() -> None:
 def test_only_attributes_of_the_person_are_facts() -> None:
     """What changes with every request is no knowledge."""
     fields = {name: getattr(ENTRY, name) for name in ENTRY.__struct_fields__}
-    assert ENTRY.facts == (("region", "uk"), ("age", "old"))
+    assert ENTRY.learnt == (("region", "uk"), ("age", "old"))
     older = fields | {"persons": ("age",), "means": ()}
-    assert Disclosure(**older).facts == (("made.age", "made:old"),)
+    assert Disclosure(**older).learnt == (("made.age", "made:old"),)
 
 
 def test_nothing_private_is_shown() -> None:
@@ -190,10 +189,10 @@ def standing(
 ) -> list[tuple[str, datetime]]:
     """Return the values of an attribute that a pool was told and that were not forgotten since."""
     return [
-        (dict(each.facts)[name], each.at)
+        (dict(each.learnt)[name], each.at)
         for place, each in enumerate(history)
         if isinstance(each, Disclosure) and pools.of(each.host) == pool
-        if name in dict(each.facts)
+        if name in dict(each.learnt)
         if not any(
             isinstance(later, Forgetting) and Grouping({}).of(each.host) in later.sites
             for later in history[place:]

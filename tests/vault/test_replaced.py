@@ -1,4 +1,4 @@
-"""The file of an open vault replaced, removed, moved or damaged: nothing acknowledged is lost."""
+"""The file of an open vault replaced, removed or moved: nothing acknowledged is lost."""
 
 import os
 import random
@@ -8,26 +8,23 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Thread
 
 import pytest
-from hypothesis import given
 
 from agent.daemon.agent import assemble, now
 from agent.daemon.events import Bus
-from agent.errors import ReplacedVaultError, VaultError
+from agent.errors import DamagedVaultError, ReplacedVaultError, VaultError
 from agent.files import create_private, left_unfinished, private_folder
 from agent.paths import Paths
-from agent.vault import making
 from agent.vault.backup import restore
-from agent.vault.connection import damaged, snapshot
-from agent.vault.disclosure_index import Record
+from agent.vault.connection import snapshot
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, read_notice, vaults_set_aside
-from tests.vault.doubles import ledger_of
-from tests.vault.histories import histories, holdings, record_at
+from tests.vault.histories import record_at
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create, place
 
 Deed = Callable[[Location, Path], object]
@@ -116,10 +113,10 @@ def appended(vault: Vault, until: float) -> int:
     return acknowledged
 
 
-def survived(folder: Path, deed: Deed, seconds: float) -> tuple[int, int]:
+def survived(folder: Path, deed: Deed, seconds: float) -> int:
     """Do something to a vault that is written to, restore what is set aside, and hold it to that.
 
-    Returns how many entries were acknowledged, and how many of them could not be read again.
+    Returns how many entries were acknowledged.
     """
     at, old = begun(folder)
     vault = unlock(at, TYPED)
@@ -135,9 +132,15 @@ def survived(folder: Path, deed: Deed, seconds: float) -> tuple[int, int]:
     assert not meanwhile.is_alive()
     theirs = {path: path.read_bytes() for path in (at.vault, log_of(at)) if path.exists()}
     ours = vault.intact or deed in IN_PLACE.values()
+    if deed in IN_PLACE.values():
+        with suppress(DamagedVaultError):  # said once: then there is nothing to set aside
+            vault.close()
     vault.close()
     notice = read_notice(at)
-    assert notice is not None
+    if notice is None:
+        assert deed in IN_PLACE.values()
+        assert vaults_set_aside(at) == left_unfinished(at.vault) == []
+        return acknowledged
     for path, before in theirs.items():  # but for our own log, which would be read into another's
         assert ours or not path.exists() or path.read_bytes() == before
     restore(at, Path(notice.file), TYPED)
@@ -147,36 +150,17 @@ def survived(folder: Path, deed: Deed, seconds: float) -> tuple[int, int]:
         assert vault.ledger.count in (acknowledged, acknowledged + 1)  # written, and refused
         assert vault.items.get("mark") == VALUE
         expected = [record_at(number) for number in range(1, vault.ledger.count + 1)]
-        again = ledger_of(expected)
-        assert holdings(vault.ledger.disclosures) == holdings(again.disclosures)
-        found = [each.record for each in vault.ledger.read()]
-        differing = sum(one != other for one, other in zip(found, expected, strict=True))
-        assert differing <= notice.lost
-    return acknowledged, notice.lost
+        assert [each.record for each in vault.ledger.read()] == expected
+    return acknowledged
 
 
 @pytest.mark.parametrize("name", [*ELSEWHERE, *IN_PLACE])
 def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, name: str) -> None:
-    """Whatever is done to the file under load: what is set aside opens, and has every entry."""
-    deed = (ELSEWHERE | IN_PLACE)[name]
-    _, lost = survived(tmp_path, deed, LATEST_SECONDS / 2)
-    assert name in IN_PLACE or not lost
+    """Whatever is done to the file under load: what is set aside opens, and has every entry.
 
-
-def test_a_log_that_is_cut_off_past_what_is_at_hand_costs_parts_of_entries(tmp_path: Path) -> None:
-    """A page that no memory has any more fails to be read, and is no reason to give up."""
-    at, _ = begun(tmp_path)
-    vault = unlock(at, TYPED)
-    vault._store.database.rows("PRAGMA cache_size=1")  # noqa: SLF001  (9,000 entries would do, too)
-    last = [vault.ledger.append(record_at(number)) for number in range(40, 200)][-1]
-    os.truncate(log_of(at), 0)
-    vault.close()
-    notice = read_notice(at)
-    assert notice is not None
-    assert (notice.seen.entries, notice.lost > 0) == (last, True)
-    restore(at, Path(notice.file), TYPED)
-    with unlock(at, TYPED) as vault:
-        assert (vault.ledger.count, vault.items.get("mark")) == (last, VALUE)
+    Where the open file itself is overwritten, that is said, and nothing is acknowledged any more.
+    """
+    survived(tmp_path, (ELSEWHERE | IN_PLACE)[name], LATEST_SECONDS / 2)
 
 
 def test_the_notice_goes_where_a_vault_is_opened_that_has_everything(tmp_path: Path) -> None:
@@ -213,33 +197,6 @@ def test_nothing_needs_the_folder_for_what_is_temporary(
     vault.close()
     assert read_notice(at) is not None
     assert left_unfinished(at.vault) == []
-
-
-def test_a_copy_stays_until_it_is_verified_or_written_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One in each folder, however often that is tried; what is written anew is verified, too."""
-    at, _ = begun(tmp_path)
-    vault = unlock(at, TYPED)
-    put_over(at, at.vault)
-    verified: list[Path] = []
-
-    def verify(file: Path, *_others: object, **_more: object) -> None:
-        verified.append(file)
-        raise damaged("it is not whole")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(making, "_verify", verify)
-        for _ in range(2):
-            with pytest.raises(ReplacedVaultError, match="could not be set aside"):
-                vault.close()
-    assert len(verified) > len(set(verified))
-    assert (len(vaults_set_aside(at)), left_unfinished(at.vault), read_notice(at)) == (2, [], None)
-    vault.close()
-    notice = read_notice(at)
-    assert notice is not None
-    assert vaults_set_aside(at) == [Path(notice.file)]
-    assert notice.lost == 0
 
 
 def test_a_vault_that_cannot_be_set_aside_while_it_is_closed_stays_open(
@@ -281,46 +238,20 @@ def test_a_backup_that_was_restored_meanwhile_keeps_its_witness(tmp_path: Path) 
     unlock(at, TYPED).close()
 
 
-def test_a_vault_of_which_only_the_time_was_changed_opens_by_itself(tmp_path: Path) -> None:
-    """It is set aside, since somebody may have written to it; its own log stays."""
-    at, _ = begun(tmp_path)
-    vault = unlock(at, TYPED)
-    last = vault.ledger.append(record_at(40))
-    os.utime(at.vault, (1, 1))
-    vault.close()
-    assert read_notice(at) is not None
-    with unlock(at, TYPED) as vault:
-        assert vault.ledger.count == last
-    assert read_notice(at) is None
-
-
 @pytest.mark.soak
 def test_two_hundred_times_nothing_is_lost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """At instants drawn at random; the counts are printed."""
     rng = random.Random(7)  # noqa: S311  (instants that can be drawn again)
-    rounds, acknowledged, lost = Counter[str](), 0, 0
+    rounds, acknowledged = Counter[str](), 0
     for number in range(200):
         name = rng.choice([*ELSEWHERE, *IN_PLACE])
         folder = tmp_path / str(number)
         folder.mkdir()
         deed = (ELSEWHERE | IN_PLACE)[name]
-        entries, unread = survived(folder, deed, rng.uniform(0, LATEST_SECONDS))
-        assert name in IN_PLACE or not unread
+        acknowledged += survived(folder, deed, rng.uniform(0, LATEST_SECONDS))
         rounds[name] += 1
-        acknowledged, lost = acknowledged + entries, lost + unread
         shutil.rmtree(folder)
     with capsys.disabled():
-        sys.stdout.write(f"\n{dict(rounds)}: {acknowledged} acknowledged, 0 lost, {lost} in part\n")
-
-
-@given(histories())
-def test_what_memory_has_of_a_ledger_is_all_that_matters(records: list[Record]) -> None:
-    """Knowledge, plans and the overview are the same, whatever the groups are."""
-    ledger = ledger_of(records)
-    again = ledger_of(ledger.remembered().values())
-    assert again.count == ledger.count
-    assert holdings(again.disclosures) == holdings(ledger.disclosures)
-    assert [*again.disclosures.steps] == [*ledger.disclosures.steps]
-    assert again.remembered() == ledger.remembered()
+        sys.stdout.write(f"\n{dict(rounds)}: {acknowledged} acknowledged, 0 lost\n")

@@ -1,4 +1,4 @@
-"""What is kept so that old entries need no opening: never believed against the entries."""
+"""The snapshot, by which old entries need no opening: never believed against the entries."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from agent.errors import DamagedVaultError, RolledBackError, VaultError
 from agent.vault import chain, ledger
 from agent.vault.disclosure_index import Record
 from agent.vault.seal import Key, Seals
-from agent.vault.vault import Vault, unlock_with
+from agent.vault.vault import unlock_with
 from agent.vault.vault_files import Location
 from tests.vault.doubles import ledger_of
 from tests.vault.histories import HOSTS, NOW, disclosed, follows, histories
@@ -22,7 +22,7 @@ from tests.vault.worlds import FEW, altered, new_vault
 
 @contextmanager
 def every(entries: int) -> Iterator[list[int]]:
-    """Let a part have so many entries; yield the numbers of the entries that are opened."""
+    """Rewrite it after so many entries; yield the numbers of the entries that are opened."""
     opened: list[int] = []
     real = chain.opened_entry
 
@@ -53,16 +53,17 @@ HISTORY: list[Record] = [
 def test_what_follows_is_the_same_without_opening_what_is_old(
     tmp_path_factory: pytest.TempPathFactory, histories: list[list[Record]], entries: int
 ) -> None:
-    """Wherever a part ends, and whoever goes on from it; only the entries after it are opened."""
+    """Whoever goes on from it; only the entries after it are opened."""
     with new_vault(tmp_path_factory.getbasetemp()) as (at, key), every(entries) as opened:
         whole: list[Record] = []
+        saved = 0
         for history in histories:
             filled(at, key, history)
             whole += history
+            saved = len(whole) if len(whole) - saved >= entries else saved
             opened.clear()
             with unlock_with(at, key) as vault:
-                old = len(whole) // entries * entries
-                assert opened == [*range(old + 1, len(whole) + 1)]
+                assert opened == [*range(saved + 1, len(whole) + 1)]
                 assert follows(vault.ledger) == follows(ledger_of(whole))
 
 
@@ -77,7 +78,7 @@ def test_what_follows_is_the_same_without_opening_what_is_old(
     ],
 )
 def test_an_old_entry_that_was_altered_is_damage(tmp_path: Path, change: str) -> None:
-    """Each of them, by the sentence that it would have without what is kept."""
+    """Each of them, by the sentence that it would have without the snapshot."""
     with new_vault(tmp_path) as (at, key), every(3):
         filled(at, key, HISTORY)
         whole = at.vault.read_bytes()
@@ -91,7 +92,7 @@ def test_an_old_entry_that_was_altered_is_damage(tmp_path: Path, change: str) ->
 
 
 def test_another_history_than_the_machine_has_seen_is_noticed(tmp_path: Path) -> None:
-    """Also where the witness saw less than what is kept follows from."""
+    """Also where the witness saw less than the snapshot covers."""
     with new_vault(tmp_path) as (at, key), every(3):
         filled(at, key, HISTORY[:2])
         early = at.witness.read_bytes()
@@ -104,65 +105,47 @@ def test_another_history_than_the_machine_has_seen_is_noticed(tmp_path: Path) ->
             unlock_with(at, key)
 
 
-def begun(vault: Vault) -> int:
-    """Return how many entries need no opening."""
-    names = [name for name in vault._store.names() if name.startswith(ledger.PREFIX)]  # noqa: SLF001  (what lies in the file)
-    return int(names[-1].removeprefix(ledger.PREFIX)) if names else 0
-
-
-def test_what_does_not_fit_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After another key, a clock that was reset, by another version: all entries are opened."""
     with new_vault(tmp_path) as (at, key), every(2) as opened:
         filled(at, key, HISTORY)
         with unlock_with(at, key) as vault:
-            assert begun(vault) == 6
             vault.reset_clock(NOW + timedelta(hours=3))
             clipped = follows(vault.ledger)
             assert vault.ledger.latest == NOW + timedelta(hours=3)
         opened.clear()
         with unlock_with(at, key) as vault:
-            assert opened == [7]
+            assert opened == []
             assert follows(vault.ledger) == clipped
             vault.rotate("correct horse")
             fresh = vault._key  # noqa: SLF001  (so that no derivation is waited for)
         everything = [*range(1, 8)]
-        for version, expected in ((1, everything), (1, [7]), (2, everything), (2, [7])):
-            monkeypatch.setattr(ledger, "_FORMAT", version)
+        opened.clear()
+        for version, expected in ((1, everything), (1, []), (2, everything), (2, [])):
+            monkeypatch.setattr(ledger, "VERSION", version)
             opened.clear()
             with unlock_with(at, fresh) as vault:
                 assert opened == expected
                 assert follows(vault.ledger) == clipped
-                assert begun(vault) == 6
 
 
-def test_a_part_that_is_too_large_becomes_two(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("limit", ["full", "large"])
+def test_an_entry_is_kept_though_the_snapshot_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    """As many as it takes; of one entry alone none is too large."""
-    monkeypatch.setattr(ledger, "LARGEST", 600)
-    with new_vault(tmp_path) as (at, key), every(7) as opened:
-        filled(at, key, HISTORY)
-        opened.clear()
-        monkeypatch.setattr(ledger, "LARGEST", 2**20)
-        with unlock_with(at, key) as vault:
-            names = [name for name in vault._store.names() if ledger.PREFIX in name]  # noqa: SLF001  (what lies in the file)
-            assert 1 < len(names) < len(HISTORY)
-            assert opened == []
-            assert follows(vault.ledger) == follows(ledger_of(HISTORY))
-
-
-def test_an_entry_is_kept_though_a_part_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What makes unlocking fast is worth no answer that fails."""
+    """What makes unlocking fast is worth no vault that does not close."""
 
     def full(*_: object, **__: object) -> None:
         raise VaultError("the disk is full", "make room")
 
-    with new_vault(tmp_path) as (at, key), every(2):
+    with new_vault(tmp_path) as (at, key), every(2) as opened:
         with monkeypatch.context() as patched:
-            patched.setattr("agent.vault.store.Store.put", full)
+            if limit == "full":
+                patched.setattr("agent.vault.store.Store.put", full)
+            else:
+                patched.setattr(ledger, "MAX_ITEM_BYTES", 100)
             filled(at, key, HISTORY)
+        opened.clear()
         with unlock_with(at, key) as vault:
+            assert len(opened) == len(HISTORY)
             assert follows(vault.ledger) == follows(ledger_of(HISTORY))
-            assert begun(vault) == 6
