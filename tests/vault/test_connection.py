@@ -129,7 +129,9 @@ def test_every_cut_is_refused(tmp_path: Path) -> None:
             Database.open(at.vault)
 
 
-@pytest.mark.parametrize(("version", "age"), [(3, "newer"), (1, "older"), (0, "older"), (-1, "older")])
+@pytest.mark.parametrize(
+    ("version", "age"), [(3, "newer"), (1, "older"), (0, "older"), (-1, "older")]
+)
 def test_another_format_is_refused(tmp_path: Path, version: int, age: str) -> None:
     """It says which, and what to do."""
     at, _, _ = made(tmp_path)
