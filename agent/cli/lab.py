@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,9 @@ from agent.cli.options import PATH, Answer, answers, folder_for, option, seed_op
 from agent.cli.printing import Column, numeric, paragraph, table
 from agent.errors import UsageError
 from agent.files import replace_bytes
-from agent.lab.attack.ways import Options as AttackOptions
+from agent.lab import StudyOptions
 from agent.lab.paper.published import SAMPLES
 from agent.lab.paper.published import Options as PaperOptions
-from agent.lab.people import Options as PeopleOptions
 from agent.lab.questions.survey import TRADE_OFF
 from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
 from agent.model.file import shipped_model
@@ -27,10 +25,10 @@ if TYPE_CHECKING:
 
     from click.decorators import FC
 
-    from agent.lab.attack.bars import Bar
+    from agent.lab.charts import Criterion
 
 
-PLAIN, USUAL = AttackOptions(), PeopleOptions()
+USUAL = StudyOptions()
 MANY, CORES = 1_000_000, 64
 LAMBDA = click.FloatRange(min=0, max=1e9)
 _COLUMNS = (Column("what"), numeric("paper"), numeric("here"), Column("§"))
@@ -46,140 +44,81 @@ def _counted(name: str, most: int, usual: int, text: str) -> Callable[[FC], FC]:
     return option(name, click.IntRange(min=1, max=most), "N", text, default=usual)
 
 
-log_option = option("--log", PATH, "DIR", "A log, as of `reticent lab synth`.")
 out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 
 
-def _watched(usual: AttackOptions | PeopleOptions) -> Callable[[FC], FC]:
-    """Return the options of each study of people who send requests."""
-    each = (
-        option("--users", PATH, "F", "A row per person, as `model build` has it."),
-        option("--events", PATH, "F", "A row per request."),
-        option("--describe", PATH, "F", "What the columns are, as `model build` has it."),
-        out_option,
-        _counted("--people", MANY, usual.people, "How many send requests."),
-        _counted("--requests", MANY, usual.requests, "Requests of each of them."),
-        seed_option,
-        _counted("--processes", CORES, usual.processes, "How many processes run at once."),
-    )
-    return lambda command: reduce(lambda made, add: add(made), reversed(each), command)
-
-
 @lab.command()
-@_watched(PLAIN)
-@log_option
-@_counted("--exact", MANY, PLAIN.exact, "How many of them slow exact search answers too.")
+@option("--data", PATH, "DIR", "A log, or tables `users` and `events` with their `model.toml`.")
+@out_option
+@_counted("--people", MANY, USUAL.people, "How many send requests.")
+@_counted("--requests", MANY, USUAL.requests, "Requests of each of them.")
+@_counted("--k", MANY, USUAL.k, "How many shall look alike, with --samples.")
+@seed_option
+@_counted("--processes", CORES, USUAL.processes, "How many processes run at once.")
+@click.option("--limits", is_flag=True, help="Try many pairs of k and risk instead.")
+@click.option("--samples", is_flag=True, help="Test what models of samples predict instead.")
 @answers
-def attack(
-    users: Path | None,
-    events: Path | None,
-    describe: Path | None,
-    log: Path | None,
-    out: Path,
-    **options: int,
-) -> Answer:
+def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **options: int) -> Answer:
     """Let an adversary watch the agent of people, and guess who they are.
 
-    Builds a model from one half of the users of two tables, by default the time use survey in a
-    checkout of reticent, or of a log; people of the other half send their requests in many ways,
-    reticent's among them. Where the description names a column of weights, the model's rows stand
-    for all people of the table, and all are on the adversary's list. Writes figures, attack.csv,
-    and report.md, which says what it means. Takes minutes. Needs the extras `build` and `lab`.
+    Builds a model from one half of the people in DIR, by default the time use survey in a checkout
+    of reticent; people of the other half send their requests by many strategies, reticent's among
+    them. Where the description names a column of weights, the model's rows stand for all people of
+    the table, and all are on the adversary's list. With --limits the strategies are one preset
+    under many limits. With --samples the whole table is the population, and models of samples of
+    1, 5 and 20 % predict what a disclosure leaves of it. Writes figures, and report.md, which says
+    what they mean. Takes minutes. Needs the extras `build` and `lab`.
     """
-    if log is not None and (users or events or describe):
-        raise UsageError("the people are of one source", "give --users and --events, or --log")
+    if limits and samples:
+        raise UsageError("one study at a time", "give --limits or --samples")
     with extra("build", "building a model"):
-        from agent.lab.attack.halves import halves, halves_of_log, tables
+        from agent.lab.attack.halves import material_of, stated, tables
+        from agent.lab.attack.samples import world_of
     with extra("lab", "drawing figures"):
-        from agent.lab.attack.bars import bars
-        from agent.lab.attack.charts import NAME, charts, numbers
-        from agent.lab.attack.report import page
+        from agent.lab.attack import limits as of_limits
+        from agent.lab.attack import people as of_samples
+        from agent.lab.attack.criteria import criteria
+        from agent.lab.attack.report import NAME, charts, numbers, page
         from agent.lab.attack.study import study
-        from agent.lab.drawing import write_page
-    if log is None:
-        read = partial(halves, tables(users, events, describe))
-    else:
-        read = partial(halves_of_log, log)
-    folder = folder_for(out)
+        from agent.lab.drawing import write_page, write_report
+    folder, given = folder_for(out), StudyOptions(**options)
     with Progress() as progress:
-        found = study(read(progress), AttackOptions(**options), progress)
+        if samples:
+            progress("reading", 0.0)
+            described = tables(data)
+            tested = of_samples.study(world_of(described), given, progress)
+            intro, findings = of_samples.page(tested, stated(described))
+            report = write_report(of_samples.TITLE, intro, findings, folder)
+            return _wrote(report, [each.chart.name for each in findings], tested.criteria)
+        material = material_of(data, progress, everybody=limits)
+        if limits:
+            frontier = of_limits.frontier(material, given, progress)
+            intro, findings = of_limits.page(frontier)
+            report = write_report(of_limits.TITLE, intro, findings, folder)
+            judged = frontier.best.criteria
+            return _wrote(report, [each.chart.name for each in findings], judged)
+        found = study(material, given, progress)
         progress("drawing", 1.0)
-        figures, judged = charts(found), bars(found)
+        figures, judged = charts(found), criteria(found)
         replace_bytes(numbers(found).encode(), folder / NAME)
         report = write_page(page(found, figures, judged), figures, folder)
     return _wrote(report, [each.name for each in figures], judged)
 
 
-@lab.command()
-@_watched(PLAIN)
-@answers
-def limits(
-    users: Path | None, events: Path | None, describe: Path | None, out: Path, **options: int
-) -> Answer:
-    """Attack the agent with a list of everybody, under many pairs of k and risk.
-
-    For models whose rows stand for many people. The table, by default the time use survey in a
-    checkout of reticent, is the whole population; one half of it makes the model, and the other
-    sends requests. Writes a figure, and report.md. Takes minutes. Needs the extras `build` and
-    `lab`.
-    """
-    with extra("build", "building a model"):
-        from agent.lab.attack.halves import tables, whole
-    with extra("lab", "drawing figures"):
-        from agent.lab.attack.limits import TITLE, frontier, page
-        from agent.lab.drawing import write_report
-    built, folder = tables(users, events, describe), folder_for(out)
-    with Progress() as progress:
-        found = frontier(whole(built, progress), AttackOptions(**options), progress)
-        progress("drawing", 1.0)
-        intro, figures = page(found)
-        report = write_report(TITLE, intro, figures, folder)
-    return _wrote(report, [each.chart.name for each in figures], found.best.bars)
-
-
-@lab.command()
-@_watched(USUAL)
-@_counted("--k", MANY, USUAL.k, "How many shall look alike.")
-@answers
-def people(
-    users: Path | None, events: Path | None, describe: Path | None, out: Path, **options: int
-) -> Answer:
-    """Compare what models of samples predict of people with all people.
-
-    Takes a big table as the whole population, by default the time use survey in a checkout of
-    reticent, and builds models of samples of 1, 5 and 20 %. Writes figures, and report.md with what
-    was predicted of each decision, what it is, and bars. Takes minutes. Needs the extras `build`
-    and `lab`.
-    """
-    with extra("build", "building a model"):
-        from agent.lab.attack.halves import stated, tables
-        from agent.lab.people.samples import world_of
-    with extra("lab", "drawing figures"):
-        from agent.lab.drawing import write_report
-        from agent.lab.people.report import TITLE, findings
-        from agent.lab.people.study import study
-    built, folder = tables(users, events, describe), folder_for(out)
-    with Progress() as progress:
-        progress("reading", 0.0)
-        found = study(world_of(built), PeopleOptions(**options), progress)
-        progress("drawing", 1.0)
-        intro, charts = findings(found, stated(built))
-        page = write_report(TITLE, [intro], charts, folder)
-    return _wrote(page, [each.chart.name for each in charts], found.bars)
-
-
-def _wrote(page: Path, figures: list[str], bars: Sequence[Bar]) -> Answer:
-    """Return what a study says that has bars to meet."""
-    met, missed = ([each.met for each in bars].count(word) for word in (True, False))
-    text = f"Wrote {page} and its figures. Of {len(bars)} bars {met} are met, {missed} are not."
-    judged = [each._asdict() for each in bars]
-    return Answer({"report": str(page), "figures": figures, "bars": judged}, paragraph(text))
+def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Answer:
+    """Say what a study wrote, and how many criteria were met."""
+    met, missed = ([each.met for each in criteria].count(word) for word in (True, False))
+    text = f"Wrote {page} and its figures. "
+    text += f"Of {len(criteria)} criteria, {met} are met and {missed} are not."
+    judged = [each._asdict() for each in criteria]
+    message = {"report": str(page), "figures": figures, "criteria": judged}
+    return Answer(message, paragraph(text))
 
 
 @lab.command()
 @option("--model", PATH, "M", "A model file.")
 @click.option("--survey", is_flag=True, help="The model that comes with reticent; the default.")
-@log_option
+@option("--log", PATH, "DIR", "A log, as of `reticent lab synth`.")
 @out_option
 @option("--lambda trade_off", LAMBDA, None, "Of the calibrated objective.", default=TRADE_OFF)
 @_counted("--samples", MANY, SAMPLES, "Rows, and people, in a sample.")

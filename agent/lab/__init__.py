@@ -5,18 +5,40 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
-# Told what is being done, and which share of it is done, 0 to 1.
+# Called with what is being done, and the share of it that is done, 0 to 1.
 Progress = Callable[[str, float], None]
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200)  # requests after which an adversary guesses
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
+@dataclass(frozen=True, slots=True)
+class StudyOptions:
+    """How many people send how many requests each.
+
+    ``k``: people who shall look alike; ``seed``: of all that is drawn; ``processes``: that run at
+    once.
+    """
+
+    people: int = 300
+    requests: int = 100
+    k: int = 50
+    seed: int = 1
+    processes: int = 2
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """After how many requests an adversary guesses: after the last of them too."""
+        return (*(each for each in STEPS if each < self.requests), self.requests)
+
+
 def spawned(processes: int, begin: Callable[[], None] | None = None) -> ProcessPoolExecutor:
-    """Return so many new processes of one thread each: one with threads cannot be forked.
+    """Start so many new processes of one thread each: one with threads cannot be forked.
 
     ``begin``: what each does first. Ctrl-C ends them at once: whoever waits for them says so.
     """

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Style = Literal["line", "points", "bars"]
 
@@ -103,6 +103,28 @@ class Finding:
     chart: Chart
     claims: tuple[Claim, ...] = ()
     text: tuple[str, ...] = ()
+
+
+class Criterion(NamedTuple):
+    """What was wanted and what was found.
+
+    ``met``: None where it cannot be said; ``by``: how far the end of the interval that counts is.
+    """
+
+    what: str
+    wanted: str
+    found: str
+    met: bool | None
+    by: str
+
+
+CRITERIA = ("criterion", "wanted", "found", "", "the end that counts is")
+MET = {True: "met", False: "not met", None: "cannot be said"}
+
+
+def criteria_table(criteria: Iterable[Criterion]) -> str:
+    """Set criteria as a table in Markdown."""
+    return table(CRITERIA, [(*each[:3], MET[each.met], each.by) for each in criteria])
 
 
 def section(chart: Chart, note: str) -> str:

@@ -20,7 +20,7 @@ from agent.cli.interrupt import Progress, extra
 from agent.errors import ReticentError, UsageError
 from agent.lab.attack.heldout import drawn
 from agent.lab.attack.simulation import Scene
-from agent.lab.attack.ways import Way
+from agent.lab.attack.strategies import Strategy
 from agent.lab.attack.workers import Run, traces
 from examples.search_service.attributes import asked_of
 from examples.search_service.replay.figures import Compared, figures
@@ -39,7 +39,7 @@ LINES = (NOTHING, *SHIPPED, BEST, PLAIN)
 FRONTIER = tuple(
     Line(
         name := f"lambda {each:g}, limits {'on' if limits else 'off'}",
-        Way(name=name, preset="balanced", trade_off=each, limits=limits),
+        Strategy(name=name, preset="balanced", trade_off=each, limits=limits),
     )
     for limits in (True, False)
     for each in LAMBDAS
@@ -50,12 +50,10 @@ FRONTIER = tuple(
 class Options:
     """What is replayed: so many people, requests each, and requests a day; from which tables.
 
-    Without tables, and what describes them, from the time use survey.
+    ``data``: the folder of the tables, None for the time use survey.
     """
 
-    users: Path | None = None
-    events: Path | None = None
-    describe: Path | None = None
+    data: Path | None = None
     people: int = 120
     requests: int = 50
     per_day: int = 5
@@ -87,21 +85,20 @@ def main(arguments: Sequence[str]) -> int:
 def evaluated(options: Options, progress: Callable[[str, float], None]) -> Report:
     """Return what came of a replay; the same options give the same report."""
     with extra("build", "building a model"):
-        from agent.lab.attack.halves import halves, tables
-    built = tables(options.users, options.events, options.describe)
-    material = halves(built, progress)
+        from agent.lab.attack.halves import material_of
+    material = material_of(options.data, progress)
     model, others = material.model, material.others
     asked = frozenset(attribute.name for attribute in asked_of(model))
     scene = Scene(asked, timedelta(days=1) / options.per_day)
     people = drawn(others, options.people, options.requests, options.seed)
     lines = (*LINES, *FRONTIER)
     run = Run(options.processes, progress)
-    found = traces(model, scene, [line.way for line in lines], people, run)
+    found = traces(model, scene, [line.strategy for line in lines], people, run)
     service = Service.of(model, others.codes)
     served: dict[Line, list[Served]] = {}
     for line in lines:
         progress("ranking", len(served) / len(lines))
-        pairs = zip(people, found[line.way], strict=True)
+        pairs = zip(people, found[line.strategy], strict=True)
         served[line] = [service.served(line, person, trace) for person, trace in pairs]
     all_ = figures(served, Compared(NOTHING, BEST, options.seed))
     setting = Setting(
@@ -117,7 +114,7 @@ def evaluated(options: Options, progress: Callable[[str, float], None]) -> Repor
     )
     return Report(
         setting=setting,
-        ways={line: all_[line] for line in LINES},
+        lines={line: all_[line] for line in LINES},
         frontier={line: all_[line] for line in FRONTIER},
     )
 
@@ -127,9 +124,7 @@ def _parser() -> ArgumentParser:
         prog="python -m examples.search_service.evaluate", description=DESCRIPTION
     )
     plain = Options()
-    parser.add_argument("--users", type=Path, help="table with a row per person")
-    parser.add_argument("--events", type=Path, help="table with a row per event")
-    parser.add_argument("--describe", type=Path, help="what the columns are")
+    parser.add_argument("--data", type=Path, help="folder of users, events and model.toml")
     parser.add_argument("--people", type=int, default=plain.people, help="people to replay")
     parser.add_argument("--requests", type=int, default=plain.requests, help="requests per person")
     parser.add_argument(

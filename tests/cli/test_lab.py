@@ -6,17 +6,16 @@ from pathlib import Path
 import pytest
 
 from agent.build.options import LogFiles
-from agent.lab.attack.ways import EXACT
 from agent.lab.synth.log import Measured
 from agent.lab.synth.marginals import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
-from tests.lab.people.made import write_town
+from tests.lab.attack.town import write_town
 
 TABLES = ROOT / "examples" / "own_tables"
 SMALL = (
-    *("lab", "attack", "--users", TABLES / "users.csv", "--events", TABLES / "events.csv"),
-    *("--people", "6", "--requests", "3", "--exact", "2", "--processes", "1"),
+    *("lab", "attack", "--data", TABLES),
+    *("--people", "6", "--requests", "3", "--processes", "1"),
 )
 ATTACK = ["attack-frontier", "attack-requests"]
 PAPER = [
@@ -44,23 +43,21 @@ def report(out: Path, figures: list[str]) -> str:
 
 
 @builds
-def test_an_attack_writes_every_way_with_all_its_requests(
+def test_an_attack_writes_every_strategy_with_all_its_requests(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the table and on the page; the terminal says where it is, and how many bars are met."""
+    """In the table and on the page; the terminal says where, and how many criteria are met."""
     out = tmp_path / "new" / "folder"
     found = run(*SMALL, "--out", out, "--json").record
     assert found["figures"] == ATTACK
     page = report(out, ATTACK)
     rows = list(csv.DictReader((out / "attack.csv").read_text().splitlines()))
     assert {row["requests"] for row in rows} == {"1", "2", "3"}
-    exact = {row["people"]: row["way"] for row in rows if "searched exactly" in row["way"]}
-    assert exact == {"2": EXACT.name}
-    assert {row["people"] for row in rows} == {"2", "6"}
-    assert all(f"| {row['way']} |" in page for row in rows)
-    assert all(bar["what"] in page for bar in found["bars"])
-    assert {bar["met"] for bar in found["bars"]} <= {True, False, None}
-    assert found["bars"][0]["met"] is True  # absence tells nothing
+    assert {row["people"] for row in rows} == {"6"}
+    assert all(f"| {row['strategy']} |" in page for row in rows)
+    assert all(each["what"] in page for each in found["criteria"])
+    assert {each["met"] for each in found["criteria"]} <= {True, False, None}
+    assert found["criteria"][0]["met"] is True  # absence tells nothing
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(*UNDRAWN)
     shown = run(*SMALL, "--people", "2", "--requests", "1", "--out", "here").out
@@ -68,38 +65,32 @@ def test_an_attack_writes_every_way_with_all_its_requests(
 
 
 @builds
-def test_people_are_compared_with_what_a_sample_says(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Figures and a page of every bar."""
-    monkeypatch.setattr("agent.lab.people.study.SPLITS", 1)
-    users, events = write_town(tmp_path)
-    described = tmp_path / "town.toml"
-    described.write_text('weights = "weight"\n')
-    tables = ("lab", "people", "--users", users, "--events", events, "--describe", described)
+def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -> None:
+    """Figures and a page of every criterion."""
+    write_town(tmp_path)
+    (tmp_path / "model.toml").write_text('weights = "weight"\n')
     small = ("--people", "3", "--requests", "2", "--k", "5", "--processes", "1")
-    found = run(*tables, *small, "--out", tmp_path / "out", "--json").record
+    asked = ("lab", "attack", "--samples", "--data", tmp_path, *small)
+    found = run(*asked, "--out", tmp_path / "out", "--json").record
     assert found["figures"] == ["people-risk", "people-below-k", "people-left"]
     page = report(tmp_path / "out", found["figures"])
-    assert all(bar["what"] in page for bar in found["bars"])
+    assert all(each["what"] in page for each in found["criteria"])
 
 
 @builds
 def test_limits_are_found_with_everybody_on_the_list(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One figure, and the bars of the limits that do best; the attack takes a description too."""
-    users, events = write_town(tmp_path)
-    described = tmp_path / "town.toml"
-    described.write_text('weights = "weight"\n')
-    tables = ("--users", users, "--events", events, "--describe", described)
-    small = ("--people", "5", "--requests", "2", "--processes", "1")
-    found = run("lab", "limits", *tables, *small, "--out", tmp_path / "out", "--json").record
+    """One figure, and the criteria of the limits that do best; weights list everybody as well."""
+    write_town(tmp_path)
+    (tmp_path / "model.toml").write_text('weights = "weight"\n')
+    asked = ("lab", "attack", "--data", tmp_path, "--people", "5", "--requests", "2")
+    found = run(*asked, "--limits", "--processes", "1", "--out", tmp_path / "out", "--json").record
     page = report(tmp_path / "out", ["attack-limits"])
-    assert all(bar["what"] in page for bar in found["bars"])
+    assert all(each["what"] in page for each in found["criteria"])
     monkeypatch.setattr(*UNDRAWN)
-    again = ("lab", "attack", *tables, *small, "--exact", "1", "--out", tmp_path / "attack")
-    assert "Of 12 bars" in " ".join(run(*again).out.split())
+    again = run(*asked, "--processes", "1", "--out", tmp_path / "attack").out
+    assert "Of 12 criteria" in " ".join(again.split())
 
 
 def test_the_papers_figures_are_the_same_in_two_processes(
@@ -123,19 +114,14 @@ def test_the_papers_figures_are_the_same_in_two_processes(
         assert Path(f"new/1/{name}.csv").read_bytes() == Path(f"2/{name}.csv").read_bytes()
 
 
-ONE_SOURCE = ("the people are of one source", "give --users and --events, or --log")
-TWO_TABLES = ("the people are of two tables", "give --users and --events")
+ONE_STUDY = ("one study at a time", "give --limits or --samples")
 ONE_THING = ("the figures are of one thing", "give --model, --survey or --log")
 
 
 @pytest.mark.parametrize(
     ("asked", "refusal"),
     [
-        (("attack", "--users", "u.csv"), TWO_TABLES),
-        (("attack", "--describe", "d.toml"), TWO_TABLES),
-        (("people", "--users", "u.csv"), TWO_TABLES),
-        (("limits", "--events", "e.csv"), TWO_TABLES),
-        (("attack", "--users", "u.csv", "--events", "e.csv", "--log", "here"), ONE_SOURCE),
+        (("attack", "--limits", "--samples"), ONE_STUDY),
         (("paper", "--model", "m.safetensors", "--survey"), ONE_THING),
     ],
 )
@@ -148,13 +134,17 @@ def test_one_source_is_studied(
 
 
 @builds
-@pytest.mark.parametrize("study", ["attack", "paper"])
-def test_what_cannot_be_read_or_written_is_named(run: Run, tmp_path: Path, study: str) -> None:
-    """It says what a log is called; a file in the way stays as it is."""
-    asked = ("lab", study, "--log", tmp_path, "--out")
+@pytest.mark.parametrize(
+    ("study", "option", "table"), [("attack", "--data", "users"), ("paper", "--log", "log")]
+)
+def test_what_cannot_be_read_or_written_is_named(
+    run: Run, tmp_path: Path, study: str, option: str, table: str
+) -> None:
+    """It says what a table is called; a file in the way stays as it is."""
+    asked = ("lab", study, option, tmp_path, "--out")
     what, hint = run(*asked, tmp_path / "out").refusal()
-    assert what.endswith("there is no table log")
-    assert "log.parquet" in hint
+    assert what.endswith(f"there is no table {table}")
+    assert f"{table}.parquet" in hint
     (tmp_path / "file").write_text("mine")
     assert run(*asked, tmp_path / "file").refusal()[0].endswith("cannot write the figures here")
     assert (tmp_path / "file").read_text() == "mine"

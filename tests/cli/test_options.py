@@ -11,7 +11,7 @@ from agent.build.options import BuildOptions
 from agent.cli import ask, lab, model
 from agent.cli.options import flat, names, once, pair, weighted
 from agent.errors import UsageError
-from agent.lab.attack.ways import Options as AttackOptions
+from agent.lab import StudyOptions
 from agent.lab.paper.published import Options as PaperOptions
 from agent.wire.what_if import WhatIf
 
@@ -65,7 +65,7 @@ def test_a_name_has_one_value(pairs: list[tuple[str, int]]) -> None:
 # The options that a command takes by name itself; it hands all others on.
 HANDED_ON = [
     (ask.whatif, WhatIf, {"as_json", "standing", "explain"}),
-    (lab.attack, AttackOptions, {"as_json", "users", "events", "describe", "log", "out"}),
+    (lab.attack, StudyOptions, {"as_json", "data", "out", "limits", "samples"}),
     (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes", "survey"}),
     (model.build, BuildOptions, {"as_json", "out", "sensitivities", "describe", "resume"}),
 ]

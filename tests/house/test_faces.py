@@ -16,6 +16,7 @@ FACES = {"agent", "agent.tradeoff", "agent.tradeoff.study", "agent.errors"}
 DEEPER = {
     "agent/lab": {
         "agent.build": "models are built from halves of the people, and of synthetic logs",
+        "agent.decision.cache": "what is computed of a model is kept for the study",
         "agent.files": "reports and logs are written whole or not at all",
         "agent.model.file": "a model is written for the processes of a study",
         "agent.model.model": "a figure of the validation, as the model's file has it",
@@ -25,10 +26,6 @@ DEEPER = {
     },
     "agent/lab/paper": {
         "agent.decision.calibration": "the curve is drawn where the respondents stand",
-    },
-    "agent/lab/people": {
-        "agent.decision.matching": "the share of people who agree is that of a decision",
-        "agent.model.concepts": "facts are told through several models",
     },
     "agent/lab/attack": {
         "agent.decision": "the agent's memory of recipients is replayed event by event",

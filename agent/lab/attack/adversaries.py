@@ -100,7 +100,7 @@ class Inferred(NamedTuple):
 
 
 class Reasoner:
-    """Simulates the agent of everybody on a list, in one way that Reticent decides.
+    """Simulates the agent of everybody on a list, in one strategy that Reticent decides.
 
     Whoever is decided alike is decided once: those with the same of all that a decision takes.
     """

@@ -13,39 +13,42 @@ from agent.build.log import open_log, source_of
 from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
 from agent.build.options import BuildOptions, Description, TableFiles, read_description
 from agent.build.tables import Source, open_tables
-from agent.errors import UsageError
 from agent.lab import Progress
 from agent.lab.attack.heldout import HeldOut, Material
-from agent.lab.paper.log import files_of, stated_source
+from agent.lab.paper.log import files_of, stated_source, table_in
 
+DESCRIPTION = "model.toml"
 EACH = "one_each"  # the column of weights where every row is one person
 USUAL = Path(__file__).parents[3] / "examples" / "data" / "atus"
 
 
-def tables(users: Path | None, events: Path | None, describe: Path | None) -> BuildOptions:
-    """Return how models of two tables are built, by default of the time use survey in a checkout.
+def tables(data: Path | None) -> BuildOptions:
+    """Read how models of two tables in a folder are built, by default of the time use survey.
 
-    UsageError where one of the tables is missing, or the description cannot be.
+    UsageError where one of the tables is missing, or the description cannot be read.
     """
-    if users is None and events is None and describe is None:
-        users, events, describe = (
-            USUAL / each for each in ("users.csv.gz", "events.csv.gz", "model.toml")
-        )
-    if users is None or events is None:
-        raise UsageError("the people are of two tables", "give --users and --events")
-    description = Description() if describe is None else read_description(describe)
+    folder = data or USUAL
+    describe = folder / DESCRIPTION
+    description = read_description(describe) if describe.is_file() else Description()
+    users, events = (table_in(folder, each) for each in ("users", "events"))
     return BuildOptions(users=users, events=events, description=description)
 
 
-def halves(options: BuildOptions, progress: Progress) -> Material:
-    """Return the model of one half of the users of two tables, and the people of the other.
+def material_of(data: Path | None, progress: Progress, *, everybody: bool = False) -> Material:
+    """Build the model of one half of the users in a folder, and take the people of the other.
 
-    ``whole`` where the options say how many people a row stands for. UsageError where there is no
-    such file; BuildError where the tables cannot make a model.
+    ``data``: has two tables, or a log; ``everybody``: see `whole`, also where the description says
+    how many people a row stands for. UsageError where there is no such file; BuildError where the
+    tables cannot make a model.
     """
-    if options.description.weights:
-        return whole(options, progress)
     progress("reading", 0.0)
+    if data is not None and any(data.glob("log.*")):
+        files = files_of(data)
+        options = BuildOptions(**files._asdict())
+        return _halves(source_of(open_log(files)), options, stated_source(data), progress)
+    options = tables(data)
+    if everybody or options.description.weights:
+        return whole(options, progress)
     return _halves(open_tables(*TableFiles(*options.files[:2])), options, stated(options), progress)
 
 
@@ -53,9 +56,8 @@ def whole(options: BuildOptions, progress: Progress) -> Material:
     """Return the model of one half of the users, whose rows stand for all, and everybody.
 
     The rows of the table are all the people there are. Only the other half asks anything. Errors
-    as ``halves``.
+    as `material_of`.
     """
-    progress("reading", 0.0)
     source = open_tables(*TableFiles(*options.files[:2]))
     source = replace(source, users=source.users.mutate(**{EACH: ibis.literal("1")}))
     unused = (options.description.weights,) if options.description.weights else ()
@@ -78,14 +80,6 @@ def asked_by(everybody: HeldOut, asking: NDArray[np.bool_]) -> HeldOut:
         intent=everybody.intent[kept],
         request=everybody.request[kept],
     )
-
-
-def halves_of_log(folder: Path, progress: Progress) -> Material:
-    """Return the same for the log, people and sites in a folder; errors as ``halves``."""
-    progress("reading", 0.0)
-    files = files_of(folder)
-    options = BuildOptions(**files._asdict())
-    return _halves(source_of(open_log(files)), options, stated_source(folder), progress)
 
 
 def stated(options: BuildOptions) -> str:

@@ -4,28 +4,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from agent.lab import Progress
-from agent.lab.attack.bars import WANTED, Bar, number, promises
-from agent.lab.attack.charts import SUCCESS, UTILITY
+from agent.lab import Progress, StudyOptions
+from agent.lab.attack.criteria import WANTED, number, promises
 from agent.lab.attack.heldout import Material, drawn
 from agent.lab.attack.outcome import Crowd, Figures, Resamples, figures, outcome
-from agent.lab.attack.report import BARS, WORDS
-from agent.lab.attack.services import chosen
+from agent.lab.attack.report import SUCCESS, UTILITY
+from agent.lab.attack.services import Service
 from agent.lab.attack.simulation import Scene
-from agent.lab.attack.ways import ANSWERED, PAPERS, Options, Way
+from agent.lab.attack.strategies import ANSWERED, PAPERS, Strategy
 from agent.lab.attack.workers import Run, traces
-from agent.lab.charts import Chart, Finding, Panel, Series, table
+from agent.lab.charts import Chart, Criterion, Finding, Panel, Series, criteria_table, table
 
 TITLE = "Limits for models whose rows stand for many people"
 KS, RISKS = (300, 500, 700, 1000, 2000), (0.0005, 0.001, 0.002)
 VIOLATIONS = (0.0, 0.02, 0.05)  # shares of the people for whom k may fail
 HEAD = (
     *("limits", "a guess succeeds", "people left: 1, 5, 50 % have fewer"),
-    *(f"have {WANTED.left:,} or more", "bits a request", "utility kept", "bars"),
+    *(f"have {WANTED.left:,} or more", "bits a request", "utility kept", "criteria"),
 )
 
 
-def grid() -> tuple[Way, ...]:
+def grid() -> tuple[Strategy, ...]:
     """Return the preset balanced, every question answered yes, under each pair of limits."""
     cases = [(k, risk, 0.0) for k in KS for risk in RISKS]
     cases += [(k, WANTED.success, share) for share in VIOLATIONS[1:] for k in KS]
@@ -42,11 +41,11 @@ def grid() -> tuple[Way, ...]:
 
 
 class Limited(NamedTuple):
-    """What came of one way in the end."""
+    """What came of one strategy in the end."""
 
-    way: Way
+    strategy: Strategy
     figures: Figures
-    bars: Sequence[Bar]
+    criteria: Sequence[Criterion]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,23 +57,28 @@ class Frontier:
 
     @property
     def best(self) -> Limited:
-        """The limits that meet most bars; of these, those that keep most utility."""
+        """The limits that meet most criteria; of these, those that keep most utility."""
         return max(
             self.found[-len(grid()) :],
-            key=lambda each: (sum(bar.met is True for bar in each.bars), each.figures.bits.mean),
+            key=lambda each: (
+                sum(one.met is True for one in each.criteria),
+                each.figures.bits.mean,
+            ),
         )
 
 
-def frontier(material: Material, options: Options, progress: Progress) -> Frontier:
-    """Return what each way leaves of people and brings, with everybody on the list."""
+def frontier(material: Material, options: StudyOptions, progress: Progress) -> Frontier:
+    """Return what each strategy leaves of people and brings, with everybody on the list."""
     model, others = material.model, material.others
-    service, _ = chosen(model, options.seed, progress)
+    service = Service(model, options.seed)
     people = drawn(others, options.people, options.requests, options.seed)
     crowd = Crowd(people, others.codes, (), (options.requests,))
     resamples = Resamples(len(people), options.seed)
-    ways = (PAPERS, *ANSWERED, *grid())
-    sent = traces(model, Scene(seed=options.seed), ways, people, Run(options.processes, progress))
-    outcomes = {way: outcome(crowd, each, service) for way, each in sent.items()}
+    strategies = (PAPERS, *ANSWERED, *grid())
+    sent = traces(
+        model, Scene(seed=options.seed), strategies, people, Run(options.processes, progress)
+    )
+    outcomes = {strategy: outcome(crowd, each, service) for strategy, each in sent.items()}
     note = (
         f"Data: {material.source}. The {len(others.codes):,} rows of the table are all the people "
         f"there are, and the adversary's list. The model has {model.population.rows:,} of them, "
@@ -84,40 +88,44 @@ def frontier(material: Material, options: Options, progress: Progress) -> Fronti
     )
     found = [
         Limited(
-            way,
+            strategy,
             figures(each, -1, resamples),
-            promises(way.name, WANTED, each, outcomes[PAPERS], -1, resamples),
+            promises(strategy.name, WANTED, each, outcomes[PAPERS], -1, resamples),
         )
-        for way, each in outcomes.items()
+        for strategy, each in outcomes.items()
     ]
     return Frontier(tuple(found), note)
 
 
 def page(found: Frontier) -> tuple[list[str], list[Finding]]:
-    """Return how the page begins, and the figure with a row for each way."""
-    bars = table(BARS, [(*each[:3], WORDS[each.met], each.by) for each in found.best.bars])
+    """Return how the page begins, and the figure with a row for each strategy."""
     rows = [
         (
-            each.way.name,
-            each.bars[0].found,
+            each.strategy.name,
+            each.criteria[0].found,
             " / ".join(f"{people:,}" for people in each.figures.left),
-            each.bars[1].found,
+            each.criteria[1].found,
             number(each.figures.bits, 4),
-            each.bars[2].found,
-            f"{sum(bar.met is True for bar in each.bars)} of {len(each.bars)}",
+            each.criteria[2].found,
+            f"{sum(one.met is True for one in each.criteria)} of {len(each.criteria)}",
         )
         for each in found.found
     ]
     before = found.found[: -len(grid())]
     lines = [_series("without memory, and the presets as they are", before)]
     for risk in RISKS:
-        mine = [each for each in found.found if each.way.risk == risk and not each.way.violations]
+        mine = [
+            each
+            for each in found.found
+            if each.strategy.risk == risk and not each.strategy.violations
+        ]
         lines.append(_series(f"risk = {risk:g}, k from {KS[0]} to {KS[-1]:,}", mine))
     panel = Panel("", UTILITY, SUCCESS, tuple(lines), log_y=True, legend="below")
     chart = Chart(
         "attack-limits", "What limits give away, and what they bring", found.note, (panel,)
     )
-    intro = f"The limits that meet most bars, and keep most utility:\n\n{bars}"
+    intro = "The limits that meet most criteria, and keep most utility:\n\n"
+    intro += criteria_table(found.best.criteria)
     return [intro], [Finding(chart, text=(table(HEAD, rows),))]
 
 
@@ -127,5 +135,5 @@ def _series(label: str, found: Sequence[Limited]) -> Series:
         tuple(each.figures.bits.mean for each in found),
         tuple(100 * each.figures.success.mean for each in found),
         "points",
-        names=tuple(each.way.name for each in found),
+        names=tuple(each.strategy.name for each in found),
     )

@@ -1,4 +1,4 @@
-"""What one way gives away and brings, with intervals over the people."""
+"""What one strategy gives away and brings, with intervals over the people."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def realised(service: Service, people: Sequence[Person], traces: Sequence[Trace]
         places = np.flatnonzero(query == each)
         different, which = np.unique(said[places], axis=0, return_inverse=True)
         scores = service.scores(each, different)
-        order = np.argsort(-(scores + np.log2(service.chances(each))), axis=1, kind="stable")
+        order = np.argsort(-(scores + np.log2(service.prior(each))), axis=1, kind="stable")
         wanted = which.reshape(-1), intent[places]
         bits[places] = scores[wanted]
         reciprocal[places] = 1 / (np.argsort(order, axis=1) + 1)[wanted]
@@ -126,7 +126,7 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What came of one way, shape (people, steps) each.
+    """What came of one strategy, shape (people, steps) each.
 
     ``left``: intp, how many people of the list agree with what is held after a step; float64, mean
     over the requests until then: ``bits`` and ``reciprocal`` of `Realised`, and attributes
@@ -181,7 +181,7 @@ def _ends(crowd: Crowd, traces: Sequence[Trace]) -> list[tuple[Trace, Person]]:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one way gave away and brought.
+    """What one strategy gave away and brought.
 
     ``success``: of a single guess; ``left``: the QUANTILES over people of how many people are
     left; ``enough``: the share of people with at least ENOUGH left; ``bits``, ``reciprocal`` and

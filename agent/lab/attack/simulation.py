@@ -1,4 +1,4 @@
-"""One person's requests: what each way discloses, and what the recipients remember."""
+"""One person's requests: what each strategy discloses, and what the recipients remember."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -17,7 +17,7 @@ from agent.decision.request import Holdings
 from agent.decision.terms import rulebook, terms_under
 from agent.errors import UsageError
 from agent.lab.attack.heldout import Person
-from agent.lab.attack.ways import Way
+from agent.lab.attack.strategies import Strategy
 from agent.lab.paper.subject import groups_of
 from agent.model.reading import Reading
 from agent.tradeoff.study import UNSPECIFIED, union
@@ -71,7 +71,7 @@ class Chosen(NamedTuple):
     planned: bool = False
 
 
-Strategy = Callable[[Question, Person], Chosen]  # what one person's request carries
+Chooser = Callable[[Question, Person], Chosen]  # what one person's request carries
 
 
 class Memory:
@@ -117,8 +117,8 @@ class Memory:
         return GROUP if self._grouped else host
 
 
-def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
-    """Return how a way chooses; ``clock``: in seconds.
+def chooser(strategy: Strategy, model: Model, scene: Scene, clock: Clock) -> Chooser:
+    """Return how a strategy chooses; ``clock``: in seconds.
 
     Everything is all that the model has, asked for or not: no service can know more. UsageError
     where the model has no such group of attributes.
@@ -127,11 +127,11 @@ def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
     asked = [
         each for each in range(model.persons) if scene.asked is None or names[each] in scene.asked
     ]
-    match way.telling:
+    match strategy.telling:
         case "reticent":
-            return Reticent(way, model, scene, clock).chosen
+            return Reticent(strategy, model, scene, clock).chosen
         case "random":
-            count = min(way.count, len(asked))
+            count = min(strategy.count, len(asked))
 
             def drawn(_question: Question, person: Person) -> Chosen:
                 generator = np.random.default_rng((scene.seed, person.place))
@@ -144,25 +144,25 @@ def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
         case "everything":
             return lambda *_: Chosen(tuple(range(len(names))))
     groups = {group.name: group.mask for group in groups_of(model)}
-    if way.telling not in groups:
-        hint = f"leave out the way {way.name!r}"
-        raise UsageError(f"the model has no {way.telling}", hint)
-    group = Chosen(tuple(each for each in asked if groups[way.telling] >> each & 1))
+    if strategy.telling not in groups:
+        hint = f"leave out the strategy {strategy.name!r}"
+        raise UsageError(f"the model has no {strategy.telling}", hint)
+    group = Chosen(tuple(each for each in asked if groups[strategy.telling] >> each & 1))
     return lambda *_: group
 
 
 class Reticent:
     """What the agent decides; each state that it decides in is decided once."""
 
-    def __init__(self, way: Way, model: Model, scene: Scene, clock: Clock) -> None:
+    def __init__(self, strategy: Strategy, model: Model, scene: Scene, clock: Clock) -> None:
         """Take a preset and what is changed in it, and what is asked for."""
-        self._way, self._model, self._asked, self._clock = way, model, scene.asked, clock
+        self._strategy, self._model, self._asked, self._clock = strategy, model, scene.asked, clock
         self._cache = Cache()
         self._names = [attribute.name for attribute in model.attributes]
         self._places = {name: place for place, name in enumerate(self._names)}
         self._rules: Rulebook | None = None
-        if way.preset is not None:
-            rules = read(f'preset = "{way.preset}"', way.preset, preset)
+        if strategy.preset is not None:
+            rules = read(f'preset = "{strategy.preset}"', strategy.preset, preset)
             self._rules = rulebook(rules, model, ())
         self._terms: dict[tuple[str, int, date], tuple[int, Terms]] = {}
         self._numbers: dict[Terms, int] = {}
@@ -201,7 +201,7 @@ class Reticent:
 
     def reads_person(self, question: Question) -> bool:
         """Say whether decisions differ between people: by their codes, or by what they have set."""
-        return self.reads_own(question) or self._way.unset
+        return self.reads_own(question) or self._strategy.unset
 
     def decision(self, question: Question, person: Person) -> Decision:
         """Return the decision itself, as the agent makes it for a request."""
@@ -215,7 +215,7 @@ class Reticent:
 
     def _available(self, codes: Sequence[int]) -> frozenset[str] | None:
         """Return what is set where that is not all: what a person said, and all of a request."""
-        if not self._way.unset:
+        if not self._strategy.unset:
             return None
         persons = self._model.persons
         said = {name for name, code in zip(self._names, codes, strict=False) if code != UNSPECIFIED}
@@ -230,7 +230,7 @@ class Reticent:
             if self._rules is not None:
                 text = self._model.queries[query].text
                 terms = terms_under(self._rules.match(host, text, today), self._model)
-            terms = self._way.changed(terms)
+            terms = self._strategy.changed(terms)
             found = self._numbers.setdefault(terms, len(self._numbers)), terms
             self._terms[host, query, today] = found
         return found
@@ -250,7 +250,7 @@ class Trace(NamedTuple):
 
 
 def requests_of(
-    strategy: Strategy, model: Model, scene: Scene, person: Person
+    choose: Chooser, model: Model, scene: Scene, person: Person
 ) -> Iterator[tuple[Question, Chosen, int]]:
     """Yield a person's requests: each question, what is told with it, and what its host then holds.
 
@@ -262,15 +262,15 @@ def requests_of(
         at = FIRST + number * scene.pause
         host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
         question = Question(asked.query, host, memory.knowledge(host, at), at)
-        chosen = strategy(question, person)
+        chosen = choose(question, person)
         memory.tell(question, chosen)
         yield question, chosen, memory.held(host)
 
 
-def walk(strategy: Strategy, model: Model, scene: Scene, person: Person) -> Trace:
+def walk(choose: Chooser, model: Model, scene: Scene, person: Person) -> Trace:
     """Return what comes of a person's requests."""
     sent, held, seconds = [], [], []
-    for _, chosen, holds in requests_of(strategy, model, scene, person):
+    for _, chosen, holds in requests_of(choose, model, scene, person):
         sent.append(union(chosen.order))
         held.append(holds)
         seconds.append(chosen.seconds)

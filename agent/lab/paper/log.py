@@ -61,16 +61,17 @@ def logged(folder: Path, out: Path, progress: Progress) -> Material:
 
 
 def files_of(folder: Path) -> LogFiles:
-    """Return the tables of the log in a folder, whatever their form; UsageError if one is not."""
-    found = []
-    for name in LogFiles._fields:
-        paths = [folder / f"{name}{ending}" for ending in ENDINGS]
-        path = next((each for each in paths if each.is_file()), None)
-        if path is None:
-            hint = f"a folder of a log has {name}.parquet, {name}.csv.gz or {name}.csv"
-            raise UsageError(f"there is no table {name}", hint, str(folder))
-        found.append(path)
-    return LogFiles(*found)
+    """Find the tables of the log in a folder, whatever their form; UsageError if one is not."""
+    return LogFiles(*(table_in(folder, name) for name in LogFiles._fields))
+
+
+def table_in(folder: Path, name: str) -> Path:
+    """Find a table in a folder, whatever its form; UsageError if it is not there."""
+    for ending in ENDINGS:
+        if (path := folder / f"{name}{ending}").is_file():
+            return path
+    hint = f"the folder needs {name}.parquet, {name}.csv.gz or {name}.csv"
+    raise UsageError(f"there is no table {name}", hint, str(folder))
 
 
 def stated_source(folder: Path) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.lab.attack import ways
-from agent.lab.attack.ways import Way
+from agent.lab.attack import strategies
+from agent.lab.attack.strategies import Strategy
 
 Ranking = Literal["best", "plain"]
 
@@ -16,11 +16,11 @@ class Line:
     """What is told, and whether the service ranks by the best subset of it, or by all of it."""
 
     name: str
-    way: Way
+    strategy: Strategy
     ranking: Ranking = "best"
 
 
-NOTHING = Line("nothing", ways.NOTHING)
-BEST = Line("all, best ranking", ways.EVERYTHING)
-PLAIN = Line("all, plain counts", ways.EVERYTHING, "plain")
-SHIPPED = tuple(Line(way.name, way) for way in ways.SHIPPED)
+NOTHING = Line("nothing", strategies.NOTHING)
+BEST = Line("all, best ranking", strategies.EVERYTHING)
+PLAIN = Line("all, plain counts", strategies.EVERYTHING, "plain")
+SHIPPED = tuple(Line(each.name, each) for each in strategies.SHIPPED)

@@ -40,7 +40,7 @@ class Report:
     """The figures of a replay: of the ways that are compared, and of the frontier over lambda."""
 
     setting: Setting
-    ways: Mapping[Line, Figures]
+    lines: Mapping[Line, Figures]
     frontier: Mapping[Line, Figures]
 
 
@@ -51,7 +51,7 @@ def record(report: Report) -> str:
         {
             "setting": asdict(report.setting),
             "target": target,
-            "ways": [_line(*each) for each in report.ways.items()],
+            "lines": [_line(*each) for each in report.lines.items()],
             "frontier": [_line(*each) for each in report.frontier.items()],
         },
         indent=2,
@@ -60,12 +60,12 @@ def record(report: Report) -> str:
 
 
 def _line(line: Line, figures: Figures) -> dict[str, object]:
-    way = line.way
+    strategy = line.strategy
     return {
         "name": line.name,
-        "preset": way.preset,
-        "lambda": way.trade_off,
-        "limits": way.limits,
+        "preset": strategy.preset,
+        "lambda": strategy.trade_off,
+        "limits": strategy.limits,
         "reciprocal_rank": figures.rank._asdict(),
         "kept": None if figures.kept is None else figures.kept._asdict(),
         "attributes": figures.told,

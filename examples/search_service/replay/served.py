@@ -61,7 +61,7 @@ class Service:
 
     def served(self, line: Line, person: Person, trace: Trace) -> Served:
         """Return what comes of a person's requests, told as a line says."""
-        ranker, whole = self.rankers[line.ranking], line.way.telling == "everything"
+        ranker, whole = self.rankers[line.ranking], line.strategy.telling == "everything"
         ranks = []
         for asked, sent in zip(person.requests, trace.sent, strict=True):
             known = self._known(person, asked, sent)

@@ -41,9 +41,9 @@ def text(report: Report) -> str:
     """Return a report as it is printed."""
     parts = (
         paragraph(INTRODUCTION.format_map(asdict(report.setting))),
-        served_text(report.ways),
+        served_text(report.lines),
         paragraph(LEFT.format_map(asdict(report.setting))),
-        left_text(report.ways),
+        left_text(report.lines),
         paragraph(ALONE.format(kept=KEPT, people=PEOPLE, share=SHARE)),
         frontier_text(report.frontier),
         paragraph(_verdict(report)),
@@ -105,8 +105,8 @@ def frontier_text(found: Mapping[Line, Figures]) -> str:
     )
     rows = [
         [
-            f"{line.way.trade_off:g}",
-            "on" if line.way.limits else "off",
+            f"{line.strategy.trade_off:g}",
+            "on" if line.strategy.limits else "off",
             _kept(figures.kept),
             f"{figures.told:.2f}",
             *(f"{numbers[place]:,}" for numbers in figures.left),
@@ -120,17 +120,17 @@ def frontier_text(found: Mapping[Line, Figures]) -> str:
 
 def _verdict(report: Report) -> str:
     """Return which presets reach the target, and with which lambdas it can be."""
-    if all(figures.kept is None for figures in report.ways.values()):
+    if all(figures.kept is None for figures in report.lines.values()):
         return (
             "With so few people and requests the best ranking may gain nothing, so no share of it "
             "can be stated: replay more of them."
         )
-    presets = [str(each.way.preset) for each in _reaching(report.ways)]
+    presets = [str(each.strategy.preset) for each in _reaching(report.lines)]
     on, off = (
         [
-            f"{each.way.trade_off:g}"
+            f"{each.strategy.trade_off:g}"
             for each in _reaching(report.frontier)
-            if each.way.limits is limits
+            if each.strategy.limits is limits
         ]
         for limits in (True, False)
     )
@@ -141,7 +141,9 @@ def _verdict(report: Report) -> str:
 
 
 def _reaching(found: Mapping[Line, Figures]) -> list[Line]:
-    return [line for line, each in found.items() if each.reached and line.way.telling == "reticent"]
+    return [
+        line for line, each in found.items() if each.reached and line.strategy.telling == "reticent"
+    ]
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from tests.house.tree import ROOT, ran
 pytestmark = QUIET
 TABLES = ROOT / "examples" / "own_tables"
 SMALL = [
-    *("--users", str(TABLES / "users.csv"), "--events", str(TABLES / "events.csv")),
+    *("--data", str(TABLES)),
     *("--people", "4", "--requests", "2"),
 ]
 
@@ -39,10 +39,10 @@ def test_the_tables_and_the_record_say_the_same(capsys: pytest.CaptureFixture[st
     assert max(map(len, text.splitlines())) <= 80
     assert found["setting"]["people"] == 4
     assert len(found["frontier"]) == 20
-    for way in found["ways"]:
+    for way in found["lines"]:
         assert way["name"] in text
         assert f"{way['reciprocal_rank']['mean']:.3f}" in text
-    by_name = {way["name"]: way for way in found["ways"]}
+    by_name = {way["name"]: way for way in found["lines"]}
     assert by_name["nothing"]["left_in_model"]["1%"] == found["setting"]["model"]
     assert by_name["all, best ranking"]["attributes"] == found["setting"]["attributes"]
 
@@ -53,7 +53,7 @@ def test_the_tables_and_the_record_say_the_same(capsys: pytest.CaptureFixture[st
         (["--people", "0"], "--people cannot be 0"),
         (["--per-day", "0"], "--per-day cannot be 0"),
         (["--seed", "-1"], "--seed cannot be -1"),
-        (["--users", "nowhere.csv"], "no such file"),
+        (["--data", "nowhere"], "there is no table users"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(

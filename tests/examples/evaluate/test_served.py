@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.lab.attack.heldout import Person, drawn
-from agent.lab.attack.ways import Way
+from agent.lab.attack.strategies import Strategy
 from examples.search_service.ranking import Ranker
 from examples.search_service.replay.lines import BEST, NOTHING, PLAIN, SHIPPED, Line
 from examples.search_service.replay.plain import PlainRanker
 from examples.search_service.replay.served import Served, Service
 from tests.lab.attack.made import PEOPLE, model, others, walker
 
-FREE = Line("free", Way(name="free", trade_off=0.0, answered=True))
+FREE = Line("free", Strategy(name="free", trade_off=0.0, answered=True))
 LINES = (NOTHING, *SHIPPED, BEST, PLAIN, FREE)
 EVERYBODY = drawn(others(), PEOPLE, 8, seed=3)
 
@@ -22,14 +22,14 @@ lines = st.sampled_from(LINES)
 
 def served(line: Line, person: Person) -> Served:
     """Return what comes of a person's requests."""
-    trace = walker(line.way)(person)
+    trace = walker(line.strategy)(person)
     return Service.of(model(), others().codes).served(line, person, trace)
 
 
 @given(somebody, lines)
 def test_requests_are_ranked_by_what_they_carry(person: Person, line: Line) -> None:
     """As the service ranks; what is not specified travels only where everything is told."""
-    found, trace = served(line, person), walker(line.way)(person)
+    found, trace = served(line, person), walker(line.strategy)(person)
     ranker = {"best": Ranker, "plain": PlainRanker}[line.ranking](model())
     names, ranks = [each.name for each in model().attributes], []
     for asked, sent in zip(person.requests, trace.sent, strict=True):

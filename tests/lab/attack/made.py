@@ -6,8 +6,8 @@ from functools import cache, partial
 import numpy as np
 
 from agent.lab.attack.heldout import HeldOut, Person
-from agent.lab.attack.simulation import Scene, Trace, strategy, walk
-from agent.lab.attack.ways import Way
+from agent.lab.attack.simulation import Scene, Trace, chooser, walk
+from agent.lab.attack.strategies import Strategy
 from agent.model.model import Model
 from tests.decision.made import made_model
 
@@ -48,10 +48,10 @@ def still() -> float:
     return 0.0
 
 
-def walker(way: Way, scene: Scene | None = None) -> Callable[[Person], Trace]:
-    """Return who walks in one way, and has walked for nobody yet."""
+def walker(strategy: Strategy, scene: Scene | None = None) -> Callable[[Person], Trace]:
+    """Return who walks in one strategy, and has walked for nobody yet."""
     scene = scene or Scene()
-    return partial(walk, strategy(way, model(), scene, still), model(), scene)
+    return partial(walk, chooser(strategy, model(), scene, still), model(), scene)
 
 
 def same(one: Trace, other: Trace) -> bool:

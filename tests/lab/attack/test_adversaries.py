@@ -16,7 +16,7 @@ from agent.decision.terms import Terms, terms_under
 from agent.lab.attack.adversaries import Inferred, Reasoner, guarded, knowing, left, pooled
 from agent.lab.attack.heldout import Person, drawn
 from agent.lab.attack.simulation import FIRST, Reticent, Scene, Trace, requests_of
-from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, UNSET, Way
+from agent.lab.attack.strategies import ANSWERED, PRESETS, SHIPPED, UNSET, Strategy
 from agent.model.model import Model
 from policy.match import Rulebook
 from policy.precedence import known
@@ -36,16 +36,17 @@ SOUGHT = (
     pytest.param(TARGETS[1], id="1", marks=pytest.mark.soak),
 )
 PLANNED = tuple(
-    Way(name=f"{name}, planned", preset=name, answered=True, mode="planned") for name in PRESETS
+    Strategy(name=f"{name}, planned", preset=name, answered=True, mode="planned")
+    for name in PRESETS
 )
 # Limits of presets are for more people than are made, and leave little that can be told.
 FREE = tuple(
-    Way(name=f"{mode}, no limits", preset="generous", answered=True, limits=False, mode=mode)
+    Strategy(name=f"{mode}, no limits", preset="generous", answered=True, limits=False, mode=mode)
     for mode in ("dynamic", "standing", "planned")
 )
 EVERYONE = (*SHIPPED, *ANSWERED, *PLANNED, *FREE)
 MINE = tuple(
-    Way(name=f"{name}, me", preset=name, answered=True, trade_off=0.0, protect="me")
+    Strategy(name=f"{name}, me", preset=name, answered=True, trade_off=0.0, protect="me")
     for name in PRESETS
 )
 
@@ -144,8 +145,8 @@ class Sent(NamedTuple):
     values: tuple[int, ...]
 
 
-def agent_of(codes: tuple[int, ...], target: Person, way: Way) -> list[Sent]:
-    """Return what a person's own agent would have sent in the stream of another: the long way.
+def agent_of(codes: tuple[int, ...], target: Person, strategy: Strategy) -> list[Sent]:
+    """Return what a person's own agent would have sent in the stream of another: the long strategy.
 
     A model of its own, so that nothing is remembered of anybody else.
     """
@@ -154,9 +155,9 @@ def agent_of(codes: tuple[int, ...], target: Person, way: Way) -> list[Sent]:
     for number, asked in enumerate(target.requests):
         at = FIRST + number * Scene().pause
         text, host = fresh.queries[asked.query].text, "recipient1.example"
-        rules = read(f'preset = "{way.preset}"', str(way.preset), preset)
+        rules = read(f'preset = "{strategy.preset}"', str(strategy.preset), preset)
         ruling = Rulebook(rules, known(*names())).match(host, text, at.date())
-        terms: Terms = way.changed(terms_under(ruling, fresh))
+        terms: Terms = strategy.changed(terms_under(ruling, fresh))
         held = knowledge_of(told, host, str, at)
         decision = decide(Request(text, host), terms, held, fresh, own)
         lasting = {name: own[name] for name in decision.disclosed if name in own}
@@ -165,30 +166,34 @@ def agent_of(codes: tuple[int, ...], target: Person, way: Way) -> list[Sent]:
     return sent
 
 
-def everybodys(way: Way, target: Person) -> tuple[list[Sent], list[list[Sent]]]:
+def everybodys(strategy: Strategy, target: Person) -> tuple[list[Sent], list[list[Sent]]]:
     """Return what the target's agent sent, and what that of each person on the list would have."""
     people = [tuple(row) for row in CODES.tolist()]
-    return agent_of(target.codes, target, way), [agent_of(each, target, way) for each in people]
+    return agent_of(target.codes, target, strategy), [
+        agent_of(each, target, strategy) for each in people
+    ]
 
 
 def reasoner(
-    way: Way, of: Model, codes: NDArray[np.unsignedinteger], scene: Scene | None = None
+    strategy: Strategy, of: Model, codes: NDArray[np.unsignedinteger], scene: Scene | None = None
 ) -> Reasoner:
     """Return who reasons about a list."""
     scene = scene or Scene()
-    return Reasoner(Reticent(way, of, scene, still), of, scene, codes)
+    return Reasoner(Reticent(strategy, of, scene, still), of, scene, codes)
 
 
-def inferred(way: Way, target: Person, scene: Scene | None = None) -> Inferred:
+def inferred(strategy: Strategy, target: Person, scene: Scene | None = None) -> Inferred:
     """Return who is left of the list, by groups."""
-    return reasoner(way, model(), CODES, scene).inferred(target)
+    return reasoner(strategy, model(), CODES, scene).inferred(target)
 
 
 @pytest.mark.parametrize("target", SOUGHT)
-@pytest.mark.parametrize("way", EVERYONE, ids=[way.name for way in EVERYONE])
-def test_absence_says_nothing_where_everyone_is_protected(way: Way, target: Person) -> None:
+@pytest.mark.parametrize("strategy", EVERYONE, ids=[strategy.name for strategy in EVERYONE])
+def test_absence_says_nothing_where_everyone_is_protected(
+    strategy: Strategy, target: Person
+) -> None:
     """Whose agent would produce it are those who agree: for each person and step, as sets."""
-    found, mine, all_ = inferred(way, target), *everybodys(way, target)
+    found, mine, all_ = inferred(strategy, target), *everybodys(strategy, target)
     held: set[str] = set()
     for step, sent in enumerate(mine):
         held |= {*sent.order} & {*names()[:PERSONS]}
@@ -209,16 +214,16 @@ def test_absence_says_nothing_where_everyone_is_protected(way: Way, target: Pers
 
 def test_the_law_above_is_about_people_who_tell_something() -> None:
     """Where nobody told anything it would hold of any agent."""
-    for way in FREE:
-        left = [inferred(way, target).producing[-1] for target in TARGETS]
+    for strategy in FREE:
+        left = [inferred(strategy, target).producing[-1] for target in TARGETS]
         assert min(left) < len(CODES) / 2
 
 
 @pytest.mark.parametrize("target", SOUGHT)
-@pytest.mark.parametrize("way", MINE, ids=[way.name for way in MINE])
-def test_groups_are_as_everybody_alone(way: Way, target: Person) -> None:
+@pytest.mark.parametrize("strategy", MINE, ids=[strategy.name for strategy in MINE])
+def test_groups_are_as_everybody_alone(strategy: Strategy, target: Person) -> None:
     """Where limits are kept for the user: by groups the same as person by person."""
-    found, mine, all_ = inferred(way, target), *everybodys(way, target)
+    found, mine, all_ = inferred(strategy, target), *everybodys(strategy, target)
     for step in range(REQUESTS):
         producing = sum(theirs[: step + 1] == mine[: step + 1] for theirs in all_)
         assert found.producing[step] == producing
@@ -240,10 +245,10 @@ def test_withholding_says_something_where_only_the_user_is_protected() -> None:
     assert not any(everyones.inferred(person).bits.any() for person in people)
 
 
-@pytest.mark.parametrize("way", UNSET, ids=[way.name for way in UNSET])
-def test_what_is_unset_says_nothing_beyond_that_it_is(way: Way) -> None:
+@pytest.mark.parametrize("strategy", UNSET, ids=[strategy.name for strategy in UNSET])
+def test_what_is_unset_says_nothing_beyond_that_it_is(strategy: Strategy) -> None:
     """Of those who have set the same, whose agent would produce it are those who agree."""
-    free = replace(way, limits=False, trade_off=0.05)
+    free = replace(strategy, limits=False, trade_off=0.05)
     bits = 0.0
     for target in TARGETS:
         whole = inferred(free, target)

@@ -1,4 +1,4 @@
-"""Everybody is on the list, the model's rows stand for them, and the limits are those of a way."""
+"""Everybody is on the list, the model's rows stand for them, and limits are a strategy's."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,15 +9,17 @@ import pytest
 from agent import Limits, Terms
 from agent.build.observe import HALF_KEY, in_half_a
 from agent.build.options import BuildOptions, Description
-from agent.lab.attack.bars import WANTED, Bar, promises
+from agent.lab import StudyOptions
+from agent.lab.attack.criteria import WANTED, promises
 from agent.lab.attack.halves import whole
 from agent.lab.attack.heldout import Material
 from agent.lab.attack.limits import KS, Frontier, Limited, frontier, grid, page
 from agent.lab.attack.outcome import Outcome, Resamples, figures
-from agent.lab.attack.ways import ANSWERED, PAPERS, Options
+from agent.lab.attack.strategies import ANSWERED, PAPERS
+from agent.lab.charts import Criterion
 from tests.build.worlds import QUIET
-from tests.lab.people.made import TOWN, write_town
-from tests.lab.people.test_people import quiet
+from tests.lab.attack.test_people import quiet
+from tests.lab.attack.town import TOWN, write_town
 
 pytestmark = QUIET
 
@@ -45,32 +47,32 @@ def test_the_rows_of_one_half_stand_for_everybody(material: Material) -> None:
 
 
 def test_limits_are_those_of_a_way() -> None:
-    """In place of the preset's; a way that has none keeps the preset's."""
+    """In place of the preset's; a strategy that has none keeps the preset's."""
     terms = Terms(limits=Limits(k=50, max_violations=0.02, max_risk=0.01, per_request=12))
-    for way in grid():
-        limits = way.changed(terms).limits
+    for strategy in grid():
+        limits = strategy.changed(terms).limits
         assert (limits.k, limits.max_violations, limits.max_risk) == (
-            way.k,
-            way.violations,
-            way.risk,
+            strategy.k,
+            strategy.violations,
+            strategy.risk,
         )
         assert limits.per_request == 12
     assert ANSWERED[1].changed(terms).limits == terms.limits
 
 
 def test_a_strict_limit_leaves_everybody_alike(material: Material) -> None:
-    """No way leaves fewer people than its k, or finds somebody more often than its risk allows."""
-    options = Options(people=20, requests=4, processes=1)
+    """No strategy leaves fewer people than its k, or finds somebody more often than its risk."""
+    options = StudyOptions(people=20, requests=4, processes=1)
     found = frontier(material, options, quiet)
-    assert [each.way for each in found.found[:4]] == [PAPERS, *ANSWERED]
-    assert {each.way.k for each in found.found[4:]} == {*KS}
+    assert [each.strategy for each in found.found[:4]] == [PAPERS, *ANSWERED]
+    assert {each.strategy.k for each in found.found[4:]} == {*KS}
     for each in found.found[4:]:
-        if each.way.k is not None and each.way.k > TOWN:
+        if each.strategy.k is not None and each.strategy.k > TOWN:
             assert {*each.figures.left} == {TOWN}
             assert each.figures.success.mean == pytest.approx(1 / TOWN)
     intro, (finding,) = page(found)
-    assert found.best.way.name in intro[0]
-    assert all(each.way.name in finding.text[0] for each in found.found)
+    assert found.best.strategy.name in intro[0]
+    assert all(each.strategy.name in finding.text[0] for each in found.found)
 
 
 def ended(utility: float, *left: int) -> Outcome:
@@ -99,7 +101,7 @@ def test_the_best_limits_meet_most_bars_and_then_keep_most() -> None:
 
     def limited(met: Sequence[bool], bits: float) -> Limited:
         found = figures(ended(bits, 1, 1), 0, Resamples(2, 0))
-        return Limited(PAPERS, found, [Bar("", "", "", each, "") for each in met])
+        return Limited(PAPERS, found, [Criterion("", "", "", each, "") for each in met])
 
     worse = [limited((False, True, True), 9.0)] * len(grid())
     best, other = limited((True, True, True), 0.6), limited((True, True, True), 0.5)

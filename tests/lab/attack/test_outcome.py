@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from agent.lab.attack.heldout import drawn, received
 from agent.lab.attack.outcome import DRAWS, Resamples, quantile, realised
-from agent.lab.attack.services import Recipe, Service
+from agent.lab.attack.services import Service
 from agent.lab.attack.simulation import Trace
-from agent.lab.attack.ways import EVERYTHING, NOTHING, RANDOM, Way
+from agent.lab.attack.strategies import EVERYTHING, NOTHING, RANDOM, Strategy
 from tests.lab.attack.made import model, others, walker
 
 VALUES = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30).map(np.array)
 COUNTS = st.lists(st.integers(1, 99), min_size=1, max_size=30).map(np.array)
 PEOPLE = drawn(others(), 12, 9, 1)
-SERVICE = Service(model(), Recipe("factored, tempered", 0.5), 1)
+SERVICE = Service(model(), 1)
 
 
 @settings(max_examples=30)
@@ -75,24 +75,24 @@ def test_nothing_told_brings_nothing() -> None:
     assert (found.bits == 0).all()
     assert (found.carried == 0).all()
     assert found.bits.shape == found.reciprocal.shape == (12, 9)
-    best = [int(np.argmax(SERVICE.chances(query))) for query in range(len(model().queries))]
+    best = [int(np.argmax(SERVICE.prior(query))) for query in range(len(model().queries))]
     for one, person in enumerate(PEOPLE):
         for number, asked in enumerate(person.requests):
             first = asked.intent == best[asked.query]
             assert (found.reciprocal[one, number] == 1) == first
 
 
-@pytest.mark.parametrize("way", [EVERYTHING, *RANDOM[:2]], ids=lambda way: way.name)
-def test_each_request_is_scored_by_what_it_carries(way: Way) -> None:
+@pytest.mark.parametrize("strategy", [EVERYTHING, *RANDOM[:2]], ids=lambda strategy: strategy.name)
+def test_each_request_is_scored_by_what_it_carries(strategy: Strategy) -> None:
     """As if it were the only one."""
-    traces = [walker(way)(each) for each in PEOPLE]
+    traces = [walker(strategy)(each) for each in PEOPLE]
     found = realised(SERVICE, PEOPLE, traces)
     for one, (person, trace) in enumerate(zip(PEOPLE, traces, strict=True)):
         for number, (asked, mask) in enumerate(zip(person.requests, trace.sent, strict=True)):
             codes = np.array([(*person.codes, *asked.request)], np.uint8)
             scores = SERVICE.scores(asked.query, received(codes, [mask]))[0]
             assert found.bits[one, number] == pytest.approx(scores[asked.intent])
-            chances = 2**scores * SERVICE.chances(asked.query)
+            chances = 2**scores * SERVICE.prior(asked.query)
             rank = 1 / found.reciprocal[one, number]
             assert (chances > chances[asked.intent]).sum() < rank
             assert rank <= (chances >= chances[asked.intent] - 1e-12).sum()

@@ -1,26 +1,22 @@
-"""Services: what they foretell, and how one is chosen."""
+"""The service: what it foretells."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.cache import Cache
 from agent.lab.attack.heldout import SILENT, received
-from agent.lab.attack.services import RECIPES, Recipe, Service, chosen, practised, prior
+from agent.lab.attack.services import Service, practice_sets
 from agent.model.model import Model
 from agent.model.tables import gather
-from agent.tradeoff.grouping import row_columns
+from agent.tradeoff.study import row_columns
 from agent.tradeoff.tables import Indexes, members
-from agent.tradeoff.utility import query_utility
 from tests.decision.made import CARDS
 from tests.lab.paper.made import made_model
 
-KINDS = tuple({each.kind: each for each in RECIPES}.values())
 MASKS = st.integers(0, 2 ** len(CARDS) - 1)
 CODES = st.tuples(*(st.integers(0, card - 1) for card in CARDS))
 
@@ -39,10 +35,10 @@ def _wanting(model: Model, changed: Callable[[Indexes], Indexes]) -> Model:
     return replace(model, tables=replace(tables, rows=made.rows))
 
 
-@pytest.fixture(scope="module", params=KINDS, ids=lambda each: each.kind)
-def service(request: pytest.FixtureRequest) -> Service:
-    """Return a service of each kind."""
-    return Service(made_model(1), request.param, 1)
+@pytest.fixture(scope="module")
+def service() -> Service:
+    """Make a service of a small model."""
+    return Service(made_model(1), 1)
 
 
 @given(CODES, MASKS)
@@ -52,7 +48,7 @@ def test_chances_are_chances(service: Service, codes: tuple[int, ...], mask: int
     for query in range(2):
         scores = service.scores(query, said)
         assert np.isfinite(scores).all()
-        chances = 2.0 ** scores[0] * service.chances(query)
+        chances = 2.0 ** scores[0] * service.prior(query)
         assert chances.sum() == pytest.approx(1)
         assert (scores[1] == 0).all()
 
@@ -86,57 +82,34 @@ def test_what_is_heard() -> None:
     assert said.tolist() == [[1, 3, SILENT]]
 
 
-def test_counts_are_those_of_the_rows_that_agree() -> None:
-    """By the formula, from the rows that agree in the more useful of two to those in both."""
-    model = made_model(2)
-    rows, columns = model.rows(0), row_columns(model.rows(0), model.cards)
-    service = Service(model, Recipe("smoothed counts", 4.0), 1)
-    alone = query_utility(rows, model.cards, "louo", 20.0).extensions(0, [0, 2])
-    assert min(alone) > 0
-    order = (0, 2) if alone[0] > alone[1] else (2, 0)
-    for one, other in product(range(CARDS[0]), range(CARDS[2])):
-        said = received(np.array([[one, 0, other, 0, 0]], np.uint8), [0b101])
-        expected, agree = prior(rows), np.ones(len(rows.intent), dtype=bool)
-        for each in order:
-            agree &= columns.each[each].codes == {0: one, 2: other}[each]
-            counts = np.bincount(rows.intent[agree], minlength=3)
-            expected = (counts + 20 * expected) / (counts.sum() + 20)
-        assert 2 ** service.scores(0, said)[0] * prior(rows) == pytest.approx(expected)
-
-
 @settings(max_examples=20)
-@given(st.integers(0, 1000), st.integers(0, 1))
-def test_sets_to_practise_are_small_or_groups(seed: int, query: int) -> None:
+@given(st.integers(0, 1000))
+def test_practice_sets_are_small_or_groups(seed: int) -> None:
     """With few attributes: any set, and everything among them."""
-    sets = practised(made_model(1), query, 400, np.random.default_rng(seed), Cache())
+    sets = practice_sets(made_model(1), 400, np.random.default_rng(seed))
     assert {len(CARDS), 0} <= set(sets.sum(axis=1).tolist())
 
 
-def test_the_best_recipe_is_chosen_and_gains() -> None:
-    """Where attributes help, each kind gains on people whom it has not seen."""
-    service, trials = chosen(made_model(1), 1, lambda *_: None)
-    bits = {each.recipe: each.bits for each in trials}
-    assert list(bits) == list(RECIPES)
-    assert bits[service.recipe] == max(bits.values())
-    for kind in KINDS:
-        assert max(each for recipe, each in bits.items() if recipe.kind == kind.kind) > 0.02
+def gained(model: Model) -> float:
+    """Mean bits of what people wanted whom the service has not seen."""
+    other, service = made_model(2), Service(model, 1)
+    found = []
+    for query in range(len(other.queries)):
+        rows = other.rows(query)
+        said = np.stack([each.codes for each in row_columns(rows, other.cards).each], axis=1) + 1
+        scores = service.scores(query, said.astype(np.intp))
+        found.append(scores[np.arange(len(said)), rows.intent].mean())
+    return float(np.mean(found))
 
 
-def test_no_recipe_gains_where_attributes_say_nothing() -> None:
-    """Judged by people that it has not seen, noise earns nothing."""
-    _, trials = chosen(_without_signal(made_model(1)), 1, lambda *_: None)
-    assert max(each.bits for each in trials) < 0.01
-
-
-def test_the_choice_is_the_same_every_time() -> None:
-    """By its seed."""
-    assert chosen(made_model(1), 7, lambda *_: None)[1] == chosen(made_model(1), 7, print)[1]
+def test_it_gains_on_people_it_has_not_seen() -> None:
+    """Where attributes help; where they say nothing, noise earns nothing."""
+    assert gained(made_model(1)) > 0.02
+    assert gained(_without_signal(made_model(1))) < 0.01
 
 
 def test_an_intent_alone_is_no_reason_to_fail() -> None:
     """A query of which everybody wants the same is served by the prior."""
-    model = made_model(1)
-    model = _wanting(model, np.zeros_like)
-    for kind in KINDS:
-        said = received(np.array([[1, 2, 0, 1, 1]], np.uint8), [0b11111])
-        assert np.isfinite(Service(model, kind, 1).scores(0, said)).all()
+    model = _wanting(made_model(1), np.zeros_like)
+    said = received(np.array([[1, 2, 0, 1, 1]], np.uint8), [0b11111])
+    assert np.isfinite(Service(model, 1).scores(0, said)).all()

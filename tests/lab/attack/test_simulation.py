@@ -1,4 +1,4 @@
-"""What is sent in each way, and what its recipients then hold."""
+"""What is sent in each strategy, and what its recipients then hold."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.errors import UsageError
 from agent.lab.attack.heldout import Person, drawn
 from agent.lab.attack.simulation import Scene
-from agent.lab.attack.ways import (
+from agent.lab.attack.strategies import (
     ANSWERED,
     DEMOGRAPHICS,
     EVERYTHING,
@@ -22,13 +22,13 @@ from agent.lab.attack.ways import (
     SHIPPED,
     STANDING,
     TOPICS,
-    Way,
+    Strategy,
 )
 from tests.lab.attack.made import PEOPLE, model, names, others, same, walker
 
 PERSONS = (1 << model().persons) - 1
 ALL = (1 << len(names())) - 1
-FREE = Way(name="free", answered=True, trade_off=0.0)
+FREE = Strategy(name="free", answered=True, trade_off=0.0)
 DECIDED = (*SHIPPED, *ANSWERED, FORGETFUL[0], STANDING[0], LEDGER[0], PLANNED[0], FREE)
 CHOSEN = (NOTHING, DEMOGRAPHICS, *RANDOM, *DECIDED, *OWN)
 EVERYBODY = drawn(others(), PEOPLE, 8, seed=3)
@@ -49,9 +49,11 @@ scenes = st.builds(
 
 
 @given(somebody, st.sampled_from((*CHOSEN, EVERYTHING)), scenes)
-def test_a_recipient_holds_what_it_was_sent(person: Person, way: Way, scene: Scene) -> None:
+def test_a_recipient_holds_what_it_was_sent(
+    person: Person, strategy: Strategy, scene: Scene
+) -> None:
     """Each its own, whether or not they pool; what is of the request alone it does not hold."""
-    trace = walker(way, scene)(person)
+    trace = walker(strategy, scene)(person)
     held = [0] * scene.recipients
     for step, sent in enumerate(trace.sent):
         held[step % scene.recipients] |= sent & PERSONS
@@ -60,19 +62,21 @@ def test_a_recipient_holds_what_it_was_sent(person: Person, way: Way, scene: Sce
 
 
 @given(somebody, st.sampled_from(CHOSEN), scenes)
-def test_nothing_is_sent_that_is_not_asked_for(person: Person, way: Way, scene: Scene) -> None:
+def test_nothing_is_sent_that_is_not_asked_for(
+    person: Person, strategy: Strategy, scene: Scene
+) -> None:
     """But for everything, which is more than any service could know."""
     asked = ALL if scene.asked is None else sum(1 << names().index(each) for each in scene.asked)
-    assert not any(sent & ~asked for sent in walker(way, scene)(person).sent)
+    assert not any(sent & ~asked for sent in walker(strategy, scene)(person).sent)
     assert set(walker(EVERYTHING, scene)(person).sent) == {ALL}
 
 
 @given(somebody, decided, scenes, st.data())
 def test_what_is_not_told_changes_nothing(
-    person: Person, way: Way, scene: Scene, data: st.DataObject
+    person: Person, strategy: Strategy, scene: Scene, data: st.DataObject
 ) -> None:
     """The profile is read only where a name was chosen: anybody who agrees is told alike."""
-    trace = walker(way, scene)(person)
+    trace = walker(strategy, scene)(person)
     told = 0
     for sent in trace.sent:
         told |= sent
@@ -80,15 +84,17 @@ def test_what_is_not_told_changes_nothing(
         code if told >> place & 1 else data.draw(st.integers(0, model().cards[place] - 1))
         for place, code in enumerate(person.codes)
     )
-    assert same(walker(way, scene)(person._replace(codes=codes)), trace)
+    assert same(walker(strategy, scene)(person._replace(codes=codes)), trace)
 
 
 @given(st.lists(somebody, min_size=1, max_size=5), st.sampled_from((*DECIDED, *OWN)), scenes)
-def test_who_walked_before_changes_nothing(people: list[Person], way: Way, scene: Scene) -> None:
+def test_who_walked_before_changes_nothing(
+    people: list[Person], strategy: Strategy, scene: Scene
+) -> None:
     """What is decided once serves all, and is what would be decided for each alone."""
-    shared = walker(way, scene)
+    shared = walker(strategy, scene)
     for person in people:
-        assert same(shared(person), walker(way, scene)(person))
+        assert same(shared(person), walker(strategy, scene)(person))
 
 
 @given(somebody)
@@ -119,13 +125,13 @@ def test_the_standing_set_is_one(person: Person) -> None:
 
 
 def test_strict_asks_and_an_answer_lets_out() -> None:
-    """Nobody answers but where the way says so, not even where nothing has a price."""
+    """Nobody answers but where the strategy says so, not even where nothing has a price."""
     unanswered, answered = (
         sum(
-            sum(walker(replace(way, limits=False, trade_off=0.0))(person).sent)
+            sum(walker(replace(strategy, limits=False, trade_off=0.0))(person).sent)
             for person in EVERYBODY[:10]
         )
-        for way in (SHIPPED[2], ANSWERED[2])
+        for strategy in (SHIPPED[2], ANSWERED[2])
     )
     assert unanswered == 0
     assert answered > 0
@@ -134,11 +140,11 @@ def test_strict_asks_and_an_answer_lets_out() -> None:
 @pytest.mark.parametrize("trade_off", [0.0, 1e9])
 def test_lambda_and_limits_are_what_a_way_says(trade_off: float) -> None:
     """Free, what helps leaves; at a price that nothing is worth, nothing does."""
-    way = replace(LEDGER[0], trade_off=trade_off)
-    told = [any(walker(way)(each).sent) for each in EVERYBODY[:5]]
+    strategy = replace(LEDGER[0], trade_off=trade_off)
+    told = [any(walker(strategy)(each).sent) for each in EVERYBODY[:5]]
     assert any(told) is (trade_off == 0.0)
-    held = [walker(replace(way, limits=True))(each).held[-1] for each in EVERYBODY[:5]]
-    free = [walker(way)(each).held[-1] for each in EVERYBODY[:5]]
+    held = [walker(replace(strategy, limits=True))(each).held[-1] for each in EVERYBODY[:5]]
+    free = [walker(strategy)(each).held[-1] for each in EVERYBODY[:5]]
     assert all(some.bit_count() <= most.bit_count() for some, most in zip(held, free, strict=True))
 
 

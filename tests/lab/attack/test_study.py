@@ -8,39 +8,37 @@ from functools import cache
 import numpy as np
 import pytest
 
+from agent.lab import StudyOptions
 from agent.lab.attack.adversaries import Inferred
-from agent.lab.attack.bars import Bar, bars
-from agent.lab.attack.charts import charts, numbers
+from agent.lab.attack.criteria import criteria
 from agent.lab.attack.heldout import Material, drawn
 from agent.lab.attack.outcome import Crowd, Outcome, figures
-from agent.lab.attack.report import page
-from agent.lab.attack.study import (
-    FEW,
-    LISTED,
-    SHORT,
-    Study,
-    Withheld,
-    known,
-    reasoned,
-    study,
-)
-from agent.lab.attack.ways import (
+from agent.lab.attack.report import charts, numbers, page
+from agent.lab.attack.strategies import (
     ANSWERED,
     EVERYTHING,
-    EXACT,
     FAMILIES,
     NOTHING,
     OWN,
     PAPERS,
     SHIPPED,
-    SINGLE,
-    Options,
-    Way,
+    Strategy,
 )
-from agent.lab.attack.workers import Compared, Run
+from agent.lab.attack.study import (
+    FEW,
+    LISTED,
+    SHORT,
+    AttackStudy,
+    Withheld,
+    known,
+    reasoned,
+    study,
+)
+from agent.lab.attack.workers import Run
+from agent.lab.charts import Criterion
 from tests.lab.attack.made import PEOPLE, model, others
 
-OPTIONS = Options(people=8, requests=7, seed=1, processes=1)
+OPTIONS = StudyOptions(people=8, requests=7, seed=1, processes=1)
 SOURCE = "Synthetic: made for a test"
 SAID = (Inferred(np.array([3, 2]), np.array([3, 1]), np.array([True, False])),) * 2
 QUIET = Run(1, lambda _what, _share: None)
@@ -53,31 +51,35 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def made(options: Options = OPTIONS) -> Study:
+def made(options: StudyOptions = OPTIONS) -> AttackStudy:
     """Return what comes of eight people and seven requests, or as many as are said."""
     return study(Material(model(), others(), SOURCE), options, lambda *_: None)
 
 
 def fixed(utility: float, success: float, long: int = 200) -> Outcome:
     """Return an outcome of eight people who are all alike, as after 100 requests too."""
-    steps = len(Options(requests=long).steps)
+    steps = len(StudyOptions(requests=long).steps)
     one = np.ones((8, steps))
     left = np.full((8, steps), round(1 / success))
     return Outcome(left, utility * one, one, one, one, one, 0.001)
 
 
-def judged(changed: dict[str, tuple[float, float]]) -> dict[str, Bar]:
+def judged(changed: dict[str, tuple[float, float]]) -> dict[str, Criterion]:
     """Return the bars where lines go from 1 to 2 bits, with such success at their ends."""
     usual = dict.fromkeys(FAMILIES, (0.5, 0.5)) | changed
     outcomes = {}
-    for name, ways in FAMILIES.items():
-        for way, at in zip(ways, np.linspace(1, 0, len(ways)).tolist(), strict=True):
+    for name, strategies in FAMILIES.items():
+        for strategy, at in zip(
+            strategies, np.linspace(1, 0, len(strategies)).tolist(), strict=True
+        ):
             low, high = usual[name]
-            outcomes[way] = fixed(1 + at, low * (high / low) ** at)
-    outcomes |= {way: fixed(1.5, 0.001) for way in (*ANSWERED, *SHIPPED)}
-    outcomes |= {way: each for way, each in made().outcomes.items() if way not in outcomes}
-    crowd = replace(made().crowd, steps=Options(requests=200).steps)
-    found = bars(replace(made(), outcomes=outcomes, crowd=crowd))
+            outcomes[strategy] = fixed(1 + at, low * (high / low) ** at)
+    outcomes |= {strategy: fixed(1.5, 0.001) for strategy in (*ANSWERED, *SHIPPED)}
+    outcomes |= {
+        strategy: each for strategy, each in made().outcomes.items() if strategy not in outcomes
+    }
+    crowd = replace(made().crowd, steps=StudyOptions(requests=200).steps)
+    found = criteria(replace(made(), outcomes=outcomes, crowd=crowd))
     return {each.what: each for each in found}
 
 
@@ -91,7 +93,7 @@ def test_nothing_told_is_nothing_learned() -> None:
 
 
 def test_nobody_is_left_whom_everything_rules_out() -> None:
-    """Every way leaves those whom everything leaves, and never more as requests go on."""
+    """Every strategy leaves those whom everything leaves, and never more as requests go on."""
     study, whole = made(), made().outcomes[EVERYTHING]
     for found in study.outcomes.values():
         assert (np.diff(found.left, axis=1) <= 0).all()
@@ -104,7 +106,7 @@ def test_whoever_knows_more_guesses_better() -> None:
     assert known(model()).bit_count() > 0
     for side in made().sides:
         if side.adversary.startswith("knows"):
-            assert (side.left <= made().outcomes[side.way].left).all()
+            assert (side.left <= made().outcomes[side.strategy].left).all()
         assert (side.left >= made().outcomes[EVERYTHING].left[:, -1:]).all()
 
 
@@ -112,12 +114,12 @@ def test_absence_tells_nothing() -> None:
     """With limits kept for everyone: compared for each person, request and preset."""
     found = made().reasoned
     assert found.equal == found.compared == 6 * 8 * 7
-    assert bars(made())[0].met is True
+    assert criteria(made())[0].met is True
 
 
 def test_bars_of_more_requests_are_not_judged() -> None:
     """Seven requests say nothing of fifty."""
-    assert [each.met for each in bars(made())[1:]] == [None] * (len(bars(made())) - 1)
+    assert [each.met for each in criteria(made())[1:]] == [None] * (len(criteria(made())) - 1)
 
 
 LEDGER, PLAN, FORGETS, STANDS = ("with the ledger", "planned", "without memory", "standing set")
@@ -174,7 +176,7 @@ def test_bars_are_higher_where_everybody_is_listed() -> None:
     tables = replace(half.model.tables, population=population)
     whole = replace(half, model=replace(half.model, tables=tables))
     assert (half.listed, whole.listed) == ("that half, 80 people", "all 80 people")
-    wanted = [each.wanted for each in bars(replace(made(), material=whole))[-3:]]
+    wanted = [each.wanted for each in criteria(replace(made(), material=whole))[-3:]]
     assert wanted == ["at most 0.1 %", "at least 95 %", "at least 90 %"]
 
 
@@ -183,7 +185,7 @@ def test_what_is_synthetic_says_so_everywhere() -> None:
     study = made()
     for chart in charts(study):
         assert chart.note.startswith("SYNTHETIC")
-    text = page(study, charts(study), bars(study))
+    text = page(study, charts(study), criteria(study))
     for part in text.split("\n## ")[2:]:
         assert "SYNTHETIC" in part
 
@@ -191,59 +193,27 @@ def test_what_is_synthetic_says_so_everywhere() -> None:
 def test_the_page_has_every_way_and_no_gap() -> None:
     """What was found, in words first."""
     study = made()
-    text = page(study, charts(study), bars(study))
+    text = page(study, charts(study), criteria(study))
     assert text.index("What this means") < text.index("attack-frontier.png")
     assert re.search(r"[{}]|\bnan\b|\binf\b", text) is None
-    for way in study.outcomes:
-        assert f"| {way.name} |" in text
-
-
-def test_exact_search_is_shown_beside_local_search() -> None:
-    """How both end, and each of the requests."""
-    study = made()
-    same = Compared(same=True, gained=0.0, proven=True)
-    other = Compared(same=False, gained=0.25, proven=False)
-    worse, outcomes = other._replace(gained=0.5), {SINGLE: fixed(1.5, 0.1, 7)}
-    outcomes[EXACT] = fixed(1.6, 0.2, 7)
-    found = replace(study.exactly, outcomes=outcomes, compared=(same,) * 20 + (other, worse))
-    text = page(replace(study, exactly=found), charts(study), bars(study))
-    assert "For the first 8 of the 8 people" in text
-    assert "a guess succeeds 2 [2, 2] times as often" in text
-    assert "a request realises 0.1000 [0.1000, 0.1000] bits more" in text
-    assert "in 20 of 22 requests, and elsewhere one with 0.3750 bits of F less" in text
-    assert "0.5000 at most. What exact search chose is proven best in 20," in text
-    assert "in the others it ended without that proof." in text
-    alike = replace(found, compared=(same,) * 20)
-    text = page(replace(study, exactly=alike), charts(study), bars(study))
-    assert "in 20 of 20 requests. What" in text
-    assert "proven best in 20, whatever F looks like.\n" in text
-
-
-def test_exact_search_is_for_the_first_of_the_people() -> None:
-    """As many as are said, where there are so many."""
-    whole = made().exactly
-    few = made(replace(OPTIONS, exact=3)).exactly
-    assert few.compared == whole.compared[: 3 * 7]
-    for way, found in few.outcomes.items():
-        assert (found.left == whole.outcomes[way].left[:3]).all()
-        assert found.bits == pytest.approx(whole.outcomes[way].bits[:3])
+    for strategy in study.outcomes:
+        assert f"| {strategy.name} |" in text
 
 
 def test_every_number_is_in_the_table() -> None:
-    """A row for each way and step, as on the page."""
+    """A row for each strategy and step, as on the page."""
     study = made()
     rows = list(csv.DictReader(numbers(study).splitlines()))
-    ways = [*study.outcomes, *study.exactly.outcomes]
-    assert len(rows) == len(ways) * len(study.steps)
-    assert {each["way"] for each in rows} == {each.name for each in ways}
+    assert len(rows) == len(study.outcomes) * len(study.steps)
+    assert {each["strategy"] for each in rows} == {each.name for each in study.outcomes}
     assert {each["people"] for each in rows} == {"8"}
     last = figures(study.outcomes[PAPERS], len(study.steps) - 1, study.resamples)
-    row = next(each for each in rows if each["way"] == PAPERS.name and each["requests"] == "7")
+    row = next(each for each in rows if each["strategy"] == PAPERS.name and each["requests"] == "7")
     assert float(row["success"]) == last.success.mean
     assert float(row["bits_low"]) == last.bits.low
 
 
-def leaving(counts: list[int]) -> dict[Way, Outcome]:
+def leaving(counts: list[int]) -> dict[Strategy, Outcome]:
     """Return outcomes after which so many people are left."""
     left, one = np.array(counts)[:, None], np.ones((len(counts), 1))
     return dict.fromkeys(ANSWERED, Outcome(left, one, one, one, one, one, 0.001))
@@ -261,8 +231,8 @@ def test_the_rarest_are_looked_for() -> None:
     alone = reasoned(model(), replace(crowd, people=rarest), leaving([1, 2, 3]), SAID, QUIET)
     assert (found.compared, found.equal) == (4, 2)
     assert list(found.withheld) == list(OWN)
-    for way, each in found.withheld.items():
-        assert each.bits.tolist() == alone.withheld[way].bits.tolist()
+    for strategy, each in found.withheld.items():
+        assert each.bits.tolist() == alone.withheld[strategy].bits.tolist()
         assert len(each.bits) == FEW
         assert each.listed == len(codes) < LISTED
         assert (each.bits >= 0).all()
@@ -275,4 +245,4 @@ def test_what_is_found_is_said(left: int, words: str) -> None:
     withheld = Withheld(np.array([0.0, np.log2(40 / left)]), 40, left, 1000)
     found = replace(made().reasoned, withheld={OWN[1]: withheld})
     study = replace(made(), reasoned=found)
-    assert words in page(study, (), bars(study))
+    assert words in page(study, (), criteria(study))

@@ -1,4 +1,4 @@
-"""The bars that Reticent has to meet, and the lines of the frontier that some of them compare."""
+"""The criteria that Reticent has to meet, and the lines of the frontier that some compare."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ import numpy as np
 
 from agent.lab.attack.heldout import Floats
 from agent.lab.attack.outcome import ENOUGH, Interval, Outcome, Resamples, between
-from agent.lab.attack.study import Study
-from agent.lab.attack.ways import ANSWERED, FAMILIES, PAPERS, SHIPPED, Way
+from agent.lab.attack.strategies import ANSWERED, FAMILIES, PAPERS, SHIPPED, Strategy
+from agent.lab.attack.study import AttackStudy
+from agent.lab.charts import Criterion
 
 NONE = "-"
 EARLY, LATE = 50, 100  # requests after which they are judged
@@ -68,7 +69,7 @@ WANTED = Wanted(success=0.001, left=1000, many=0.95, kept=0.9)  # where everybod
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """The points of one family: ways that differ in lambda alone.
+    """The points of one family: strategies that differ in lambda alone.
 
     ``utility``: float64, shape (points, N), each person's mean bits a request; ``success``: the
     same shape, above 0, the chance of a single guess at each person.
@@ -116,24 +117,11 @@ def _log_at(utility: Floats, success: Floats, wanted: float) -> float:
     return float(np.interp(wanted, utility[order], np.log(success[order])))
 
 
-class Bar(NamedTuple):
-    """What was wanted and what was found.
-
-    ``met``: None where it cannot be said; ``by``: how far the end of the interval that counts is.
-    """
-
-    what: str
-    wanted: str
-    found: str
-    met: bool | None
-    by: str
-
-
-def bars(study: Study) -> tuple[Bar, ...]:
-    """Return every bar."""
+def criteria(study: AttackStudy) -> tuple[Criterion, ...]:
+    """Judge by every criterion."""
     reasoned = study.reasoned
     away = reasoned.compared - reasoned.equal
-    equality = Bar(
+    equality = Criterion(
         "absence tells nothing, limits kept for everyone: who would have sent the same",
         "exactly those who agree with what was disclosed",
         f"the same people in {reasoned.equal:,} of {reasoned.compared:,} comparisons",
@@ -146,30 +134,34 @@ def bars(study: Study) -> tuple[Bar, ...]:
         for other in (("without memory", FEWER), ("standing set", 1.0))
     ]
     against.append(_against(study, PLANNED, LEDGER, 1.0))
-    return (equality, *against, *(bar for way in BALANCED for bar in _balanced(study, way)))
+    return (
+        equality,
+        *against,
+        *(bar for strategy in BALANCED for bar in _balanced(study, strategy)),
+    )
 
 
-def line_of(study: Study, family: str, step: int) -> Line:
+def line_of(study: AttackStudy, family: str, step: int) -> Line:
     """Return a family's line of the frontier after a step, by its place."""
-    outcomes = [study.outcomes[way] for way in FAMILIES[family]]
+    outcomes = [study.outcomes[strategy] for strategy in FAMILIES[family]]
     return Line(
         np.array([each.bits[:, step] for each in outcomes]),
         np.array([each.success[:, step] for each in outcomes]),
     )
 
 
-def judged_at(study: Study, requests: int) -> int:
+def judged_at(study: AttackStudy, requests: int) -> int:
     """Return the place of the step that a bar is judged at: the last where it is not reached."""
     return study.steps.index(requests) if requests in study.steps else len(study.steps) - 1
 
 
-def _against(study: Study, family: str, other: str, most: float) -> Bar:
+def _against(study: AttackStudy, family: str, other: str, most: float) -> Criterion:
     step = judged_at(study, EARLY)
     found = ratios(line_of(study, family, step), line_of(study, other, step), study.resamples)
     what = f"{family} against {other}, at equal utility, after {study.steps[step]} requests"
     wanted = f"at most 1/{1 / most:g} of the success" if most < 1 else "not above it, surely"
     if not found:
-        return Bar(what, wanted, "no overlap", None, "")
+        return Criterion(what, wanted, "no overlap", None, "")
     worst = max(found, key=lambda each: _counts(each, most))
     end = _counts(worst, most)
     words = f"{multiple(worst.ratio)} at worst, "
@@ -180,7 +172,7 @@ def _against(study: Study, family: str, other: str, most: float) -> Bar:
         words += _where("surely below", found, [each.ratio.high < 1 for each in found])
     by = f"{end / most:.2g} times the bar"
     met = end <= most if EARLY in study.steps else None
-    return Bar(what, wanted, words, met, by)
+    return Criterion(what, wanted, words, met, by)
 
 
 def _counts(found: Ratio, most: float) -> float:
@@ -198,19 +190,19 @@ def _where(what: str, found: Sequence[Ratio], holds: Sequence[bool]) -> str:
     return f"; {what} from {longest[0]:.3f} to {longest[-1]:.3f}" if longest else ""
 
 
-def _balanced(study: Study, way: Way) -> list[Bar]:
+def _balanced(study: AttackStudy, strategy: Strategy) -> list[Criterion]:
     step = judged_at(study, LATE)
-    name = f"{way.name}, after {study.steps[step]} requests"
+    name = f"{strategy.name}, after {study.steps[step]} requests"
     wanted = WANTED if study.material.everybody else USUAL
-    both = study.outcomes[way], study.outcomes[PAPERS]
+    both = study.outcomes[strategy], study.outcomes[PAPERS]
     found = promises(name, wanted, *both, step, study.resamples)
     return [each if LATE in study.steps else each._replace(met=None) for each in found]
 
 
 def promises(
     name: str, wanted: Wanted, ours: Outcome, paper: Outcome, step: int, resamples: Resamples
-) -> list[Bar]:
-    """Return the three bars of a way after a step; the worse end of each interval counts.
+) -> list[Criterion]:
+    """Judge a strategy by three criteria after a step; the worse end of each interval counts.
 
     ``paper``: of deciding without memory, of whose utility a share is kept.
     """
@@ -218,21 +210,21 @@ def promises(
     enough = resamples.mean((ours.left[:, step] >= wanted.left).astype(np.float64))
     kept = resamples.ratio(ours.bits[:, step], paper.bits[:, step])
     return [
-        Bar(
+        Criterion(
             f"{name}: a single guess succeeds",
             f"at most {100 * wanted.success:g} %",
             percent(success, 3 if wanted.success < USUAL.success else 2),
             success.high <= wanted.success,
             f"{success.high / wanted.success:.2g} times the bar",
         ),
-        Bar(
+        Criterion(
             f"{name}: people with at least {wanted.left:,} left",
             f"at least {100 * wanted.many:g} %",
             percent(enough, 1),
             enough.low >= wanted.many,
             f"{100 * (enough.low - wanted.many):+.1f} points",
         ),
-        Bar(
+        Criterion(
             f"{name}: utility kept of what {PAPERS.name} has",
             f"at least {100 * wanted.kept:g} %",
             "cannot be said" if kept is None else percent(kept, 0),

@@ -11,33 +11,24 @@ from hypothesis import strategies as st
 from agent import Model
 from agent.build.options import BuildOptions, Description
 from agent.errors import UsageError
+from agent.lab import StudyOptions
 from agent.lab.attack.heldout import Person
-from agent.lab.attack.simulation import Trace
-from agent.lab.people import Options
-from agent.lab.people.predictions import (
-    Compared,
+from agent.lab.attack.people import (
     Disclosed,
-    bars,
+    Predictions,
+    SampleStudy,
     compared,
+    criteria_of,
     disclosures,
-    estimated,
     holdings,
+    page,
+    study,
 )
-from agent.lab.people.report import findings
-from agent.lab.people.samples import (
-    Draw,
-    World,
-    bound,
-    drawn,
-    model_of_sample,
-    parts,
-    world_of,
-)
-from agent.lab.people.study import Study, study
-from agent.model.concepts import Concepts
+from agent.lab.attack.samples import Draw, World, drawn, model_of_sample, world_of
+from agent.lab.attack.simulation import Trace
 from agent.tradeoff import Population
 from tests.build.worlds import QUIET
-from tests.lab.people.made import TOWN, write_town
+from tests.lab.attack.town import TOWN, write_town
 
 pytestmark = QUIET
 SHARES = st.floats(0.01, 0.9)
@@ -118,19 +109,19 @@ def test_disclosures_are_what_was_new_and_holdings_forget_what_was_before() -> N
     assert holdings(found) == {Disclosed((), 1): 1, Disclosed((), 3): 1}
 
 
-def _model(town: World, share: float, without: frozenset[str] = frozenset()) -> Model:
+def _model(town: World, share: float) -> Model:
     sample = drawn(town.seen.population, share, "uniformly", 1)
-    return model_of_sample(town, sample, "sample", quiet, without)
+    return model_of_sample(town, sample, "sample", quiet)
 
 
 @given(st.lists(st.floats(0.2, 3.0), min_size=1, max_size=40), st.floats(1e-4, 0.01))
 @settings(max_examples=50)
-def test_bars_are_plain_arithmetic(ratios: list[float], risk: float) -> None:
+def test_criteria_are_plain_arithmetic(ratios: list[float], risk: float) -> None:
     """The share of sets within 1.35 times, the ratio of means, points of the share below k."""
     size = len(ratios)
     predicted = np.column_stack([np.full(size, risk), np.full(size, 0.1), np.full(size, 50.0)])
     realised = predicted * np.column_stack([ratios, np.linspace(0.5, 2, size), np.ones(size)])
-    result = bars("x", Compared(predicted, realised, np.ones(size, np.intp)), 50)
+    result = criteria_of("x", Predictions(predicted, realised, np.ones(size, np.intp)), 50)
     low = realised[:, 1] - predicted[:, 1]
     assert [each.met for each in result] == [
         np.mean(np.array(ratios) <= 1.35) >= 0.95,
@@ -139,56 +130,21 @@ def test_bars_are_plain_arithmetic(ratios: list[float], risk: float) -> None:
     ]
 
 
-def test_no_bar_speaks_of_what_is_far_beyond_the_limits() -> None:
+def test_no_criterion_speaks_of_what_is_far_beyond_the_limits() -> None:
     """Where the predicted risk is above a percent, it cannot be said."""
     one = np.array([[0.02, 0.0, 50.0]])
-    found = Compared(one, 100 * one, np.ones(1, np.intp))
-    assert [each.met for each in bars("x", found, 50)] == [None]
+    found = Predictions(one, 100 * one, np.ones(1, np.intp))
+    assert [each.met for each in criteria_of("x", found, 50)] == [None]
     assert found.beyond.ratio.tolist() == [100.0]
 
 
-def test_attributes_that_hang_together_stay_together(town: World) -> None:
-    """Hours hang on work; every attribute is in one group, and in one model or in all of them."""
-    names = [each.name for each in town.seen.attributes]
-    groups = bound(town.population, names)
-    assert {"work", "hours"} in groups
-    assert sorted(name for each in groups for name in each) == sorted(names)
-    shared = frozenset({"age"})
-    dealt = parts([each - shared for each in groups if each != shared], 2, shared, 3)
-    assert dealt[0] & dealt[1] == shared
-    assert dealt[0] | dealt[1] == {*names}
-    assert town.shared == {"age", "work"}
-
-
-def test_a_share_of_the_people_who_agree_is_what_the_other_model_says(town: World) -> None:
-    """All of f people who agree in one agree with the rest by chance: (1 - (1-rho)^f) / (rho f)."""
-    names = {each.name for each in town.seen.attributes}
-    first = _model(town, 1.0, frozenset(names - {"age", "home"}))
-    sample = drawn(town.seen.population, 1.0, "uniformly", 1)
-    second = model_of_sample(town, sample, "other", quiet, names - {"age", "pets"})
-    concepts = Concepts((first, second))
-    facts = {"age": "1", "home": "2", "pets": "0"}
-    codes = town.population.codes
-    places = {each.name: at for at, each in enumerate(town.seen.attributes)}
-    column = {
-        name: codes[:, places[name]] == town.seen.attributes[places[name]].values.index(facts[name])
-        for name in facts
-    }
-    agree = int((column["age"] & column["home"]).sum())
-    rho = (column["age"] & column["pets"]).sum() / column["age"].sum()
-    wanted = (1 - (1 - rho) ** agree) / (rho * agree)
-    assert estimated(facts, first, concepts) == pytest.approx(wanted)
-    whole = estimated({"age": "1", "home": "2"}, first, concepts)
-    assert whole == pytest.approx(1 / agree)
-
-
 def test_a_study_of_a_small_town(town: World) -> None:
-    """The samples that are large enough, each beside the truth; on the page with every bar."""
-    found = study(town, Options(people=4, requests=4, k=5, processes=1), quiet)
-    assert isinstance(found, Study)
+    """The samples that are large enough, each beside the truth; on the page every criterion."""
+    found = study(town, StudyOptions(people=4, requests=4, k=5, processes=1), quiet)
+    assert isinstance(found, SampleStudy)
     assert [each.share for each in found.samples] == [0.2, 0.2]
-    intro, charts = findings(found, "a town")
-    assert all(each.what in intro for each in found.bars)
+    (intro,), charts = page(found, "a town")
+    assert all(each.what in intro for each in found.criteria)
     assert [len(each.chart.panels) for each in charts] == [2, 2, 2]
 
 
@@ -199,4 +155,4 @@ def test_too_few_people_are_refused(tmp_path: Path) -> None:
         BuildOptions(users=users, events=events, description=Description(weights="weight"))
     )
     with pytest.raises(UsageError, match="80 people are too few"):
-        study(few, Options(), quiet)
+        study(few, StudyOptions(), quiet)

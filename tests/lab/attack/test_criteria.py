@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.lab.attack.bars import Line, ratios
+from agent.lab.attack.criteria import Line, ratios
 from agent.lab.attack.outcome import Resamples
 
 PEOPLE = 40

@@ -1,8 +1,6 @@
 """A big table as the whole population, and models of samples of it (the extra `build`)."""
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Literal, NamedTuple
 
 import ibis
@@ -14,11 +12,9 @@ from agent.build.observe import Observations, observe
 from agent.build.options import AttributeNote, BuildOptions, TableFiles
 from agent.build.tables import USER, Source, clean, open_tables
 from agent.lab import Progress
-from agent.lab.attack.heldout import Codes, Floats, Indexes
+from agent.lab.attack.heldout import Floats, Indexes
 from agent.tradeoff import Population
-from agent.tradeoff.study import plogp
 
-BOUND = 0.25  # of the entropy of an attribute
 PEOPLE = "people_per_row"  # the column of the weights of a sample
 Draw = Literal["uniformly", "by weight"]
 
@@ -28,14 +24,12 @@ class World:
     """A table whose rows are all the people there are.
 
     ``seen``: all of it, with the weights of the table itself, which only say who is drawn into
-    a sample; ``options``: how models of it are built; ``shared``: attributes that other models are
-    likely to have too, as their concepts say, the first two where none has one.
+    a sample; ``options``: how models of it are built.
     """
 
     source: Source
     options: BuildOptions
     seen: Observations
-    shared: frozenset[str]
 
     @property
     def population(self) -> Population:
@@ -62,8 +56,7 @@ def world_of(options: BuildOptions) -> World:
     bare = source.without((*options.description.without, *unused))
     plain = replace(options, validation=False)
     plain = plain.described(weights=PEOPLE, without=(), attributes=notes)
-    shared = [name for name, note in options.description.attributes.items() if note.concept]
-    return World(bare, plain, seen, frozenset(shared or bare.persons[:2]))
+    return World(bare, plain, seen)
 
 
 class Sample(NamedTuple):
@@ -100,53 +93,12 @@ def _chances(weights: Floats, size: float) -> Floats:
     return chances
 
 
-def model_of_sample(
-    world: World, sample: Sample, name: str, progress: Progress, without: Collection[str] = ()
-) -> Model:
-    """Return the model of a sample of a population; ``without``: attributes that it lacks."""
+def model_of_sample(world: World, sample: Sample, name: str, progress: Progress) -> Model:
+    """Build the model of a sample of a population."""
     ids = [world.seen.users[row] for row in sample.rows.tolist()]
     people = ibis.memtable(
         {USER: ids, PEOPLE: [repr(each) for each in sample.weights.tolist()]},
         schema={USER: "string", PEOPLE: "string"},
     )
-    users = world.source.users.inner_join(people, USER)
-    source = replace(world.source, users=users).without([*without])
-    notes = {
-        each: note
-        for each, note in world.options.description.attributes.items()
-        if each not in without
-    }
-    return model_of(source, world.options.described(id=name, attributes=notes), progress)
-
-
-def bound(population: Population, names: Sequence[str]) -> list[frozenset[str]]:
-    """Return the attributes in groups that hang together, in order of the first of each.
-
-    Two do where one tells `BOUND` of the entropy of the other, whichever way: the state and its
-    region, having work and its hours. Nobody would call them independent.
-    """
-    group = [*range(len(names))]
-    entropy = [_entropy(population.codes[:, [each]]) for each in group]
-    for one, other in combinations(range(len(names)), 2):
-        both = entropy[one] + entropy[other] - _entropy(population.codes[:, [one, other]])
-        if both >= BOUND * min(entropy[one], entropy[other]):
-            group = [group[one] if each == group[other] else each for each in group]
-    return [
-        frozenset(names[at] for at, mine in enumerate(group) if mine == each)
-        for each in dict.fromkeys(group)
-    ]
-
-
-def _entropy(codes: Codes) -> float:
-    cells = codes.astype(np.intp) @ (256 ** np.arange(codes.shape[1]))
-    shares = np.bincount(cells) / len(codes)
-    return float(-plogp(shares).sum())
-
-
-def parts(
-    groups: Sequence[frozenset[str]], count: int, shared: frozenset[str], seed: int
-) -> list[frozenset[str]]:
-    """Return the attributes of ``count`` models: those ``shared``, and groups dealt at random."""
-    order = np.random.default_rng(seed).permutation(len(groups)).tolist()
-    dealt = [[groups[each] for each in order[at::count]] for at in range(count)]
-    return [shared.union(*each) for each in dealt]
+    source = replace(world.source, users=world.source.users.inner_join(people, USER))
+    return model_of(source, world.options.described(id=name), progress)

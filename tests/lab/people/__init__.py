@@ -1,1 +1,0 @@
-"""Tests of the study of people: samples, predictions, bars."""
