@@ -25,20 +25,51 @@ EXPECTED = (click.ClickException, ReticentError, OSError)
 SCREENS, BEGIN = ["requests", "review"], ["init"]  # for a person who names no command
 
 
-MOVED = {  # what stood at the top once, and the group that has it now
-    **dict.fromkeys(("attributes", "block", "calibrate", "let", "unblock"), "policy"),
-    **dict.fromkeys(("approve", "deny", "forget", "knows", "ledger", "pending"), "requests"),
-    **dict.fromkeys(("recipients", "review", "undo", "watch", "whatif"), "requests"),
-    **dict.fromkeys(("backup", "key", "purge", "reset-clock", "restore"), "vault"),
-    **dict.fromkeys(("completion", "doctor", "service", "stop"), "daemon"),
-    **dict.fromkeys(("curve", "decide"), "model"),
+MOVED = {  # old commands by their first words, and what to run now
+    "approve": "requests approve",
+    "attributes": "policy attributes",
+    "backup": "vault backup",
+    "block": "policy block",
+    "browser": "connect",
+    "browser install": "connect browsers",
+    "browser remove": "disconnect browsers",
+    "calibrate": "policy calibrate",
+    "curve": "model curve",
+    "daemon completion": "completion",
+    "daemon doctor": "doctor",
+    "daemon service": "connect system",
+    "daemon service remove": "disconnect system",
+    "decide": "model decide",
+    "deny": "requests deny",
+    "forget": "requests forget",
+    "key": "vault key",
+    "knows": "requests knows",
+    "ledger": "requests ledger",
+    "let": "policy let",
+    "mcp install": "connect",
+    "pending": "requests pending",
+    "purge": "vault purge",
+    "recipients": "requests recipients",
+    "reset-clock": "vault reset-clock",
+    "restore": "vault restore",
+    "review": "requests review",
+    "service": "connect system",
+    "stop": "daemon stop",
+    "unblock": "policy unblock",
+    "undo": "requests undo",
+    "watch": "requests watch",
+    "whatif": "requests whatif",
 }
+MOST_WORDS = 3  # of a key of MOVED
 SHORT = {"read": ["model", "read"]}  # what may be typed without its group
 COMMANDS = {
     "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
-    "browser": Deferred("agent.cli.browser", "Connect your browsers."),
-    "daemon": Deferred("agent.cli.daemon", "Run, stop and check the daemon that answers."),
+    "completion": Deferred("agent.cli.status", "Complete commands in your shell."),
+    "connect": Deferred("agent.cli.connect", "Connect browsers, assistants and the system."),
+    "daemon": Deferred("agent.cli.daemon", "Run and stop the daemon that answers."),
     "demo": Deferred("agent.cli.demo", "Watch eight requests of a fictional mother of two."),
+    "disconnect": Deferred("agent.cli.connect", "Undo `connect`."),
+    "doctor": Deferred("agent.cli.daemon", "Check this machine, and say how to fix it."),
     "init": Deferred("agent.cli.init", "Set up: a passphrase, a policy and your facts."),
     "lab": Deferred("agent.cli.lab", "Repeat the studies behind reticent."),
     "lock": Deferred("agent.cli.status", "Close the vault, so that nothing is sent."),
@@ -66,15 +97,16 @@ class Program(Commands):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is named; UsageError, naming the group, if it moved into one."""
+        """Return the command that is named; UsageError, naming the new one, if it has moved."""
         args = [*SHORT.get(args[0], args[:1]), *args[1:]]
         name = args[0]
-        if name in MOVED:
-            what = f"`reticent {name}` is now `reticent {MOVED[name]} {name}`"
-            raise UsageError(what, "run that; its arguments are the same")
+        for count in range(MOST_WORDS, 0, -1):
+            if (old := " ".join(args[:count])) in MOVED:
+                what = f"`reticent {old}` is now `reticent {MOVED[old]}`"
+                raise UsageError(what, f"see `reticent {MOVED[old]} --help`")
         near = nearest(name, [*self.list_commands(ctx), *MOVED, *SHORT])
         if near in MOVED and name not in self.list_commands(ctx) and not ctx.resilient_parsing:
-            raise UsageError(f"unknown command {name!r}", f"did you mean '{MOVED[near]} {near}'?")
+            raise UsageError(f"unknown command {name!r}", f"did you mean {MOVED[near]!r}?")
         return super().resolve_command(ctx, args)
 
 
