@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from agent.decision.decide import Decision, decide
-    from agent.decision.request import Knowledge, Request
+    from agent.decision.decide import decide
+    from agent.decision.request import Knowledge
     from agent.decision.terms import Limits, Terms
+    from agent.decision.values import Decision, Request
     from agent.model.attributes import Attribute
     from agent.model.model import Model, Query
     from policy.rules import Policy
@@ -94,9 +95,9 @@ if not TYPE_CHECKING:
         if name not in __all__:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message)
-        from agent.decision import decide, request, terms
+        from agent.decision import decide, request, terms, values
         from agent.model import attributes, model
         from policy import rules
 
-        modules = (decide, request, terms, attributes, model, rules)
+        modules = (values, decide, request, terms, attributes, model, rules)
         return next(vars(each)[name] for each in modules if name in vars(each))

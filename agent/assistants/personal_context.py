@@ -10,14 +10,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from agent.decision.values import UNDECIDED, Reading
 from agent.errors import UNLOCK, DaemonError, ReticentError
-from agent.wire.decide import UNDECIDED, Answer, ReadAs, Summary
+from agent.wire.decide import Answer, Summary
 from agent.words.about import LONGEST, plain
 from agent.words.figures import listed, of_whom
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import read_as, titled, value_title
 
-DOCTOR = "`reticent doctor` says how to fix it"
+DOCTOR = "`reticent daemon doctor` says how to fix it"
 APPROVE = "`reticent requests pending` lists it"
 
 
@@ -125,7 +126,7 @@ def _nothing(why: str) -> str:
     return f"{plainly} The reason, as it is told to the user: {why}."
 
 
-def _line(told: PersonalContext, reading: ReadAs | None, why: str) -> str:
+def _line(told: PersonalContext, reading: Reading | None, why: str) -> str:
     """Return an answer as one line, the facts first; ``why`` there are none, for the user."""
     parts = [_nothing("what would help waits for their approval" if told.waiting else why)]
     if told.facts:

@@ -18,9 +18,10 @@ from agent.decision.cache import Cache
 from agent.decision.choice import QUERIES as PLANNED
 from agent.decision.choice import uses_of
 from agent.decision.context import Context
-from agent.decision.decide import Decision, decide_context
-from agent.decision.request import Knowledge, Request
+from agent.decision.decide import decide_context
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
+from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from agent.model.tables import NEAR_MEASURES, Near
 from agent.tradeoff.anonymity_set import AnonymitySet

@@ -1,176 +1,247 @@
 """`reticent model decide` and `curve`: which facts a request may carry, at one trade-off or all."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
-from msgspec import to_builtins
 
-from agent.cli.ask import explanation_page
-from agent.cli.options import ASKED, QUERY, Answer, answers, explain_option, option
-from agent.cli.policy import note_unknown_query
-from agent.cli.printing import Column, facts, numeric, page, table, wide
-from agent.cli.terms import context_asked, term_options
-from agent.daemon.worded import worded
-from agent.decision.decide import Decision, Figures
-from agent.decision.decide import decide as decide_request
-from agent.decision.tradeoff_curve import Curve, Step, curve_of
+from agent.cli.ask import decision_page
+from agent.cli.options import (
+    ASKED,
+    PATH,
+    QUERY,
+    Answer,
+    all_option,
+    answers,
+    explain_option,
+    once,
+    option,
+    pair,
+    today,
+)
+from agent.cli.policy import (
+    MODEL_FILE,
+    note_unknown_query,
+    noted,
+    read_model,
+    read_policy,
+    with_shipped,
+)
+from agent.cli.printing import page
+from agent.decision.context import Context
+from agent.decision.decide import decide_context
+from agent.decision.request import Knowledge
+from agent.decision.terms import Terms, rulebook, terms_under
+from agent.decision.tradeoff_curve import curve_of
+from agent.decision.values import Curve, CurvePoint, Request
 from agent.errors import UsageError
-from agent.words.decisions import explanation
+from agent.model.file import SHIPPED, shipped_model
+from agent.model.model import Model
 from agent.words.figures import bits, listed, number, people
+from agent.words.layout import Column, facts, numeric, table, wide
 from agent.words.outcomes import WHY_NOTHING
-from agent.words.titles import NONE, Titles, titled
-from policy.precedence import Verdict
+from agent.words.titles import NONE, Titles, surely, titled
+from policy import read as policies
+from policy.hosts import ANYBODY
+from policy.match import Rulebook, Ruling
+from policy.precedence import PER_ATTRIBUTE, Verdict, Verdicts
+from policy.rules import Layer, Policy, Rule
+from policy.scope import value_of
+from policy.settings import Value
 
+F = TypeVar("F", bound=Callable[..., Any])
+DIRECT: Mapping[str, tuple[str, Callable[[str], Any]]] = {  # settings of the mathematics alone
+    "algorithm": ("algorithm", str),
+    "cost": ("metric", str),
+    "cost_k": ("metric_k", int),
+}
+SOURCE = "--set"
+MODEL = "The model. By default the shipped one that is surest what is asked."
+SET = (
+    "A setting, as a policy has it: lambda=20, k=100, age.disclose=never. Also algorithm, cost and "
+    "cost_k. May be repeated."
+)
+KNOW = (
+    "What the recipient knows, as an example: other users of this machine can read what you type "
+    "here. `reticent ask HOST - --explain` uses what it really knows. May be repeated."
+)
 ROWS = 12
-EVIDENCE = ("proof", "bound", "certified", "exact", "node_limit_hit", "evaluations", "violations")
-CANDIDATE = ("name", "disclosed", "gain_bits", "cost_bits", "reason", "limit", "serves")
-ALL = "All queries of the model, in place of one; takes seconds."
 BAR = 8  # columns of the bar of the set that brings most
 LEFT, RIGHT = map(numeric, ("lambda", "bits")), map(numeric, ("cost", "people"))
 COLUMNS = (*LEFT, Column(""), *RIGHT, Column("mark"), wide("sent"))
 
 
-def decision_record(decision: Decision, elapsed_ms: float) -> dict[str, Any]:
-    """Return a decision in JSON's own types; ``elapsed_ms``: what the decision alone took."""
-    figures, terms = decision.figures, decision.terms
-    settings = {} if terms.ruling is None else terms.ruling.settings
-    pending = None
-    if decision.pending is not None:
-        more = decision.pending.figures
-        pending = {
-            "names": [*decision.pending.names],
-            "utility_bits": more.utility,
-            **_fields(more, ("objective", "people_left")),
-        }
-    return {
-        "query": decision.request.query,
-        "probability": decision.reading.probability,
-        "mode": decision.mode,
-        **_terms_record(decision),
-        "disclose": [*decision.disclosed],
-        **objective_record(figures),
-        **_fields(decision.evidence, EVIDENCE),
-        "elapsed_ms": elapsed_ms,
-        **_fields(figures, ("people", "people_left")),
-        "per_attribute": [
-            {**_fields(each, CANDIDATE), "because": _because(terms.verdict("disclose", each.name))}
-            for each in decision.candidates
-        ],
-        "guarded": to_builtins(decision.guarded),
-        "pending": pending,
-        "because": {key: _because(verdict) for key, verdict in settings.items()},
+def _once(
+    _context: click.Context, option: click.Parameter, pairs: Sequence[tuple[str, str]]
+) -> dict[str, str]:
+    return once(option.opts[0], pairs)
+
+
+_OPTIONS = (
+    option("--model", MODEL_FILE, "M|NAME", MODEL),
+    option("--policy", PATH, "FILE", "A policy that sets the terms."),
+    option("--recipient", str, "HOST", "Who receives it; a policy's rules need it."),
+    option("--know", pair, "ATTR=VALUE", KNOW, multiple=True, callback=_once),
+    option("--set settings", pair, "KEY=VALUE", SET, multiple=True, callback=_once),
+)
+
+
+def term_options(command: F) -> F:
+    """Give a command the options that say on which terms a request is decided."""
+    return reduce(lambda decorated, each: each(decorated), reversed(_OPTIONS), command)
+
+
+def context_of(
+    query: str | None,
+    *,
+    model: Path | None,
+    policy: Path | None,
+    recipient: str | None,
+    know: Mapping[str, str],
+    settings: Mapping[str, str],
+    anybody: bool = False,
+) -> Context:
+    """Return a request and all that decides about it; ``query``: None for all queries on average.
+
+    ``anybody``: without a recipient a policy's rules for everybody hold.
+    UsageError where a setting or a value cannot be; PolicyError for a policy that is wrong,
+    SignatureError for a model whose maker it does not trust.
+    """
+    if recipient is None and policy is not None and not anybody:
+        hint = "name the recipient with --recipient, as in books.example"
+        raise UsageError("a policy depends on the recipient", hint)
+    if recipient is not None and policy is None:
+        raise UsageError("--recipient needs --policy", "only the rules of a policy depend on it")
+    rules = policies.read("", SOURCE, policies.preset) if policy is None else read_policy(policy)
+    request = ANYBODY if recipient is None else recipient, query or "", today()
+    chosen = _model(rules, request, model)
+    noted(rules, models := with_shipped(chosen))
+    ruling = rulebook(rules, chosen, models).match(*request)
+    terms = _with_settings(ruling, settings, chosen)
+    if query is None:
+        terms = replace(terms, mode="standing")
+    if terms.limits.protect != "everyone":
+        hint = "`reticent ask HOST - --explain` knows them; or protect everyone"
+        raise UsageError("the policy protects you, and your values are unknown here", hint)
+    attributes = {name: chosen.attributes[chosen.index(name)] for name in sorted(know)}
+    codes = tuple((name, each.code(know[name])) for name, each in attributes.items())
+    return Context(Request(query or "", recipient or ""), terms, Knowledge(codes), chosen)
+
+
+def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> Model:
+    """Return the model of a file, or the shipped one that a policy asks for or that is surest."""
+    if path is not None:
+        return read_model(path, keys=rules.trusted_keys)
+    verdicts = Rulebook(rules, {}).match(*request).settings
+    expect_model(verdicts, SHIPPED)
+    verdict = verdicts.get("model")
+    return read_model(None if verdict is None else shipped_model(str(verdict.value)), request[1])
+
+
+def expect_model(settings: Verdicts, names: Sequence[str]) -> None:
+    """Refuse a request for which the policy asks for a model of another name."""
+    verdict = settings.get("model")
+    if verdict is not None and verdict.value not in names:
+        what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
+        raise UsageError(what, "name its file with --model")
+
+
+def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) -> Terms:
+    """Return the terms of a ruling in which these settings override what any rule says."""
+    direct: dict[str, Any] = {}
+    general = dict[str, Value]()
+    own: dict[str, dict[str, Value]] = {}  # by attribute
+    for key, text in settings.items():
+        name, dot, rest = key.rpartition(".")
+        if key in DIRECT:
+            direct |= _direct(key, text)
+        elif dot:
+            own.setdefault(model.attributes[model.index(name)].name, {})[rest] = _own(rest, text)
+        else:
+            general[key] = value_of(key, text)
+
+    def verdicts(values: Mapping[str, Value]) -> dict[str, Verdict]:
+        rule = Rule(SOURCE, values, Layer.FILE, SOURCE)
+        return {key: Verdict(value, rule) for key, value in values.items()}
+
+    every = {key: value for key, value in general.items() if key in PER_ATTRIBUTE}
+    attributes = {
+        name: {**ruled, **verdicts({**every, **own.get(name, {})})}
+        for name, ruled in ruling.attributes.items()
     }
+    whole = {key: value for key, value in general.items() if key not in every}
+    ruled = replace(ruling, settings={**ruling.settings, **verdicts(whole)}, attributes=attributes)
+    try:
+        return replace(terms_under(ruled, model), **direct)
+    except UsageError as error:
+        raise UsageError(error.what, error.hint, SOURCE) from None
 
 
-def _fields(value: object, names: Iterable[str]) -> dict[str, Any]:
-    """Return fields of a value by their names, which the object has too."""
-    return {name: getattr(value, name) for name in names}
+def _own(key: str, text: str) -> Value:
+    if key not in PER_ATTRIBUTE:
+        raise UsageError.unknown("setting of an attribute", key, PER_ATTRIBUTE)
+    return value_of(key, text)
 
 
-def _terms_record(found: Decision | Curve) -> dict[str, Any]:
-    """Return what was understood of a request, and the terms on which it was decided."""
-    return {
-        **_fields(found, ("matched_query", "status")),
-        "algorithm": found.terms.algorithm,
-        "cost": found.terms.metric,
-        "lambda": found.terms.trade_off,
-    }
-
-
-def objective_record(figures: Figures) -> dict[str, float]:
-    """Return the terms of the objective at one set."""
-    return {
-        "utility_bits": figures.utility,
-        "identifiability": figures.identifiability,
-        "identifiability_cost": float(figures.identifiability_cost),
-        "guard_bits": float(figures.guard),
-        "sensitivity_bits": float(figures.sensitivity),
-        "objective": figures.objective,
-    }
-
-
-def _because(verdict: Verdict | None) -> dict[str, Any] | None:
-    """Return what a policy says of one thing, the rule that decided, and those that lost."""
-    if verdict is None:
-        return None
-    lost = [rule.name for rule in verdict.lost]
-    return {"value": verdict.value, "rule": verdict.rule.name, "lost": lost}
+def _direct(key: str, text: str) -> dict[str, Any]:
+    field, kind = DIRECT[key]
+    try:
+        return {field: kind(text)}
+    except ValueError:
+        raise UsageError(f"{key} cannot be {text}", f"{key} is a whole number from 1") from None
 
 
 @click.command()
 @option("--query", QUERY, "TEXT", ASKED, required=True)
-@click.option("--standing", is_flag=True, help="The same set for every query.")
 @term_options
 @explain_option
-@click.pass_context
+@all_option
 @answers
-def decide(context: click.Context, /, *, explain: bool, **_terms: object) -> Answer:
+def decide(query: str, *, explain: bool, every: bool, **terms: Any) -> Answer:  # noqa: ANN401  (of the options)
     """Decide which facts a request may carry, and send nothing.
 
     The decision depends on the query, the terms and what the recipient knows, never on facts it
-    does not know; of a profile it depends only on which facts are set.
+    does not know.
     """
-    asked = context_asked(context)
-    start = perf_counter()
-    decision = decide_request(asked.request, asked.terms, asked.knowledge, asked.model, asked.own)
-    elapsed_ms = 1000 * (perf_counter() - start)
-    note_unknown_query(asked.request.query, asked.model)
-    said = worded(decision, asked.model)
-    text = explanation_page(explanation(said), said.titles, explain=explain)
-    return Answer(decision_record(decision, elapsed_ms), text)
-
-
-def curve_record(curve: Curve) -> dict[str, Any]:
-    """Return a curve in JSON's own types; ``present`` and ``knee`` are indexes of points.
-
-    The ``objective`` of a point is that at its ``lambda_from``.
-    """
-    return {
-        "query": curve.request.query or None,
-        "mode": curve.terms.mode,
-        **_terms_record(curve),
-        **_fields(curve, ("present", "knee")),
-        "points": [
-            {
-                "lambda_from": step.least,
-                "lambda_to": step.most,
-                "disclose": [*step.disclosed],
-                **objective_record(step.figures),
-                "people_left": step.figures.people_left,
-                **_fields(step, ("proof", "beaten")),
-            }
-            for step in curve.steps
-        ],
-    }
+    context = context_of(query, **terms)
+    note_unknown_query(query, context.model)
+    decision = decide_context(context)
+    text = decision_page(decision, explain=explain, every=every)
+    sure = decision.read_as is not None
+    others = decision.readings[1:] if sure else decision.readings
+    if others and (explain or every):
+        also = listed(f"{each.title!r} ({surely(each.probability)} sure)" for each in others)
+        doubt = "It may also mean" if sure else "Not sure enough, but it may mean"
+        text += f"\n\n{doubt} {also}."
+    return Answer(decision, text)
 
 
 def curve_text(curve: Curve, source: str = "as asked", titles: Titles = NONE) -> str:
-    """Return all that there is to say about a curve, in 80 columns; less is sent further up.
+    """Lay out a curve in 80 columns; less is sent further up.
 
     ``source``: where the present lambda is from, in words.
     """
     kept = {curve.present} if curve.knee is None else {curve.present, curve.knee}
-    shown = thinned(len(curve.steps), kept)
-    highest = max(each.figures.utility for each in curve.steps)
+    shown = thinned(len(curve.points), kept)
+    highest = max(each.figures.utility for each in curve.points)
     rows, before = [], frozenset[str]()
     for index in reversed(shown):
-        step = curve.steps[index]
-        figures, now = step.figures, frozenset(step.disclosed)
-        changes = [f"+{titles.get(each, each)}" for each in step.disclosed if each not in before]
+        point = curve.points[index]
+        figures, now = point.figures, frozenset(point.figures.names)
+        changes = [f"+{titles.get(each, each)}" for each in figures.names if each not in before]
         changes += [f"-{each}" for each in titled(sorted(before - now), titles)]
         marks = {
             "* knee": index == curve.knee,
             "> now": index == curve.present,
-            "! beaten": step.beaten,
+            "! beaten": point.beaten,
         }
         rows.append(
             (
-                number(step.least),
+                number(point.least),
                 bits(figures.utility),
                 "#" * max(0, round(BAR * figures.utility / highest) if highest > 0 else 0),
                 f"{figures.identifiability_cost:.2g}",
@@ -196,82 +267,68 @@ def thinned(count: int, kept: Collection[int], most: int = ROWS) -> list[int]:
 
 
 def _headline(curve: Curve, source: str, titles: Titles) -> str:
-    def brings(step: Step) -> str:
-        if not step.disclosed:
+    def brings(point: CurvePoint) -> str:
+        names = point.figures.names
+        if not names:
             return "nothing is sent"
-        verb = "is" if len(step.disclosed) == 1 else "are"
-        names = listed(titled(step.disclosed, titles))
-        return f"{names} {verb} sent, for {bits(step.figures.utility)} bits"
+        verb, brought = "is" if len(names) == 1 else "are", bits(point.figures.utility)
+        return f"{listed(titled(names, titles))} {verb} sent, for {brought} bits"
 
-    trade_off = number(curve.terms.trade_off)
-    now = f"At lambda {trade_off}, {source}, {brings(curve.steps[curve.present])}."
+    now = f"At lambda {number(curve.trade_off)}, {source}, {brings(curve.points[curve.present])}."
     if curve.knee is None:
         return f"{now} The curve has no knee."
     if curve.knee == curve.present:
         return f"{now} This is the knee of the curve."
-    knee = curve.steps[curve.knee]
+    knee = curve.points[curve.knee]
     until = "" if knee.least == knee.most else f" to {number(knee.most)}"
     return f"{now} At its knee, at lambda {number(knee.least)}{until}, {brings(knee)}."
 
 
 def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
     """Yield what a reader of the table has to know."""
-    steps, terms = curve.steps, curve.terms
-    if curve.status != "decided":
-        yield "note", WHY_NOTHING[curve.status]
-    if terms.ask:
-        yield "note", "what would wait for you is in no set"
-    of = "on average over all queries" if curve.matched_query is None else "for this query"
+    points = curve.points
+    if curve.code != "answered":
+        yield "note", WHY_NOTHING[curve.code]
+    if curve.asks:
+        yield "note", "facts that would wait for you are in no set"
+    what = "on average over all queries" if curve.read_as is None else "for this query"
     yield "lambda", "the lowest at which the set is chosen; it stays up to the row above"
-    prices = any(each.figures.guard or each.figures.sensitivity for each in steps)
+    prices = any(each.figures.guard or each.figures.sensitivity for each in points)
     priced = ", before sensitivity and guards are subtracted" if prices else ""
-    yield "bits", f"how much better served {of}{priced}"
-    yield "cost", f"identifiability added, as {terms.metric} measures it"
+    yield "bits", f"how much more useful the answer is {what}{priced}"
+    yield "cost", f"identifiability added, as {curve.metric} measures it"
     yield "people", "how many still look like you to the recipient"
     yield "sent", "facts added (+) or dropped (-), compared with the row above"
     if curve.knee is not None:
         yield "* knee", "farthest above the straight line from the cheapest set to the dearest"
-    if any(each.beaten for each in steps):
+    if any(each.beaten for each in points):
         yield "! beaten", "another set has more bits at no more cost, or less cost at no fewer bits"
-    if len(shown) < len(steps):
-        yield "left out", f"{len(steps) - len(shown)} of {len(steps)} sets; --json has all"
-    if all(each.proof == "enumerated" for each in steps):
+    if len(shown) < len(points):
+        yield "left out", f"{len(points) - len(shown)} of {len(points)} sets; --json has all"
+    if all(each.proof == "enumerated" for each in points):
         yield "how good", "no better set exists, at any lambda that was tried"
     else:
-        hint = "--algorithm exact looks further, and takes longer"
+        hint = "--set algorithm=exact looks further, and takes longer"
         yield "how good", f"better sets may exist; {hint}"
 
 
 @click.command()
-@option("--query", QUERY, "TEXT", ASKED)
-@click.option("--all", "standing", is_flag=True, help=ALL)
+@option("--query", QUERY, "TEXT", f"{ASKED} By default all queries, which takes seconds.")
 @term_options
-@click.pass_context
 @answers
-def curve(
-    context: click.Context,
-    /,
-    query: str | None,
-    *,
-    standing: bool,
-    policy: Path | None,
-    **_: object,
-) -> Answer:
+def curve(query: str | None, **terms: Any) -> Answer:  # noqa: ANN401  (of the options)
     """Show what would be sent as lambda varies, and where the curve bends.
 
     Each row is a set, with the bits that it brings and how well it would tell you apart. The
-    present lambda is that of --lambda or of --policy FILE: for a recipient, or without one what it
-    rules for everybody. Nothing is sent or changed.
+    present lambda is that of --set lambda=L, or of --policy FILE: for a recipient, or without one
+    what it rules for everybody. Nothing is sent or changed.
     """
-    if standing == (query is not None):
-        what = "a curve is that of one query or of all"
-        raise UsageError(what, "give --query TEXT, or --all in its place")
-    asked = context_asked(context, average=True)
-    found = curve_of(asked)
+    context = context_of(query, **terms, anybody=True)
+    found = curve_of(context)
     source = "the default (--policy FILE takes that of a policy)"
-    if policy is not None:
-        source = "as the policy has it now"
-    elif context.get_parameter_source("lambda") is ParameterSource.COMMANDLINE:
+    if "lambda" in terms["settings"]:
         source = "as asked"
-    titles = {each.name: each.title for each in asked.model.attributes}
-    return Answer(curve_record(found), curve_text(found, source, titles))
+    elif terms["policy"] is not None:
+        source = "as the policy has it now"
+    titles = {each.name: each.title for each in context.model.attributes}
+    return Answer(found, curve_text(found, source, titles))

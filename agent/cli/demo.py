@@ -9,13 +9,13 @@ import click
 
 from agent.cli.options import Answer, answers
 from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
-from agent.daemon.worded import among, meant_by
 from agent.decision.cache import Cache
-from agent.decision.decide import Decision, decide
+from agent.decision.decide import counted_among, decide
 from agent.decision.matching import share_of
 from agent.decision.replay import bits_of
-from agent.decision.request import Knowledge, Request, people_left
+from agent.decision.request import Knowledge, people_left
 from agent.decision.terms import Terms
+from agent.decision.values import Decision, Request
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.file import read, shipped_models
 from agent.model.model import Model, surest
@@ -113,7 +113,7 @@ def known(held: Mapping[str, str], model: Model, concepts: Concepts) -> Knowledg
 def of_people(number: int, model: Model) -> str:
     """Return how many people of those that a model counts: an estimate where rows are a sample."""
     about = "" if model.population.weights is None else "about "
-    return f"{about}{of_whom(number, among(model))}"
+    return f"{about}{of_whom(number, counted_among(model))}"
 
 
 def request_text(number: int, entry: Entry, *, explain: bool = False) -> str:
@@ -121,16 +121,16 @@ def request_text(number: int, entry: Entry, *, explain: bool = False) -> str:
     decision, again, model = entry.decision, entry.decision.again, entry.model
     new = {name: value for name, value in entry.values.items() if name not in again}
     left = f"{of_people(entry.people_left, model)} still look like her"
-    if decision.status == "unknown query":
+    if decision.code == "unknown query":
         lines, verdict = [], f"Sent nothing: {WHY_NOTHING['unknown query']}."
     else:
         what = counted(len(new), "fact") if new else "nothing new"
         verdict = f"Sent {what}; {left}."
         lines = [("new", values_text(new, model))] if new else []
-        lines += [("read as", read_as(meant_by(decision.reading, model)))]
+        lines += [("read as", read_as(decision.read_as))]
         old = {name: entry.values[name] for name in again}
         lines += [("again", values_text(old, model))] if old else []
-    if explain and decision.status != "unknown query":
+    if explain and decision.code != "unknown query":
         lines += _figures(decision, model)
     title = f'{number}. {entry.recipient} is asked "{decision.request.query}"'
     return "\n".join([strong(title), paragraph(verdict, "  "), *([facts(lines)] if lines else [])])
@@ -138,7 +138,7 @@ def request_text(number: int, entry: Entry, *, explain: bool = False) -> str:
 
 def _figures(decision: Decision, model: Model) -> Iterator[tuple[str, str]]:
     """Yield what came nearest to being worth it, what all helped, and what is proven."""
-    withheld = [e for e in decision.candidates if not e.disclosed and e.reason != "not set"]
+    withheld = [e for e in decision.outcomes if not e.disclosed and e.reason != "not set"]
     new = (each for each in withheld if each.cost_bits)
     misses = " and ".join(
         f"{model.attributes[model.index(each.name)].title} "
@@ -148,7 +148,7 @@ def _figures(decision: Decision, model: Model) -> Iterator[tuple[str, str]]:
     nearest = misses or "none"
     yield "withheld", f"{counted(len(withheld), 'other fact')}; nearly worth it: {nearest}"
     yield "helps", f"{bits(decision.figures.utility)} {HELPS}"
-    share = decision.evidence.certified
+    share = decision.certified
     yield "how good", "a better set may exist" if share is None else at_least(share)
 
 
@@ -179,9 +179,7 @@ def comparison_text(entries: Sequence[Entry], models: Sequence[Model]) -> str:
     }
     rows = []
     for name, way in ways.items():
-        gains = [
-            bits_of(each.decision.matched_query or "", each.values, each.model) for each in way
-        ]
+        gains = [bits_of(each.decision.request.query, each.values, each.model) for each in way]
         left = (people(fewest(way, each, models)) for each in RECIPIENTS)
         rows.append((name, bits(sum(gains) / len(gains)), *left))
     least = people(people_left(known(everything(models), models[0], Concepts(models)), models[0]))

@@ -95,7 +95,7 @@ ABOVE = 3  # lines from the recovery code to that below the question whether it 
 NEXT = """\
 Next, have the system start the daemon (or run `reticent daemon`), then unlock:
 
-  reticent connect system
+  reticent daemon service install
   reticent unlock
 """
 NEXT_OF_RUNNING = (
@@ -104,8 +104,8 @@ NEXT_OF_RUNNING = (
 CONNECT = """\
 Then let your browser, or your assistant's program, ask for what helps:
 
-  reticent connect browsers
-  reticent connect claude-desktop"""
+  reticent browser install
+  reticent mcp install claude-desktop --write"""
 
 
 def ask_preset() -> str:

@@ -25,51 +25,28 @@ EXPECTED = (click.ClickException, ReticentError, OSError)
 SCREENS, BEGIN = ["requests", "review"], ["init"]  # for a person who names no command
 
 
-MOVED = {  # old commands by their first words, and what to run now
-    "approve": "requests approve",
-    "attributes": "policy attributes",
-    "backup": "vault backup",
-    "block": "policy block",
-    "browser": "connect",
-    "browser install": "connect browsers",
-    "browser remove": "disconnect browsers",
-    "calibrate": "policy calibrate",
-    "curve": "model curve",
-    "daemon completion": "completion",
-    "daemon doctor": "doctor",
-    "daemon service": "connect system",
-    "daemon service remove": "disconnect system",
-    "decide": "model decide",
-    "deny": "requests deny",
-    "forget": "requests forget",
-    "key": "vault key",
-    "knows": "requests knows",
-    "ledger": "requests ledger",
-    "let": "policy let",
-    "mcp install": "connect",
-    "pending": "requests pending",
-    "purge": "vault purge",
-    "recipients": "requests recipients",
-    "reset-clock": "vault reset-clock",
-    "restore": "vault restore",
-    "review": "requests review",
-    "service": "connect system",
-    "stop": "daemon stop",
-    "unblock": "policy unblock",
-    "undo": "requests undo",
-    "watch": "requests watch",
-    "whatif": "requests whatif",
+_GROUPS = {  # what stood at the top once, by the group that has it now
+    "policy": ("attributes", "block", "calibrate", "let", "unblock"),
+    "requests": (
+        *("approve", "deny", "forget", "knows", "ledger", "pending"),
+        *("recipients", "review", "undo", "watch"),
+    ),
+    "vault": ("backup", "key", "purge", "reset-clock", "restore"),
+    "daemon": ("completion", "doctor", "service", "stop"),
+    "model": ("curve", "decide"),
 }
-MOST_WORDS = 3  # of a key of MOVED
-SHORT = {"read": ["model", "read"]}  # what may be typed without its group
+MOVED = {  # commands that are called otherwise now
+    **{name: f"{group} {name}" for group, names in _GROUPS.items() for name in names},
+    "read": "model decide",
+    "model read": "model decide --explain",
+    "requests whatif": "ask --explain",
+    "whatif": "ask --explain",
+}
 COMMANDS = {
     "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
-    "completion": Deferred("agent.cli.status", "Complete commands in your shell."),
-    "connect": Deferred("agent.cli.connect", "Connect browsers, assistants and the system."),
-    "daemon": Deferred("agent.cli.daemon", "Run and stop the daemon that answers."),
+    "browser": Deferred("agent.cli.browser", "Connect your browsers."),
+    "daemon": Deferred("agent.cli.daemon", "Run, stop and check the daemon that answers."),
     "demo": Deferred("agent.cli.demo", "Watch eight requests of a fictional mother of two."),
-    "disconnect": Deferred("agent.cli.connect", "Undo `connect`."),
-    "doctor": Deferred("agent.cli.daemon", "Check this machine, and say how to fix it."),
     "init": Deferred("agent.cli.init", "Set up: a passphrase, a policy and your facts."),
     "lab": Deferred("agent.cli.lab", "Repeat the studies behind reticent."),
     "lock": Deferred("agent.cli.status", "Close the vault, so that nothing is sent."),
@@ -97,14 +74,13 @@ class Program(Commands):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is named; UsageError, naming the new one, if it has moved."""
-        args = [*SHORT.get(args[0], args[:1]), *args[1:]]
+        """Return the command that is named; UsageError, naming the group, if it moved into one."""
         name = args[0]
-        for count in range(MOST_WORDS, 0, -1):
-            if (old := " ".join(args[:count])) in MOVED:
+        for old in (" ".join(args[:2]), name):
+            if old in MOVED and not ctx.resilient_parsing:
                 what = f"`reticent {old}` is now `reticent {MOVED[old]}`"
-                raise UsageError(what, f"see `reticent {MOVED[old]} --help`")
-        near = nearest(name, [*self.list_commands(ctx), *MOVED, *SHORT])
+                raise UsageError(what, f"see `reticent {MOVED[old].split(' --')[0]} --help`")
+        near = nearest(name, [*self.list_commands(ctx), *MOVED])
         if near in MOVED and name not in self.list_commands(ctx) and not ctx.resilient_parsing:
             raise UsageError(f"unknown command {name!r}", f"did you mean {MOVED[near]!r}?")
         return super().resolve_command(ctx, args)

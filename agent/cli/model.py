@@ -40,7 +40,6 @@ DEFERRED = {
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
     "compare": Deferred("agent.cli.compare", "Show what changed from a model to the next."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
-    "read": Deferred("agent.cli.read", "Show what a text means; `reticent read` is the same."),
 }
 QUERIES: dict[str, tuple[Column, Callable[[Any], str]]] = {  # in the order of the object
     "title": (wide("query"), str),

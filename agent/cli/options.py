@@ -51,6 +51,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 explain_option = click.option(
     "--explain", is_flag=True, help="Show the figures behind the answer, each with its unit."
 )
+all_option = click.option(
+    "--all", "every", is_flag=True, help="With --explain: a row for each fact, not the nearest."
+)
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 

@@ -21,10 +21,10 @@ from agent.cli.policy import (
     with_shipped,
 )
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
-from agent.daemon.worded import meant_by
+from agent.decision.decide import read_by
 from agent.decision.terms import rulebook
+from agent.decision.values import Reading
 from agent.model.model import Model
-from agent.wire.decide import ReadAs
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import Titles, read_as, titled
 from policy.hosts import ANYBODY
@@ -239,10 +239,10 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
         "matching": [view.record(each) for each in matching],
         **view.ruled(lost=True),
     }
-    return Answer(message, explained(view, matching, meant_by(used.read(query), used)))
+    return Answer(message, explained(view, matching, read_by(used.read(query), used)))
 
 
-def explained(view: View, matching: list[Rule], meant: ReadAs | None) -> str:
+def explained(view: View, matching: list[Rule], meant: Reading | None) -> str:
     """Return the page about a request, the verdict on top; ``meant``: what it is read as."""
     ruling, origins = view.ruling, view.origins
     kinds = [may(verdicts) for verdicts in ruling.attributes.values()]

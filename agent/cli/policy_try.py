@@ -12,23 +12,24 @@ import click
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.cli.decide import expect_model
 from agent.cli.interrupt import Progress
 from agent.cli.options import PATH, Answer, answers, explain_option, option
 from agent.cli.policy import MODEL_FILE, noted, read_model, read_policy, with_shipped
 from agent.cli.printing import Column, facts, numeric, page, paragraph, strong, table, wide
-from agent.cli.terms import PROFILE, expect_model, read_values
 from agent.decision import replay as replays
 from agent.decision.locale import LOCALE
 from agent.errors import UsageError, misfit, nearest
 from agent.files import read_bytes
 from agent.model.concepts import Concepts, meaning_of
-from agent.model.file import shipped_models
-from agent.model.model import Model
+from agent.model.file import read, shipped_models
+from agent.model.model import Model, person_codes
 from agent.words.figures import bits, counted, people
 from agent.words.titles import Titles
 from policy.hosts import host_of
 from policy.match import Rulebook
 
+PROFILE = 'Your facts, attribute = "value". Facts that are not in it are never sent.'
 LARGEST = 1 << 28  # bytes
 EARLIEST = 1970  # there is no week before the first year
 BOM = b"\xef\xbb\xbf"
@@ -298,6 +299,19 @@ def _read_known(past: Path, file: Path | None, keys: Sequence[str]) -> tuple[lis
         with suppress(UsageError):
             return each, read_history(past, each)
     return orders[-1], read_history(past, orders[-1])
+
+
+def read_values(path: Path, model: Model) -> dict[str, int]:
+    """Return codes by attribute; UsageError where the model lacks what the file names."""
+    from agent.vault.profile import LARGEST, read_profile, values_in  # and with it the whole vault
+
+    codes = person_codes(model)
+    shipped = (each for each in map(read, shipped_models()) if each.id != model.id)
+    try:
+        found = read_profile(read_bytes(path, LARGEST), [model, *shipped, LOCALE])
+    except UsageError as error:
+        raise UsageError(error.what, error.hint, str(path)) from None
+    return {name: codes[name][value] for name, value in values_in(found, model).items()}
 
 
 @click.command("try")

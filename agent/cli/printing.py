@@ -2,21 +2,25 @@
 
 import re
 import sys
-import textwrap
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
-from typing import NamedTuple
 
 import click
 
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
 from agent.tui.charts import bars
+from agent.words.layout import (
+    INDENT,
+    Column,
+    facts,
+    numeric,
+    paragraph,
+    printable,
+    table,
+    wide,
+)
 
-WIDTH = 80
-INDENT = "  "
-GAP = "  "
-_COMMAND = re.compile(r"`[^`]*`")
-_TOGETHER = "\ue000"  # for a space where no line ends; of private use, so that no text has it
+__all__ = ["Column", "facts", "numeric", "paragraph", "printable", "table", "wide"]  # re-exported
+
 _NUMBERS = (  # what click says of numbers, and what is meant
     (re.compile("is not a valid integer( range)?"), "is not a whole number"),
     (re.compile("is not a valid float( range)?"), "is not a number"),
@@ -28,96 +32,14 @@ _LONG = re.compile(r"(\S{200})\S{200,}")  # a path may be as long as that
 BAR_COLUMNS = 8  # columns
 
 
-class Column(NamedTuple):
-    """A column of a table: numbers stand to the right; what is too wide wraps, the last first.
-
-    ``least``: columns of a cell that wraps, before the one to its left gives way.
-    """
-
-    title: str
-    right: bool = False
-    wraps: bool = False
-    least: int = 16
-
-
-def wide(title: str, least: int = 16) -> Column:
-    """Return a column of text that wraps."""
-    return Column(title, wraps=True, least=least)
-
-
-def numeric(title: str) -> Column:
-    """Return a column of numbers."""
-    return Column(title, right=True)
-
-
 def page(headline: str, *parts: str) -> str:
     """Return a page: the headline stands out, and a blank line precedes each part that is there."""
     return "\n\n".join(filter(None, (strong(paragraph(headline)), *parts)))
 
 
-def paragraph(text: str, indent: str = "") -> str:
-    """Return a text in lines of at most 80 columns; a command in backquotes stays in one."""
-    return "\n".join(_wrapped(printable(text), WIDTH, indent, indent))
-
-
 def strong(text: str) -> str:
     """Return a text that stands out where the terminal can show it."""
     return "\n".join(click.style(line, bold=True) for line in text.splitlines())
-
-
-def table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
-    """Return an indented table of at most 80 columns, empty without rows."""
-    cells = [[printable(text) for text in row] for row in rows]
-    if not cells:
-        return ""
-    cells.insert(0, [column.title for column in columns])
-    widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
-    frame = len(INDENT) + len(GAP) * (len(columns) - 1)
-    for place, column in reversed([*enumerate(columns)]):
-        if column.wraps:
-            room = WIDTH - frame - sum(widths) + widths[place]
-            widths[place] = min(widths[place], max(room, column.least))
-    lines = []
-    for row in cells:
-        wrapped = [
-            _wrapped(text, width) if column.wraps and text else [text]
-            for column, width, text in zip(columns, widths, row, strict=True)
-        ]
-        for texts in zip_longest(*wrapped, fillvalue=""):
-            aligned = [
-                f"{text:>{width}}" if column.right else f"{text:<{width}}"
-                for column, width, text in zip(columns, widths, texts, strict=True)
-            ]
-            lines.append((INDENT + GAP.join(aligned)).rstrip())
-    return "\n".join(lines)
-
-
-def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return names and what there is to say about each, in two columns; empty without any."""
-    shown = [(printable(name), printable(text)) for name, text in pairs]
-    margin = max((len(name) for name, _ in shown), default=0)
-    lines = []
-    for name, text in shown:
-        first = f"{INDENT}{name:<{margin}}{GAP}"
-        lines += _wrapped(text, WIDTH, first, " " * len(first))
-    return "\n".join(lines)
-
-
-def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
-    """Return a text in lines, each as it begins; a command is broken only if it fills a line."""
-    room = width - max(len(first), len(rest))
-
-    def kept(command: re.Match[str]) -> str:
-        return command[0] if len(command[0]) > room else command[0].replace(" ", _TOGETHER)
-
-    lines = textwrap.wrap(
-        _COMMAND.sub(kept, text),
-        width,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_on_hyphens=False,
-    )
-    return [line.replace(_TOGETHER, " ") for line in lines]
 
 
 def show(error: ReticentError) -> int:
@@ -165,11 +87,6 @@ def as_usage_error(error: click.ClickException) -> ReticentError:
     for form, ours in _NUMBERS:
         message = form.sub(ours, message)
     return UsageError(message[:1].lower() + message[1:], hint)
-
-
-def printable(text: str) -> str:
-    """Return a text in which nothing steers the terminal."""
-    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
 def sparkline(numbers: Sequence[int], most: int) -> str:

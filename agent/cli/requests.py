@@ -53,7 +53,6 @@ DEFERRED = {
     "review": Deferred("agent.cli.review", "Open the screens: see what was sent, and change it."),
     "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts."),
     "watch": Deferred("agent.cli.watch", "Follow what happens, one sentence per line."),
-    "whatif": Deferred("agent.cli.ask", "Compare other facts with those that were sent."),
 }
 LIMIT = click.IntRange(1, MOST_ENTRIES)
 OF_ENTRIES = f"[default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]"

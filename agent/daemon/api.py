@@ -34,6 +34,7 @@ from agent.daemon.records import recipients as known_recipients
 from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
 from agent.decision.tradeoff_curve import advanced
+from agent.decision.values import Curve, Decision
 from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.secrets import Secret
 from agent.vault.vault import accounts_of
@@ -47,14 +48,13 @@ from agent.wire.decide import (
     Ask,
     Clicked,
     Draft,
-    Explained,
     Offer,
     Refuse,
     Tell,
     Told,
 )
 from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
-from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
+from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, Weighed, WhatIf
 from policy.hosts import ANYBODY
 
 T = TypeVar("T")
@@ -175,7 +175,7 @@ class Calls:
         self.agent.trouble = None
         return found
 
-    def explain(self, body: Ask) -> Explained:
+    def explain(self, body: Ask) -> Decision:
         """Return what would be decided."""
         found = explained(body, self._clock(), self.agent)
         return replace(found, stale_rules=self.agent.rules.stale)
@@ -198,7 +198,7 @@ class Calls:
         """
         return await self._in_steps(weighed(body, self._clock(), self.agent))
 
-    async def curve(self, body: CurveAsk) -> TradeOffs:
+    async def curve(self, body: CurveAsk) -> Curve:
         """Return what would be disclosed at every trade-off; runs as `whatif` does."""
         return await self._in_steps(curved(body, self._clock(), self.agent))
 

@@ -4,20 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from msgspec import structs
+
 from agent.daemon.address import words_fit
 from agent.daemon.agent import Agent
 from agent.daemon.header import LARGEST, Members, members, most_bytes
 from agent.decision.context import Context
-from agent.decision.decide import Decision, decide_context
+from agent.decision.decide import decide_context
 from agent.decision.locale import LOCALE, located
 from agent.decision.matching import knowledge_in, unmatched
-from agent.decision.request import Knowledge, Request, people_left
+from agent.decision.request import Knowledge, people_left
+from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Outcome, Request
 from agent.errors import ModelError, UsageError
 from agent.model.concepts import Meaning
 from agent.model.reading import NOTHING as UNREAD
 from agent.vault.disclosure_index import NOTHING, site_of
 from agent.vault.vault import Vault
-from agent.wire.decide import Ask, Code
+from agent.wire.decide import Ask
 from policy.match import Ruling, in_clear
 
 
@@ -107,7 +110,9 @@ def context_of(
     told = (Meaning(name, fact.value) for name, fact in held.held.items())
     if not knowledge.share and unmatched(told, facts.concepts):
         raise UndecidedError("unfit")
-    usable = None if asked is None else frozenset(asked).intersection(members(model, cache).longest)
+    usable = None
+    if asked is not None:
+        usable = tuple(sorted(members(model, cache).longest.keys() & set(asked)))
     request = Request(ask.query, ruling.host, usable)
     people = None
     if addresses:
@@ -143,20 +148,38 @@ def decided(context: RuledContext, *, brief: bool = False) -> Decision:
     It depends on nothing in the profile, but where the terms protect this user (DESIGN.md 2.6):
     then ``context`` must be `with_own`.
     While that is too long it is made anew without what was chosen last: the figures are those
-    of what leaves, every limit holds, and the terms exclude what had no room. UndecidedError where
-    the policy asks for something that the model cannot do.
+    of what leaves, every limit holds, and outcomes name what had no room. UndecidedError where the
+    policy asks for something that the model cannot do.
     """
     if context.people is not None:
         return located(context, context.people)
+    dropped = frozenset[str]()
     while True:
         try:
-            found = decide_context(context, brief=brief)
+            found = decide_context(without(dropped, context), brief=brief)
         except UsageError as error:
             raise UndecidedError("unfit") from error
         if context.fits(found.disclosed):
-            return found
-        excluded = context.terms.excluded | {found.disclosed[-1]}
-        context = replace(context, terms=replace(context.terms, excluded=excluded))
+            return _with_dropped(found, dropped, context) if dropped else found
+        dropped |= {found.disclosed[-1]}
+
+
+def without(names: frozenset[str], context: RuledContext) -> RuledContext:
+    """Return the context with these attributes excluded as well."""
+    excluded = context.terms.excluded | names
+    return replace(context, terms=replace(context.terms, excluded=excluded))
+
+
+def _with_dropped(found: Decision, names: frozenset[str], context: RuledContext) -> Decision:
+    """Return a decision whose outcomes say of these attributes that there was no room."""
+
+    def outcome(each: Outcome) -> Outcome:
+        if each.name not in names:
+            return each
+        ruled: Disclose = "always" if each.name in context.terms.always else "auto"
+        return structs.replace(each, reason=NO_ROOM, rule=None, disclose=ruled)
+
+    return structs.replace(found, outcomes=tuple(map(outcome, found.outcomes)))
 
 
 def apart(context: RuledContext, agent: Agent) -> RuledContext:

@@ -5,11 +5,11 @@ from datetime import datetime
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
 from agent.daemon.records import known_query, opened, read_then
-from agent.daemon.worded import meant_by
+from agent.decision.decide import read_by
+from agent.decision.values import Reading
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import records
-from agent.wire.decide import ReadAs
 from policy.hosts import ANYBODY
 
 
@@ -34,10 +34,10 @@ def correct(agent: Agent, wanted: records.NotThat, now: datetime) -> records.Cor
         text, host = entry.query, entry.host
         then = read_then(entry, models.get(entry.model))
 
-    def read() -> ReadAs | None:
+    def read() -> Reading | None:
         name = agent.rules.active.model(host, text, now.date())
         model, reading = agent.reader.surest(text, agent.readers(name, now))
-        return meant_by(reading, model)
+        return read_by(reading, model)
 
     before = corrections.of(text)
     if wanted.undo:

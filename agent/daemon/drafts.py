@@ -7,18 +7,18 @@ told.
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from secrets import token_urlsafe
 from typing import NamedTuple
 
 import msgspec
+from msgspec import structs
 
 from agent.daemon.agent import Agent
 from agent.daemon.context import UndecidedError, with_own
 from agent.daemon.handle import Considered, considered, left_by, record, summarised
-from agent.daemon.worded import among, code_of
+from agent.decision.decide import counted_among
 from agent.decision.tradeoff_curve import taken
 from agent.decision.what_if import Change, weigh_steps
 from agent.errors import LockedError, RefusedError, UsageError
@@ -76,13 +76,13 @@ class Drafts:
         decision, expected = found.decision, found.decision.figures.people_left
         summary, facts = summarised(decision, found.context, expected), _facts(found)
         drafted = Draft(
-            code=code_of(decision),
+            code=decision.code,
             id=self._token() if facts else "",
             facts=facts,
             line=about(each.phrase for each in facts),
             waiting=[plain(each) for each in titled(summary.pending, summary.titles)],
             headline=summary.headline,
-            people=f"expected: {alike(expected, among=among(found.context.model))}",
+            people=f"expected: {alike(expected, among=counted_among(found.context.model))}",
             read_as=summary.read_as,
         )
         code = "drafted" if facts else drafted.code
@@ -121,7 +121,7 @@ class Drafts:
         line = about(each.phrase for name, each in facts.items() if name in body.names)
         some = _without(facts.keys() - {*body.names}, found)
         answer = Answer(
-            code=code_of(some.decision), summary=summarised(some.decision, some.context, some.left)
+            code=some.decision.code, summary=summarised(some.decision, some.context, some.left)
         )
         number = record(some, kept.ask, now, agent, "program")
         assert number is not None  # noqa: S101  (it has a value at least)
@@ -157,15 +157,15 @@ def _without(names: AbstractSet[str], found: Considered) -> Considered:
     if not names:
         return found
     context, change = with_own(found.context), Change(drop=frozenset(names))
-    weighed = taken(weigh_steps(found.decision, context, change)).weighed
+    weighed = taken(weigh_steps(found.decision, context, change)).changed
     if weighed.breaks is not None:
         raise RefusedError("conflict", breaks(weighed.breaks), AGAIN)
     values = {name: value for name, value in found.values.items() if name not in names}
-    decision = replace(
+    decision = structs.replace(
         found.decision,
         disclosed=tuple(values),
-        figures=weighed.figures,
-        candidates=tuple(each for each in found.decision.candidates if each.name in values),
+        figures=weighed,
+        outcomes=tuple(each for each in found.decision.outcomes if each.name in values),
     )
     return Considered(found.context, decision, values, left_by(values, found.context))
 

@@ -10,14 +10,12 @@ from agent.daemon.address import sent_as
 from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, context_of, decided, with_own
 from agent.daemon.request_log import CAPPED, Asker
-from agent.daemon.worded import code_of, worded
-from agent.decision.decide import Decision
 from agent.decision.request import Knowledge, people_left
+from agent.decision.values import Decision
 from agent.model.concepts import meaning_of
 from agent.model.model import person_codes
 from agent.vault.disclosure_index import Disclosure
-from agent.wire.base import made
-from agent.wire.decide import Answer, Ask, AttributeOutcome, Summary
+from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import headline
 
 
@@ -46,7 +44,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     sent = sent_as(context.ruling, values, ask.query, context.model, context.travel.texts)
     summary = summarised(decision, context, left)
     return Answer(
-        code=code_of(decision),
+        code=decision.code,
         **sent._asdict(),
         unspecified=[name for name in values if name not in sent.attributes],
         id=record(found, ask, now, agent, by),
@@ -115,21 +113,29 @@ def record(found: Considered, ask: Ask, now: datetime, agent: Agent, by: Asker) 
 
 def summarised(decision: Decision, context: RuledContext, left: float) -> Summary:
     """Return the figures of an answer; ``left``: the people who agree with all the pool holds."""
-    found = {each.name: each for each in decision.candidates}
-    wording = structs.replace(worded(decision, context.model, brief=True), people_left=left)
-    named = (*decision.disclosed, *wording.pending)
-    return made(
-        Summary,
-        wording,
-        headline=headline(wording),
+    outcomes = {each.name: each for each in decision.outcomes}
+    figures = structs.replace(decision.figures, people_left=left)
+    because = [outcomes[name] for name in decision.disclosed]
+    return Summary(
+        headline=headline(structs.replace(decision, figures=figures)),
         pool=context.ruling.pool,
         model=context.model.id,
         utility_bits=decision.figures.utility,
         people_left=left,
-        waiting=len(wording.pending),
-        pending=[*wording.pending],
-        titles={name: wording.titles[name] for name in named},
-        because=[made(AttributeOutcome, found[name]) for name in decision.disclosed],
+        waiting=len(decision.waiting),
+        pending=[*decision.waiting],
+        titles={name: outcomes[name].title for name in (*decision.disclosed, *decision.waiting)},
+        because=[
+            Because(
+                name=each.name,
+                reason=each.reason,
+                gain_bits=each.gain_bits,
+                cost_bits=each.cost_bits,
+            )
+            for each in because
+        ],
+        read_as=decision.read_as,
+        among=decision.among,
     )
 
 
@@ -137,13 +143,13 @@ def _entry(found: Considered, now: datetime) -> Disclosure:
     """Return the entry of the ledger that says what leaves."""
     context, decision, values, left = found
     asked, own = context.request.asked, person_codes(context.model)
-    reading, queries = decision.reading, context.model.queries
+    read_as = decision.read_as
     persons = tuple(name for name in values if name in own)
     return Disclosure(
         at=now,
         host=context.ruling.host,
         query=context.request.query,
-        asked=None if asked is None else tuple(sorted(asked)),
+        asked=asked,
         disclosed=tuple(values.items()),
         persons=persons,
         means=tuple(meaning_of(name, values[name], context.model) for name in persons),
@@ -151,7 +157,9 @@ def _entry(found: Considered, now: datetime) -> Disclosure:
         digest=context.model.digest,
         utility_bits=decision.figures.utility,
         people_left=left,
-        read_as=decision.matched_query or "",
-        probability=reading.probability,
-        others=tuple((queries[each.query].text, each.probability) for each in reading.meant[1:]),
+        read_as="" if read_as is None else read_as.query,
+        probability=0.0 if read_as is None else read_as.probability,
+        others=tuple(
+            (each.query, each.probability) for each in (decision.readings[1:] if read_as else ())
+        ),
     )

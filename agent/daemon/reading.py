@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from agent.daemon.log import LOG, kind_and_place
 from agent.decision.cache import Cache
 from agent.model.model import Model, surest
-from agent.model.reading import NOTHING, Reading
+from agent.model.reading import NOTHING, Interpretation
 from agent.vault.corrections import Corrections
 from agent.wire.state import Encoder
 
@@ -84,18 +84,18 @@ class Reader:
         await asyncio.wait({waiting}, timeout=patience)
         waiting.cancel()
 
-    def read(self, text: str, model: Model) -> Reading:
+    def read(self, text: str, model: Model) -> Interpretation:
         """Return what a text means to a model, less what the user said that it does not mean."""
         if self.state == "loaded":
             found = self.cache.read(model, text)
         else:
             query = model.match(text)
-            found = NOTHING if query is None else Reading.exact(query)
+            found = NOTHING if query is None else Interpretation.exact(query)
         if self.corrections is None or not self.corrections.kept:
             return found
         return model.corrected(found, self.corrections.rejected(text, model.id))
 
-    def surest(self, text: str, models: Sequence[Model]) -> tuple[Model, Reading]:
+    def surest(self, text: str, models: Sequence[Model]) -> tuple[Model, Interpretation]:
         """Return the model whose reading of a text is the surest, with that reading.
 
         Of equals the first; the first of all where none is sure. A text that is a name or phrasing

@@ -7,9 +7,10 @@ from itertools import groupby
 from operator import itemgetter
 
 from agent.daemon.agent import Agent
-from agent.daemon.worded import among
+from agent.decision.decide import counted_among
 from agent.decision.matching import knowledge_in
 from agent.decision.request import inferred, people_left
+from agent.decision.values import Reading
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.concepts import Meaning
 from agent.model.model import Model
@@ -17,7 +18,6 @@ from agent.vault.disclosure_index import Disclosure, Forgetting, Step
 from agent.vault.vault import Vault
 from agent.wire import records
 from agent.wire.base import LATEST_ENTRIES, made
-from agent.wire.decide import ReadAs
 from policy.hosts import host_of
 from policy.rules import SIGN
 
@@ -62,7 +62,7 @@ def entries(
     ]
 
 
-def read_then(entry: Disclosure, model: Model | None) -> ReadAs | None:
+def read_then(entry: Disclosure, model: Model | None) -> Reading | None:
     """Return what the text of an entry was read as; None where it was not, or nothing says so.
 
     ``model``: the one that read it, as it is now, for the title; None where it is gone.
@@ -72,11 +72,11 @@ def read_then(entry: Disclosure, model: Model | None) -> ReadAs | None:
     return known_query(entry.read_as, entry.model, entry.probability, model)
 
 
-def known_query(name: str, model_id: str, probability: float, model: Model | None) -> ReadAs:
+def known_query(name: str, model_id: str, probability: float, model: Model | None) -> Reading:
     """Return a known query by its name, with its title if the model still has it."""
     query = None if model is None else model.match(name)
     title = name if model is None or query is None else model.queries[query].title
-    return ReadAs(query=name, title=title, probability=probability, model=model_id)
+    return Reading(query=name, title=title, probability=probability, model=model_id)
 
 
 def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
@@ -104,7 +104,7 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
         model=model.id,
         people=round(model.people),
         people_left=people_left(knowledge, model, cache),
-        among=among(model),
+        among=counted_among(model),
         inferred=[
             records.Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
             for each in inferred(guarded, knowledge if knowledge.share else None, model, cache)
@@ -255,7 +255,7 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
         requests=len(disclosed),
         last_at=disclosed[-1].at,
         people=round(model.people),
-        among=among(model),
+        among=counted_among(model),
         people_left=people_left(
             knowledge_in(found, model, now, concepts=concepts, cache=cache), model, cache
         ),

@@ -8,7 +8,8 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Literal
 
-from agent.wire.decide import Answer, Ask, Code, ReadAs
+from agent.decision.values import Code, Reading
+from agent.wire.decide import Answer, Ask
 from policy.match import Ruling
 from policy.precedence import Verdicts
 from policy.rules import Rule
@@ -95,7 +96,7 @@ class Silent:
     ask: Ask
     code: Code
     waiting: frozenset[str]
-    read_as: ReadAs | None = None
+    read_as: Reading | None = None
 
     def __repr__(self) -> str:
         return f"Silent(number={self.number}, at={self.at.isoformat()})"

@@ -34,10 +34,11 @@ from agent.daemon.boundary import (
 from agent.daemon.events import Bus, EndedError
 from agent.daemon.request_log import Asker
 from agent.daemon.sockets import ADDRESS, PortSocket
+from agent.decision.values import UNDECIDED
 from agent.errors import RefusedError, VaultError
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done
 from agent.wire.client import MEDIA_TYPE
-from agent.wire.decide import UNDECIDED, Ask, Clicked, Offer, Refuse, Relayed, RelayedDecide
+from agent.wire.decide import Ask, Clicked, Offer, Refuse, Relayed, RelayedDecide
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
 from agent.wire.state import Event, Locked
 from policy.hosts import host_of, site_of

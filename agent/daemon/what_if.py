@@ -3,46 +3,39 @@
 Nothing is sent, recorded or queued.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from dataclasses import replace
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.context import RuledContext, UndecidedError, apart, context_of, decided, with_own
-from agent.daemon.header import LARGEST
-from agent.daemon.worded import code_of, worded
-from agent.decision.decide import Candidate, Decision
+from agent.daemon.context import (
+    RuledContext,
+    UndecidedError,
+    apart,
+    context_of,
+    decided,
+    with_own,
+    without,
+)
 from agent.decision.request import Knowledge
 from agent.decision.tradeoff_curve import curve_steps
-from agent.decision.what_if import Change, WeighedSet, Weighing, weigh_steps
+from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
+from agent.decision.what_if import Change, weigh_steps
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
-from agent.wire.base import made
-from agent.wire.decide import Ask, Code, Explained, Line
-from agent.wire.what_if import CurveAsk, Point, TradeOffs, Weighed, WeighedOutcome, Weight, WhatIf
-from agent.words.decisions import Decided, carried, difference, explanation, headline, lines
-from agent.words.outcomes import NO_ROOM, WHY_NOTHING
+from agent.wire.decide import Ask, Line
+from agent.wire.what_if import CurveAsk, Weighed, WhatIf
+from agent.words.decisions import carried, difference, headline, lines
+from agent.words.outcomes import WHY_NOTHING
 from policy.hosts import ANYBODY
 
-NOTHING = Weight(names=[], utility_bits=0, cost_bits=0, identifiability=0, people_left=0)
 
-
-def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
+def explained(ask: Ask, now: datetime, agent: Agent) -> Decision:
     """Return what `handle` would decide; UsageError where the recipient is not a host."""
     try:
-        context = with_own(context_of(ask, now, agent, parameters=True))
-        decision = decided(context)
+        return decided(with_own(context_of(ask, now, agent, parameters=True)))
     except UndecidedError as error:
-        return Explained(
-            code=error.code,
-            headline=f"Send nothing: {WHY_NOTHING[error.code]}.",
-            disclosed=[],
-            pending=[],
-            lines=[],
-            candidates=[],
-        )
-    wording = _worded(decision, context)
-    return explanation(wording, _no_room(wording))
+        return Decision.nothing(error.code, Request(ask.query, ask.recipient))
 
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, Weighed]:
@@ -78,7 +71,7 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, 
     return _weighing_steps(body, _averaged(context) if average else context, entry)
 
 
-def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, TradeOffs]:
+def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, Curve]:
     """Return the steps to a curve, which touch no agent, vault or other decision.
 
     Without a recipient it is by the rules for everybody, and for one who holds nothing. UsageError
@@ -90,11 +83,11 @@ def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, 
         request = Ask(query=ask.query or "", recipient=recipient, asked=ask.asked)
         context = _context(request, now, agent)
     except UndecidedError as error:
-        hint = "`reticent doctor` says how to fix it"
+        hint = "`reticent daemon doctor` says how to fix it"
         raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
     if ask.recipient is None:
         context = replace(context, knowledge=Knowledge())
-    return _curve_steps(_averaged(context) if ask.query is None else context)
+    return curve_steps(_averaged(context) if ask.query is None else context)
 
 
 def _context(
@@ -123,128 +116,46 @@ def _weighing_steps(
             raise context
         decision = decided(context)
     except UndecidedError as error:
-        return _nothing_weighed(error.code)
-    has = {each.name for each in context.model.attributes}
-    base = None if entry is None else frozenset(name for name, _ in entry.disclosed if name in has)
+        return Weighed(
+            headline=f"Nothing to compare: {WHY_NOTHING[error.code]}.",
+            decision=Decision.nothing(error.code, Request(body.query or "", body.recipient or "")),
+            chosen=Figures(),
+            weighed=Figures(),
+        )
+    model = context.model
+    titles = {each.name: each.title for each in model.attributes}
+    base = None
+    if entry is not None:
+        base = frozenset(name for name, _ in entry.disclosed if name in titles)
     change = Change(frozenset(body.add), frozenset(body.drop), base)
+    no_room = frozenset(each.name for each in decision.outcomes if each.reason == NO_ROOM)
     yield
-    weighing = yield from weigh_steps(decision, context, change)
-    wording = _worded(decision, context)
-    chosen, other = _weight(weighing.chosen), _weight(weighing.weighed)
-    alike, informed = weighing.chosen.figures.people, weighing.informed
-    whole = headline(wording)
-    sentence = difference(chosen, other, wording, alike_before=alike, informed=informed)
+    found = yield from weigh_steps(decision, without(no_room, context), change)
+    chosen, other, informed = found.chosen, found.changed, found.informed
+    whole = headline(decision)
+    sentence = difference(chosen, other, titles, decision.among, informed=informed)
     if not sentence:
         sentence = whole
         if entry is not None:
             left = entry.people_left
-            sentence = carried(chosen, wording.titles, people_left=left, informed=informed)
+            sentence = carried(chosen, titles, people_left=left, informed=informed)
     remarks = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
-    remarks += [*lines(wording), *_no_room(wording)]
-    if not context.fits(weighing.weighed.names):
-        remarks.append(_too_long(weighing.weighed.names))
-    if entry is not None and entry.digest != context.model.digest:
-        now = "another of that name" if entry.model == context.model.id else context.model.id
-        lost = ", ".join(name for name, _ in entry.disclosed if name not in has)
-        without = f", which lacks {lost}" if lost else ""
-        text = f"it was decided with {entry.model}, and is weighed with {now}{without}"
+    remarks += lines(decision)
+    if not context.fits(other.names):
+        remarks.append(Line(label=NO_ROOM, text=", ".join(sorted(other.names))))
+    if entry is not None and entry.digest != model.digest:
+        today = "another of that name" if entry.model == model.id else model.id
+        lost = ", ".join(name for name, _ in entry.disclosed if name not in titles)
+        lacking = f", which lacks {lost}" if lost else ""
+        text = f"it was decided with {entry.model}, and is weighed with {today}{lacking}"
         remarks.append(Line(label="model", text=text))
-    return made(
-        Weighed,
-        wording,
+    either = {*chosen.names, *other.names}  # where no set was looked for, one reason is enough
+    return Weighed(
         headline=sentence,
         pool=context.ruling.pool,
-        model=context.model.id,
-        people=weighing.chosen.figures.people,
-        decided=[*decision.disclosed],
-        pending=[*decision.pending.names] if decision.pending else [],
+        decision=decision,
         chosen=chosen,
         weighed=other,
-        rows=_rows(decision, weighing, wording),
+        rows=tuple(each for each in found.outcomes if decision.outcomes or each.name in either),
         lines=remarks,
     )
-
-
-def _nothing_weighed(code: Code) -> Weighed:
-    return Weighed(
-        code=code,
-        headline=f"Nothing to compare: {WHY_NOTHING[code]}.",
-        pool="",
-        model="",
-        metric="",
-        trade_off=0,
-        people=0,
-        decided=[],
-        pending=[],
-        chosen=NOTHING,
-        weighed=NOTHING,
-        rows=[],
-        lines=[],
-    )
-
-
-def _weight(each: WeighedSet) -> Weight:
-    figures = each.figures
-    return made(
-        Weight,
-        each,
-        figures,
-        names=[*each.names],
-        utility_bits=figures.utility,
-        cost_bits=figures.utility - figures.objective,
-    )
-
-
-def _rows(decision: Decision, weighing: Weighing, wording: Decided) -> list[WeighedOutcome]:
-    """Return the facts, or those of either set where none was decided: one reason is enough."""
-    reasons, verdict = {each.name: each for each in wording.outcomes}, decision.terms.verdict
-    either = {*weighing.chosen.names, *weighing.weighed.names}
-
-    def row(each: Candidate) -> WeighedOutcome:
-        reason = reasons.get(each.name)
-        guard, disclose = (verdict(key, each.name) for key in ("guard", "disclose"))
-        ruled = "auto" if disclose is None else str(disclose.value)
-        return made(
-            WeighedOutcome,
-            each,
-            title=wording.titles[each.name],
-            inside=each.disclosed,
-            disclose="guarded" if guard is not None and guard.value else ruled,
-            reason=code_of(decision) if reason is None else reason.reason,
-            rule=None if reason is None else reason.rule,
-            limit=None if reason is None else reason.limit,
-        )
-
-    return [row(each) for each in weighing.attributes if reasons or each.name in either]
-
-
-def _curve_steps(context: RuledContext) -> Generator[None, None, TradeOffs]:
-    curve = yield from curve_steps(context)
-    points = [
-        made(
-            Point,
-            step,
-            step.figures,
-            disclosed=[*step.disclosed],
-            utility_bits=step.figures.utility,
-            cost_bits=step.figures.utility - step.figures.objective,
-        )
-        for step in curve.steps
-    ]
-    return made(TradeOffs, curve, curve.terms, status=code_of(curve), points=points)
-
-
-def _worded(decision: Decision, context: RuledContext) -> Decided:
-    """Return a decision as sentences are made of it, with what the header has no room for."""
-    return worded(decision, context.model, decision.terms.excluded - context.terms.excluded)
-
-
-def _no_room(wording: Decided) -> list[Line]:
-    """Return what the header had no room for, if anything."""
-    dropped = [each.name for each in wording.outcomes if each.reason == NO_ROOM]
-    return [_too_long(dropped)] if dropped else []
-
-
-def _too_long(names: Iterable[str]) -> Line:
-    text = f"{', '.join(sorted(names))}: the header would be over {LARGEST} bytes"
-    return Line(label=NO_ROOM, text=text)

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from agent.model import encoder
 from agent.model.model import Model
-from agent.model.reading import Reading
+from agent.model.reading import Interpretation
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.utility import MeanUtility, Priced, Utility, query_utility
 
@@ -46,7 +46,7 @@ class _Computed:
         self.utilities: Recent[int, tuple[Utility, Utility]] = Recent(UTILITIES)
         self.anonymity_sets: Recent[Hashable, AnonymitySet] = Recent(ANONYMITY_SETS)
         self.matches: Recent[str, int | None] = Recent(READINGS)
-        self.readings: Recent[str, Reading] = Recent(READINGS)
+        self.readings: Recent[str, Interpretation] = Recent(READINGS)
         self.results: Recent[Hashable, Any] = Recent(RESULTS)
 
 
@@ -69,7 +69,7 @@ class Cache:
         """Return the index of the query with this name or phrasing, None where there is none."""
         return self._of(model).matches.get(text, lambda: model.match(text))
 
-    def read(self, model: Model, text: str) -> Reading:
+    def read(self, model: Model, text: str) -> Interpretation:
         """Return which queries a text means to a model; raises as `Model.read_all`."""
         return self._of(model).readings.get(text, lambda: model.read_all([text])[0])
 

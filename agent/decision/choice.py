@@ -17,7 +17,7 @@ from agent.decision.cache import Cache
 from agent.decision.context import Context, Prepared, prepare
 from agent.decision.request import Knowledge
 from agent.model.model import Model
-from agent.model.reading import NOTHING, Reading
+from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.local_search import Contraction, SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
@@ -85,7 +85,7 @@ def choice_of(prepared: Prepared) -> Choice:
     return choice._replace(pending=_waiting(choice, prepared))
 
 
-def objective_of(prepared: Prepared, reading: Reading | None) -> DisclosureObjective:
+def objective_of(prepared: Prepared, reading: Interpretation | None) -> DisclosureObjective:
     """Return the objective that chooses the set for a reading; None: for the mean of all."""
     model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
     cache = prepared.cache
@@ -222,7 +222,7 @@ def _usual(prepared: Prepared, usable: int, mean: "_Mean") -> int:
     return prepared.cache.get(model, (_usual, demands), made)
 
 
-def mixed(reading: Reading, model: Model, cache: Cache) -> QueryPlanner:
+def mixed(reading: Interpretation, model: Model, cache: Cache) -> QueryPlanner:
     """Return the utility of what a text means: sum of pi_q U_q over its candidates (DESIGN.md 2.9).
 
     What is certain has the query's own. In whatever order the candidates come, they are added in

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context
-from agent.decision.decide import Decision, decide_context
+from agent.decision.decide import decide_context
 from agent.decision.design import Level
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
+from agent.decision.values import Decision, Request
 from agent.model.model import Model
-from agent.model.reading import NOTHING, Reading
+from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.heldout import heldout_bits
 from agent.tradeoff.tables import QueryRows
 
@@ -123,7 +124,7 @@ def compare_models(old: Model, new: Model, trade_off: float) -> Comparison:
         decision = before.decisions[query.text]
         best, score = (_level(decision), _level(after.decisions[query.text])), rows.score
         helped = score(decision.disclosed)
-        for each in decision.candidates if helped is not None else ():
+        for each in decision.outcomes if helped is not None else ():
             if each.disclosed:
                 others = [name for name in decision.disclosed if name != each.name]
                 promised[each.name] += share * (each.gain_bits or 0.0)
@@ -191,13 +192,13 @@ class _Side(NamedTuple):
     def of(cls, model: Model, trade_off: float) -> "_Side":
         terms, cache = Terms(trade_off=trade_off, unknown_queries="standing"), Cache()
 
-        def best(text: str, reading: Reading) -> Decision:
+        def best(text: str, reading: Interpretation) -> Decision:
             request = Request(text)
             context = Context(request, terms, Knowledge(), model, reading=reading, cache=cache)
             return decide_context(context, brief=True)
 
         decisions = {
-            query.text: best(query.text, Reading.exact(at))
+            query.text: best(query.text, Interpretation.exact(at))
             for at, query in enumerate(model.queries)
         }
         standing, rows = _level(best("", NOTHING)), model.population.rows

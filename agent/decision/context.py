@@ -3,46 +3,20 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import frexp, ldexp
-from typing import Literal
 
 from agent.decision.cache import Cache
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
+from agent.decision.values import Code, Reason, Request
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.model.reading import Reading
+from agent.model.reading import Interpretation
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.tables import UNSPECIFIED, singleton, union
 
 Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
 History = tuple[tuple[int, float], ...]
-Status = Literal[
-    "decided", "unknown query", "blocked", "recognised", "outside the model", "past a limit already"
-]
-Reason = Literal[
-    "worth it",
-    "always",
-    "waits for you",
-    "in the standing set",
-    "not in the standing set",
-    "in the plan",
-    "planned for other requests",
-    "not in the plan",
-    "known to the recipient",
-    "costs more than it helps",
-    "would break a limit",
-    "not asked for",
-    "not carried",
-    "told anyway",
-    "not allowed",
-    "not set",
-    "never",
-    "guarded",
-    "recognised",
-    "outside the model",
-    "too many combinations",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +33,11 @@ class Context:
     knowledge: Knowledge
     model: Model
     own: Own | None = None
-    reading: Reading | None = None
+    reading: Interpretation | None = None
     cache: Cache = field(default_factory=Cache, repr=False, compare=False, kw_only=True)
 
     @property
-    def meaning(self) -> Reading:
+    def meaning(self) -> Interpretation:
         """What the query means to the model."""
         if self.reading is not None:
             return self.reading
@@ -80,11 +54,11 @@ class Prepared(Context):
     sent something with, and roughly how often, as far as it remembers.
     """
 
-    reading: Reading
+    reading: Interpretation
     crowd: AnonymitySet
     settings: Settings
     barred: Mapping[int, Reason]
-    status: Status
+    code: Code
     free: int
     forced: tuple[int, ...]
     asked: int
@@ -157,7 +131,7 @@ def prepare(context: Context) -> Prepared:
         crowd=crowd,
         settings=settings,
         barred=barred,
-        status=_status(crowd, settings),
+        code=_code(crowd, settings),
         free=open_ & ~always & ~asked,
         forced=tuple(index for index in indexes if always & singleton(index)),
         asked=asked,
@@ -170,7 +144,7 @@ def mask_of(names: Iterable[str], model: Model) -> int:
     return union(model.index(name) for name in sorted(names))
 
 
-def _status(crowd: AnonymitySet, settings: Settings) -> Status:
+def _code(crowd: AnonymitySet, settings: Settings) -> Code:
     """Say whether a recipient may learn anything new at all."""
     if crowd.closed:
         return "recognised" if crowd.people else "outside the model"
@@ -178,7 +152,7 @@ def _status(crowd: AnonymitySet, settings: Settings) -> Status:
     risky = risk is not None and crowd.identifiability(0, "risk", 1) > risk
     if risky or (k is not None and crowd.identifiability(0, "k", k) > settings.max_violations):
         return "past a limit already"
-    return "decided"
+    return "answered"
 
 
 def _known(knowledge: Knowledge, model: Model) -> list[tuple[int, int]]:

@@ -1,21 +1,37 @@
 """decide: one request, its terms, the recipient's knowledge and a model -> one decision."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from msgspec import structs
 
 from agent.decision.cache import Cache
 from agent.decision.choice import Choice, choice_of
-from agent.decision.context import Context, Own, Prepared, Reason, Status, prepare, relevant
-from agent.decision.request import Knowledge, Request
+from agent.decision.context import Context, Own, Prepared, prepare, relevant
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
+from agent.decision.values import (
+    Code,
+    CountedAmong,
+    Decision,
+    Disclose,
+    Figures,
+    Guarded,
+    Outcome,
+    Pending,
+    Reading,
+    Reason,
+    Request,
+)
+from agent.model.attributes import Attribute
 from agent.model.model import Model
-from agent.model.reading import Reading
+from agent.model.reading import Interpretation
 from agent.tradeoff.anonymity_set import COMBINATIONS
-from agent.tradeoff.measures import Metric
 from agent.tradeoff.objective import DisclosureObjective, Limit
-from agent.tradeoff.search import Evidence
 from agent.tradeoff.tables import members, singleton, union
-from policy.settings import Mode
+from policy.sections import shown
 
 KEYS: dict[Limit, str] = {
     "most": "attributes_per_request",
@@ -24,107 +40,6 @@ KEYS: dict[Limit, str] = {
     "k": "k",
     "own": "protect",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One attribute, compared with the rest of the set that was chosen, or is tried.
-
-    ``disclosed``: it is in that set; ``reason``: why it is or is not in what leaves, the status of
-    the decision where nothing was looked for; ``gain_bits``: the utility it adds to the rest of the
-    set (or would add); ``cost_bits``: what it adds to the cost, in bits; both None where it was not
-    computed. ``limit``: the limit that it would break, by its key in a policy; ``serves``: the
-    known queries that the plan has it for, those asked most first; ``held``: the recipient holds it
-    already; ``people_left``: who are expected to be left with it, None where that was not asked.
-    """
-
-    name: str
-    disclosed: bool
-    reason: Reason | Status
-    gain_bits: float | None = None
-    cost_bits: float | None = None
-    limit: str | None = None
-    serves: tuple[str, ...] = ()
-    held: bool = False
-    people_left: float | None = None
-
-    @property
-    def net_bits(self) -> float:
-        """What it brings less what it costs; minus infinity where it was no candidate."""
-        if self.gain_bits is None or self.cost_bits is None:
-            return float("-inf")
-        return self.gain_bits - self.cost_bits
-
-
-@dataclass(frozen=True, slots=True)
-class Guarded:
-    """A guarded attribute: ``bits`` the answer tells about it, and the best guess's success."""
-
-    name: str
-    bits: float
-    best_guess: float
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The terms of the objective at the disclosed set.
-
-    Bits, but ``identifiability`` (I(A u D|d)) and ``identifiability_cost`` (less I(0|d)), which
-    are in the unit of ``metric``; ``people`` agree with what is known, ``people_left`` is how many
-    are expected to agree with the answer too. In standing mode ``utility`` is a mean of queries.
-    """
-
-    metric: Metric
-    utility: float
-    identifiability: float
-    identifiability_cost: float
-    guard: float
-    sensitivity: float
-    objective: float
-    people: int
-    people_left: float
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """What waits for the user: the names, in the order chosen, and the figures with all of them."""
-
-    names: tuple[str, ...]
-    figures: Figures
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What is disclosed for one request (names, in the order chosen), and everything about it.
-
-    ``status``: only "decided" is the ordinary case. Else the query is unknown; or a rule blocks
-    the request; or one person ("recognised") or nobody ("outside the model") agrees with what the
-    recipient holds, and nothing new leaves; or what it holds breaks a limit, before anything is
-    added. ``reading``: what the query means; ``matched_query``: the known query that it is read
-    as, None where there is none. ``candidates``: all attributes of the model, in its order; in
-    brief only what is disclosed, where anything is; none where a rule blocks the request, or
-    nothing is done for a query that is not known. ``pending``: what is worth disclosing beside
-    this, but waits for the user; None where nothing.
-    """
-
-    request: Request
-    terms: Terms
-    status: Status
-    mode: Mode
-    reading: Reading
-    matched_query: str | None
-    disclosed: tuple[str, ...]
-    figures: Figures
-    evidence: Evidence
-    candidates: tuple[Candidate, ...]
-    guarded: tuple[Guarded, ...]
-    pending: Pending | None = None
-
-    @property
-    def again(self) -> tuple[str, ...]:
-        """What is disclosed although the recipient holds it already, in the order chosen."""
-        known = {each.name for each in self.candidates if each.reason == "known to the recipient"}
-        return tuple(name for name in self.disclosed if name in known)
 
 
 def decide(
@@ -148,39 +63,93 @@ def decide(
 
 
 def decide_context(context: Context, *, brief: bool = False) -> Decision:
-    """Return the same decision; ``brief``: sooner, and its candidates are only those that leave.
+    """Return the same decision; ``brief``: sooner, with the outcomes of what is sent or waits only.
 
-    Where none does they are all, since saying why takes a look at each.
+    Where nothing is sent there are all, since saying why takes a look at each. In brief no rules
+    are named.
     """
     request, terms, model = context.request, context.terms, context.model
     reading = context.meaning
     context = replace(context, reading=reading)
     if terms.limits.protect == "me":
-        return _decide(prepare(context), brief=brief)
-    known = relevant(context.knowledge, terms)
-    doubtful = reading.certain is None and reading.query is not None
-    meant = reading if doubtful else reading.query
-    decision = context.cache.get(
-        model,
-        (decide, meant, request.asked, terms, known, brief),
-        lambda: _decide(prepare(context), brief=brief),
+        decision = _decide(prepare(context), brief=brief)
+    else:
+        known = relevant(context.knowledge, terms)
+        doubtful = reading.certain is None and reading.query is not None
+        meant = reading if doubtful else reading.query
+        decision = context.cache.get(
+            model,
+            (decide, meant, request.asked, terms, known, brief),
+            lambda: _decide(prepare(context), brief=brief),
+        )
+    readings = readings_of(reading, model)
+    read_as = None if reading.query is None else readings[0]
+    decision = structs.replace(decision, request=request, read_as=read_as, readings=readings)
+    return decision if brief else with_rules(decision, terms)
+
+
+def with_rules(decision: Decision, terms: Terms) -> Decision:
+    """Return a decision with the rules of the policy behind it, the presets' defaults left out."""
+    if terms.ruling is None:
+        return decision
+    rules = defaultdict[str, list[str]](list)
+    for key, verdict in terms.ruling.settings.items():
+        if verdict.rule.layer:
+            rules[verdict.rule.name].append(f"{key} = {shown(verdict.value)}")
+
+    def ruled(each: Outcome) -> Outcome:
+        verdict = terms.verdict("guard" if each.reason == "guarded" else "disclose", each.name)
+        return each if verdict is None else structs.replace(each, rule=verdict.rule.name)
+
+    return structs.replace(
+        decision,
+        outcomes=tuple(map(ruled, decision.outcomes)),
+        rules={rule: tuple(settings) for rule, settings in rules.items()},
     )
-    return replace(decision, request=request, terms=terms, reading=reading)
 
 
-def figures_of(objective: DisclosureObjective, mask: int, prepared: Prepared) -> Figures:
-    """Return the terms of the objective at a set, and how many people are left."""
+def readings_of(reading: Interpretation, model: Model) -> tuple[Reading, ...]:
+    """Return what a text may mean, the surest first, by the names of a model's queries."""
+    return tuple(
+        Reading(
+            query=model.queries[each.query].text,
+            title=model.queries[each.query].title,
+            probability=each.probability,
+            model=model.id,
+        )
+        for each in reading.candidates
+    )
+
+
+def read_by(reading: Interpretation, model: Model) -> Reading | None:
+    """Return the known query that a text means; None where it is not understood."""
+    return None if reading.query is None else readings_of(reading, model)[0]
+
+
+def counted_among(model: Model) -> CountedAmong:
+    """Return the people whom a model counts."""
+    estimated = model.population.weights is not None
+    return CountedAmong(people=model.stands_for, count=round(model.people), estimated=estimated)
+
+
+def figures_of(
+    objective: DisclosureObjective, mask: int, prepared: Prepared, order: Iterable[int] = ()
+) -> Figures:
+    """Return the terms of the objective at a set, and how many people are left.
+
+    ``order``: of the names, by default that of the model.
+    """
     parts, crowd, terms = objective.parts(mask), prepared.crowd, prepared.terms
     return Figures(
-        metric=terms.metric,
-        utility=parts.utility,
-        identifiability=crowd.identifiability(mask, terms.metric, terms.metric_k),
-        identifiability_cost=parts.identifiability_cost,
-        guard=parts.guard,
-        sensitivity=parts.sensitivity,
-        objective=parts.objective,
+        names=prepared.names(order or members(mask)),
+        utility=float(parts.utility),
+        identifiability=float(crowd.identifiability(mask, terms.metric, terms.metric_k)),
+        identifiability_cost=float(parts.identifiability_cost),
+        guard=float(parts.guard),
+        sensitivity=float(parts.sensitivity),
+        objective=float(parts.objective),
         people=round(crowd.people),
-        people_left=crowd.people_left(mask),
+        people_left=float(crowd.people_left(mask)),
     )
 
 
@@ -190,82 +159,88 @@ def limit_of(objective: DisclosureObjective, mask: int) -> str | None:
     return None if broken is None else KEYS[broken]
 
 
-def matched(reading: Reading, model: Model) -> str | None:
-    """Return the known query that a text is read as, by its name; None where it is none."""
-    return None if reading.query is None else model.queries[reading.query].text
-
-
 def _decide(prepared: Prepared, *, brief: bool) -> Decision:
-    terms, model, crowd, reading = prepared.terms, prepared.model, prepared.crowd, prepared.reading
+    terms, model, crowd = prepared.terms, prepared.model, prepared.crowd
     if terms.nothing:
         return _silent(prepared, "blocked")
-    if reading.query is None and terms.unknown_queries == "nothing":
+    if prepared.reading.query is None and terms.unknown_queries == "nothing":
         return _silent(prepared, "unknown query")
     choice = choice_of(prepared)
     mask, objective, result = choice.mask, choice.objective, choice.result
-    figures = figures_of(objective, mask, prepared)
-    # Where the model knows nobody like the user, nothing is proven.
-    counted = Evidence(evaluations=result.evaluations, violations=result.violations)
-    looked_at: Sequence[int] = tuple(members(mask))
+    figures = figures_of(objective, mask, prepared, choice.order)
+    looked_at: Iterable[int] = members(mask | union(choice.pending))
     if not (brief and mask):
         objective.survey(mask)
         looked_at = range(len(model.attributes))
-    candidates = tuple(_outcome(prepared, choice, index) for index in looked_at)
+    outcomes = tuple(_outcome(prepared, choice, index) for index in looked_at)
     pending = None
     if choice.pending:
-        more = figures_of(objective, mask | union(choice.pending), prepared)
-        pending = Pending(prepared.names(choice.pending), more)
+        order = (*choice.order, *choice.pending)
+        more = figures_of(objective, mask | union(choice.pending), prepared, order)
+        pending = Pending(names=prepared.names(choice.pending), figures=more)
     objective.forget()
+    proven = crowd.people > 0  # where the model knows nobody like the user, nothing is
     return Decision(
+        code=prepared.code,
         request=prepared.request,
-        terms=terms,
-        status=prepared.status,
-        mode=choice.mode,
-        reading=reading,
-        matched_query=matched(reading, model),
-        disclosed=prepared.names(choice.order),
+        model=model.id,
+        disclosed=figures.names,
         figures=figures,
-        evidence=result if crowd.people else counted,
-        candidates=candidates,
+        pending=pending,
+        outcomes=outcomes,
         guarded=tuple(
             Guarded(
-                model.attributes[v].name, crowd.guard_bits(v, mask), crowd.guard(v).best_guess(mask)
+                name=model.attributes[v].name,
+                title=model.attributes[v].title,
+                bits=float(crowd.guard_bits(v, mask)),
+                best_guess=float(crowd.guard(v).best_guess(mask)),
             )
             for v, _ in prepared.settings.guards
         ),
-        pending=pending,
+        mode=choice.mode,
+        algorithm=terms.algorithm,
+        metric=terms.metric,
+        metric_k=terms.metric_k,
+        trade_off=terms.trade_off,
+        evaluations=result.evaluations,
+        violations=result.violations,
+        proof=result.proof if proven else "none",
+        bound=result.bound if proven else None,
+        certified=result.certified if proven else None,
+        node_limit_hit=proven and result.node_limit_hit,
+        among=counted_among(model),
     )
 
 
-def _silent(prepared: Prepared, status: Status) -> Decision:
+def _silent(prepared: Prepared, code: Code) -> Decision:
     """Return the decision to send nothing, without a look at what would help."""
-    terms, crowd, reading = prepared.terms, prepared.crowd, prepared.reading
-    reached, people = crowd.identifiability(0, terms.metric, terms.metric_k), round(crowd.people)
-    return Decision(
-        request=prepared.request,
-        terms=terms,
-        status=status,
+    terms, crowd = prepared.terms, prepared.crowd
+    reached = crowd.identifiability(0, terms.metric, terms.metric_k)
+    people = round(crowd.people)
+    return Decision.nothing(
+        code,
+        prepared.request,
+        model=prepared.model.id,
+        figures=Figures(identifiability=reached, people=people, people_left=float(people)),
         mode=terms.mode,
-        reading=reading,
-        matched_query=matched(reading, prepared.model),
-        disclosed=(),
-        figures=Figures(terms.metric, 0.0, reached, 0.0, 0.0, 0.0, 0.0, people, float(people)),
-        evidence=Evidence(),
-        candidates=(),
-        guarded=(),
+        algorithm=terms.algorithm,
+        metric=terms.metric,
+        metric_k=terms.metric_k,
+        trade_off=terms.trade_off,
+        among=counted_among(prepared.model),
     )
 
 
-def _outcome(prepared: Prepared, choice: Choice, index: int) -> Candidate:
+def _outcome(prepared: Prepared, choice: Choice, index: int) -> Outcome:
     """Return what an attribute adds to the rest of the chosen set, or would add, and why."""
     crowd, objective, plan, own = prepared.crowd, choice.objective, choice.plan, singleton(index)
-    name, held = prepared.model.attributes[index].name, bool(crowd.known & own)
+    attribute, held = prepared.model.attributes[index], bool(crowd.known & own)
     inside, with_it, without = bool(choice.mask & own), choice.mask | own, choice.mask & ~own
     barred = prepared.barred.get(index)
     if barred is None and crowd.combinations(with_it) > COMBINATIONS:
         barred = "too many combinations"
     if barred is not None:
-        return Candidate(name, disclosed=False, reason=barred, held=held)
+        return outcome_of(attribute, prepared.terms, reason=barred, held=held)
     gain = objective.utility(with_it) - objective.utility(without)
     cost = objective.cost(with_it) - objective.cost(without)
     planned = bool(plan and plan.portfolio.mask & own)
@@ -286,8 +261,46 @@ def _outcome(prepared: Prepared, choice: Choice, index: int) -> Candidate:
     elif reason == "would break a limit":
         limit = limit_of(objective, with_it)
     queries = prepared.model.queries
-    serves = tuple(queries[query].text for query in plan.serves(index)) if plan else ()
-    return Candidate(name, inside, reason, gain, cost, limit, serves, held)
+    return outcome_of(
+        attribute,
+        prepared.terms,
+        disclosed=inside,
+        reason=reason,
+        gain_bits=float(gain),
+        cost_bits=float(cost),
+        limit=limit,
+        serves=tuple(queries[query].text for query in plan.serves(index)) if plan else (),
+        held=held,
+    )
+
+
+def outcome_of(
+    attribute: Attribute,
+    terms: Terms,
+    *,
+    reason: Reason | Code,
+    disclosed: bool = False,
+    **known: Any,  # noqa: ANN401  (of the fields)
+) -> Outcome:
+    """Return the outcome for an attribute, with its title and what the terms say of it."""
+    name = attribute.name
+    disclose: Disclose = "auto"
+    if any(name == guarded for guarded, _ in terms.guards):
+        disclose = "guarded"
+    elif name in terms.excluded:
+        disclose = "never"
+    elif name in terms.ask:
+        disclose = "ask"
+    elif name in terms.always:
+        disclose = "always"
+    return Outcome(
+        name=name,
+        title=attribute.title,
+        disclosed=disclosed,
+        reason=reason,
+        disclose=disclose,
+        **known,
+    )
 
 
 def _why_out(prepared: Prepared, choice: Choice, own: int, worth: float) -> Reason:
@@ -295,9 +308,9 @@ def _why_out(prepared: Prepared, choice: Choice, own: int, worth: float) -> Reas
     if own & union(choice.pending):
         return "waits for you"
     feasible = choice.objective.feasible(choice.mask | own)
-    if prepared.status == "recognised" and not feasible:
+    if prepared.code == "recognised" and not feasible:
         return "recognised"
-    if prepared.status == "outside the model" and not feasible:
+    if prepared.code == "outside the model" and not feasible:
         return "outside the model"
     plan = choice.plan.portfolio if choice.plan and own & prepared.crowd.persons else None
     if plan is not None and not plan.mask & own:

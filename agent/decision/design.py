@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from agent.decision.cache import Cache
 from agent.decision.choice import LEAST, choice_of, objective_of, uses_of
 from agent.decision.context import Context, Prepared, prepare
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
+from agent.decision.values import Request
 from agent.model.model import Model
 from agent.model.reading import NOTHING
 from agent.tradeoff.local_search import Contraction

@@ -7,14 +7,14 @@ rules hold for them all the same (DESIGN.md 2.8).
 from dataclasses import replace
 
 import numpy as np
+from msgspec import structs
 
-from agent.decision.context import Context, Reason, barred_of
-from agent.decision.decide import Candidate, Decision, Figures, Pending
+from agent.decision.context import Context, barred_of
+from agent.decision.decide import outcome_of
+from agent.decision.values import Decision, Figures, Outcome, Pending, Reason
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Model
-from agent.model.reading import NOTHING
 from agent.model.tables import Rows, Singles, Tables
-from agent.tradeoff.search import Evidence
 from agent.tradeoff.tables import Population
 from policy.engines import codes
 
@@ -68,24 +68,25 @@ def located(context: Context, people: int) -> Decision:
         told, able = (each if len(each) <= most else frozenset() for each in (told, able))
     pending = tuple(name for name in NAMES if name in (able - told) & (terms.ask - held))
 
-    def outcome(name: str) -> Candidate:
+    def outcome(attribute: Attribute) -> Outcome:
+        name = attribute.name
         reason: Reason = "known to the recipient" if name in held else "told anyway"
         if name not in told:
             reason = "waits for you" if name in pending else out.get(name, "not carried")
-        return Candidate(name, name in told, reason, held=name in held)
+        return outcome_of(
+            attribute, terms, disclosed=name in told, reason=reason, held=name in held
+        )
 
-    figures = Figures(terms.metric, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, people, float(people))
+    disclosed = tuple(name for name in NAMES if name in told)
+    figures = Figures(names=disclosed, people=people, people_left=float(people))
+    both = structs.replace(figures, names=(*disclosed, *pending))
     return Decision(
+        code="blocked" if terms.nothing else "answered",
         request=context.request,
-        terms=terms,
-        status="blocked" if terms.nothing else "decided",
-        mode=terms.mode,
-        reading=NOTHING,
-        matched_query=None,
-        disclosed=tuple(name for name in NAMES if name in told),
+        model=LOCALE.id,
+        disclosed=disclosed,
         figures=figures,
-        evidence=Evidence(),
-        candidates=() if terms.nothing else tuple(map(outcome, NAMES)),
-        guarded=(),
-        pending=Pending(pending, figures) if pending else None,
+        pending=Pending(names=pending, figures=both) if pending else None,
+        outcomes=() if terms.nothing else tuple(map(outcome, LOCALE.attributes)),
+        mode=terms.mode,
     )

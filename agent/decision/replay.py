@@ -14,10 +14,11 @@ import numpy as np
 from agent.decision.cache import Cache
 from agent.decision.choice import mixed
 from agent.decision.context import Context
-from agent.decision.decide import Decision, decide_context, matched
+from agent.decision.decide import decide_context, read_by
 from agent.decision.matching import knowledge_in
-from agent.decision.request import Holdings, Request, people_left
+from agent.decision.request import Holdings, people_left
 from agent.decision.terms import rulebook, terms_under
+from agent.decision.values import Decision, Request
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.model import Model
 from agent.tradeoff.tables import UNSPECIFIED, union
@@ -250,7 +251,8 @@ def replay(
         left = people_left(
             knowledge_in(actual[pool], model, past.at, concepts=concepts, cache=cache), model, cache
         )
-        request = Request(past.query, past.recipient, past.asked)
+        asked = None if past.asked is None else tuple(sorted(past.asked))
+        request = Request(past.query, past.recipient, asked)
         protects_me = terms.limits.protect == "me"  # so that values decide
         known = {name: worlds.code_at(place, name) for name in persons}
         guesses = {name for name, code in known.items() if code is None}
@@ -265,7 +267,7 @@ def replay(
             sent = {name: own[name] for name in decision.disclosed if name in own}
             holdings[pool].add_facts(past.at, site, _meant(sent.items(), model))
             if decision.disclosed:
-                holdings[pool].add_query(site, decision.reading)
+                holdings[pool].add_query(site, context.meaning)
             expected = not guesses.isdisjoint(own if protects_me else sent)
             answers.append(
                 _Answer(decision, people_left(held.with_facts(sent), model, cache), expected)
@@ -310,6 +312,7 @@ def _outcome(
 ) -> Replayed:
     """Return one request in the actual world and the others; ``left``: people, as it was."""
     was = frozenset(name for name, _ in past.disclosed)
+    read_as = read_by(cache.read(model, past.query), model)
     sets = [frozenset(each.decision.disclosed) for each in answers]
     waiting = [each.decision.pending for each in answers]
     bits = {names: bits_of(past.query, names, model, cache) for names in {was, *sets}}
@@ -317,7 +320,7 @@ def _outcome(
         past=past,
         host=ruling.host,
         pool=ruling.pool,
-        matched_query=matched(cache.read(model, past.query), model),
+        matched_query=None if read_as is None else read_as.query,
         bits=Compared(bits[was], mean([bits[names] for names in sets])),
         people_left=Compared(left, mean([each.people_left for each in answers])),
         newly_disclosed=_shares([names - was for names in sets], model),

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from agent.decision.cache import Cache
 from agent.model.model import Model
-from agent.model.reading import Candidate, Reading
+from agent.model.reading import Candidate, Interpretation
 from agent.tradeoff.anonymity_set import FEWEST
 
 WEEK = timedelta(days=7)
@@ -21,19 +21,6 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOLD_ANYWAY = frozenset({"language", "country"})  # by the browser, and the network address
 LATEST = 200  # requests of a site that count; earlier ones say little about what comes next
 Value = TypeVar("Value")
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request that is about to leave.
-
-    ``query``: the text; ``recipient``: who receives it (registrable domain or group);
-    ``asked``: names of the attributes the recipient can use, None where it did not say.
-    """
-
-    query: str
-    recipient: str = ""
-    asked: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +96,7 @@ class Holdings(Generic[Value]):
             if self._learns(name, fact) and name not in TOLD_ANYWAY:
                 insort(self._learnt, at - EPOCH)
 
-    def add_query(self, site: str, reading: Reading) -> None:
+    def add_query(self, site: str, reading: Interpretation) -> None:
         """Note what a text that carried something to a site may have meant."""
         self._asked.setdefault(site, deque(maxlen=LATEST)).append(reading.meant)
 

@@ -1,52 +1,17 @@
 """What would leave with a request as lambda varies, by name: the trade-off curve (paper 7.2)."""
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from agent.decision.choice import choice_of
-from agent.decision.context import Context, Status, prepare
-from agent.decision.decide import Figures, figures_of, matched
-from agent.decision.request import Request
-from agent.decision.terms import Terms
+from agent.decision.context import Context, prepare
+from agent.decision.decide import figures_of, read_by
+from agent.decision.values import Curve, CurvePoint, Figures
 from agent.errors import UsageError
 from agent.tradeoff import tradeoff_curve as tradeoff
-from agent.tradeoff.search import Proof
-from agent.tradeoff.tables import members
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One set that leaves, at every lambda that was tried from ``least`` to ``most``.
-
-    ``disclosed``: in the order of the model; ``figures``: at ``least``; ``proof``: what is proven
-    of it at all of them; ``beaten``: another step brings as much at less cost, or more at no more.
-    """
-
-    least: float
-    most: float
-    disclosed: tuple[str, ...]
-    figures: Figures
-    proof: Proof
-    beaten: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The steps in ascending lambda; ``present`` and ``knee`` are indexes, None without a knee.
-
-    ``matched_query``: the known query that was meant, None where the curve is that of all.
-    """
-
-    request: Request
-    terms: Terms
-    status: Status
-    matched_query: str | None
-    steps: tuple[Step, ...]
-    present: int
-    knee: int | None
 
 
 def curve_of(context: Context) -> Curve:
@@ -71,7 +36,7 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
         hint = "ask about another recipient or query, or change the rule"
         raise UsageError("the policy lets nothing leave with this request", hint)
     if reading.query is None and terms.mode != "standing" and terms.unknown_queries == "nothing":
-        hint = "ask about one that it knows, or with --all about all of them"
+        hint = "ask about one that it knows, or without a query about all of them"
         raise UsageError("the model does not know this query", hint)
     prepared = prepare(context)
     figures: dict[float, Figures] = {}
@@ -91,23 +56,25 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
         yield
     points = tradeoff.merged(chosen)
     beaten = tradeoff.beaten(points)
-    steps = tuple(
-        Step(
-            least=each.least,
-            most=each.most,
-            disclosed=prepared.names(members(each.mask)),
-            figures=figures[each.least],
-            proof=each.proof,
-            beaten=out,
-        )
-        for each, out in zip(points, beaten, strict=True)
-    )
     return Curve(
+        code=prepared.code,
         request=context.request,
-        terms=terms,
-        status=prepared.status,
-        matched_query=None if terms.mode == "standing" else matched(reading, model),
-        steps=steps,
+        read_as=None if terms.mode == "standing" else read_by(reading, model),
+        mode=terms.mode,
+        algorithm=terms.algorithm,
+        metric=terms.metric,
+        trade_off=terms.trade_off,
+        asks=bool(terms.ask),
+        points=tuple(
+            CurvePoint(
+                least=each.least,
+                most=each.most,
+                figures=figures[each.least],
+                proof=each.proof,
+                beaten=out,
+            )
+            for each, out in zip(points, beaten, strict=True)
+        ),
         present=next(at for at, each in enumerate(points) if terms.trade_off <= each.most),
         knee=tradeoff.knee(points),
     )

@@ -5,8 +5,60 @@ can hold these values without the mathematics that makes them.
 """
 
 from datetime import datetime
+from typing import Any, Literal
 
 from msgspec import Struct, field
+
+Code = Literal[
+    "answered",  # decided in the ordinary way, whether or not anything is attached
+    "unknown query",
+    "blocked",
+    "recognised",
+    "outside the model",
+    "past a limit already",
+    "locked",  # from here on: nothing was decided, and nothing is attached (`UNDECIDED`)
+    "no policy",
+    "no model",
+    "unfit",  # the recipient holds a value that the model does not have, or the like
+    "failed",
+    "not https",  # the recipient is an address that the network reads
+    "too many",  # in the last minute: more than the query door, or an assistant, may
+    "too many from pages",  # more than the policy lets pages lead to
+    "parameters only",  # asked for what an address's parameters cannot be
+    "drafted",  # of a request in the list: shown to the user for a chat box, and not sent
+]
+UNDECIDED: frozenset[Code] = frozenset(
+    {
+        *("locked", "no policy", "no model", "unfit", "failed"),
+        *("not https", "too many", "too many from pages", "parameters only"),
+    }
+)
+Reason = Literal[
+    "worth it",
+    "always",
+    "waits for you",
+    "in the standing set",
+    "not in the standing set",
+    "in the plan",
+    "planned for other requests",
+    "not in the plan",
+    "known to the recipient",
+    "costs more than it helps",
+    "would break a limit",
+    "no room in the header",
+    "not asked for",
+    "not carried",
+    "told anyway",
+    "not allowed",
+    "not set",
+    "never",
+    "guarded",
+    "recognised",
+    "outside the model",
+    "too many combinations",
+]
+NO_ROOM: Reason = "no room in the header"
+Disclose = Literal["never", "ask", "auto", "always", "guarded"]
 
 
 class FactTerms(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -45,3 +97,255 @@ class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
 
     def __repr__(self) -> str:
         return f"Fact(id={self.id!r}, kind={self.kind!r}, set_at={self.set_at.isoformat()}, ***)"
+
+
+class Request(Struct, frozen=True, forbid_unknown_fields=True):
+    """One request that is about to be sent.
+
+    ``query``: the text; ``recipient``: who receives it (registrable domain or group);
+    ``asked``: names of the attributes that the recipient can use, ascending, None where it did not
+    say.
+    """
+
+    query: str
+    recipient: str = ""
+    asked: tuple[str, ...] | None = None
+
+
+class Reading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A known query of a model that a text means, or may mean.
+
+    ``query``: its name in the ``model`` with this id; ``title``: for people; ``probability``: that
+    it is meant, 1 where the text is its name or one of its phrasings.
+    """
+
+    query: str
+    title: str
+    probability: float
+    model: str
+
+
+class CountedAmong(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The people whom a model counts.
+
+    ``people``: who they are, a plural such as "people of the survey"; ``count``: how many they are;
+    ``estimated``: a row of the model stands for many of them, so each number is an estimate.
+    """
+
+    people: str
+    count: int
+    estimated: bool
+
+
+class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The terms of the objective at one set of attributes, ``names``.
+
+    Bits, but ``identifiability`` (I(A u D|d)) and ``identifiability_cost`` (less I(0|d)), which
+    are in the unit of the metric. ``people``: how many agree with what the recipient holds;
+    ``people_left``: how many are expected to agree with the set too; ``breaks``: the first limit
+    that the set breaks, by its key in a policy. In standing mode ``utility`` is a mean of queries.
+    """
+
+    names: tuple[str, ...] = ()
+    utility: float = 0.0
+    identifiability: float = 0.0
+    identifiability_cost: float = 0.0
+    guard: float = 0.0
+    sensitivity: float = 0.0
+    objective: float = 0.0
+    people: int = 0
+    people_left: float = 0.0
+    breaks: str | None = None
+
+    @property
+    def cost(self) -> float:
+        """All that the objective subtracts from the utility, in bits."""
+        return self.utility - self.objective
+
+
+class Outcome(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One attribute, compared with the rest of the set that was chosen, or is tried.
+
+    ``disclosed``: it is in that set; ``reason``: why it is or is not sent, the code of the decision
+    where no set was looked for; ``gain_bits``, ``cost_bits``: the utility and the cost that it adds
+    to the rest of the set, or would add, None where they were not computed; ``limit``: the limit
+    that it would break, by its key in a policy; ``serves``: the known queries for which it is
+    planned, those asked most first; ``held``: the recipient holds it already; ``disclose``: what
+    the user ruled, ``rule``: the policy's rule behind ``reason``; ``people_left``: how many are
+    expected to be left with it, None where that was not computed.
+    """
+
+    name: str
+    title: str
+    disclosed: bool
+    reason: Reason | Code
+    gain_bits: float | None = None
+    cost_bits: float | None = None
+    limit: str | None = None
+    serves: tuple[str, ...] = ()
+    held: bool = False
+    disclose: Disclose = "auto"
+    rule: str | None = None
+    people_left: float | None = None
+
+    @property
+    def net_bits(self) -> float:
+        """What it brings less what it costs; minus infinity where it was no candidate."""
+        if self.gain_bits is None or self.cost_bits is None:
+            return float("-inf")
+        return self.gain_bits - self.cost_bits
+
+
+class Guarded(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A guarded attribute: ``bits`` that the answer tells about it, and the best guess's success.
+
+    ``best_guess``: the chance, 0 to 1, that the recipient's best guess is right.
+    """
+
+    name: str
+    title: str
+    bits: float
+    best_guess: float
+
+
+class Pending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What waits for the user: ``names`` in the order chosen, and the figures with all of them."""
+
+    names: tuple[str, ...]
+    figures: Figures
+
+
+class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is disclosed with one request (names, in the order chosen), and everything about it.
+
+    ``code``: "answered" in the ordinary case. Else the query is unknown; or a rule blocks the
+    request; or one person ("recognised") or nobody ("outside the model") agrees with what the
+    recipient holds, and nothing new is sent; or what it holds breaks a limit, before anything is
+    added; or nothing could be decided (`UNDECIDED`), and all else is empty.
+
+    ``model``: the id of the model that decided; ``read_as``: what the query means, None where it is
+    not understood; ``readings``: all that it may mean, the surest first. ``outcomes``: all
+    attributes of the model, in its order; in brief only what is disclosed or waits, where anything
+    is; none where a rule blocks the request, or the query is not known. ``pending``: what is worth
+    disclosing too, but waits for the user. ``guarded``: what is told about each guarded attribute.
+
+    ``mode`` to ``trade_off``: the terms of the choice, and ``mode`` how it was made;
+    ``evaluations``: the sets at which the objective was computed; ``violations``: how often a gain
+    grew with the set; ``proof``: what is proven of the set; ``bound``: on the optimum, in bits, and
+    ``certified``: the share of the optimum that is certain, both None without a proof.
+
+    ``among``: the people who are counted, None where nothing was weighed, as for language and
+    country. ``rules``: settings as "key = value", by the rule of the policy that made them;
+    ``stale_rules``: the policy file has mistakes, so that the rules before it decided.
+    """
+
+    code: Code
+    request: Request
+    model: str = ""
+    read_as: Reading | None = None
+    readings: tuple[Reading, ...] = ()
+    disclosed: tuple[str, ...] = ()
+    figures: Figures = field(default_factory=Figures)
+    pending: Pending | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    guarded: tuple[Guarded, ...] = ()
+    mode: str = ""
+    algorithm: str = ""
+    metric: str = ""
+    metric_k: int = 0
+    trade_off: float = 0.0
+    evaluations: int = 0
+    violations: int = 0
+    proof: str = "none"
+    bound: float | None = None
+    certified: float | None = None
+    node_limit_hit: bool = False
+    among: CountedAmong | None = None
+    rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    stale_rules: bool = False
+
+    @classmethod
+    def nothing(cls, code: Code, request: Request, **known: Any) -> "Decision":  # noqa: ANN401  (of the fields)
+        """Return the decision to send nothing; ``known``: the fields that are known all the same.
+
+        ``figures``: with the people who agree with what the recipient holds.
+        """
+        return cls(code=code, request=request, **known)
+
+    @property
+    def share(self) -> tuple[str, ...]:
+        """The names of the facts to share, in the order chosen; never values."""
+        return self.disclosed
+
+    @property
+    def people_left(self) -> float:
+        """How many people are expected to look like the user to the recipient afterwards."""
+        return self.figures.people_left
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The names of what waits for the user, in the order chosen."""
+        return () if self.pending is None else self.pending.names
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """What is disclosed although the recipient holds it already, in the order chosen."""
+        held = {each.name for each in self.outcomes if each.reason == "known to the recipient"}
+        return tuple(name for name in self.disclosed if name in held)
+
+    def explain(self, *, every: bool = False) -> str:
+        """Return the page that explains the decision; ``every``: with a row for each fact."""
+        from agent.words.decisions import explanation  # only whoever prints needs sentences
+
+        return "\n\n".join(filter(None, explanation(self, every=every)))
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The titles of the attributes among the outcomes, by name."""
+        return {each.name: each.title for each in self.outcomes}
+
+
+class Comparison(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The set that a change starts from, the changed set, and each attribute compared with it.
+
+    ``informed``: whether the query is known, or counts as the average one; else no utility is.
+    """
+
+    chosen: Figures
+    changed: Figures
+    outcomes: tuple[Outcome, ...]
+    informed: bool
+
+
+class CurvePoint(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One set that is chosen at every lambda that was tried from ``least`` to ``most``.
+
+    ``figures``: at ``least``, names in the order of the model; ``proof``: what is proven of it at
+    all of them; ``beaten``: another point brings as much at less cost, or more at no more.
+    """
+
+    least: float
+    most: float
+    figures: Figures
+    proof: str
+    beaten: bool
+
+
+class Curve(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The sets as lambda ascends; ``present`` and ``knee``: indexes of points, None without a knee.
+
+    ``read_as``: the known query that is meant, None where the curve is that of all; ``asks``: some
+    attributes wait for the user, and are in no set; the rest as in `Decision`.
+    """
+
+    code: Code
+    request: Request
+    read_as: Reading | None
+    mode: str
+    algorithm: str
+    metric: str
+    trade_off: float
+    asks: bool
+    points: tuple[CurvePoint, ...]
+    present: int
+    knee: int | None

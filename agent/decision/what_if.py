@@ -7,13 +7,16 @@ like the decision it looks at no value that was not disclosed (DESIGN.md 2.6).
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from agent.decision.choice import objective_of
 from agent.decision.context import Context, Prepared, mask_of, prepare
-from agent.decision.decide import Candidate, Decision, Figures, figures_of, limit_of
+from agent.decision.decide import figures_of, limit_of, outcome_of
+from agent.decision.values import Comparison, Decision, Figures
 from agent.errors import UsageError
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.tables import members, singleton
+from agent.tradeoff.tables import singleton
 from agent.tradeoff.utility import HELPS_NOTHING
 
 
@@ -26,50 +29,25 @@ class Change:
     base: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WeighedSet:
-    """One set: its names in the order of the model, and its figures.
-
-    ``breaks``: the first limit that it breaks, by its key in a policy, None for none.
-    """
-
-    names: tuple[str, ...]
-    figures: Figures
-    breaks: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Weighing:
-    """The set that a change starts from, the changed set, and each attribute compared with it.
-
-    ``informed``: whether the query is known, or counts as the average one; else no utility is.
-    """
-
-    chosen: WeighedSet
-    weighed: WeighedSet
-    attributes: tuple[Candidate, ...]
-    informed: bool
-
-
 def weigh_steps(
     decision: Decision, context: Context, change: Change
-) -> Generator[None, None, Weighing]:
+) -> Generator[None, None, Comparison]:
     """Return what another set would bring and cost, and what each attribute would add to it.
 
-    An attribute in each step. ``context``: in which the decision was made. Attributes that may not
-    leave are weighed too; their figures are None where there are too many combinations, and
-    ``gain_bits`` where the query is not known. UsageError, in the first step, for a name that is
-    absent from the model or that is both added and dropped, and for a set with too many
-    combinations of request values.
+    An attribute in each step. ``context``: in which the decision was made, with all that it
+    excludes. Attributes that may not be sent are weighed too; their figures are None where there
+    are too many combinations, and ``gain_bits`` where the query is not known. UsageError, in the
+    first step, for a name that is absent from the model or that is both added and dropped, and for
+    a set with too many combinations of request values.
     """
     if both := sorted(change.add & change.drop):
         raise UsageError(f"{both[0]!r} is both added and dropped", "name it once")
-    model, terms, reading = context.model, decision.terms, decision.reading
+    model, terms = context.model, context.terms
+    reading = context.meaning
     add, drop = mask_of(change.add, model), mask_of(change.drop, model)
     base = mask_of(decision.disclosed if change.base is None else change.base, model)
     mask = (base | add) & ~drop
-    request = decision.request
-    prepared = prepare(replace(context, request=request, terms=terms, reading=reading))
+    prepared = prepare(replace(context, reading=reading))
     crowd = prepared.crowd
     for each in (base, mask):
         if crowd.combinations(each) > COMBINATIONS:
@@ -83,34 +61,35 @@ def weigh_steps(
         else DisclosureObjective(HELPS_NOTHING, crowd, prepared.settings)
     )
     objective.focus(mask)
-    chosen, weighed = (_weighed(each, objective, prepared) for each in (base, mask))
-    found = {each.name: each for each in decision.candidates}
-    attributes = []
+    chosen, changed = (_weighed(each, objective, prepared) for each in (base, mask))
+    outcomes = {each.name: each for each in decision.outcomes}
+    compared = []
     for index, attribute in enumerate(model.attributes):
         yield
-        name, own = attribute.name, singleton(index)
+        own = singleton(index)
         with_it, without = mask | own, mask & ~own
         gain = cost = None
         if crowd.combinations(with_it) <= COMBINATIONS:
-            cost = objective.cost(with_it) - objective.cost(without)
-            gain = objective.utility(with_it) - objective.utility(without) if informed else None
-        outcome = replace(
-            found.get(name, Candidate(name, disclosed=False, reason=decision.status)),
-            disclosed=bool(mask & own),
-            held=bool(crowd.known & own),
-            gain_bits=gain,
-            cost_bits=cost,
-            people_left=crowd.people_left(with_it),
+            cost = float(objective.cost(with_it) - objective.cost(without))
+            if informed:
+                gain = float(objective.utility(with_it) - objective.utility(without))
+        outcome = outcomes.get(attribute.name)
+        if outcome is None:
+            outcome = outcome_of(attribute, terms, reason=decision.code)
+        compared.append(
+            structs.replace(
+                outcome,
+                disclosed=bool(mask & own),
+                held=bool(crowd.known & own),
+                gain_bits=gain,
+                cost_bits=cost,
+                people_left=float(crowd.people_left(with_it)),
+            )
         )
-        attributes.append(outcome)
     objective.forget()
-    return Weighing(chosen, weighed, tuple(attributes), informed)
+    return Comparison(chosen=chosen, changed=changed, outcomes=tuple(compared), informed=informed)
 
 
-def _weighed(mask: int, objective: DisclosureObjective, prepared: Prepared) -> WeighedSet:
-    """Return a set with its figures."""
-    return WeighedSet(
-        names=prepared.names(members(mask)),
-        figures=figures_of(objective, mask, prepared),
-        breaks=limit_of(objective, mask),
-    )
+def _weighed(mask: int, objective: DisclosureObjective, prepared: Prepared) -> Figures:
+    figures = figures_of(objective, mask, prepared)
+    return structs.replace(figures, breaks=limit_of(objective, mask))

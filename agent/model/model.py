@@ -14,7 +14,7 @@ from agent.errors import UsageError
 from agent.model import encoder
 from agent.model.attributes import Attribute, Text, damaged, repeated
 from agent.model.lookup import Recent, TextIndex, normalise, spelling
-from agent.model.reading import NOTHING, Reading
+from agent.model.reading import NOTHING, Interpretation
 from agent.model.tables import Tables, read_only
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, QueryRows
@@ -99,7 +99,7 @@ class _Memory:
     def __init__(self) -> None:
         self.utilities: Recent[int, tuple[Utility, Utility]] = Recent(UTILITIES_KEPT)
         self.people: Recent[Hashable, AnonymitySet] = Recent(SETS_KEPT)
-        self.readings: Recent[str, Reading] = Recent(READINGS_KEPT)
+        self.readings: Recent[str, Interpretation] = Recent(READINGS_KEPT)
         self.results: Recent[Hashable, Any] = Recent(RESULTS_KEPT)
 
     def clear(self) -> None:
@@ -196,7 +196,7 @@ class Model:
             [(each.phrasings, each.spellings) for each in self.queries],
         )
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> Interpretation:
         """Return which known queries a text means, and how probably; nothing if read before.
 
         The encoder is loaded for a text that is neither a name nor a phrasing; VersionError if
@@ -204,10 +204,10 @@ class Model:
         """
         return self._memory.readings.get(text, lambda: self.read_all([text])[0])
 
-    def read_all(self, texts: Sequence[str]) -> list[Reading]:
+    def read_all(self, texts: Sequence[str]) -> list[Interpretation]:
         """Return the reading of each of many texts, half a millisecond each; none is remembered."""
         found = [self.match(text) for text in texts]
-        readings = [NOTHING if query is None else Reading.exact(query) for query in found]
+        readings = [NOTHING if query is None else Interpretation.exact(query) for query in found]
         others = [at for at, query in enumerate(found) if query is None and texts[at].strip()]
         if self.tables.classifier is not None and others:
             read = self.tables.classifier.read([texts[at] for at in others])
@@ -215,7 +215,7 @@ class Model:
                 readings[at] = reading
         return readings
 
-    def corrected(self, reading: Reading, names: Collection[str]) -> Reading:
+    def corrected(self, reading: Interpretation, names: Collection[str]) -> Interpretation:
         """Return a reading less the queries of these names, which the text does not mean."""
         return reading.without([at for at, each in enumerate(self.queries) if each.text in names])
 
@@ -367,8 +367,8 @@ def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
 
 
 def surest(
-    text: str, models: Sequence[Model], read: Callable[[Model, str], Reading]
-) -> tuple[Model, Reading]:
+    text: str, models: Sequence[Model], read: Callable[[Model, str], Interpretation]
+) -> tuple[Model, Interpretation]:
     """Return the model whose reading of a text is the surest, with that reading.
 
     Of equals the first; the first of all where none is sure. A text that is a name of one, or

@@ -22,7 +22,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Interpretation:
     """What a text means, by the text alone.
 
     ``candidates``: at most three, the surest first, of probabilities that sum to at most 1; the
@@ -51,7 +51,7 @@ class Reading:
         """All candidates where one of them is sure enough, the surest first; else none."""
         return () if self.query is None else self.candidates
 
-    def without(self, queries: Collection[int]) -> "Reading":
+    def without(self, queries: Collection[int]) -> "Interpretation":
         """Return what is left once the text is known not to mean these queries.
 
         The other candidates keep their probabilities, so that the next is meant only where it was
@@ -61,15 +61,15 @@ class Reading:
         if left == self.candidates:
             return self
         sure = bool(left) and left[0].probability >= self.threshold
-        return Reading(left[0].query if sure else None, left, self.threshold)
+        return Interpretation(left[0].query if sure else None, left, self.threshold)
 
     @classmethod
-    def exact(cls, query: int) -> "Reading":
+    def exact(cls, query: int) -> "Interpretation":
         """Return the reading of a known query's own text, or of one of its phrasings."""
         return cls(query, (Candidate(query, 1.0),))
 
     @classmethod
-    def of(cls, probabilities: Sequence[float], threshold: float) -> "Reading":
+    def of(cls, probabilities: Sequence[float], threshold: float) -> "Interpretation":
         """Return the reading by the probability of each query; the first of equals comes first.
 
         ``threshold``: the least probability of the surest for the text to mean it.
@@ -84,7 +84,7 @@ class Reading:
         return cls(candidates[0].query if sure else None, candidates, threshold)
 
 
-NOTHING = Reading()
+NOTHING = Interpretation()
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -121,7 +121,7 @@ class Classifier:
         scores: NDArray[np.float64] = vectors.astype(np.float64) @ self.weights.T + self.biases
         return scores
 
-    def read(self, texts: Sequence[str]) -> list[Reading]:
+    def read(self, texts: Sequence[str]) -> list[Interpretation]:
         """Return the reading of each text; 1 ms for each, and more to load the encoder."""
         shares = self.probabilities(encode(texts)).tolist()
-        return [Reading.of(each, self.threshold) for each in shares]
+        return [Interpretation.of(each, self.threshold) for each in shares]

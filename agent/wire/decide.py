@@ -4,32 +4,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Raw, field
 
+from agent.decision.values import Code, CountedAmong, Reading
 from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query, Search, masked
 
-Code = Literal[
-    "answered",  # decided in the ordinary way, whether or not anything is attached
-    "unknown query",
-    "blocked",
-    "recognised",
-    "outside the model",
-    "past a limit already",
-    "locked",  # from here on: nothing was decided, and nothing is attached (`UNDECIDED`)
-    "no policy",
-    "no model",
-    "unfit",  # the recipient holds a value that the model does not have, or the like
-    "failed",
-    "not https",  # the recipient is an address that the network reads
-    "too many",  # in the last minute: more than the query door, or an assistant, may
-    "too many from pages",  # more than the policy lets pages lead to
-    "parameters only",  # asked for what an address's parameters cannot be
-    "drafted",  # of a request in the list: shown to the user for a chat box, and not sent
-]
-UNDECIDED: frozenset[Code] = frozenset(
-    {
-        *("locked", "no policy", "no model", "unfit", "failed"),
-        *("not https", "too many", "too many from pages", "parameters only"),
-    }
-)
 Carry = Literal["header", "words", "parameters"]  # how facts reach a recipient
 BIGGEST = 2**53 - 1  # every reader of JSON counts as far
 Number = Annotated[int, Meta(ge=0, le=BIGGEST)]
@@ -43,44 +20,13 @@ class Ask(Message, frozen=True, kw_only=True):
     asked: Names | None = None
 
 
-class AttributeOutcome(Message, frozen=True, kw_only=True):
-    """What became of one attribute; bits are null where it was no candidate."""
+class Because(Message, frozen=True, kw_only=True):
+    """Why one attribute is sent, as far as a service may see it; bits are null where unknown."""
 
     name: str
     reason: str
     gain_bits: float | None
     cost_bits: float | None
-
-    @property
-    def net_bits(self) -> float:
-        """What it brings less what it costs; minus infinity where it was no candidate."""
-        if self.gain_bits is None or self.cost_bits is None:
-            return float("-inf")
-        return self.gain_bits - self.cost_bits
-
-
-class ReadAs(Message, frozen=True, kw_only=True):
-    """What a text was read as: a known query of a model by its name, and its title for people.
-
-    ``probability``: that it was meant; 1 where the text is its name or one of its phrasings.
-    """
-
-    query: str
-    title: str
-    probability: float
-    model: str
-
-
-class CountedAmong(Message, frozen=True, kw_only=True):
-    """Among whom people are counted.
-
-    ``people``: who they are, a plural, as in "people of the survey"; ``count``: how many they are;
-    ``estimated``: a row of the model stands for many of them, so a number of them is an estimate.
-    """
-
-    people: str
-    count: int
-    estimated: bool
 
 
 class Summary(Message, frozen=True, kw_only=True):
@@ -99,9 +45,9 @@ class Summary(Message, frozen=True, kw_only=True):
     people_left: float
     waiting: int
     pending: list[str] = field(default_factory=list)
-    because: list[AttributeOutcome] = field(default_factory=list)
+    because: list[Because] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
-    read_as: ReadAs | None = None
+    read_as: Reading | None = None
     among: CountedAmong | None = None
 
 
@@ -159,7 +105,7 @@ class Draft(Message, frozen=True, kw_only=True):
     waiting: list[str] = field(default_factory=list)
     headline: str = ""
     people: str = ""
-    read_as: ReadAs | None = None
+    read_as: Reading | None = None
     stale_rules: bool = False
 
     def __repr__(self) -> str:
@@ -186,39 +132,11 @@ class Told(Message, frozen=True, kw_only=True):
         return f"Told(id={self.id})"
 
 
-class ExplainedOutcome(AttributeOutcome, frozen=True, kw_only=True):
-    """One attribute beside the set that was chosen.
-
-    ``rule``: of the policy, ``limit``: that it would break, each where one is the reason.
-    """
-
-    disclosed: bool
-    rule: str | None
-    limit: str | None = None
-
-
 class Line(Message, frozen=True, kw_only=True):
     """A label and a sentence."""
 
     label: str
     text: str
-
-
-class Explained(Message, frozen=True, kw_only=True):
-    """What would be decided about a request now, and why; nothing is sent or recorded.
-
-    ``read_as``: as in `Summary`; ``stale_rules``: as in `Answer`.
-    """
-
-    code: Code
-    headline: str
-    disclosed: list[str]
-    pending: list[str]
-    lines: list[Line]
-    candidates: list[ExplainedOutcome]
-    read_as: ReadAs | None = None
-    proof: str = "none"
-    stale_rules: bool = False
 
 
 class Clicked(Message, frozen=True, kw_only=True):

@@ -5,9 +5,8 @@ from typing import Literal
 
 from msgspec import field
 
-from agent.decision.values import Fact
+from agent.decision.values import Code, CountedAmong, Fact, Reading
 from agent.wire.base import Done, Host, Message, Names, Query, Values, masked
-from agent.wire.decide import Code, CountedAmong, ReadAs
 from agent.wire.what_if import Number
 
 
@@ -19,7 +18,7 @@ class _Past(Message, frozen=True, kw_only=True):
     asked: list[str] | None = None
     utility_bits: float | None = None
     people_left: int | None = None
-    read_as: ReadAs | None = None
+    read_as: Reading | None = None
 
 
 class Entry(_Past, frozen=True, kw_only=True):
@@ -148,8 +147,8 @@ class Corrected(Done, frozen=True, kw_only=True):
     """
 
     query: str
-    read_as: list[ReadAs]
-    now: ReadAs | None
+    read_as: list[Reading]
+    now: Reading | None
 
 
 class Forget(Message, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
+from agent.decision.values import Curve, Decision
 from agent.errors import UsageError
 from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done
 from agent.wire.decide import (
@@ -13,7 +14,6 @@ from agent.wire.decide import (
     Ask,
     Clicked,
     Draft,
-    Explained,
     Offer,
     Refuse,
     RelayAnswer,
@@ -46,7 +46,7 @@ from agent.wire.records import (
     Recipient,
 )
 from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
-from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
+from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, Weighed, WhatIf
 
 Door = Literal["control", "query"]
 CONTROL: Door = "control"
@@ -136,7 +136,7 @@ ROUTES = (
         "Record facts of a draft as sent, before they are put into the chat box.",
         doors=(QUERY,),
     ),
-    _route("explain: POST /explain", Ask, Explained, "Say what would be decided, and why."),
+    _route("explain: POST /explain", Ask, Decision, "Say what would be decided, and why."),
     _route(
         "requests: GET /requests",
         None,
@@ -148,7 +148,7 @@ ROUTES = (
     _route(
         "whatif: POST /whatif", WhatIf, Weighed, "Weigh another set of attributes for a request."
     ),
-    _route("curve: POST /curve", CurveAsk, TradeOffs, "What would leave at every trade-off."),
+    _route("curve: POST /curve", CurveAsk, Curve, "What would leave at every trade-off."),
     _route("reviews: GET /reviews", None, list[Review], "What waits for the user's word."),
     _route("verdict: POST /reviews/{id}", Verdict, Ruled, "Approve or deny what waits.", _ID),
     _route("dismiss: DELETE /reviews/{id}", None, Done, "Drop a review without a verdict.", _ID),

@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from agent.decision.values import Decision, Figures, Outcome
 from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query
-from agent.wire.decide import AttributeOutcome, Code, CountedAmong, Line, ReadAs
+from agent.wire.decide import Line
 
 Number = Annotated[int, Meta(ge=1, le=10**15)]
 Improvement = Literal["25%", "50%", "100%", "4x", "never"]
@@ -28,66 +29,21 @@ class WhatIf(Message, frozen=True, kw_only=True):
     drop: Names = field(default_factory=list)
 
 
-class Weight(Message, frozen=True, kw_only=True):
-    """The figures of one set; ``names`` in the order of the model.
-
-    ``cost_bits``: all that the objective takes off ``utility_bits``; ``identifiability``: of who
-    is told it, in the unit of the cost; ``people_left``: who are expected to agree with it and
-    with what is known; ``breaks``: the limit that it would break, by its key in a policy.
-    """
-
-    names: list[str]
-    utility_bits: float
-    cost_bits: float
-    identifiability: float
-    people_left: float
-    breaks: str | None = None
-
-
-class WeighedOutcome(AttributeOutcome, frozen=True, kw_only=True):
-    """One attribute, beside the rest of the set that is weighed.
-
-    ``inside``: it is in that set; ``held``: the recipient holds it already; ``disclose``: what the
-    policy says of it, or that it is guarded; ``gain_bits``, ``cost_bits``: what it adds to the
-    rest, or would; ``people_left``: who are left with it; each null where that cannot be said.
-    """
-
-    title: str
-    inside: bool
-    held: bool
-    disclose: str
-    rule: str | None = None
-    limit: str | None = None
-    gain_bits: float | None = None
-    cost_bits: float | None = None
-    people_left: float | None = None
-
-
 class Weighed(Message, frozen=True, kw_only=True):
     """A request with the set that leaves, or left, beside the one that is weighed.
 
-    ``chosen``: what leaves by itself, or what an entry of the ledger carried; ``weighed``: the
-    same with what was added and dropped; ``decided``: what would be chosen today; ``people``: who
-    agree with what is known; ``read_as``: what the query is read as today. Where nothing can be
-    decided, ``code`` says why and there are no rows.
+    ``decision``: what would be decided today; ``chosen``: the set that leaves by itself, or that an
+    entry of the ledger carried; ``weighed``: the same with what was added and dropped; ``rows``:
+    each attribute beside the rest of that set. Where nothing can be decided there are no rows.
     """
 
-    code: Code
     headline: str
-    pool: str
-    model: str
-    metric: str
-    trade_off: float
-    people: int
-    decided: list[str]
-    pending: list[str]
-    chosen: Weight
-    weighed: Weight
-    rows: list[WeighedOutcome]
-    lines: list[Line]
-    read_as: ReadAs | None = None
-    proof: str = "none"
-    among: CountedAmong | None = None
+    pool: str = ""
+    decision: Decision
+    chosen: Figures
+    weighed: Figures
+    rows: tuple[Outcome, ...] = ()
+    lines: list[Line] = field(default_factory=list)
 
 
 class CurveAsk(Message, frozen=True, kw_only=True):
@@ -96,40 +52,6 @@ class CurveAsk(Message, frozen=True, kw_only=True):
     query: Query | None = None
     recipient: Host | None = None
     asked: Names | None = None
-
-
-class Point(Message, frozen=True, kw_only=True):
-    """One set, chosen at each λ that was tried from ``least`` to ``most``; figures at ``least``.
-
-    ``beaten``: another point brings as much at less cost, or more at no more.
-    """
-
-    least: float
-    most: float
-    disclosed: list[str]
-    utility_bits: float
-    cost_bits: float
-    identifiability_cost: float
-    people_left: float
-    proof: str
-    beaten: bool
-
-
-class TradeOffs(Message, frozen=True, kw_only=True):
-    """The curve, in ascending λ; ``present`` and ``knee``: indexes of points.
-
-    ``matched_query``: the known query that was meant, null where the curve is that of all.
-    """
-
-    matched_query: str | None
-    status: Code
-    mode: str
-    algorithm: str
-    metric: str
-    trade_off: float
-    present: int
-    knee: int | None
-    points: list[Point]
 
 
 class Answers(Message, frozen=True, kw_only=True):

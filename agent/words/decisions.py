@@ -1,14 +1,11 @@
 """A decision in sentences: the verdict first, then what it means and what is proven."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import floor
 
-from msgspec import Struct, field
-
-from agent.wire.base import made
-from agent.wire.decide import Code, CountedAmong, Explained, ExplainedOutcome, Line, ReadAs
-from agent.wire.what_if import Weight
+from agent.decision.values import UNDECIDED, CountedAmong, Decision, Figures
+from agent.wire.decide import Line
 from agent.words.figures import (
     added_risk,
     alike,
@@ -17,10 +14,17 @@ from agent.words.figures import (
     listed,
     of_whom,
     people,
+    useful,
 )
-from agent.words.outcomes import REASONS, WHY_NOTHING, breaks
+from agent.words.layout import Column, facts, numeric, paragraph, table, wide
+from agent.words.outcomes import REASONS, WHY_NOTHING, breaks, why
 from agent.words.titles import Titles, quoted, read_as, titled
 
+COLUMNS = (wide("fact"), Column("sent"), numeric("gain"), numeric("cost"), wide("why", 24))
+FIGURES = "gain and cost: bits that a fact adds to the rest of the set, or would add"
+BRIEF = ("read as", "hint")  # lines that are shown beside the verdict alone
+MORE = "Add --explain to see what each fact would gain and cost."
+NEAREST = 3  # facts that are shown of those that are not sent
 HOW_TO_COVER = "`reticent model info` lists the known queries of a model"
 FEW = 12  # attributes that are named one by one
 NAMED = 3  # queries that are named, of those that an attribute is planned for
@@ -29,127 +33,83 @@ NOT_TRIED = {  # why nothing could be sent, by a reason that some attribute has
     "not carried": "none of your facts can be sent in the address",
     "not set": "you have set none of the facts that may be sent",
 }
+NO_SET = UNDECIDED | {"unknown query", "blocked"}  # no set was looked for
 PLANNED = ("in the plan", "planned for other requests")
 ASSUMED = "this assumes, without proof, that each further fact helps less than the one before"
 LOOSE = "the estimate is cautious, so a low share is normal"
 BEFOREHAND = "for the average query and a recipient that knows nothing"
-UNHEARD = "nothing says how much it helps"
+UNKNOWN_HELP = "how much it helps is unknown"
 
 
-class Decided(Struct, frozen=True, kw_only=True):
-    """What the sentences need to know of a decision.
-
-    ``read_as``: what the query was read as; ``again``: what of ``disclosed`` the recipient knows;
-    ``pending``: what waits for approval, with ``pending_bits`` more help and ``pending_left``
-    people; ``ask``, ``always``: attributes ruled so; ``utility`` to ``people_left``, ``bound``,
-    ``certified``: as a decision has them; ``serves``: known queries that the plan has an attribute
-    for; ``guessed``: by guarded attribute, the bits told about it and the success of the best
-    guess; ``rules``: the settings behind the decision, by the rule that made them; ``charged``:
-    whether it was weighed at all, which language and country are not.
-    """
-
-    code: Code
-    mode: str
-    query: str
-    read_as: ReadAs | None
-    disclosed: Sequence[str]
-    again: Sequence[str] = ()
-    pending: Sequence[str]
-    outcomes: Sequence[ExplainedOutcome]
-    titles: Titles = field(default_factory=dict)
-    ask: Collection[str]
-    always: Collection[str]
-    plans: bool
-    algorithm: str
-    metric: str
-    metric_k: int
-    trade_off: float
-    utility: float
-    objective: float
-    guard: float
-    sensitivity: float
-    identifiability: float
-    identifiability_cost: float
-    people: int
-    people_left: float
-    among: CountedAmong | None = None
-    pending_bits: float = 0.0
-    pending_left: float = 0.0
-    evaluations: int = 0
-    proof: str = "none"
-    bound: float | None = None
-    certified: float | None = None
-    violations: int = 0
-    node_limit_hit: bool = False
-    serves: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    guessed: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    charged: bool = True
-
-    @property
-    def searched(self) -> bool:
-        """Whether a set was looked for."""
-        return self.code not in ("unknown query", "blocked")
-
-    def named(self, names: Iterable[str]) -> str:
-        """Return attributes by their titles, as a sentence has them."""
-        return listed(self.titles.get(each, each) for each in names)
-
-
-def headline(decided: Decided) -> str:
-    """Return the verdict in one sentence: what is sent, and who still looks alike; or why not."""
-    if not decided.searched:
-        return f"Send nothing: {WHY_NOTHING[decided.code]}."
-    again = decided.again
-    new = [name for name in decided.disclosed if name not in again]
-    what = f"Send {_facts(new, decided) if new else 'nothing new' if again else 'nothing'}"
-    what += f", and again {_facts(again, decided)}" if again else ""
-    if decided.code != "answered":
-        return f"{what}: {WHY_NOTHING[decided.code]}."
-    pending = decided.pending
+def headline(decision: Decision) -> str:
+    """Say in one sentence what is sent and who still looks alike, or why nothing is sent."""
+    if not _has_set(decision):
+        return f"Send nothing: {WHY_NOTHING[decision.code]}."
+    again, titles = decision.again, decision.titles
+    new = [name for name in decision.disclosed if name not in again]
+    what = f"Send {_facts(new, titles) if new else 'nothing new' if again else 'nothing'}"
+    what += f", and again {_facts(again, titles)}" if again else ""
+    if decision.code != "answered":
+        return f"{what}: {WHY_NOTHING[decision.code]}."
+    pending = decision.waiting
     verb = "waits" if len(pending) == 1 else "wait"
-    waiting = f"; {decided.named(pending)} {verb} for your approval" if pending else ""
-    if not decided.disclosed:
-        return f"{what}: {_why_nothing(decided)}{waiting}."
-    return f"{what}; {alike(decided.people_left, decided.people, decided.among)}{waiting}."
+    waiting = f"; {listed(titled(pending, titles))} {verb} for your approval" if pending else ""
+    if not decision.disclosed:
+        return f"{what}: {_why_nothing(decision)}{waiting}."
+    figures = decision.figures
+    return f"{what}; {alike(figures.people_left, figures.people, decision.among)}{waiting}."
 
 
-def explanation(decided: Decided, more: Iterable[Line] = ()) -> Explained:
-    """Return a decision with all that there is to say about it; ``more``: lines at the end."""
-    return made(
-        Explained,
-        decided,
-        headline=headline(decided),
-        disclosed=[*decided.disclosed],
-        pending=[*decided.pending],
-        lines=[*lines(decided), *more],
-        candidates=[*decided.outcomes],
-    )
-
-
-def lines(decided: Decided) -> list[Line]:
-    """Return the rest, each with a label: first what was read and what waits, figures last."""
-    pairs = [*_withheld(decided)]
-    if decided.charged:
-        before = (*_read(decided), *_helps(decided), *_pending(decided), *_planned(decided))
-        pairs = [*before, *pairs, *_figures(decided)]
-    pairs += [("because", f"{rule}: {', '.join(set_)}") for rule, set_ in decided.rules.items()]
+def lines(decision: Decision) -> list[Line]:
+    """Explain a decision in labelled lines: what the text was read as first, figures last."""
+    pairs = [*_withheld(decision)]
+    if decision.among is not None:
+        before = (*_read(decision), *_helps(decision), *_pending(decision), *_planned(decision))
+        pairs = [*before, *pairs, *_figures(decision)]
+    pairs += [("because", f"{rule}: {', '.join(set_)}") for rule, set_ in decision.rules.items()]
     return [Line(label=label, text=text) for label, text in pairs]
 
 
-def proven(decided: Decided) -> str:
-    """Return what is known of the set's quality, in words true to its proof.
+def explanation(decision: Decision, *, every: bool = False) -> tuple[str, ...]:
+    """Explain a decision as a page: its headline, a table of facts, and labelled lines.
 
-    A standing set was chosen for all queries: of it nothing is claimed for this request.
+    The table has what is sent, what waits and the `NEAREST` of the rest, or with ``every`` all.
     """
-    quality = _quality(decided)
-    if decided.mode == "standing":
+    first = [*decision.disclosed, *decision.waiting]
+    rows = sorted(
+        (each for each in decision.outcomes if each.gain_bits is not None),
+        key=lambda each: (
+            first.index(each.name) if each.name in first else len(first),
+            -each.net_bits,
+            each.name,
+        ),
+    )
+    most = len(rows) if every else sum(each.name in first for each in rows) + NEAREST
+    cells = []
+    for each in rows[:most]:
+        gain, cost = bits(each.gain_bits, signed=True), bits(each.cost_bits)
+        because = why(each.reason, each.rule, each.limit)
+        cells.append((each.title, "yes" if each.disclosed else "-", gain, cost, because))
+    legend = f"{FIGURES}."
+    if len(rows) > most:
+        legend += f" Add --all to see {counted(len(rows) - most, 'more fact')}."
+    labelled = facts((each.label, each.text) for each in lines(decision))
+    return headline(decision), table(COLUMNS, cells), paragraph(legend) if rows else "", labelled
+
+
+def proven(decision: Decision) -> str:
+    """Say how good the set is, in words true to its proof.
+
+    A standing set was chosen for all queries: nothing is claimed about it for this request.
+    """
+    quality = _quality(decision)
+    if decision.mode == "standing":
         if quality is None:
             return f"not known for this request: the set was chosen {BEFOREHAND}"
         return f"{BEFOREHAND}: {quality}"
-    if decided.mode == "planned":
+    if decision.mode == "planned":
         return "a good plan, grown fact by fact; a better one may exist"
-    return f"a better set may exist: {_why_unproven(decided)}" if quality is None else quality
+    return f"a better set may exist: {_why_unproven(decision)}" if quality is None else quality
 
 
 def at_least(share: float) -> str:
@@ -158,10 +118,14 @@ def at_least(share: float) -> str:
 
 
 def difference(
-    chosen: Weight, other: Weight, decided: Decided, *, alike_before: float, informed: bool
+    chosen: Figures,
+    other: Figures,
+    titles: Titles,
+    among: CountedAmong | None = None,
+    *,
+    informed: bool,
 ) -> str:
-    """Return what a set changes about the one that was chosen; nothing where they are equal."""
-    titles = decided.titles
+    """Say how another set differs from the one that was chosen; empty where they are equal."""
     added = [name for name in other.names if name not in chosen.names]
     dropped = [name for name in chosen.names if name not in other.names]
     parts = [f"with {listed(titled(added, titles))}"] if added else []
@@ -169,100 +133,102 @@ def difference(
     if not parts:
         return ""
     change = " and ".join(parts)
-    gain = bits(other.utility_bits - chosen.utility_bits, signed=True)
-    helps = f"{gain} bits better served" if informed else UNHEARD
+    helps = useful(other.utility - chosen.utility, signed=True) if informed else UNKNOWN_HELP
     before, after = people(chosen.people_left), people(other.people_left)
-    left = alike(other.people_left, alike_before, decided.among)
+    left = alike(other.people_left, chosen.people, among)
     if "as before" not in left:
         left += ", as before" if before == after else f", instead of {before}"
     broken = f"; this {breaks(other.breaks)}" if other.breaks else ""
     return f"{change[0].upper()}{change[1:]}: {helps}; {left}{broken}."
 
 
-def carried(chosen: Weight, titles: Titles, *, people_left: int, informed: bool) -> str:
-    """Return what a request of the past carried, and how much it helps by today's model and rules.
+def carried(chosen: Figures, titles: Titles, *, people_left: int, informed: bool) -> str:
+    """Say what a past request carried, and how much that helps by today's model and rules.
 
     ``people_left``: those whom the recipient could take the user for after it, by the ledger.
     """
     if not chosen.names:
-        return "It sent nothing that is in the model."
-    helps = f"{bits(chosen.utility_bits)} bits better served" if informed else UNHEARD
+        return "None of what was sent is in this model."
+    helps = useful(chosen.utility) if informed else UNKNOWN_HELP
     what = f"It sent {listed(titled(chosen.names, titles))}; {alike(people_left)}"
     return f"{what}. By today's rules: {helps}."
 
 
-def _facts(names: Sequence[str], decided: Decided) -> str:
-    return f"{counted(len(names), 'fact')} ({decided.named(names)})"
+def _has_set(decision: Decision) -> bool:
+    return decision.code not in NO_SET
 
 
-def _why_nothing(decided: Decided) -> str:
+def _facts(names: Sequence[str], titles: Titles) -> str:
+    return f"{counted(len(names), 'fact')} ({listed(titled(names, titles))})"
+
+
+def _why_nothing(decision: Decision) -> str:
+    asks = any(each.disclose == "ask" for each in decision.outcomes)
     tried = [
-        each
-        for each in decided.outcomes
-        if each.gain_bits is not None and each.name not in decided.ask
+        each for each in decision.outcomes if each.gain_bits is not None and each.disclose != "ask"
     ]
     if not tried:
-        reasons = {each.reason for each in decided.outcomes}
-        allowed = f"your rules allow nothing{' without asking' if decided.ask else ''}"
+        reasons = {each.reason for each in decision.outcomes}
+        allowed = f"your rules allow nothing{' without asking' if asks else ''}"
         return next((why for reason, why in NOT_TRIED.items() if reason in reasons), allowed)
-    if decided.mode == "standing":
+    if decision.mode == "standing":
         return "nothing in the set for every request may be sent now"
     limits = [each.limit for each in tried if each.limit and each.net_bits > 0]
     if limits:
         which = listed(dict.fromkeys(limits))
         return f"what would help enough would break the limit {which}"
-    if decided.mode == "planned":
+    if decision.mode == "planned":
         return "nothing helps enough in the long run"
     return "nothing helps enough"
 
 
-def _read(decided: Decided) -> Iterator[tuple[str, str]]:
-    """Yield which known query the text was read as; where none, how to find one."""
-    if decided.read_as is not None or decided.query:
-        yield "read as", read_as(decided.read_as)
-    if decided.read_as is None and decided.query and decided.code != "blocked":
+def _read(decision: Decision) -> Iterator[tuple[str, str]]:
+    """Yield the known query that the text was read as, or how to find one."""
+    query = decision.request.query
+    if decision.read_as is not None or query:
+        yield "read as", read_as(decision.read_as)
+    if decision.read_as is None and query and decision.code != "blocked":
         yield "hint", HOW_TO_COVER
 
 
-def _helps(decided: Decided) -> Iterator[tuple[str, str]]:
+def _helps(decision: Decision) -> Iterator[tuple[str, str]]:
     """Yield both sides of the bargain, each with its unit."""
-    if decided.code == "answered" and decided.disclosed:
-        mean = " on average" if decided.mode == "standing" else ""
-        yield "helps", f"{bits(decided.utility)} bits better served{mean}"
-        yield "costs", added_risk(decided.identifiability_cost, decided.metric)
+    if decision.code == "answered" and decision.disclosed:
+        mean = " on average" if decision.mode == "standing" else ""
+        yield "helps", f"{useful(decision.figures.utility)}{mean}"
+        yield "costs", added_risk(decision.figures.identifiability_cost, decision.metric)
 
 
-def _pending(decided: Decided) -> Iterator[tuple[str, str]]:
-    """Yield what waits for approval, and what it would do."""
-    if decided.pending:
-        more = f"{bits(decided.pending_bits, signed=True)} bits better served"
-        left = f"about {people(decided.pending_left)} people expected to be left"
-        yield "waits for you", f"{decided.named(decided.pending)}: {more}, {left}"
+def _pending(decision: Decision) -> Iterator[tuple[str, str]]:
+    if decision.pending is not None:
+        more = decision.pending.figures
+        helps = useful(more.utility - decision.figures.utility, signed=True)
+        left = f"about {people(more.people_left)} people expected to be left"
+        names = listed(titled(decision.waiting, decision.titles))
+        yield "waits for you", f"{names}: {helps}, {left}"
 
 
-def _planned(decided: Decided) -> Iterator[tuple[str, str]]:
-    """Yield what the recipient is to be told in the long run, and for which queries."""
-    new = [each.name for each in decided.outcomes if each.reason in PLANNED]
-    parts = (f"{decided.titles.get(name, name)} for {_served(name, decided)}" for name in new)
-    if new:
-        yield "plan", "; ".join(parts)
+def _planned(decision: Decision) -> Iterator[tuple[str, str]]:
+    """Yield what the recipient is to learn in the long run, and for which queries."""
+    parts = (
+        f"{each.title} for {listed(map(quoted, each.serves), 'future requests', most=NAMED)}"
+        for each in decision.outcomes
+        if each.reason in PLANNED
+    )
+    if text := "; ".join(parts):
+        yield "plan", text
 
 
-def _served(name: str, decided: Decided) -> str:
-    return listed(map(quoted, decided.serves.get(name, ())), "future requests", most=NAMED)
-
-
-def _withheld(decided: Decided) -> Iterator[tuple[str, str]]:
-    """Yield, by reason, what stays although nothing was computed of it, or although forced."""
+def _withheld(decision: Decision) -> Iterator[tuple[str, str]]:
+    """Yield, by reason, the attributes for which nothing was computed, then the forced ones."""
     names: dict[str, list[str]] = defaultdict(list)
     kept = []
-    for each in decided.outcomes:
-        title = decided.titles.get(each.name, each.name)
+    for each in decision.outcomes:
         if each.gain_bits is None:
             ruled = each.rule and each.reason in ("never", "guarded")
-            names[each.reason].append(f"{title} ({each.rule})" if ruled else title)
-        elif not each.disclosed and each.name in decided.always:
-            kept.append(title)
+            names[each.reason].append(f"{each.title} ({each.rule})" if ruled else each.title)
+        elif not each.disclosed and each.disclose == "always":
+            kept.append(each.title)
     if kept:
         yield "always", f"{_some(kept)}: would break a limit, so not sent"
     for reason, who in names.items():
@@ -274,42 +240,45 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= FEW else counted(len(names), "attribute")
 
 
-def _figures(decided: Decided) -> Iterator[tuple[str, str]]:
-    if decided.searched:
-        yield "objective", _objective(decided)
-        yield "identifiability", guessing(decided)
-    yield "people", fitting(decided.people, decided.people_left, decided.among)
-    if not decided.searched:
+def _figures(decision: Decision) -> Iterator[tuple[str, str]]:
+    figures = decision.figures
+    if not _has_set(decision):
+        yield "people", fitting(figures.people, figures.people_left, decision.among)
         return
-    for name, (told, guess) in decided.guessed.items():
-        title = decided.titles.get(name, name)
-        known = f"{bits(told)} bits about it are told; the best guess is right for {guess:.0%}"
-        yield f"secret: {title}", known
-    yield (
-        "search",
-        f"{decided.algorithm}, {counted(decided.evaluations, 'set')}; {settled(decided)}",
-    )
-    yield "how good", proven(decided)
+    yield "objective", _objective(decision)
+    yield "identifiability", guessing(decision)
+    yield "people", fitting(figures.people, figures.people_left, decision.among)
+    for each in decision.guarded:
+        learns = f"the answer reveals {bits(each.bits)} bits about it"
+        yield (
+            f"secret: {each.title}",
+            f"{learns}; the best guess is right for {each.best_guess:.0%}",
+        )
+    sets = counted(decision.evaluations, "set")
+    yield "search", f"{decision.algorithm}, {sets}; {settled(decision)}"
+    yield "how good", proven(decision)
 
 
-def _objective(decided: Decided) -> str:
+def _objective(decision: Decision) -> str:
     """Return the objective as the sum that it is."""
-    risk = f"{decided.trade_off:g} x {decided.identifiability_cost:.3g} identifiability"
-    terms = [f"{bits(decided.utility)} gained", risk]
-    terms += [f"{bits(decided.guard)} guarded"] if decided.guessed else []
-    terms += [f"{bits(decided.sensitivity)} sensitive"] if decided.sensitivity else []
-    mean = ", for the average query" if decided.mode == "standing" else ""
-    return f"{bits(decided.objective)} bits = {' - '.join(terms)}{mean}"
+    figures = decision.figures
+    risk = f"{decision.trade_off:g} x {figures.identifiability_cost:.3g} identifiability"
+    terms = [f"{bits(figures.utility)} gained", risk]
+    terms += [f"{bits(figures.guard)} guarded"] if decision.guarded else []
+    terms += [f"{bits(figures.sensitivity)} sensitive"] if figures.sensitivity else []
+    mean = ", for the average query" if decision.mode == "standing" else ""
+    return f"{bits(figures.objective)} bits = {' - '.join(terms)}{mean}"
 
 
-def guessing(decided: Decided) -> str:
-    """Return how well the recipient is expected to single a person out, before and after."""
-    after, before = decided.identifiability, decided.identifiability - decided.identifiability_cost
-    match decided.metric:
+def guessing(decision: Decision) -> str:
+    """Say how well the recipient is expected to single a person out, before and after."""
+    after = decision.figures.identifiability
+    before = after - decision.figures.identifiability_cost
+    match decision.metric:
         case "maxprob":
             return f"1 guess in {people(1 / after)} is right; before, 1 in {people(1 / before)}"
         case "k-anonymity":
-            who = f"of the people blend in with fewer than {decided.metric_k}"
+            who = f"of the people blend in with fewer than {decision.metric_k}"
             return f"{after:.1%} {who}; before, {before:.1%}"
         case "entropy":
             return f"{bits(after)} bits of who you are; before, {bits(before)}"
@@ -317,47 +286,48 @@ def guessing(decided: Decided) -> str:
 
 
 def fitting(before: float, left: float, among: CountedAmong | None = None) -> str:
-    """Return how many people fit before and after, the latter in expectation."""
+    """Say how many people match what is known now, and are expected to after the answer."""
     if not before:
-        return "nobody in the model fits what it knows"
+        return "nobody in the model matches what it knows"
     estimated = among is not None and among.estimated
-    known = f"{'about ' if estimated else ''}{of_whom(before, among)} fit what it knows"
+    now = f"matches {'about ' if estimated else ''}{of_whom(before, among)} now"
     if people(left) == people(before):
-        return f"{known}, and all of them the answer too"
-    return f"{known}, about {people(left)} the answer too"
+        return f"{now}, and as many after this answer"
+    return f"{now}, about {people(left)} after this answer"
 
 
-def settled(decided: Decided) -> str:
-    """Return what the search itself makes sure of."""
-    if decided.mode == "standing":
+def settled(decision: Decision) -> str:
+    """Say what the search itself makes sure of."""
+    if decision.mode == "standing":
         return "chosen once for all queries, before anything was known"
-    if decided.plans:
+    if decision.mode == "planned":
         return "no single addition improves the plan"
-    if decided.algorithm == "exhaustive":
+    if decision.algorithm == "exhaustive":
         return "every set was tried"
-    move = "addition" if decided.algorithm == "greedy" else "addition or removal"
-    return f"no single {move}{' of the others' if decided.always else ''} improves it"
+    move = "addition" if decision.algorithm == "greedy" else "addition or removal"
+    forced = any(each.disclose == "always" for each in decision.outcomes)
+    return f"no single {move}{' of the others' if forced else ''} improves it"
 
 
-def _quality(decided: Decided) -> str | None:
-    """Return what is proven, with its condition; None where nothing is."""
-    if decided.proof == "enumerated":
+def _quality(decision: Decision) -> str | None:
+    """Say what is proven, with its condition; None where nothing is."""
+    if decision.proof == "enumerated":
         return "no better set is permitted"
-    if decided.proof == "none" or decided.bound is None or decided.certified is None:
+    if decision.proof == "none" or decision.bound is None or decision.certified is None:
         return None
-    if decided.certified == 1:
+    if decision.certified == 1:
         return f"no better set exists; {ASSUMED}"
-    best = f"which is worth {bits(decided.bound)} bits at most"
-    return f"{at_least(decided.certified)}, {best}; {ASSUMED}; {LOOSE}"
+    best = f"which is worth {bits(decision.bound)} bits at most"
+    return f"{at_least(decision.certified)}, {best}; {ASSUMED}; {LOOSE}"
 
 
-def _why_unproven(decided: Decided) -> str:
-    if decided.node_limit_hit:
+def _why_unproven(decision: Decision) -> str:
+    if decision.node_limit_hit:
         return "the search reached its node limit first"
-    if decided.metric in ("entropy", "k-anonymity"):
-        return f"the cost {decided.metric} has no bound"
-    if decided.guessed:
+    if decision.metric in ("entropy", "k-anonymity"):
+        return f"the cost {decision.metric} has no bound"
+    if decision.guarded:
         return "there is no bound while a fact is kept secret"
-    if decided.violations:
-        return "a gain grew along the way, where a bound needs gains to shrink"
+    if decision.violations:
+        return "the bound assumes diminishing returns, which did not hold here"
     return "no bound was computed"

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 
-from agent.wire.decide import CountedAmong
+from agent.decision.values import CountedAmong
 
 MILLION = 1_000_000
 LARGE_CROWD = 999.5  # people, from which on two digits are worth saying
 LARGE = 1e6  # bits, from which on decimals say nothing
-DECIMALS, MOST_DECIMALS = 3, 6
+DECIMALS = 3
 WHOLE = 9.95  # people, from which on a decimal says nothing
 UNKNOWN = "-"  # in place of a figure that nobody knows
 
@@ -20,7 +20,7 @@ MEASURED: Mapping[str, str] = {
 }
 RARE, FREQUENT = 1e-3, 0.1  # chances, below which 1 in N says more; from which on one decimal does
 CHANCES = ("maxprob", "k-anonymity")  # measures that are shares, and so read in per cent
-HELPS = "bits better served: with 1 bit, the right result is twice as easy to find"
+HELPS = "bits more useful: with 1 bit, the right result is twice as easy to find"
 COSTS = "what your rules charge for it, in the same bits"
 LEFT = "people who still look like you to the recipient"
 
@@ -50,12 +50,9 @@ def bits(number: float | None, *, signed: bool = False, decimals: int = DECIMALS
     return f"{rounded:+.{decimals}f}" if signed and rounded else f"{rounded:.{decimals}f}"
 
 
-def apart(one: float | None, other: float | None) -> int:
-    """Return how many decimals tell two numbers apart, within reason."""
-    for decimals in range(DECIMALS, MOST_DECIMALS):
-        if bits(one, decimals=decimals) != bits(other, decimals=decimals):
-            return decimals
-    return DECIMALS if one == other else MOST_DECIMALS
+def useful(number: float, *, signed: bool = False) -> str:
+    """Return a utility, or a difference of utilities, in bits with its unit."""
+    return f"{bits(number, signed=signed)} bits more useful"
 
 
 def people(number: float | None) -> str:

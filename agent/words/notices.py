@@ -6,7 +6,7 @@ Names of attributes are shown by their titles where the caller has them.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
-from agent.wire.decide import CountedAmong
+from agent.decision.values import CountedAmong
 from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Verdict, Win
 from agent.wire.records import (
     Changed,

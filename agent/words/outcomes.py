@@ -6,13 +6,13 @@ The phrases stand behind a colon or in brackets, whenever it happened: "Sent not
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from agent.wire.decide import Code
+from agent.decision.values import Code
 
 PRESET = '`preset = "balanced"`'  # the one line that a policy needs
 
 WHY_NOTHING: Mapping[Code, str] = {
     "answered": "no fact helps enough to be worth sharing",
-    "unknown query": "not understood, so it goes as it is",
+    "unknown query": "not recognised; sent unchanged",
     "blocked": "one of your rules blocks it",
     "recognised": "only one person fits what it knows, and more would confirm that it is you",
     "outside the model": "nobody in the model fits what it knows, so you may stand out",
@@ -65,7 +65,7 @@ BROWSER_STATES: Mapping[str, tuple[str, str]] = {  # what is wrong, and what to 
     "off": ("Reticent is not running. Searches carry nothing.", "reticent daemon"),
     "no host": (
         "This browser cannot find Reticent. Searches carry nothing.",
-        "reticent connect browsers",
+        "reticent browser install",
     ),
     "stale": (
         "Your policy has mistakes. The last good rules stay in use.",
@@ -73,7 +73,6 @@ BROWSER_STATES: Mapping[str, tuple[str, str]] = {  # what is wrong, and what to 
     ),
     "slow": ("Reticent took too long. A search went on without it.", "reticent status"),
 }
-NO_ROOM = "no room in the header"
 REASONS: Mapping[str, str] = {
     "worth it": "helps more than it costs",
     "always": "always sent",
@@ -96,7 +95,7 @@ REASONS: Mapping[str, str] = {
     "recognised": "would confirm who you are",
     "outside the model": "nobody in the model looks like you",
     "too many combinations": "too many combinations to evaluate",
-    NO_ROOM: NO_ROOM,
+    "no room in the header": "no room in the header",
 }
 BY_RULE = frozenset({"always", "waits for you", "never", "guarded", "not allowed"})  # reasons
 

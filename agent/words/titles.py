@@ -8,7 +8,7 @@ from importlib.resources import files
 from math import floor
 from types import MappingProxyType
 
-from agent.wire.decide import ReadAs
+from agent.decision.values import Reading
 
 Titles = Mapping[str, str]  # of attributes, by name
 NONE: Titles = MappingProxyType({})
@@ -95,7 +95,7 @@ def quoted(query: str) -> str:
     return repr(query.replace("_", " "))
 
 
-def read_as(found: ReadAs | None) -> str:
+def read_as(found: Reading | None) -> str:
     """Return what a text was read as, how surely where there is a doubt, or that it was not."""
     if found is None:
         return UNREAD

@@ -16,9 +16,10 @@ from agent.assistants.personal_context import (
     undecided,
 )
 from agent.daemon.handle import handle
+from agent.decision.values import UNDECIDED, Code, CountedAmong, Reading
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError
 from agent.model.file import read, shipped_model
-from agent.wire.decide import UNDECIDED, Answer, Code, CountedAmong, ReadAs, Summary
+from agent.wire.decide import Answer, Summary
 from agent.words.about import LONGEST, plain
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import value_title
@@ -83,7 +84,7 @@ def test_nothing_that_a_hostile_model_says_gets_through(
             headline=HOSTILE,
             titles=titles,
             pending=pending,
-            read_as=ReadAs(query=topic, title=topic, probability=probability, model=topic),
+            read_as=Reading(query=topic, title=topic, probability=probability, model=topic),
             among=CountedAmong(people=people, count=60, estimated=True),
         ),
     )
@@ -140,7 +141,7 @@ def test_facts_are_told_as_people_read_them() -> None:
             },
             waiting=1,
             pending=["salary"],
-            read_as=ReadAs(query="q", title="job_sites", probability=0.999, model="m"),
+            read_as=Reading(query="q", title="job_sites", probability=0.999, model="m"),
             among=among,
         ),
     )

@@ -9,11 +9,12 @@ import numpy as np
 
 from agent.decision.context import Context
 from agent.decision.decide import decide, decide_context
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
+from agent.decision.values import Request
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.reading import Candidate, Reading
+from agent.model.reading import Candidate, Interpretation
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import EPSILON, maximise
 from tests.bench.lazy import everything
@@ -86,18 +87,22 @@ def _off_the_path(name: str, bus: float) -> Iterator[str]:
     """
     model = read(shipped_model(name))
     every, queries = [each.name for each in model.attributes], range(len(model.queries))
-    ways: dict[str, Callable[[int], tuple[Terms, Knowledge, Reading]]] = {
+    ways: dict[str, Callable[[int], tuple[Terms, Knowledge, Interpretation]]] = {
         "half of the attributes unset": lambda query: (
             replace(TERMS, available=frozenset(every[::2])),
             Knowledge(),
-            Reading.exact(query),
+            Interpretation.exact(query),
         ),
-        "knowledge held": lambda query: (TERMS, _sent(model, query - 1), Reading.exact(query)),
+        "knowledge held": lambda query: (
+            TERMS,
+            _sent(model, query - 1),
+            Interpretation.exact(query),
+        ),
         "three readings": lambda query: (TERMS, Knowledge(), _three(query, len(queries))),
         "rho of 0.5": lambda query: (
             TERMS,
             replace(_sent(model, query - 1), share=0.5),
-            Reading.exact(query),
+            Interpretation.exact(query),
         ),
     }
     for what, way in ways.items():
@@ -117,13 +122,13 @@ def _off_the_path(name: str, bus: float) -> Iterator[str]:
         )
         knowledge = replace(_sent(model, query), queries=heard)
         terms, cold = replace(TERMS, mode="planned"), read(shipped_model(name))
-        context = _context(cold, query, terms, knowledge, Reading.exact(query))
+        context = _context(cold, query, terms, knowledge, Interpretation.exact(query))
         times.append(timed(partial(_brief, context)))
     yield f"{name}, a plan on a cold model, {HEARD} queries heard: {_against(times, bus)} (bar: 50)"
 
 
 def _context(
-    model: Model, query: int, terms: Terms, knowledge: Knowledge, reading: Reading
+    model: Model, query: int, terms: Terms, knowledge: Knowledge, reading: Interpretation
 ) -> Context:
     return Context(Request(model.queries[query].text), terms, knowledge, model, reading=reading)
 
@@ -136,11 +141,11 @@ def _sent(model: Model, query: int) -> Knowledge:
     return Knowledge().with_facts({name: int(codes[model.index(name)]) for name in person})
 
 
-def _three(query: int, queries: int) -> Reading:
+def _three(query: int, queries: int) -> Interpretation:
     """Return a text that means this query most likely, and else the next two."""
     shares = (0.6, 0.25, 0.15)
     some = tuple(Candidate((query + i) % queries, share) for i, share in enumerate(shares))
-    return Reading(query, some)
+    return Interpretation(query, some)
 
 
 def _planned(model: Model) -> Iterator[str]:

@@ -19,7 +19,7 @@ from agent.wire.base import Done
 from agent.wire.decide import (
     Answer,
     Ask,
-    AttributeOutcome,
+    Because,
     RelayAnswer,
     Relayed,
     RelayedDecide,
@@ -40,7 +40,7 @@ LATE = 4.5  # seconds, longer than the extension of these tests waits for a deci
 
 def answered(ask: Ask) -> Answer:
     """Return an answer that carries one attribute."""
-    because = AttributeOutcome(name="h", reason="chosen", gain_bits=0.25, cost_bits=0.05)
+    because = Because(name="h", reason="chosen", gain_bits=0.25, cost_bits=0.05)
     summary = Summary(
         headline="shares 1 attribute",
         pool=ask.recipient,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from agent.wire.decide import Answer, Ask, AttributeOutcome, RelayedOffer, RelayedRefuse
+from agent.wire.decide import Answer, Ask, Because, RelayedOffer, RelayedRefuse
 from tests.browser.recipient import digest, right
 from tests.browser.standin import answered, locked
 from tests.browser.world import World
@@ -43,8 +43,8 @@ def chosen(ask: Ask) -> Answer:
     assert plain.summary is not None
     because = [
         *plain.summary.because,
-        AttributeOutcome(name="int_python", reason="chosen", gain_bits=0.125, cost_bits=0.01),
-        AttributeOutcome(name="gender", reason="chosen", gain_bits=0.5, cost_bits=0.02),
+        Because(name="int_python", reason="chosen", gain_bits=0.125, cost_bits=0.01),
+        Because(name="gender", reason="chosen", gain_bits=0.5, cost_bits=0.02),
     ]
     return replace(
         plain,

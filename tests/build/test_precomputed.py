@@ -8,8 +8,9 @@ import pytest
 from agent.decision.cache import Cache
 from agent.decision.choice import uses_of
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
+from agent.decision.values import Request
 from agent.errors import DamagedModelError
 from agent.model.file import decode, encode, read, shipped_model
 from agent.model.model import Model
@@ -67,7 +68,7 @@ def test_no_decision_is_worse_for_it(name: str) -> None:
                 decide(Request(query.text), terms, knowledge, each) for each in (model, plain)
             )
             assert with_it.figures.objective >= without.figures.objective - 1e-9
-            assert without.status == with_it.status
+            assert without.code == with_it.code
 
 
 def test_it_is_written_and_read_whole() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
+from agent.decision.values import CountedAmong, Decision, Figures, Outcome, Pending, Reason, Request
 from agent.wire.base import Done
-from agent.wire.decide import Allowed, Answer, Explained, ExplainedOutcome, Line, Summary
+from agent.wire.decide import Allowed, Answer, Line, Summary
 from agent.wire.policy import Review, Ruled, Undone
 from agent.wire.records import (
     Changed,
@@ -20,7 +21,7 @@ from agent.wire.records import (
     ValueChange,
 )
 from agent.wire.state import ModelStatus, PolicyStatus
-from agent.wire.what_if import Weighed, WeighedOutcome, Weight
+from agent.wire.what_if import Weighed
 from tests.vault.values import facts_of
 from tests.wire.states import OPEN
 
@@ -47,28 +48,44 @@ ANSWER = Answer(
 )
 
 
-def reason(
-    name: str, why: str, rule: str | None, bits: tuple[float | None, float | None]
-) -> ExplainedOutcome:
-    """Return what is said of a candidate; ``bits``: what it brings, and what it costs."""
-    gain, cost = bits
-    return ExplainedOutcome(
-        name=name, disclosed=why == "chosen", reason=why, rule=rule, gain_bits=gain, cost_bits=cost
-    )
+def row(name: str, why: Reason, *bits: float, **fields: Any) -> Outcome:  # noqa: ANN401  (of any field)
+    """Return the outcome for an attribute; ``bits``: what it brings and costs, if known."""
+    gain, cost = bits or (None, None)
+    usual: dict[str, Any] = {"title": name, "disclosed": False}
+    return Outcome(name=name, reason=why, gain_bits=gain, cost_bits=cost, **{**usual, **fields})
 
 
-EXPLAINED = Explained(
+LEAVES = Figures(
+    names=("region",),
+    utility=0.412,
+    objective=0.312,
+    identifiability=0.05,
+    people=60,
+    people_left=20,
+)
+WITH = Figures(
+    names=("region", "hobby"),
+    utility=0.5,
+    objective=0.25,
+    people=60,
+    people_left=9.75,
+    breaks="k",
+)
+EXPLAINED = Decision(
     code="answered",
-    headline=SUMMARY.headline,
-    disclosed=["region"],
-    pending=["hobby"],
-    lines=[Line(label="proven", text="the best of all sets")],
-    candidates=[
-        reason("shoe_size", "costs more than it brings", "preset balanced", (0.1, 1.5)),
-        reason("hobby", "waits for you", "ask first", (0.2, 0.1)),
-        reason("region", "chosen", None, (0.5, 0.1)),
-        reason("salary", "never", None, (None, None)),
-    ],
+    request=Request("weather", "weather.example"),
+    disclosed=("region",),
+    figures=LEAVES,
+    pending=Pending(names=("hobby",), figures=WITH),
+    outcomes=(
+        row("shoe_size", "costs more than it helps", 0.1, 1.5, rule="preset balanced"),
+        row("hobby", "waits for you", 0.2, 0.1, rule="ask first"),
+        row("region", "worth it", 0.5, 0.1, disclosed=True),
+        row("salary", "never"),
+    ),
+    metric="maxprob",
+    algorithm="lls",
+    among=CountedAmong(people="people", count=60, estimated=False),
 )
 REVIEW = Review(
     id=3,
@@ -99,47 +116,21 @@ HELD = Held(
 )
 PROFILE = Profile(facts=facts_of(region="coast", hobby="yes"))
 CHANGED = Changed(changes=[ValueChange(name="region", was_set=True, is_set=True)])
-LEAVES = Weight(
-    names=["region"], utility_bits=0.412, cost_bits=0.1, identifiability=0.05, people_left=20
-)
-WITH = Weight(
-    names=["region", "hobby"],
-    utility_bits=0.5,
-    cost_bits=0.25,
-    identifiability=0.1,
-    people_left=9.75,
-    breaks="k",
-)
-
-
-def row(name: str, why: str, *bits: float, **fields: Any) -> WeighedOutcome:  # noqa: ANN401  (of any field)
-    """Return a row of an attribute that is ruled `auto`; ``bits``: as of `reason`, if known."""
-    gain, cost = bits or (None, None)
-    usual: dict[str, Any] = {"title": name, "inside": False, "held": False, "disclose": "auto"}
-    return WeighedOutcome(
-        name=name, reason=why, gain_bits=gain, cost_bits=cost, **{**usual, **fields}
-    )
-
-
 WEIGHED = Weighed(
-    code="answered",
     headline="With hobby: +0.088 bits, and about 9.8 of 60 people look like you, in place of 20.",
     pool="weather.example",
-    model="village",
-    metric="maxprob",
-    trade_off=5.12,
-    people=60,
-    decided=["region"],
-    pending=["hobby"],
+    decision=EXPLAINED,
     chosen=LEAVES,
     weighed=WITH,
-    rows=[
-        row("region", "worth it", 0.4, 0.1, inside=True, people_left=9.75),
-        row("hobby", "waits for you", 0.088, 0.15, inside=True, disclose="ask", people_left=9.75),
+    rows=(
+        row("region", "worth it", 0.4, 0.1, disclosed=True, people_left=9.75),
+        row(
+            "hobby", "waits for you", 0.088, 0.15, disclosed=True, disclose="ask", people_left=9.75
+        ),
         row("shoe_size", "never", 0.2, 1.5, disclose="never", people_left=1),
-        row("at_work", "too many", people_left=9.75),
+        row("at_work", "too many combinations", people_left=9.75),
         row("salary", "would break a limit", 1, 0.5, limit="k", people_left=3),
-    ],
+    ),
     lines=[Line(label="decided", text="Disclose region.")],
 )
 ENTRIES = [

@@ -1,11 +1,12 @@
-"""`reticent ask` and `whatif`: the page, what was not decided, and the dry run."""
+"""`reticent ask`: the page, what was not decided, and what is only explained."""
 
 import json
 
 import msgspec
 import pytest
 
-from agent.wire.decide import Answer, Ask, AttributeOutcome, Code, ReadAs
+from agent.decision.values import Code, Reading
+from agent.wire.decide import Answer, Ask, Because
 from agent.wire.what_if import WhatIf
 from agent.words.outcomes import WHY_NOTHING
 from tests.cli.conftest import Run
@@ -26,10 +27,10 @@ from tests.wire.fake import FakeDaemon, says
 
 ASK = ("ask", "weather.example", "weather")
 VERDICT = "Sent 1 fact to weather.example: region; about 20 people still look like you."
-WHATIF = ("requests", "whatif", "weather", "--recipient", "weather.example")
+WHATIF = (*ASK, "--explain")
 
 
-WEATHER = ReadAs(query="weather", title="the weather", probability=0.62, model="village")
+WEATHER = Reading(query="weather", title="the weather", probability=0.62, model="village")
 
 
 def told(page: str) -> list[str]:
@@ -39,19 +40,14 @@ def told(page: str) -> list[str]:
 
 def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> None:
     """The plain sentence is on top; nothing waits, and so nobody is asked what does."""
-    said = run(*ASK, "--explain").page
+    said = run(*ASK).page
     assert said.startswith(VERDICT)
     read = "region coast read as nothing that the models know"
     assert f'{read} header Shared-Attributes: region="coast"' in said
-    assert "recorded entry 13 of the ledger, as sent to weather.example" in said
-    assert "people 20 people fit all that it knows" in said
     decided = ("decide", {"body": Ask(recipient="weather.example", query="weather")})
     assert fake.calls == [decided, ("attributes", {})]
     fake.handlers["decide"] = says(changed(ANSWER, summary=changed(SUMMARY, read_as=WEATHER)))
-    plain = run(*ASK).page
-    assert plain.startswith(VERDICT)
-    assert "read as 'the weather' (62 % sure)" in plain
-    assert "recorded" not in plain
+    assert "read as 'the weather' (62 % sure)" in run(*ASK).page
 
 
 def test_the_page_has_what_is_added_to_an_address(run: Run, fake: FakeDaemon) -> None:
@@ -76,9 +72,7 @@ def test_facts_have_their_titles(run: Run, fake: FakeDaemon) -> None:
 
 def test_what_the_recipient_already_has_is_not_said_to_be_new(run: Run, fake: FakeDaemon) -> None:
     """It is sent again, and tells nothing."""
-    known = AttributeOutcome(
-        name="region", reason="known to the recipient", gain_bits=0.1, cost_bits=0.0
-    )
+    known = Because(name="region", reason="known to the recipient", gain_bits=0.1, cost_bits=0.0)
     fake.handlers["decide"] = says(changed(ANSWER, summary=changed(SUMMARY, because=[known])))
     assert run(*ASK).page.startswith(
         "Sent nothing new to weather.example, only 1 fact that it already has: region; about 20"
@@ -101,7 +95,7 @@ def test_what_the_user_prefers_not_to_say_is_no_success(run: Run, fake: FakeDaem
     page = run(*ASK).page
     silent = "Sent nothing to weather.example: you prefer not to say region and hobby."
     assert page.startswith(silent)
-    assert "an answer too" in page
+    assert "the site can tell that you declined" in page
     fake.handlers["decide"] = says(changed(ANSWER, unspecified=names))
     assert run(*ASK).page.startswith(VERDICT)
 
@@ -127,7 +121,7 @@ def test_only_what_the_recipient_can_use_is_asked(
     assert fake.calls[0][1]["body"].asked == asked
 
 
-@pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["", "dry"])
+@pytest.mark.parametrize("dry", [(), ("--explain",)], ids=["", "explained"])
 def test_a_name_that_the_model_lacks_is_noted(
     run: Run, fake: FakeDaemon, dry: tuple[str, ...]
 ) -> None:
@@ -140,9 +134,9 @@ def test_a_name_that_the_model_lacks_is_noted(
     ]
     before = len(fake.calls)
     assert run(*ASK, "--only-names", "region", *dry).err == ""
-    first = "explain" if dry else "decide"
-    assert [name for name, _ in fake.calls[before:]] == [first, "attributes"]
-    fake.handlers["explain"] = says(changed(EXPLAINED, candidates=[]))
+    calls = ["explain"] if dry else ["decide", "attributes"]
+    assert [name for name, _ in fake.calls[before:]] == calls
+    fake.handlers["explain"] = says(changed(EXPLAINED, outcomes=()))
     assert run(*ASK, "--only-names", "regoin", *dry).err == ""
 
 
@@ -152,14 +146,14 @@ def test_a_name_that_the_model_lacks_is_noted(
         ("locked", "`reticent unlock`"),
         ("no policy", '`preset = "balanced"` into /home/u/policy'),
         ("no model", "`reticent model add`"),
-        ("unfit", "`reticent requests knows`"),
+        ("unfit", "`reticent requests recipients`"),
         ("failed", "state/daemon.log"),
         ("not https", "https address"),
         ("too many", "in a minute"),
         ("too many from pages", "in a minute"),
     ],
 )
-@pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["", "dry"])
+@pytest.mark.parametrize("dry", [(), ("--explain",)], ids=["", "explained"])
 def test_what_was_not_decided_is_an_error(
     run: Run, fake: FakeDaemon, code: Code, said: str, dry: tuple[str, ...]
 ) -> None:
@@ -189,16 +183,18 @@ def test_what_is_in_the_way_is_looked_at(run: Run, fake: FakeDaemon) -> None:
     assert "`reticent policy check`" in run(*ASK).refusal(code=1)[1]
 
 
-def test_a_dry_run_is_explained_as_a_decision_is(run: Run, fake: FakeDaemon) -> None:
-    """What leaves first, then what waits with its rule; no candidate, no row. Nothing is asked."""
-    assert "Add --explain to see" in run(*ASK, "--dry-run").page
-    rows = told(run(*ASK, "--dry-run", "--explain").out)
-    assert [name for name, _ in fake.calls] == ["explain", "attributes"] * 2
-    assert "region yes +0.500 0.100 chosen" in rows
+def test_what_is_explained_is_not_sent(run: Run, fake: FakeDaemon) -> None:
+    """What is sent comes first, then what waits with its rule; no candidate, no row."""
+    rows = told(run(*ASK, "--explain").out)
+    assert [name for name, _ in fake.calls] == ["explain"]
+    assert "region yes +0.500 0.100 helps more than it costs" in rows
     waits = "hobby - +0.200 0.100 waits for your approval (rule: ask first)"
-    assert rows.index(waits) + 1 == rows.index("shoe_size - +0.100 1.500 costs more than it brings")
-    assert not any("salary" in each for each in rows)
-    assert "proven the best of all sets" in rows
+    assert rows.index(waits) + 1 == rows.index("shoe_size - +0.100 1.500 does not help enough")
+    assert not any(each.startswith("salary") for each in rows)
+    many = [changed(EXPLAINED.outcomes[0], name=f"x{each}") for each in range(9)]
+    fake.handlers["explain"] = says(changed(EXPLAINED, outcomes=(*EXPLAINED.outcomes, *many)))
+    assert "Add --all to see 7 more facts." in run(*ASK, "--explain").page
+    assert "Add --all" not in run(*ASK, "--explain", "--all").page
 
 
 @pytest.mark.parametrize(
@@ -217,7 +213,7 @@ def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, h
     assert hint in said[1]
 
 
-@pytest.mark.parametrize("more", [(), ("--json",), ("--dry-run",)])
+@pytest.mark.parametrize("more", [(), ("--json",), ("--explain",)])
 def test_rules_older_than_the_file_are_noted(
     run: Run, fake: FakeDaemon, more: tuple[str, ...]
 ) -> None:
@@ -232,18 +228,18 @@ def test_rules_older_than_the_file_are_noted(
 
 def test_the_page_has_both_sets_and_every_attribute(run: Run, fake: FakeDaemon) -> None:
     """What is in comes first, then what would bring most for its cost."""
-    lines = told(run(*WHATIF, "--explain", "--with", "hobby").out)
+    lines = told(run(*WHATIF, "--with", "hobby").out)
     assert " ".join(lines).startswith(WEIGHED.headline)
     assert "decided 0.412 0.100 20 - region" in lines
     assert "what if 0.500 0.250 9.8 k region, hobby" in lines
     places = [
         next(place for place, line in enumerate(lines) if line.startswith(each))
         for each in (
-            "region yes +0.400 0.100 9.8 auto helps",
-            "hobby new +0.088 0.150 9.8 ask waits for",
-            "salary - +1.000 0.500 3 auto would break a",
-            "shoe_size - +0.200 1.500 1 never never sent",
-            "at_work - - - 9.8 auto too many",
+            "region yes +0.400 0.100 9.8 helps",
+            "hobby new +0.088 0.150 9.8 waits for",
+            "salary - +1.000 0.500 3 would break a",
+            "shoe_size - +0.200 1.500 1 never sent",
+            "at_work - - - 9.8 too many",
         )
     ]
     assert places == sorted(places)
@@ -253,61 +249,22 @@ def test_the_page_has_both_sets_and_every_attribute(run: Run, fake: FakeDaemon) 
 
 
 def test_what_is_dropped_is_marked(run: Run, fake: FakeDaemon) -> None:
-    """By a word; of two equal sets one is shown."""
-    rows = [changed(each, inside=False) for each in WEIGHED.rows]
+    """By a word; and other facts than those decided are never sent."""
+    rows = tuple(changed(each, disclosed=False) for each in WEIGHED.rows)
     fake.handlers["whatif"] = says(changed(WEIGHED, rows=rows, weighed=LEAVES))
-    lines = told(run("requests", "whatif", "--explain", "--entry", "3").out)
-    assert any(line.startswith("region gone +0.400 0.100 9.8 auto sent; today:") for line in lines)
-    assert "shoe_size - +0.200 1.500 1 never never sent" in lines
-    assert "sent 0.412 0.100 20 - region" in lines
-    assert not any(line.startswith("what if") for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("options", "body"),
-    [
-        ("--entry 7", WhatIf(entry=7)),
-        ("--entry 7 --without b,a", WhatIf(entry=7, drop=["a", "b"])),
-        ("--recipient a.example --all", WhatIf(recipient="a.example")),
-        (
-            "q --recipient a.example --with a --with c,b --asked region",
-            WhatIf(recipient="a.example", query="q", asked=["region"], add=["a", "b", "c"]),
-        ),
-        ("q --recipient a.example --asked=", WhatIf(recipient="a.example", query="q", asked=[])),
-    ],
-)
-def test_what_is_asked(run: Run, fake: FakeDaemon, options: str, body: WhatIf) -> None:
-    """As the options say it."""
-    assert run("requests", "whatif", *options.split()).code == 0
-    assert fake.calls == [("whatif", {"body": body})]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        "",
-        "q",
-        "--all",
-        "--recipient a.example",
-        "q --recipient a.example --all",
-        "q --entry 1",
-        "--entry 1 --recipient a.example",
-        "--entry 1 --asked=",
-        "--entry 1 --all",
-        "--entry 0",
-    ],
-)
-def test_which_request_is_said_once(run: Run, fake: FakeDaemon, options: str) -> None:
-    """Else the daemon is not even asked."""
-    run("requests", "whatif", *options.split()).refusal(code=2)
-    assert fake.calls == []
+    lines = told(run(*WHATIF, "--without", "region").out)
+    assert any(line.startswith("region gone +0.400 0.100 9.8 helps") for line in lines)
+    error, hint = run(*ASK, "--without", "region").refusal()
+    assert error == "other facts than those decided cannot be sent"
+    assert "--explain" in hint
 
 
 def test_what_could_not_be_compared_is_an_error(run: Run, fake: FakeDaemon) -> None:
     """The object comes all the same; a name that the model lacks is noted."""
-    ran = run(*WHATIF, "--asked", "region,hobbi")
+    ran = run(*WHATIF, "--with", "hobby", "--only-names", "region,hobbi")
     assert ran.err == "reticent: note: the model lacks 'hobbi': did you mean 'hobby'?\n"
-    fake.handlers["whatif"] = says(changed(WEIGHED, code="unfit", rows=[]))
-    assert "does not fit" in run(*WHATIF).refusal(code=1)[0]
-    ran = run(*WHATIF, "--json")
-    assert (ran.code, json.loads(ran.out)["code"]) == (1, "unfit")
+    unfit = changed(WEIGHED, decision=changed(EXPLAINED, code="unfit"), rows=())
+    fake.handlers["whatif"] = says(unfit)
+    assert "does not fit" in run(*WHATIF, "--with", "hobby").refusal(code=1)[0]
+    ran = run(*WHATIF, "--with", "hobby", "--json")
+    assert (ran.code, json.loads(ran.out)["decision"]["code"]) == (1, "unfit")

@@ -18,9 +18,10 @@ from agent.cli.demo import (
     recipients_text,
     request_text,
 )
-from agent.decision.decide import Decision, decide
-from agent.decision.request import Knowledge, Request, people_left
+from agent.decision.decide import decide
+from agent.decision.request import Knowledge, people_left
 from agent.decision.terms import Terms
+from agent.decision.values import Decision, Request
 from agent.model.concepts import Concepts
 from agent.model.file import read, shipped_models
 from agent.model.model import Model
@@ -127,9 +128,9 @@ def test_the_story_is_told_in_words_of_the_shipped_models(shipped: list[Model]) 
             assert model.attributes[model.index(name)].code(value) > 0
     entries = converse(story.REQUESTS, story.PROFILE, shipped, story.TERMS)
     assert {each.model.id for each in entries} == {model.id for model in shipped}
-    unread = [each.decision.request.query for each in entries if not each.decision.matched_query]
+    unread = [each.decision.request.query for each in entries if not each.decision.read_as]
     assert unread == ["why does my knee hurt"]
-    assert not any(each.values for each in entries if not each.decision.matched_query)
+    assert not any(each.values for each in entries if not each.decision.read_as)
 
 
 def test_software_is_asked_of_people_counted_in_the_table(shipped: list[Model]) -> None:

@@ -331,7 +331,7 @@ def test_what_cannot_be_asked_is_one_sentence(
 
 # What runs until it is stopped, and what changes the system beyond the home of the test.
 APART = {"daemon run", "requests review", "requests watch", "unlock", "demo", "vault purge"}
-APART_GROUPS = ("lab ",)
+APART_GROUPS = ("lab ", "daemon service ", "browser ")
 ODD = (
     *("", " ", "-", "=", "h" * 5000, "\udcff\udcfe", "\x1b[2J\a", "-1", "9" * 20, "nan"),
     *("@x", "/x/y"),

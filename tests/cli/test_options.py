@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.build.options import BuildOptions
-from agent.cli import ask, lab, model
+from agent.cli import lab, model
 from agent.cli.options import flat, names, once, pair, weighted
 from agent.errors import UsageError
 from agent.lab import StudyOptions
 from agent.lab.paper.published import Options as PaperOptions
-from agent.wire.what_if import WhatIf
 
 WORDS = st.from_regex(r"[a-z][a-z0-9_]*", fullmatch=True)
 
@@ -64,7 +63,6 @@ def test_a_name_has_one_value(pairs: list[tuple[str, int]]) -> None:
 
 # The options that a command takes by name itself; it hands all others on.
 HANDED_ON = [
-    (ask.whatif, WhatIf, {"as_json", "standing", "explain"}),
     (lab.attack, StudyOptions, {"as_json", "data", "out", "limits", "samples"}),
     (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes", "survey"}),
     (model.build, BuildOptions, {"as_json", "out", "sensitivities", "describe", "resume"}),

@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.cli.printing import WIDTH, Column, facts, paragraph, strong, table
+from agent.cli.printing import strong
+from agent.words.layout import WIDTH, Column, facts, paragraph, table
 
 WORDS = st.from_regex(r"[a-z]{1,12}", fullmatch=True)
 SENTENCES = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from agent.cli.policy_try import read_history
 from agent.cli.printing import BAR_COLUMNS, sparkline
 from agent.cli.requests import history_line
+from agent.decision.values import Reading
 from agent.tui.charts import BARS
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
-from agent.wire.decide import ReadAs
 from agent.wire.records import Corrected, Entry, Forget, NotThat
 from tests.cli.conftest import Run
 from tests.cli.daemon import ENTRIES, HELD, RECIPIENTS, REQUESTS, changed
@@ -252,7 +252,7 @@ def test_it_says_what_it_means_and_asks(
 
 def test_a_text_that_was_read_wrongly_is_said_so(run: Run, fake: FakeDaemon) -> None:
     """By the number of its entry, or as it stands; and taken back."""
-    meant = ReadAs(query="sport", title="sport and exercise", probability=0.87, model="village")
+    meant = Reading(query="sport", title="sport and exercise", probability=0.87, model="village")
     found = Corrected(query="jobs", read_as=[meant], now=None)
     fake.handlers["not_that"] = says(found)
     said = run("requests", "not-that", "12")

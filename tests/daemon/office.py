@@ -7,9 +7,10 @@ from typing import Any
 
 from agent.daemon.consent import Consent
 from agent.daemon.policy_file import ActivePolicy
-from agent.decision.decide import Decision, decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.decide import decide
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
+from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from agent.wire.decide import Ask
 from agent.wire.policy import Review, Verdict

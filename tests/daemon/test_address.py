@@ -143,5 +143,5 @@ def test_the_address_stays_short(spare: int) -> None:
 def test_the_reason_is_said() -> None:
     """An attribute without a word cannot be sent in the address."""
     agent, _ = living(WORDS)
-    why = {each.name: each.reason for each in explained(SHOP, MONDAY, agent).candidates}
+    why = {each.name: each.reason for each in explained(SHOP, MONDAY, agent).outcomes}
     assert {name for name in why if why[name] == "not carried"} == {*NAMES} - WORDED

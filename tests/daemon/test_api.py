@@ -114,19 +114,19 @@ def test_a_policy_is_told_of_where_one_was_written(
 
 def test_an_offer_is_taken_up(opened: Home) -> None:
     """Of it what a model has: that is all that is asked, while it waits and once approved."""
-    assert opened.calls.explain(SHOP).disclosed != ["gender"]
+    assert opened.calls.explain(SHOP).disclosed != ("gender",)
     offer = Offer(recipient="https://www.shop.example/", names=["gender", "shoe_size"])
     assert not opened.calls.offer(Offer(recipient="a.example", names=["shoe_size"])).done
     assert opened.calls.offer(offer).done
     [review] = opened.calls.reviews()
     assert (review.kind, review.recipient, review.names) == ("offer", "shop.example", ["gender"])
-    assert opened.calls.explain(SHOP).disclosed == ["gender"]
+    assert opened.calls.explain(SHOP).disclosed == ("gender",)
     opened.calls.verdict(APPROVE, id=review.id)
-    assert opened.calls.explain(SHOP).disclosed == ["gender"]
+    assert opened.calls.explain(SHOP).disclosed == ("gender",)
     assert not opened.calls.offer(offer).done  # nothing of it waits any more
     opened.calls.lock()
     opened.unlock()
-    assert opened.calls.explain(SHOP).disclosed == ["gender"]
+    assert opened.calls.explain(SHOP).disclosed == ("gender",)
     assert "offer" in opened.bus.kinds
 
 
@@ -354,7 +354,7 @@ def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
 def test_what_is_explained_names_the_word(opened: Home) -> None:
     """No rule of the policy says so."""
     opened.calls.override(word("never"))
-    [reason] = [each for each in opened.calls.explain(SHOP).candidates if each.name == "age"]
+    [reason] = [each for each in opened.calls.explain(SHOP).outcomes if each.name == "age"]
     assert (reason.disclosed, reason.reason, reason.rule) == (False, "never", "your own word")
 
 

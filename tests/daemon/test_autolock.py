@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from agent.daemon import autolock as locking
 from agent.daemon.autolock import NAP, Autolock, Time, clocks, locks, watch, watcher
 from agent.daemon.request_log import Asker
+from agent.decision.values import UNDECIDED, Code
 from agent.errors import VaultError
-from agent.wire.decide import UNDECIDED, Answer, Code
+from agent.wire.decide import Answer
 from agent.wire.routes import CONTROL, QUERY
 from policy.settings import LONGEST_MINUTES
 from tests.daemon.begun import awaited

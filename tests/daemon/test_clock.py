@@ -63,7 +63,7 @@ def test_a_rule_that_has_expired_does_not_live_again(opened: Home) -> None:
     later(opened, -4)
     for _ in range(2):
         assert asked(opened) == {}
-        assert opened.calls.explain(SHOP).disclosed == []
+        assert opened.calls.explain(SHOP).disclosed == ()
         [note] = opened.calls.status().notes
         assert note.startswith(
             "the clock is behind the ledger, whose latest entry is of 2027-03-05"

@@ -19,6 +19,7 @@ from agent.daemon.context import context_of
 from agent.daemon.handle import handle
 from agent.daemon.sources import Sources
 from agent.daemon.what_if import explained
+from agent.decision.values import Code
 from agent.errors import UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.file import read, shipped_model
@@ -26,8 +27,9 @@ from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
-from agent.wire.decide import Answer, Ask, Code
+from agent.wire.decide import Answer, Ask
 from agent.wire.policy import Verdict
+from agent.words.decisions import headline
 from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, OneModel, agent_of
 from tests.daemon.people import MODEL, OPEN, PEOPLE, ROWS, SECOND, SHOP, STEPS, living, values_of
 from tests.decision.histories import Rules, policies
@@ -116,13 +118,13 @@ def test_explaining_foretells_and_changes_nothing(
         answer = handle(ask, now, agent)
         summary = answer.summary
         told = [name for name, _ in vault.disclosures[-1].disclosed] if answer.id else []
-        assert said.disclosed == told
+        assert [*said.disclosed] == told
         pending = summary.pending if summary else []
-        assert (said.code, said.pending) == (answer.code, pending)
+        assert (said.code, [*said.waiting]) == (answer.code, pending)
         assert len(pending) == (summary.waiting if summary else 0)
         titles = {name: MODEL.attributes[NAMES.index(name)].title for name in (*told, *pending)}
         assert titles == (summary.titles if summary else {})
-        reasons = {each.name: each for each in said.candidates if each.disclosed}
+        reasons = {each.name: each for each in said.outcomes if each.disclosed}
         assert [*reasons] == sorted(told, key=NAMES.index)
         assert [msgspec.structs.astuple(each) for each in (summary.because if summary else [])] == [
             (name, why.reason, why.gain_bits, why.cost_bits)
@@ -211,7 +213,7 @@ def test_nothing_goes_to_an_address_that_the_network_reads(recipient: str) -> No
     ask = Ask(query=SHOP.query, recipient=recipient)
     assert handle(ask, MONDAY, agent) == Answer(code="not https")
     said = explained(ask, MONDAY, agent)
-    assert (said.code, "not an https address" in said.headline) == ("not https", True)
+    assert (said.code, "not an https address" in headline(said)) == ("not https", True)
     for other in ("https://shop.example/x", "http://localhost:8710/x", "http://[::1]/"):
         assert (
             handle(msgspec.structs.replace(ask, recipient=other), MONDAY, agent).code == "answered"

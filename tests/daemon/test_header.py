@@ -21,8 +21,8 @@ from agent.daemon.header import (
     yes_no_of,
 )
 from agent.daemon.what_if import explained
+from agent.decision.values import NO_ROOM
 from agent.model.attributes import UNSPECIFIED
-from agent.words.outcomes import NO_ROOM
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import MODEL, OPEN, SHOP, living
 from tests.decision.made import NAMES
@@ -141,7 +141,7 @@ def test_an_answer_fits_the_header_whoever_it_is_of(rule: str) -> None:
     said = set()
     for row in range(20):
         agent, vault = living(OPEN + rule, row, LONG)
-        why = {each.name: each.reason for each in explained(SHOP, MONDAY, agent).candidates}
+        why = {each.name: each.reason for each in explained(SHOP, MONDAY, agent).outcomes}
         answer = handle(SHOP, MONDAY, agent)
         assert len(answer.header) <= LARGEST == 1024
         said.add(tuple(name for name, _ in vault.disclosures[0].disclosed))

@@ -163,7 +163,7 @@ def test_it_follows_every_policy(policy: str) -> None:
     agent, _ = living(policy)
     calls = calls_of(agent)
     asked = calls.explain(Ask(query=QUERIES[0], recipient="shop.example"))
-    guarded = [each.name for each in asked.candidates if each.reason == "guarded"]
+    guarded = [each.name for each in asked.outcomes if each.reason == "guarded"]
     assert names(calls.knowledge(recipient="shop.example").inferred) == guarded
     agent.rules = FixedRules(GUARDED)
     assert names(calls.knowledge(recipient="shop.example").inferred) == ["job"]

@@ -19,6 +19,7 @@ from agent.wire.decide import Answer, Ask
 from agent.wire.policy import Verdict
 from agent.wire.records import ProfileChange
 from agent.wire.what_if import WhatIf
+from agent.words.decisions import headline, lines
 from policy.engines import codes, engines
 from tests.daemon.doubles import MONDAY, MemoryVault
 from tests.daemon.people import OPEN, PEOPLE, SECOND, SHOP, living
@@ -182,10 +183,10 @@ def test_it_is_explained() -> None:
     """With no figure of a model that was not asked; there is nothing to weigh, or to draft."""
     agent, _ = searching(RULE + 'address = "https://duckduckgo.com/"\nassistant = true\n')
     found = explained(SEARCH, MONDAY, agent)
-    assert found.headline.startswith("Send 2 facts (language and country); ")
-    assert {each.reason for each in found.candidates} == {"told anyway"}
-    assert "objective" not in {each.label for each in found.lines}
+    assert headline(found).startswith("Send 2 facts (language and country); ")
+    assert {each.reason for each in found.outcomes} == {"told anyway"}
+    assert "objective" not in {each.label for each in lines(found)}
     steps = weighed(WhatIf(query=SEARCH.query, recipient=DUCK), MONDAY, agent)
-    assert taken(steps).code == "parameters only"
+    assert taken(steps).decision.code == "parameters only"
     drafts = Drafts(agent, lambda *_: None)
     assert drafts.draft(SEARCH, MONDAY).code == "parameters only"

@@ -18,7 +18,7 @@ from agent.daemon.reading import UNREADABLE, Reader
 from agent.errors import LockedError, UsageError
 from agent.model.lookup import normalise, spelling
 from agent.model.model import Model
-from agent.model.reading import NOTHING, Reading
+from agent.model.reading import NOTHING, Interpretation
 from agent.vault.corrections import Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask
@@ -42,9 +42,11 @@ class Saying:
     texts: Shares
     threshold: float = 0.5
 
-    def read(self, texts: Sequence[str]) -> list[Reading]:
+    def read(self, texts: Sequence[str]) -> list[Interpretation]:
         """Return the reading of each text."""
-        return [Reading.of(self.texts.get(normalise(each), ()), self.threshold) for each in texts]
+        return [
+            Interpretation.of(self.texts.get(normalise(each), ()), self.threshold) for each in texts
+        ]
 
 
 def reading_model(texts: Shares, seed: int = 1, threshold: float = 0.5) -> Model:
@@ -80,7 +82,7 @@ def test_an_exact_name_is_the_surest_of_all() -> None:
         models[0], queries=tuple(replace(q, text=f"x{q.text}") for q in models[0].queries)
     )
     model, reading = loaded(models).surest(PYTHON, models)
-    assert (model, reading) == (models[1], Reading.exact(0))
+    assert (model, reading) == (models[1], Interpretation.exact(0))
     waiting = Reader(lambda: None)
     assert waiting.surest(PYTHON, models) == (model, reading)  # and so before the encoder is there
 
@@ -110,7 +112,7 @@ def test_only_names_are_read_before_the_encoder_is_there() -> None:
         await late
         assert reader.state == "loading"
         assert reader.read(TEXT, models[0]) == NOTHING
-        assert reader.read(PYTHON, models[0]) == Reading.exact(0)
+        assert reader.read(PYTHON, models[0]) == Interpretation.exact(0)
         waits = asyncio.create_task(reader.ready(TEXT, models, 20))
         await asyncio.sleep(0.01)
         go.set()
@@ -137,7 +139,7 @@ def test_a_failure_to_load_is_said_once_and_names_go_on(caplog: pytest.LogCaptur
         "the encoder cannot be loaded: OSError"
     ]
     assert reader.read(TEXT, models[0]) == NOTHING
-    assert reader.read(PYTHON, models[0]) == Reading.exact(0)
+    assert reader.read(PYTHON, models[0]) == Interpretation.exact(0)
     reader.begin(models)
     asyncio.run(reader.ready(TEXT, models, 5.0))
     assert reader.state == "loaded"
@@ -161,7 +163,7 @@ def test_corrections_take_candidates_out(gone: set[int], shares: list[float]) ->
     for each in gone:
         reader.corrections.add(f" {TEXT.upper()}", model.id, model.queries[each].text)
     assert reader.read(TEXT, model) == whole.without(gone)
-    assert reader.read(PYTHON, model) == Reading.exact(0)
+    assert reader.read(PYTHON, model) == Interpretation.exact(0)
     other = replace(model, id="other")
     assert reader.read(TEXT, other) == whole
 

@@ -4,12 +4,14 @@ import asyncio
 import gc
 
 import pytest
+from msgspec.structs import replace
 
+from agent.decision.values import Curve
 from agent.errors import LockedError, UsageError
 from agent.wire.decide import Ask
 from agent.wire.policy import Verdict
 from agent.wire.records import ProfileChange
-from agent.wire.what_if import CurveAsk, TradeOffs, WhatIf
+from agent.wire.what_if import CurveAsk, WhatIf
 from policy.hosts import ANYBODY
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import SHOP
@@ -28,14 +30,16 @@ def rule(opened: Home, text: str) -> None:
     opened.calls.reload()
 
 
-def curve(opened: Home, ask: CurveAsk = ASK) -> TradeOffs:
+def curve(opened: Home, ask: CurveAsk = ASK) -> Curve:
     """Wait for a curve."""
     return asyncio.run(opened.calls.curve(ask))
 
 
-def at(found: TradeOffs, trade_off: float) -> list[str]:
+def at(found: Curve, trade_off: float) -> list[str]:
     """Return what leaves at a trade-off."""
-    [names] = [each.disclosed for each in found.points if each.least <= trade_off <= each.most]
+    [names] = [
+        [*each.figures.names] for each in found.points if each.least <= trade_off <= each.most
+    ]
     return names
 
 
@@ -44,37 +48,38 @@ def test_at_every_trade_off_it_is_what_is_decided(opened: Home, cost: str) -> No
     """By a policy that has it: sets, bits, what is proven; the present one marked."""
     rule(opened, f'cost = "{cost}"\n{POLICY}')
     found = curve(opened)
-    assert (found.status, found.matched_query) == ("answered", "python today")
+    assert found.read_as is not None
+    assert (found.code, found.read_as.query) == ("answered", "python today")
     assert (found.trade_off, found.present) == (0.0, 0)
     assert len(found.points) > 1
     for place, point in enumerate(found.points):
         rule(opened, f'cost = "{cost}"\n{POLICY.replace(TRADE_OFF, f"lambda = {point.most}")}')
         explained = opened.calls.explain(SHOP)
-        assert sorted(explained.disclosed) == sorted(point.disclosed)
+        assert sorted(explained.figures.names) == sorted(point.figures.names)
         there = curve(opened)
         assert (there.present, there.points[place]) == (place, point)
     rule(opened, POLICY)
     answer = opened.calls.decide(SHOP)
     assert answer.summary is not None
-    assert answer.summary.utility_bits == curve(opened).points[0].utility_bits
+    assert answer.summary.utility_bits == curve(opened).points[0].figures.utility
 
 
 def test_its_cost_is_all_that_the_objective_takes_off(opened: Home) -> None:
     """Identifiability at the least trade-off of each set, and sensitivities."""
     rule(opened, SENSITIVE)
     points = curve(opened).points
-    assert any("age" in each.disclosed for each in points)
+    assert any("age" in each.figures.names for each in points)
     for each in points:
-        told = each.least * each.identifiability_cost + 0.01 * ("age" in each.disclosed)
-        assert each.cost_bits == pytest.approx(told)
+        told = each.least * each.figures.identifiability_cost + 0.01 * ("age" in each.figures.names)
+        assert each.figures.cost == pytest.approx(told)
 
 
 def test_without_a_query_it_is_of_all(opened: Home) -> None:
     """As where the policy has one set for all requests."""
     found = curve(opened, CurveAsk(recipient=SHOP.recipient))
-    assert (found.mode, found.matched_query) == ("standing", None)
+    assert (found.mode, found.read_as) == ("standing", None)
     rule(opened, f'mode = "standing"\n{POLICY}')
-    assert curve(opened) == found
+    assert replace(curve(opened), request=found.request) == found
     assert sorted(at(found, found.trade_off)) == sorted(opened.calls.explain(SHOP).disclosed)
 
 
@@ -98,7 +103,7 @@ def test_without_a_recipient_it_is_for_everybody(opened: Home) -> None:
 def test_only_what_is_asked_is_in_it(opened: Home) -> None:
     """What the model does not have is none of it."""
     found = curve(opened, CurveAsk(query=SHOP.query, recipient="a.example", asked=["age", "shoe"]))
-    assert {name for each in found.points for name in each.disclosed} == {"age"}
+    assert {name for each in found.points for name in each.figures.names} == {"age"}
 
 
 def test_nothing_comes_of_it(opened: Home) -> None:

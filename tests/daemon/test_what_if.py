@@ -18,12 +18,14 @@ from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.what_if import explained
 from agent.decision.tradeoff_curve import taken
+from agent.decision.values import UNDECIDED
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask
 from agent.wire.policy import Verdict
 from agent.wire.routes import CONTROL, ROUTES
 from agent.wire.what_if import Weighed, WhatIf
+from agent.words.decisions import headline, lines
 from agent.words.outcomes import WHY_NOTHING
 from policy.hosts import site_of
 from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, OneModel, agent_of
@@ -75,9 +77,9 @@ def test_what_left_once_would_leave_again(
     for number, entry in disclosing(vault):
         found = weighed(WhatIf(entry=number), now, agent)
         assert found.chosen == found.weighed
-        assert sorted(found.decided) == sorted(found.chosen.names)
-        assert set(found.decided) == {name for name, _ in entry.disclosed}
-        assert found.chosen.utility_bits == entry.utility_bits
+        assert sorted(found.decision.disclosed) == sorted(found.chosen.names)
+        assert set(found.decision.disclosed) == {name for name, _ in entry.disclosed}
+        assert found.chosen.utility == entry.utility_bits
         assert found.chosen.breaks is None
 
 
@@ -89,11 +91,12 @@ def test_it_is_what_is_explained(rules: Rules, stream: Stream, row: int, ask: As
     now = lived(agent, vault, stream) + SECOND
     body = WhatIf(recipient=ask.recipient, query=ask.query, asked=ask.asked)
     found, said = weighed(body, now, agent), explained(ask, now, agent)
-    assert (found.code, found.headline, found.pending) == (said.code, said.headline, said.pending)
-    assert (found.decided, found.lines, found.proof) == (said.disclosed, said.lines, said.proof)
-    assert [each.name for each in found.rows] == (list(NAMES) if said.candidates else [])
-    for row_, reason in zip(found.rows, said.candidates, strict=True):
-        told = (row_.name, row_.inside, row_.reason, row_.rule, row_.limit)
+    assert (found.decision, found.lines) == (said, lines(said))
+    if said.code not in UNDECIDED:
+        assert found.headline == headline(said)
+    assert [each.name for each in found.rows] == (list(NAMES) if said.outcomes else [])
+    for row_, reason in zip(found.rows, said.outcomes, strict=True):
+        told = (row_.name, row_.disclosed, row_.reason, row_.rule, row_.limit)
         assert told == (reason.name, reason.disclosed, reason.reason, reason.rule, reason.limit)
         if reason.gain_bits is not None:
             assert (row_.gain_bits, row_.cost_bits) == (reason.gain_bits, reason.cost_bits)
@@ -148,8 +151,8 @@ def test_the_change_is_said() -> None:
     agent, vault = living(WARY, 3)
     handle(SHOP, MONDAY, agent)
     found = weighed(WhatIf(entry=1, add=["age", "job", "hours"]), MONDAY + SECOND, agent)
-    assert found.chosen.names == ["gender"]
-    assert found.weighed.names == ["age", "gender", "job", "hours"]
+    assert found.chosen.names == ("gender",)
+    assert found.weighed.names == ("age", "gender", "job", "hours")
     assert found.headline.startswith("With Age, Job and Hours: +0.")
     assert "instead of 151; this breaks the limit k: " in found.headline
     assert found.weighed.breaks == "k"
@@ -173,9 +176,9 @@ def test_a_set_costs_what_is_taken_off_its_utility() -> None:
         weighed(msgspec.structs.replace(body, **{change: ["age"]}), MONDAY, agent).weighed
         for change in ("add", "drop")
     )
-    assert with_it.utility_bits - without.utility_bits == row.gain_bits
-    assert with_it.cost_bits - without.cost_bits == pytest.approx(row.cost_bits)
-    assert with_it.cost_bits - without.cost_bits > 0.25
+    assert with_it.utility - without.utility == row.gain_bits
+    assert with_it.cost - without.cost == pytest.approx(row.cost_bits)
+    assert with_it.cost - without.cost > 0.25
     mask = sum(1 << NAMES.index(name) for name in with_it.names)
     assert with_it.identifiability == MODEL.anonymity_set().identifiability(mask, "maxprob", 1)
 
@@ -214,21 +217,21 @@ def test_an_entry_is_weighed_beside_what_was_known_before_it() -> None:
     for host in ("shop.example", "a.ads.test"):
         handle(Ask(query=SHOP.query, recipient=host), MONDAY, agent)
     first, second = (weighed(WhatIf(entry=each), MONDAY, agent) for each in (1, 2))
-    assert first.people == 300
+    assert first.chosen.people == 300
     assert not any(each.held for each in first.rows)
-    assert second.people == vault.disclosures[0].people_left
+    assert second.chosen.people == vault.disclosures[0].people_left
     apart = agent_of(FixedRules(OPEN), MODEL, vault)
-    assert weighed(WhatIf(entry=2), MONDAY, apart).people == 300
+    assert weighed(WhatIf(entry=2), MONDAY, apart).chosen.people == 300
 
 
 def test_all_queries_are_weighed_by_their_mean() -> None:
     """Whatever the policy says of queries that nobody knows."""
     agent, _ = living(WARY, 3)
     found = weighed(WhatIf(recipient="shop.example"), MONDAY, agent)
-    assert found.code == "answered"
+    assert found.decision.code == "answered"
     mean = MODEL.mean_utility()
     mask = sum(1 << NAMES.index(name) for name in found.chosen.names)
-    assert found.chosen.utility_bits == mean.value(mask) > 0
+    assert found.chosen.utility == mean.value(mask) > 0
     assert "on average" in next(each.text for each in found.lines if each.label == "helps")
     assert "hint" not in [each.label for each in found.lines]
 
@@ -238,13 +241,13 @@ def test_what_is_not_known_is_not_said() -> None:
     agent, _ = living(f'{WARY}[[rule]]\nrecipient = "shop.example"\nnothing = true\n', 3)
     unknown = WhatIf(recipient="a.example", query="zebra crossing", add=["age"])
     found = weighed(unknown, MONDAY, agent)
-    assert (found.code, found.weighed.utility_bits) == ("unknown query", 0)
+    assert (found.decision.code, found.weighed.utility) == ("unknown query", 0)
     assert {(each.gain_bits, each.reason) for each in found.rows} == {(None, "unknown query")}
-    assert "nothing says how much it helps" in found.headline
+    assert "how much it helps is unknown" in found.headline
     body = WhatIf(recipient="shop.example", query=SHOP.query, add=["gender"])
     blocked = weighed(body, MONDAY, agent)
-    assert (blocked.code, blocked.chosen.names) == ("blocked", [])
-    assert blocked.weighed.utility_bits > 0
+    assert (blocked.decision.code, blocked.chosen.names) == ("blocked", ())
+    assert blocked.weighed.utility > 0
     assert blocked.lines[0].text == f"Send nothing: {WHY_NOTHING['blocked']}."
 
 
@@ -264,7 +267,10 @@ def test_an_entry_by_another_model_is_weighed_by_that_of_now() -> None:
     agent.registry = OneModel(replace(rebuilt, id="mine"))
     assert model_lines(agent)[0] == ["it was decided with made-1, and is weighed with mine"]
     found = weighed(WhatIf(entry=2), MONDAY, agent)
-    assert (found.model, set(found.chosen.names)) == ("mine", {n for n, _ in entry.disclosed})
+    assert (found.decision.model, set(found.chosen.names)) == (
+        "mine",
+        {n for n, _ in entry.disclosed},
+    )
 
 
 def model_lines(agent: Agent) -> list[list[str]]:
@@ -282,10 +288,10 @@ def test_what_the_model_cannot_say_is_unfit() -> None:
     odd = structs.replace(entry, disclosed=((name, "odd"),), persons=(name,), means=())
     for _ in range(2):
         vault.ledger.append(odd)
-    assert weighed(WhatIf(entry=2), MONDAY, agent).code == "answered"
+    assert weighed(WhatIf(entry=2), MONDAY, agent).decision.code == "answered"
     for body in (WhatIf(entry=3), WhatIf(recipient="shop.example", query=SHOP.query)):
         found = weighed(body, MONDAY, agent)
-        assert (found.code, found.rows, found.chosen.names) == ("unfit", [], [])
+        assert (found.decision.code, found.rows, found.chosen.names) == ("unfit", (), ())
         assert found.headline.startswith("Nothing to compare: the model does not fit")
 
 
@@ -322,10 +328,10 @@ def test_a_header_without_room_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     body = WhatIf(recipient="shop.example", query=SHOP.query, add=["age", "region", "gender"])
     found = weighed(body, MONDAY, agent)
     said = explained(SHOP, MONDAY, agent)
-    assert found.decided == said.disclosed
-    assert [each.reason for each in found.rows] == [each.reason for each in said.candidates]
+    assert found.decision.disclosed == said.disclosed
+    assert [each.reason for each in found.rows] == [each.reason for each in said.outcomes]
     texts = [each.text for each in found.lines if each.label == "no room in the header"]
-    assert texts[-1].startswith("age, gender, job, region: the header would be over")
+    assert texts[-1] == "age, gender, job, region"
 
 
 def test_the_call_is_for_the_user_alone(tmp_path: Path) -> None:
@@ -341,4 +347,4 @@ def test_the_call_is_for_the_user_alone(tmp_path: Path) -> None:
         home.paths.policy.write_text(POLICY.replace('region = "ask"', 'age = "ask"'))
         home.calls.reload()
         body = WhatIf(recipient="shop.example", query=SHOP.query, add=["age"])
-        assert asyncio.run(home.calls.whatif(body)).pending == ["age"]
+        assert asyncio.run(home.calls.whatif(body)).decision.waiting == ("age",)

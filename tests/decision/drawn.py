@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from agent.decision.cache import Cache
 from agent.decision.choice import uses_of
 from agent.decision.context import Context, Prepared, prepare
-from agent.decision.decide import Decision, decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.decide import decide
+from agent.decision.request import Knowledge
 from agent.decision.terms import Limits, Terms
+from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective

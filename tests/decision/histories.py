@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from agent.decision.decide import decide
 from agent.decision.replay import Codes, PastRequest, Replayed, replay, worlds_of
-from agent.decision.request import Request
 from agent.decision.terms import rulebook, terms_under
+from agent.decision.values import Request
 from agent.model.model import Model
 from policy.read import preset, read
 from policy.rules import Policy, Pools
@@ -99,12 +99,13 @@ def lived(
     for past, person in zip(stream, persons, strict=True):
         ruling = book.match(past.recipient, past.query, past.at.date())
         known = knowledge_of(events, ruling.pool, pools, past.at)
-        request = Request(past.query, past.recipient, past.asked)
+        asked = None if past.asked is None else tuple(sorted(past.asked))
+        request = Request(past.query, past.recipient, asked)
         own = person if rules.protects_me else None
         decision = decide(request, terms_under(ruling, model), known, model, own)
         codes = tuple((name, person[name]) for name in decision.disclosed)
         lasting = tuple(pair for pair in codes if pair[0] in NAMES[:PERSONS])
-        query = decision.reading.query if codes else None
+        query = model.read(past.query).query if codes else None
         events.append(Told(past.at, ruling.host, lasting, query))
         history.append(replace(past, disclosed=codes))
     return tuple(history)

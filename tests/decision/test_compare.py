@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from agent.decision.compare import compare_models
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
+from agent.decision.values import Request
 from agent.model.model import Model
 from agent.tradeoff.tables import QueryRows
 from tests.build import naive

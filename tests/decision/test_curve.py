@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from agent.decision.cache import Cache
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
-from agent.decision.tradeoff_curve import Curve, advanced, curve_of, curve_steps
+from agent.decision.tradeoff_curve import advanced, curve_of, curve_steps
+from agent.decision.values import Curve, Request
 from agent.errors import UsageError
 from tests.decision.drawn import QUERIES, World, model_of, worlds
 
@@ -27,16 +28,16 @@ def curve_in(world: World) -> Curve:
 def test_the_curve_is_what_decide_discloses(world: World) -> None:
     """At both ends of every step, with its figures at the lower one; the present one included."""
     curve = curve_in(world)
-    for step in curve.steps:
+    for step in curve.points:
         for trade_off in (step.least, step.most):
             decision = world.under(trade_off=trade_off).decided()
-            assert set(step.disclosed) == set(decision.disclosed)
-            assert curve.status == decision.status
+            assert set(step.figures.names) == set(decision.disclosed)
+            assert curve.code == decision.code
             if trade_off == step.least:
                 assert step.figures == decision.figures
-    here = curve.steps[curve.present]
+    here = curve.points[curve.present]
     assert here.least <= world.terms.trade_off <= here.most
-    assert curve.knee is None or not curve.steps[curve.knee].beaten
+    assert curve.knee is None or not curve.points[curve.knee].beaten
 
 
 @settings(max_examples=settings().max_examples // 4)
@@ -61,8 +62,10 @@ def test_a_curve_of_all_queries_needs_none() -> None:
     """In standing mode the query changes nothing."""
     model, terms = model_of(3), Terms(mode="standing")
     nameless = curve_of(Context(Request(""), terms, Knowledge(), model))
-    assert nameless.matched_query is None
-    assert nameless.steps == curve_of(Context(Request(QUERIES[0]), terms, Knowledge(), model)).steps
+    assert nameless.read_as is None
+    assert (
+        nameless.points == curve_of(Context(Request(QUERIES[0]), terms, Knowledge(), model)).points
+    )
 
 
 def test_a_request_without_a_curve() -> None:
@@ -75,4 +78,4 @@ def test_a_request_without_a_curve() -> None:
     unknown = curve_of(
         Context(Request("knee pain"), Terms(unknown_queries="standing"), known, model)
     )
-    assert unknown.matched_query is None
+    assert unknown.read_as is None

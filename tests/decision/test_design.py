@@ -10,8 +10,9 @@ from agent.decision.cache import Cache
 from agent.decision.choice import LEAST, uses_of
 from agent.decision.decide import decide
 from agent.decision.design import design_of, recommended
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
+from agent.decision.values import Request
 from agent.model.model import Model
 from agent.tradeoff.tables import subsets, union
 from tests.decision.drawn import model_of

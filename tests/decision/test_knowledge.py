@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.decision.request import LATEST, Holdings, Knowledge
-from agent.model.reading import NOTHING, Reading
+from agent.model.reading import NOTHING, Interpretation
 from policy.hosts import site_of
 from tests.decision.events import Forgotten, Told, knowledge_of
 
@@ -41,7 +41,7 @@ def folded(events: Sequence[Told | Forgotten], now: datetime = NOW) -> Knowledge
             holdings.forget(event.sites)
         else:
             holdings.add_facts(event.at, site_of(event.host), event.codes)
-            meant = NOTHING if event.query is None else Reading.exact(event.query)
+            meant = NOTHING if event.query is None else Interpretation.exact(event.query)
             holdings.add_query(site_of(event.host), meant)
     return holdings.knowledge(now)
 

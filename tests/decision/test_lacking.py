@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from agent.decision.context import prepare
 from agent.decision.matching import knowledge_in, share_of
-from agent.decision.request import Holdings, Knowledge, Request
+from agent.decision.request import Holdings, Knowledge
 from agent.decision.terms import Limits, Terms
+from agent.decision.values import Request
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.model import Model

@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
-from agent.decision.decide import Decision, decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.decide import decide
+from agent.decision.request import Knowledge
 from agent.decision.terms import Limits, Terms
+from agent.decision.values import Decision, Request
 from tests.decision.drawn import World, codes, model_of, worlds
 from tests.decision.made import NAMES, PERSONS
 
@@ -48,7 +50,7 @@ def test_always_is_always_unless_a_limit_forbids(world: World) -> None:
         allowed = objective.feasible(world.mask((*taken, name)))
         assert (name in decision.disclosed) == allowed
         taken += (name,) if allowed else ()
-    inside = {each.name for each in decision.candidates if each.disclosed}
+    inside = {each.name for each in decision.outcomes if each.disclosed}
     assert inside == {*decision.disclosed}
     assert objective.feasible(world.mask(decision.disclosed))
 
@@ -59,7 +61,7 @@ def test_what_always_leaves_is_sent_again() -> None:
     for known in (Knowledge(), Knowledge((("age", 1),))):
         decision = decide(Request("python today"), terms, known, model_of(0))
         assert ("age" in decision.disclosed) == ("age" in known.names)
-        assert {*decision.disclosed} == {e.name for e in decision.candidates if e.disclosed}
+        assert {*decision.disclosed} == {e.name for e in decision.outcomes if e.disclosed}
 
 
 @MANY
@@ -79,7 +81,7 @@ def test_what_waits_does_not_leave(world: World) -> None:
     else:
         assert figures.objective > decision.figures.objective
     assert figures.people_left <= decision.figures.people_left + ROUNDING
-    reasons = {each.name: each.reason for each in decision.candidates}
+    reasons = {each.name: each.reason for each in decision.outcomes}
     assert {reasons[name] for name in names} == {"waits for you"}
 
 
@@ -91,7 +93,7 @@ def test_nobody_is_kept_waiting(world: World) -> None:
     waiting, without = world.decided(), never.decided()
     assert waiting.disclosed == without.disclosed
     assert waiting.figures == without.figures
-    assert waiting.status == without.status
+    assert waiting.code == without.code
     assert without.pending is None
 
 
@@ -113,7 +115,7 @@ def test_nothing_is_nothing(world: World, query: str) -> None:
     """Whatever else is ruled, also of what always leaves; and nobody is asked."""
     blocked = world.under(nothing=True)._replace(request=replace(world.request, query=query))
     decision = blocked.decided()
-    assert (decision.status, decision.disclosed, decision.pending) == ("blocked", (), None)
+    assert (decision.code, decision.disclosed, decision.pending) == ("blocked", (), None)
 
 
 @MANY
@@ -135,16 +137,16 @@ def test_an_unknown_query_may_get_the_standing_set(world: World) -> None:
     unknown = unknown._replace(request=replace(world.request, query=UNKNOWN))
     one, other = unknown.decided(), world.under(mode="standing").decided()
     assert _alike(one, other)
-    assert (one.mode, one.matched_query) == ("standing", None)
+    assert (one.mode, one.read_as) == ("standing", None)
     silent = unknown.under(unknown_queries="nothing").decided()
-    assert (silent.status, silent.matched_query) == ("unknown query", None)
+    assert (silent.code, silent.read_as) == ("unknown query", None)
     assert (silent.disclosed, silent.pending) == ((), None)
 
 
 def _alike(one: Decision, other: Decision) -> bool:
     """Say whether two decisions are the same in all but the request and the terms."""
-    asked = replace(other, request=one.request, terms=one.terms)
-    return one == replace(asked, reading=one.reading, matched_query=one.matched_query)
+    reading = {"read_as": one.read_as, "readings": one.readings}
+    return one == structs.replace(other, request=one.request, **reading)
 
 
 @MANY

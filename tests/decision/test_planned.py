@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from agent.decision.choice import AT_HAND, LEAST, PRIOR
 from agent.decision.choice import planned as planned_for
 from agent.decision.context import Context, prepare, relevant
-from agent.decision.decide import Candidate, Decision, decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.decide import decide
+from agent.decision.request import Knowledge
 from agent.decision.terms import Limits, Terms
+from agent.decision.values import Decision, Outcome, Request
 from agent.errors import UsageError
-from agent.model.reading import Candidate as Meant
-from agent.model.reading import Reading
+from agent.model.reading import Candidate, Interpretation
 from tests.cli.examples import PEOPLE, cli_model
 from tests.decision.drawn import World, worlds
 
@@ -32,9 +32,9 @@ def planned(query: str = "weather", knowledge: Knowledge = NOTHING, **demands: o
     return decide(Request(query), terms, knowledge, cli_model())
 
 
-def of(decision: Decision, name: str) -> Candidate:
+def of(decision: Decision, name: str) -> Outcome:
     """Return what is said of an attribute."""
-    return next(each for each in decision.candidates if each.name == name)
+    return next(each for each in decision.outcomes if each.name == name)
 
 
 def asked(**times: int) -> Knowledge:
@@ -65,7 +65,8 @@ def test_a_plan_is_for_what_was_asked(world: World, times: int) -> None:
         planned_for(
             prepare(
                 replace(
-                    Context(world.request, terms, asked, world.model), reading=Reading.exact(other)
+                    Context(world.request, terms, asked, world.model),
+                    reading=Interpretation.exact(other),
                 )
             ),
             0,
@@ -84,7 +85,7 @@ def test_the_request_at_hand_counts_more_than_one_before_it(
 ) -> None:
     """By what it is probably read as; the shares of all queries are those that are expected."""
     query = len(world.model.queries) - 1
-    reading = Reading(query, (Meant(query, sure),))
+    reading = Interpretation(query, (Candidate(query, sure),))
     terms = replace(world.terms, memory="remembers", limits=Limits())
     known = replace(world.known, queries=((0, times),))
     context = Context(world.request, terms, known, world.model)
@@ -104,7 +105,7 @@ def test_each_reason_is_true_of_the_plan(world: World) -> None:
     terms = replace(world.terms, mode="planned", memory="remembers")
     no_hours = replace(terms, excluded=terms.excluded | {"hours"}, always=terms.always - {"hours"})
     decision = world._replace(terms=no_hours).decided()
-    for each in decision.candidates:
+    for each in decision.outcomes:
         assert (each.reason == "in the plan") <= (each.disclosed and bool(each.serves))
         if each.reason == "planned for other requests":
             assert not each.disclosed

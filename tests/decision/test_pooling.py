@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agent.daemon.worded import worded
 from agent.decision.cache import Cache
 from agent.decision.choice import OWN_ROWS, REST, planned, uses_of
 from agent.decision.context import Context, prepare
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
+from agent.decision.values import Request
 from agent.model.model import Model
 from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.tables import pairs, singleton
@@ -89,10 +89,10 @@ def test_a_fact_for_what_may_be_asked_is_said_to_be_for_that() -> None:
     """It is in the plan, no query that was asked uses it, and it does not leave."""
     model, terms = believing([-1.0, 0.5, 0.5, 0.5, 0.5]), replace(PLANNED, trade_off=0.0)
     decision = decide(Request(FIRST), terms, Knowledge(), model)
-    region = decision.candidates[REGION]
+    region = decision.outcomes[REGION]
     assert (region.name, region.disclosed, region.serves) == ("region", False, ())
     assert region.reason == "planned for other requests"
-    plan = next(each.text for each in lines(worded(decision, model)) if each.label == "plan")
+    plan = next(each.text for each in lines(decision) if each.label == "plan")
     assert plan.endswith(" for future requests")
 
 
@@ -109,7 +109,7 @@ def test_what_leaves_under_a_plan_serves_its_own_query(seed: int) -> None:
     model = replace(MANY, tables=replace(MANY.tables, singles=singles))
     for query in model.queries:
         decision = decide(Request(query.text), replace(PLANNED, trade_off=0.1), Knowledge(), model)
-        for each in decision.candidates:
+        for each in decision.outcomes:
             planned_ = each.reason == "in the plan"
             assert (query.text in each.serves) == each.disclosed
             assert planned_ <= each.disclosed

@@ -8,15 +8,17 @@ from itertools import chain, permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agent.decision.cache import Cache
 from agent.decision.choice import choice_of, mixed, planned, uses_of
 from agent.decision.context import Context, prepare
-from agent.decision.decide import Decision, decide, decide_context
-from agent.decision.request import EPOCH, Holdings, Knowledge, Request
+from agent.decision.decide import decide, decide_context
+from agent.decision.request import EPOCH, Holdings, Knowledge
 from agent.decision.terms import Limits, Terms
+from agent.decision.values import Decision, Request
 from agent.model.model import Model
-from agent.model.reading import LEAST, MOST, NOTHING, Candidate, Reading
+from agent.model.reading import LEAST, MOST, NOTHING, Candidate, Interpretation
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.utility import Function
 from tests.decision.drawn import World, worlds
@@ -32,16 +34,16 @@ SETS = range(1 << len(CARDS))
 PLANNED = Terms(mode="planned", trade_off=0.05)
 
 
-def reading(shares: dict[int, float], threshold: float = 0.0) -> Reading:
+def reading(shares: dict[int, float], threshold: float = 0.0) -> Interpretation:
     """Return the reading with these probabilities by query, the surest first."""
     pairs = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
     candidates = tuple(Candidate(*pair) for pair in pairs)
     sure = bool(candidates) and candidates[0].probability >= threshold
-    return Reading(candidates[0].query if sure else None, candidates, threshold)
+    return Interpretation(candidates[0].query if sure else None, candidates, threshold)
 
 
 @st.composite
-def readings(draw: st.DrawFn, queries: int = len(MANY.queries)) -> Reading:
+def readings(draw: st.DrawFn, queries: int = len(MANY.queries)) -> Interpretation:
     """Draw a sure reading among the first queries of a model."""
     some = draw(st.lists(st.integers(0, queries - 1), min_size=1, max_size=MOST, unique=True))
     parts = draw(st.lists(st.integers(1, 6), min_size=len(some), max_size=len(some)))
@@ -50,14 +52,14 @@ def readings(draw: st.DrawFn, queries: int = len(MANY.queries)) -> Reading:
     return reading({query: share for query, share in shares.items() if share >= LEAST})
 
 
-def decided(text: Reading, terms: Terms, model: Model = MANY, **more: object) -> Decision:
+def decided(text: Interpretation, terms: Terms, model: Model = MANY, **more: object) -> Decision:
     """Return the decision about a text that is read so."""
     given_ = {"knowledge": Knowledge(), **more}
     return decide_context(Context(Request(TEXT), terms, model=model, reading=text, **given_))  # type: ignore[arg-type]
 
 
 @given(readings())
-def test_a_text_is_worth_what_its_queries_are(text: Reading) -> None:
+def test_a_text_is_worth_what_its_queries_are(text: Interpretation) -> None:
     """Against the sum over the candidates, for every set; what is none of them adds nothing."""
     found = mixed(text, MANY, CACHE)
     parts = [(each.probability, uses_of(each.query, MANY, CACHE)) for each in text.candidates]
@@ -72,7 +74,7 @@ def test_a_text_is_worth_what_its_queries_are(text: Reading) -> None:
 
 
 @given(readings(), st.floats(0.2, 1.0))
-def test_utility_is_linear_in_the_probabilities(text: Reading, factor: float) -> None:
+def test_utility_is_linear_in_the_probabilities(text: Interpretation, factor: float) -> None:
     """Half as probable, half as useful."""
     some = tuple(Candidate(each.query, each.probability * factor) for each in text.candidates)
     less = mixed(replace(text, candidates=some), MANY, CACHE)
@@ -87,13 +89,14 @@ def test_a_certain_reading_is_the_query_itself(world: World) -> None:
     model, query = world.model, world.model.match(world.request.query)
     if query is None:
         return
-    assert mixed(Reading.exact(query), model, CACHE) is uses_of(query, model, CACHE)
-    told = replace(world.context(), reading=Reading.exact(query))
+    exact = Interpretation.exact(query)
+    assert mixed(exact, model, CACHE) is uses_of(query, model, CACHE)
+    told = replace(world.context(), reading=exact)
     assert decide_context(told) == world.decided()
 
 
 @given(readings(), st.sampled_from(["maxprob", "log-maxprob"]), st.integers(0, 3))
-def test_the_best_set_is_that_of_the_mixture(text: Reading, metric: str, most: int) -> None:
+def test_the_best_set_is_that_of_the_mixture(text: Interpretation, metric: str, most: int) -> None:
     """Against every set, with an objective that was made from the sum itself."""
     limits = Limits(per_request=most)
     terms = Terms(trade_off=0.3, metric=metric, algorithm="exhaustive", limits=limits)  # type: ignore[arg-type]
@@ -111,27 +114,27 @@ def test_the_best_set_is_that_of_the_mixture(text: Reading, metric: str, most: i
 @pytest.mark.parametrize("mode", ["dynamic", "planned"])
 @settings(max_examples=25)
 @given(text=readings())
-def test_the_order_of_the_candidates_does_not_matter(mode: str, text: Reading) -> None:
+def test_the_order_of_the_candidates_does_not_matter(mode: str, text: Interpretation) -> None:
     """But for the first, which is the surest, they are a set."""
     terms, first = Terms(mode=mode, trade_off=0.05), text.candidates[0]  # type: ignore[arg-type]
     asked = Knowledge(queries=((0, 1.5), (3, 4.0)))
     found = decided(text, terms, knowledge=asked)
     for others in permutations(text.candidates[1:]):
         again = decided(replace(text, candidates=(first, *others)), terms, knowledge=asked)
-        assert replace(again, reading=text) == found
+        assert structs.replace(again, readings=found.readings) == found
 
 
 @given(readings(2))
-def test_an_unsure_reading_discloses_nothing(text: Reading) -> None:
+def test_an_unsure_reading_discloses_nothing(text: Interpretation) -> None:
     """Whatever its candidates are, it is as if there were none."""
     unsure = replace(text, query=None)
     found, none = decided(unsure, Terms(), FEW), decided(NOTHING, Terms(), FEW)
-    assert (found.status, found.disclosed, found.matched_query) == ("unknown query", (), None)
-    assert replace(found, reading=NOTHING) == none
+    assert (found.code, found.disclosed, found.read_as) == ("unknown query", (), None)
+    assert structs.replace(found, readings=()) == none
 
 
 @given(readings())
-def test_a_plan_is_for_what_the_text_may_mean(text: Reading) -> None:
+def test_a_plan_is_for_what_the_text_may_mean(text: Interpretation) -> None:
     """Each candidate counts with its probability towards what the recipient was asked."""
     case = prepare(Context(Request(TEXT), PLANNED, Knowledge(), MANY, reading=text))
     shares = planned(case, 0).shares
@@ -144,7 +147,7 @@ def test_a_plan_is_for_what_the_text_may_mean(text: Reading) -> None:
 
 @given(st.lists(readings(), max_size=9), st.randoms())
 def test_what_was_asked_counts_by_probability_in_any_order(
-    asked: list[Reading], shuffler: object
+    asked: list[Interpretation], shuffler: object
 ) -> None:
     """All that each text may have meant; one of 0.4 and one of 0.6 are as one that was certain."""
     other = asked[:]
@@ -154,7 +157,7 @@ def test_what_was_asked_counts_by_probability_in_any_order(
         holdings: Holdings[int] = Holdings()
         for text in each:
             holdings.add_query("example.org", text)
-        holdings.add_query("example.org", Reading(None, (Candidate(1, 0.4),)))
+        holdings.add_query("example.org", Interpretation(None, (Candidate(1, 0.4),)))
         found.append(holdings.knowledge(EPOCH).queries)
     assert found[0] == found[1]
     wanted = Counter[int]()
@@ -164,7 +167,9 @@ def test_what_was_asked_counts_by_probability_in_any_order(
 
 
 @given(readings(), st.data())
-def test_what_a_text_does_not_mean_is_no_candidate(text: Reading, data: st.DataObject) -> None:
+def test_what_a_text_does_not_mean_is_no_candidate(
+    text: Interpretation, data: st.DataObject
+) -> None:
     """The others stay as they are; the next is meant only where it is sure enough by itself."""
     threshold = data.draw(st.floats(LEAST, 1.0))
     gone = data.draw(st.sets(st.integers(0, len(MANY.queries) - 1)))
@@ -175,14 +180,14 @@ def test_what_a_text_does_not_mean_is_no_candidate(text: Reading, data: st.DataO
     assert (left.query is None) == (
         not left.candidates or left.candidates[0].probability < threshold
     )
-    assert Reading.exact(2).without({2}) == NOTHING
+    assert Interpretation.exact(2).without({2}) == NOTHING
 
 
-STREAM: Sequence[Reading] = (
+STREAM: Sequence[Interpretation] = (
     reading({0: 0.7, 1: 0.2}),
     reading({1: 0.5}),
-    Reading(None, (Candidate(1, 0.4),)),
-    Reading.exact(0),
+    Interpretation(None, (Candidate(1, 0.4),)),
+    Interpretation.exact(0),
     reading({1: 0.45, 0: 0.35}),
 )
 
@@ -200,7 +205,7 @@ def test_what_is_left_out_says_nothing_however_texts_are_read(mode: str, seed: i
         for each in STREAM:
             decision = decided(each, terms, model, knowledge=known)
             codes = {name: values[name] for name in decision.disclosed}
-            steps.append(Step(decision.status, decision.disclosed, tuple(codes.values())))
+            steps.append(Step(decision.code, decision.disclosed, tuple(codes.values())))
             known = known.with_facts(
                 {name: codes[name] for name in codes if name in NAMES[:PERSONS]}
             )
@@ -217,4 +222,5 @@ def test_the_model_reads_what_is_not_given() -> None:
     """So that a decision in ten lines needs no reading of its own."""
     text = MANY.queries[1].text
     found = decide(Request(text), Terms(), Knowledge(), MANY)
-    assert (found.reading, found.matched_query) == (Reading.exact(1), text)
+    assert found.read_as is not None
+    assert (found.read_as.query, found.read_as.probability) == (text, 1)

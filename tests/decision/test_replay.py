@@ -19,8 +19,9 @@ from agent.decision.replay import (
     summary_of,
     worlds_of,
 )
-from agent.decision.request import Knowledge, Request, people_left
+from agent.decision.request import Knowledge, people_left
 from agent.decision.terms import rulebook, terms_under
+from agent.decision.values import Request
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.model import Model
 from tests.decision.histories import (

@@ -9,15 +9,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Knowledge
 from agent.decision.terms import Limits, Terms
+from agent.decision.values import Request
 from agent.model.model import Model
 from tests.decision.made import NAMES, PERSONS, made_model
 from tests.decision.transcripts import Person, Step, holds
 
 STREAM = [
     Request("python today"),
-    Request("restaurants today", asked=frozenset({"age", "region", "hours"})),
+    Request("restaurants today", asked=("age", "hours", "region")),
     Request("something else"),
     Request("python today"),
     Request("restaurants today"),
@@ -54,7 +55,7 @@ def transcript(person: Person, terms: Terms, model: Model, names: Set = ALL) -> 
     for request, available in zip(STREAM, names, strict=True):
         decision = decide(request, replace(terms, available=available), known, model)
         codes = {name: values[name] for name in decision.disclosed}
-        steps.append(Step(decision.status, decision.disclosed, tuple(codes.values())))
+        steps.append(Step(decision.code, decision.disclosed, tuple(codes.values())))
         known = known.with_facts({name: code for name, code in codes.items() if name != "hours"})
         query = model.match(request.query)
         queries.update([] if query is None or not codes else [query])
@@ -95,10 +96,10 @@ def test_what_is_not_set_is_as_if_ruled_never(
     never = terms.excluded | frozenset(NAMES) - available
     other = decide(request_, replace(terms, excluded=never), known, model)
     assert (one.disclosed, one.figures) == (other.disclosed, other.figures)
-    assert (one.pending, one.evidence) == (other.pending, other.evidence)
-    reasons = {each.name for each in one.candidates if each.reason == "not set"}
+    assert (one.pending, one.proof) == (other.pending, other.proof)
+    reasons = {each.name for each in one.outcomes if each.reason == "not set"}
     guarded = {name for name, _ in terms.guards}
-    assert not one.candidates or reasons == {*NAMES} - available - guarded
+    assert not one.outcomes or reasons == {*NAMES} - available - guarded
 
 
 def test_something_is_said_at_all() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.decision.decide import decide
-from agent.decision.request import Request
 from agent.decision.terms import terms_under
+from agent.decision.values import Request
 from agent.model.model import Model
 from policy.hosts import site_of
 from policy.match import Rulebook, Ruling
@@ -53,7 +53,8 @@ def streams(draw: st.DrawFn) -> Stream:
     for _ in range(draw(st.integers(2, 8))):
         at += timedelta(hours=draw(st.sampled_from([1, 1, 30, 100])))
         asked = draw(st.none() | st.none() | st.frozensets(st.sampled_from(NAMES), min_size=2))
-        request = Request(draw(st.sampled_from(QUERIES)), asked=asked)
+        names = None if asked is None else tuple(sorted(asked))
+        request = Request(draw(st.sampled_from(QUERIES)), asked=names)
         requests.append((at, draw(st.sampled_from(HOSTS)), request))
     pools = st.sampled_from(["shop.example", "books.example", "ads.test", "@adverts"])
     pairs = st.tuples(pools, st.sampled_from(NAMES))
@@ -90,7 +91,7 @@ class Agent:
         own = self.values if terms.limits.protect == "me" else None
         decision = decide(request, terms, known, self.model, own)
         codes = tuple(self.values[name] for name in decision.disclosed)
-        self.answers[ruling.pool].append(Step(decision.status, decision.disclosed, codes))
+        self.answers[ruling.pool].append(Step(decision.code, decision.disclosed, codes))
         told = [each for each in zip(decision.disclosed, codes, strict=True) if each[0] in PERSON]
         query = self.model.match(request.query) if codes else None
         self.events.append(Told(at, ruling.host, tuple(told), query))

@@ -5,13 +5,15 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agent.decision.context import Context, Own
-from agent.decision.decide import KEYS, Decision, decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.decide import KEYS, decide
+from agent.decision.request import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.tradeoff_curve import taken
-from agent.decision.what_if import Change, Weighing, weigh_steps
+from agent.decision.values import Comparison, Request
+from agent.decision.what_if import Change, weigh_steps
 from agent.errors import UsageError
 from agent.model.model import Model
 from tests.decision.drawn import QUERIES, World, model_of, worlds
@@ -24,10 +26,16 @@ ONE = st.sampled_from(NAMES)
 
 
 def weigh(
-    decision: Decision, known: Knowledge, model: Model, change: Change, own: Own | None = None
-) -> Weighing:
-    """Take all steps at once."""
-    context = Context(decision.request, decision.terms, known, model, own)
+    request: Request,
+    terms: Terms,
+    known: Knowledge,
+    model: Model,
+    change: Change,
+    own: Own | None = None,
+) -> Comparison:
+    """Decide, and take all steps at once."""
+    decision = decide(request, terms, known, model, own)
+    context = Context(request, terms, known, model, own)
     return taken(weigh_steps(decision, context, change))
 
 
@@ -44,9 +52,9 @@ def _change(how: dict[str, str], start: frozenset[str] | None) -> Change:
     return Change(named["add"], named["drop"], start)
 
 
-def weighed(world: World, change: Change) -> Weighing:
+def weighed(world: World, change: Change) -> Comparison:
     """Weigh a change of what is decided in a world."""
-    return weigh(world.decided(), world.known, world.model, change, world.own)
+    return weigh(world.request, world.terms, world.known, world.model, change, world.own)
 
 
 @SOME
@@ -57,11 +65,11 @@ def test_no_change_is_the_decision(world: World, why: str) -> None:
         world = world._replace(request=Request("zebra crossing", asked=world.request.asked))
     world = world.under(nothing=why == "blocked")
     decision, weighing = world.decided(), weighed(world, Change())
-    assert weighing.chosen == weighing.weighed
-    assert weighing.weighed.figures == decision.figures
-    assert set(weighing.weighed.names) == set(decision.disclosed)
-    assert weighing.weighed.breaks is None
-    for said, addition in zip(decision.candidates, weighing.attributes, strict=False):
+    assert weighing.chosen == weighing.changed
+    assert structs.replace(weighing.changed, names=decision.disclosed) == decision.figures
+    assert set(weighing.changed.names) == set(decision.disclosed)
+    assert weighing.changed.breaks is None
+    for said, addition in zip(decision.outcomes, weighing.outcomes, strict=False):
         assert (said.name, said.disclosed) == (addition.name, addition.disclosed)
         if said.gain_bits is not None:
             assert (said.gain_bits, said.cost_bits) == (addition.gain_bits, addition.cost_bits)
@@ -72,10 +80,10 @@ def test_no_change_is_the_decision(world: World, why: str) -> None:
 def test_an_attribute_brings_what_it_adds(world: World, change: Change, name: str) -> None:
     """Its gain less its cost is what the objective changes by when it alone is toggled."""
     weighing = weighed(world, change)
-    start = frozenset(weighing.weighed.names)
-    with_it = weighed(world, Change(base=start | {name})).weighed.figures
-    without = weighed(world, Change(base=start - {name})).weighed.figures
-    [addition] = [each for each in weighing.attributes if each.name == name]
+    start = frozenset(weighing.changed.names)
+    with_it = weighed(world, Change(base=start | {name})).changed
+    without = weighed(world, Change(base=start - {name})).changed
+    [addition] = [each for each in weighing.outcomes if each.name == name]
     assert addition.disclosed == (name in start)
     assert addition.gain_bits == with_it.utility - without.utility
     assert addition.cost_bits is not None
@@ -92,10 +100,10 @@ def test_each_attribute_is_there_once(world: World, change: Change) -> None:
     start = set(weighing.chosen.names)
     assert start == set(world.decided().disclosed if change.base is None else change.base)
     inside = [name for name in NAMES if name in (start | change.add) - change.drop]
-    assert list(weighing.weighed.names) == inside
-    assert [each.name for each in weighing.attributes] == list(NAMES)
-    assert [each.name for each in weighing.attributes if each.disclosed] == inside
-    assert {each.name for each in weighing.attributes if each.held} == held(world)
+    assert list(weighing.changed.names) == inside
+    assert [each.name for each in weighing.outcomes] == list(NAMES)
+    assert [each.name for each in weighing.outcomes if each.disclosed] == inside
+    assert {each.name for each in weighing.outcomes if each.held} == held(world)
 
 
 def held(world: World) -> set[str]:
@@ -108,9 +116,9 @@ def held(world: World) -> set[str]:
 def test_a_set_that_breaks_no_limit_may_be_chosen(world: World, change: Change) -> None:
     """Where anything new may be told at all; and what may be chosen breaks none."""
     weighing, objective, case = weighed(world, change), world.objective(), world.prepared()
-    if case.status in ("recognised", "outside the model"):
+    if case.code in ("recognised", "outside the model"):
         return
-    for each in (weighing.chosen, weighing.weighed):
+    for each in (weighing.chosen, weighing.changed):
         assert (each.breaks is None) == objective.feasible(world.mask(each.names))
 
 
@@ -123,7 +131,7 @@ def test_weighing_changes_no_decision(world: World, change: Change, seed: int) -
     assert world.decided() == before
     fresh = world._replace(model=made_model(seed))
     first = fresh.decided()
-    weigh(first, fresh.known, fresh.model, change, fresh.own)
+    weighed(fresh, change)
     assert fresh.decided() == first
 
 
@@ -132,10 +140,8 @@ def test_weighing_changes_no_decision(world: World, change: Change, seed: int) -
 def test_nobodys_values_are_looked_at(world: World, change: Change) -> None:
     """Unless the terms protect this user."""
     world = world.within(protect="everyone")
-    decision = world.decided()
     other = {name: 1 - (code > 0) for name, code in world.own.items()}
-    found = weigh(decision, world.known, world.model, change, other)
-    assert found == weigh(decision, world.known, world.model, change)
+    assert weighed(world._replace(own=other), change) == weighed(world, change)
 
 
 @pytest.mark.parametrize(
@@ -154,15 +160,14 @@ def test_the_limit_that_a_set_breaks_is_named(
 ) -> None:
     """By its key in a policy."""
     model, terms = model_of(3), Terms(limits=limits, excluded=frozenset(NAMES))
-    found = weighed_there(model, terms, Change(add=frozenset(add))).weighed
+    found = weighed_there(model, terms, Change(add=frozenset(add))).changed
     assert found.breaks == broken
     assert broken is None or broken in KEYS.values()
 
 
-def weighed_there(model: Model, terms: Terms, change: Change) -> Weighing:
+def weighed_there(model: Model, terms: Terms, change: Change) -> Comparison:
     """Weigh a change of what leaves to a recipient that holds nothing."""
-    decision = decide(Request(QUERIES[0]), terms, Knowledge(), model)
-    return weigh(decision, Knowledge(), model, change)
+    return weigh(Request(QUERIES[0]), terms, Knowledge(), model, change)
 
 
 def test_what_never_leaves_is_weighed_too() -> None:
@@ -170,9 +175,9 @@ def test_what_never_leaves_is_weighed_too() -> None:
     model = model_of(3)
     free = weighed_there(model, Terms(), Change(base=frozenset()))
     barred = weighed_there(model, Terms(excluded=frozenset(NAMES)), Change(base=frozenset()))
-    said = [replace(each, reason="never") for each in free.attributes]
-    assert [replace(each, limit=None) for each in barred.attributes] == said
-    assert any(each.gain_bits for each in barred.attributes)
+    said = [replace(each, reason="never") for each in free.outcomes]
+    assert [replace(each, limit=None) for each in barred.outcomes] == said
+    assert any(each.gain_bits for each in barred.outcomes)
 
 
 def test_of_an_unknown_query_nothing_says_what_helps() -> None:
@@ -180,16 +185,16 @@ def test_of_an_unknown_query_nothing_says_what_helps() -> None:
     model, request = model_of(3), Request("zebra crossing")
     change = Change(add=frozenset({"age"}))
 
-    def found(terms: Terms) -> Weighing:
-        return weigh(decide(request, terms, Knowledge(), model), Knowledge(), model, change)
+    def found(terms: Terms) -> Comparison:
+        return weigh(request, terms, Knowledge(), model, change)
 
     unknown, average = found(Terms()), found(Terms(unknown_queries="standing"))
-    assert {each.gain_bits for each in unknown.attributes} == {None}
-    assert unknown.weighed.figures.utility == 0
-    assert unknown.weighed.figures.objective < 0
-    assert None not in {each.gain_bits for each in average.attributes}
-    assert average.weighed.figures.utility == model.mean_utility().value(
-        sum(1 << NAMES.index(name) for name in average.weighed.names)
+    assert {each.gain_bits for each in unknown.outcomes} == {None}
+    assert unknown.changed.utility == 0
+    assert unknown.changed.objective < 0
+    assert None not in {each.gain_bits for each in average.outcomes}
+    assert average.changed.utility == model.mean_utility().value(
+        sum(1 << NAMES.index(name) for name in average.changed.names)
     )
 
 
@@ -209,8 +214,8 @@ def test_too_many_combinations_cannot_be_weighed() -> None:
     with pytest.MonkeyPatch.context() as few:
         few.setattr("agent.decision.what_if.COMBINATIONS", 1)
         some = weighed_there(model_of(3), Terms(), Change(base=frozenset({"age"})))
-        last = some.attributes[-1]
+        last = some.outcomes[-1]
         assert (last.name, last.gain_bits, last.cost_bits) == ("hours", None, None)
-        assert last.people_left == some.weighed.figures.people_left
+        assert last.people_left == some.changed.people_left
         with pytest.raises(UsageError, match="too many attributes"):
             weighed_there(model_of(3), Terms(), Change(add=frozenset({"hours"})))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from agent.errors import DamagedModelError, VersionError
 from agent.model import encoder, file, reading
 from agent.model.encoder import LONGEST, encode, load
-from agent.model.reading import LEAST, MOST, NOTHING, Candidate, Classifier, Reading, softmax
+from agent.model.reading import LEAST, MOST, NOTHING, Candidate, Classifier, Interpretation, softmax
 from tests.model.examples import Tensors, reading_model, respoken, retensored, small_model
 from tests.model.test_file import Edit, cast, put, refusal, shaped
 
@@ -28,7 +28,7 @@ SHARES = st.lists(st.floats(0, 1), max_size=6).map(
 @given(SHARES, st.floats(0.1, 1))
 def test_a_reading_is_of_the_surest_queries(shares: list[float], threshold: float) -> None:
     """At most three, sorted, each of at least a tenth; the surest is meant where it is sure."""
-    found = Reading.of(shares, threshold)
+    found = Interpretation.of(shares, threshold)
     given_shares = [each.probability for each in found.candidates]
     assert given_shares == sorted(shares, reverse=True)[: len(given_shares)]
     assert [shares[each.query] for each in found.candidates] == given_shares
@@ -44,14 +44,14 @@ def test_a_reading_is_of_the_surest_queries(shares: list[float], threshold: floa
 @given(SHARES, st.floats(0.1, 1), st.floats(0.1, 1))
 def test_a_higher_threshold_reads_less(shares: list[float], one: float, two: float) -> None:
     """What is read at the higher of two is read alike at the lower."""
-    strict, lax = (Reading.of(shares, at) for at in (max(one, two), min(one, two)))
+    strict, lax = (Interpretation.of(shares, at) for at in (max(one, two), min(one, two)))
     assert strict.query in {None, lax.query}
     assert strict.candidates == lax.candidates
 
 
 def test_of_equals_the_first_comes_first() -> None:
     """Ties break by index."""
-    assert Reading.of([0.2, 0.4, 0.4], 0.3) == Reading(
+    assert Interpretation.of([0.2, 0.4, 0.4], 0.3) == Interpretation(
         1, (Candidate(1, 0.4), Candidate(2, 0.4), Candidate(0, 0.2))
     )
 
@@ -61,7 +61,7 @@ def test_of_equals_the_first_comes_first() -> None:
 )
 def test_the_name_of_a_query_is_read_exactly(text: str, query: int | None) -> None:
     """With probability 1; another text means nothing to a model without a classifier."""
-    expected = NOTHING if query is None else Reading(query, (Candidate(query, 1.0),))
+    expected = NOTHING if query is None else Interpretation(query, (Candidate(query, 1.0),))
     assert small_model().read(text) == expected
 
 
@@ -123,7 +123,7 @@ def test_a_name_or_a_phrasing_needs_no_encoder(
     encoded: list[str], text: str, query: int | None
 ) -> None:
     """And neither does an empty text; `c` is a phrasing of another query, but the name of this."""
-    expected = NOTHING if query is None else Reading.exact(query)
+    expected = NOTHING if query is None else Interpretation.exact(query)
     assert reading_model().read(text) == expected
     assert encoded == []
 

@@ -70,7 +70,7 @@ def test_what_is_in_stands_first_then_what_brings_most(
     def rank(name: str) -> tuple[bool, float]:
         each = placed[name]
         known = each.gain_bits is not None and each.cost_bits is not None
-        return not each.inside, each.cost_bits - each.gain_bits if known else float("inf")  # type: ignore[operator]  # known
+        return not each.disclosed, each.cost_bits - each.gain_bits if known else float("inf")  # type: ignore[operator]  # known
 
     assert [rank(name) for name in order] == sorted(rank(name) for name in order)
 

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
+from agent.decision.values import Curve
 from agent.errors import LockedError, UsageError
 from agent.tui.dialogs import Help
 from agent.tui.privacy_lock import Unlocking
 from agent.tui.screens.tradeoff import Plot, TradeoffScreen
 from agent.wire.policy import Edited, Win
-from agent.wire.what_if import CurveAsk, TradeOffs
+from agent.wire.what_if import CurveAsk
 from tests.tui.double import BEGAN, PATIENCE, Double
 from tests.tui.running import LARGE, SMALL, USUAL, Running
 from tests.tui.values import CURVE, handled
@@ -29,10 +30,10 @@ class Curves:
         self.most = self._at_once = 0
         self.free = threading.Event()
         self.free.set()
-        self.curve: TradeOffs | Exception = CURVE
+        self.curve: Curve | Exception = CURVE
         daemon.calls |= {"curve": self.answer, "edit_policy": says(Edited(changed=True, wins=[]))}
 
-    def answer(self, body: CurveAsk) -> TradeOffs:  # noqa: ARG002  (the route's word)
+    def answer(self, body: CurveAsk) -> Curve:  # noqa: ARG002  (the route's word)
         """Return the curve, once that is let."""
         self._at_once += 1
         self.most = max(self.most, self._at_once)
@@ -134,10 +135,10 @@ async def test_what_wins_over_a_lambda_is_said_and_that_a_curve_has_no_knee(foun
 
 async def test_an_error_leaves_the_keys_alone(found: Curves) -> None:
     """There is nothing to walk along, or to apply."""
-    found.curve = UsageError("there is no curve", "`reticent doctor` says how to fix it")
+    found.curve = UsageError("there is no curve", "`reticent daemon doctor` says how to fix it")
     async with found.daemon.shown() as shown:
         await shown.pilot.press("3")
-        await shown.until(lambda: "reticent doctor" in shown.text())
+        await shown.until(lambda: "reticent daemon doctor" in shown.text())
         await shown.pilot.press("left", "right", "k", "n", "a")
         assert isinstance(shown.app.screen, TradeoffScreen)
         assert not found.daemon.asked("edit_policy")

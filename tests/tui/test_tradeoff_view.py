@@ -53,7 +53,7 @@ def test_the_nearest_point_is_the_one_that_is_chosen_there(
 def test_what_a_point_changes_is_said_by_name(index: int) -> None:
     """What is added and what is dropped, nothing twice."""
     said = dict(facts(CURVE, index, TITLES))
-    now, here = set(CURVE.points[1].disclosed), set(CURVE.points[index].disclosed)
+    now, here = set(CURVE.points[1].figures.names), set(CURVE.points[index].figures.names)
     for label, names in (("adds", here - now), ("drops", now - here)):
         wanted = {TITLES.get(each, each) for each in names}
         assert set(said.get(label, "").replace(" and ", ", ").split(", ")) - {""} == wanted
@@ -121,7 +121,7 @@ def test_a_cost_in_bits_is_that_of_now_and_of_what_is_selected() -> None:
             found[float(figures[1].replace(",", ""))] = float(figures[0])
         assert found.keys() == {float(f"{one:.3g}") for one in wanted}
         for at, price in found.items():
-            assert price == pytest.approx(at * each.identifiability_cost, abs=0.001)
+            assert price == pytest.approx(at * each.figures.identifiability_cost, abs=0.001)
 
 
 @given(st.floats(0.00001, 1))
@@ -143,7 +143,7 @@ def test_a_cost_has_the_unit_of_its_metric(metric: str) -> None:
 def test_what_is_guarded_is_in_the_price() -> None:
     """It costs the same at every lambda, and was in no figure that stands beside another set."""
     points = [*CURVE.points]
-    points[2] = replace(points[2], cost_bits=points[2].cost_bits + 0.5)
+    points[2] = replace(points[2], cost_bits=points[2].figures.cost + 0.5)
     said = dict(figures_of(replace(CURVE, points=points), 2))
     assert "in bits 0.530 at λ = 3" in said["costs"]
     assert "0.500 of them for what is secret or sensitive" in said["costs"]

@@ -5,10 +5,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, Reading, Request
 from agent.wire.decide import Line
 from agent.wire.policy import AttributeStatus, Review
 from agent.wire.records import Handled, Held, Moment, Recipient
-from agent.wire.what_if import Point, TradeOffs, Weighed, WeighedOutcome, Weight
+from agent.wire.what_if import Weighed
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -35,10 +36,10 @@ WAITS = Review(
     more_bits=0.125,
     people_left=155.0,
 )
-ROW = WeighedOutcome(
+ROW = Outcome(
     name="",
     title="",
-    inside=False,
+    disclosed=False,
     held=False,
     disclose="auto",
     reason="worth it",
@@ -46,24 +47,27 @@ ROW = WeighedOutcome(
     cost_bits=0.1,
     people_left=310.0,
 )
-WEIGHT = Weight(names=[], utility_bits=0.25, cost_bits=0.1, identifiability=0.01, people_left=310.0)
-REGION = replace(WEIGHT, names=["region"])
+WEIGHT = Figures(
+    utility=0.25, objective=0.15, identifiability=0.01, people=18_991, people_left=310.0
+)
+REGION = replace(WEIGHT, names=("region",))
 WEIGHED = Weighed(
-    code="answered",
     headline="Disclose region.",
     pool="shop.example",
-    model="m",
-    metric="maxprob",
-    trade_off=1.0,
-    people=18_991,
-    decided=["region"],
-    pending=[],
+    decision=Decision(
+        code="answered",
+        request=Request("editor", "shop.example"),
+        model="m",
+        metric="maxprob",
+        trade_off=1.0,
+        disclosed=("region",),
+    ),
     chosen=REGION,
     weighed=REGION,
-    rows=[
+    rows=(
         replace(ROW, name="gender", title="the gender"),
-        replace(ROW, name="region", title="the region", inside=True),
-    ],
+        replace(ROW, name="region", title="the region", disclosed=True),
+    ),
     lines=[Line(label="proven", text="at least 46% of the best there is")],
 )
 
@@ -78,14 +82,14 @@ def review(number: int = 1, **given: Any) -> Review:  # noqa: ANN401  (of the me
     return replace(WAITS, id=number, **given)
 
 
-def row(name: str, **given: Any) -> WeighedOutcome:  # noqa: ANN401  (of the message)
+def row(name: str, **given: Any) -> Outcome:  # noqa: ANN401  (of the message)
     """Return an attribute that helps more than it costs."""
     return replace(ROW, **{"name": name, "title": f"the {name}", **given})
 
 
-def weight(*names: str, **given: Any) -> Weight:  # noqa: ANN401  (of the message)
+def weight(*names: str, **given: Any) -> Figures:  # noqa: ANN401  (of the message)
     """Return the figures of a set."""
-    return replace(WEIGHT, names=[*names], **given)
+    return replace(WEIGHT, names=names, **given)
 
 
 def weighed(**given: Any) -> Weighed:  # noqa: ANN401  (of the message)
@@ -122,36 +126,42 @@ HELD = Held(
 )
 
 
-def point(least: float, most: float, *names: str, helps: float = 0.1, dear: float = 0.01) -> Point:
+def point(
+    least: float, most: float, *names: str, helps: float = 0.1, dear: float = 0.01
+) -> CurvePoint:
     """Return a point of a curve."""
-    return Point(
+    return CurvePoint(
         least=least,
         most=most,
-        disclosed=[*names],
-        utility_bits=helps,
-        cost_bits=least * dear,
-        identifiability_cost=dear,
-        people_left=100.0 / (1 + len(names)),
+        figures=Figures(
+            names=names,
+            utility=helps,
+            objective=helps - least * dear,
+            identifiability_cost=dear,
+            people_left=100.0 / (1 + len(names)),
+        ),
         proof="none",
         beaten=False,
     )
 
 
-CURVE = TradeOffs(
-    matched_query="editor",
-    status="answered",
+CURVE = Curve(
+    code="answered",
+    request=Request("editor"),
+    read_as=Reading(query="editor", title="editor", probability=1.0, model="m"),
+    asks=False,
     mode="per-request",
     algorithm="lls",
     metric="maxprob",
     trade_off=3.0,
     present=1,
     knee=2,
-    points=[
+    points=(
         point(0, 1, "a", "b", "c", helps=0.3, dear=0.03),
         point(2, 4, "a", "b", helps=0.2, dear=0.02),
         point(8, 16, "a", "d", helps=0.1, dear=0.01),
         point(32, 64, helps=0.0, dear=0.0),
-    ],
+    ),
 )
 
 

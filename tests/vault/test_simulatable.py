@@ -11,8 +11,8 @@ from msgspec import structs
 
 from agent.decision.decide import decide
 from agent.decision.matching import knowledge_in
-from agent.decision.request import Request
 from agent.decision.terms import Limits, Terms
+from agent.decision.values import Request
 from agent.model.concepts import Concepts, meaning_of
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
@@ -92,7 +92,7 @@ def transcript(
             )
         )
         waiting = decision.pending.names if decision.pending else ()
-        steps.append(Step(POOL_OF(host), decision.status, waiting, tuple(values.items())))
+        steps.append(Step(POOL_OF(host), decision.code, waiting, tuple(values.items())))
     return steps
 
 
@@ -164,7 +164,7 @@ def across(person: Values, terms: Terms, models: tuple[Model, Model]) -> list[St
         means = tuple(meaning_of(name, value, model) for name, value in values.items())
         entry = disclosed(now, "www.a.example", **values)
         ledger.append(structs.replace(entry, model=model.id, means=means))
-        steps.append(Step(model.id, decision.status, (), tuple(values.items())))
+        steps.append(Step(model.id, decision.code, (), tuple(values.items())))
     return steps
 
 

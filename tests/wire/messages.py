@@ -7,8 +7,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from hypothesis import strategies as st
 
-from agent.wire.base import Message
-
 TEXT = st.text('aé"\\\n %?/0', min_size=1, max_size=6)
 TIMES = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001  (the zone is drawn apart)
 PLAIN: dict[Any, st.SearchStrategy[Any]] = {
@@ -29,17 +27,18 @@ def messages_of(kind: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a type
         return PLAIN[kind]
     origin, parts = get_origin(kind), get_args(kind)
     if origin is None:
-        assert issubclass(kind, Message)
+        assert issubclass(kind, msgspec.Struct)
         fields = msgspec.structs.fields(kind)
         return st.builds(kind, **{each.name: messages_of(each.type) for each in fields})
     if origin is Literal:
         return st.sampled_from(parts)
     if origin is Annotated:
         return _within(*parts)
-    inner = [messages_of(each) for each in parts]
-    if origin in (list, dict):
-        collection = st.lists if origin is list else st.dictionaries
-        return collection(*inner, min_size=1, max_size=3)
+    inner = [messages_of(each) for each in parts if each is not Ellipsis]
+    if origin in (list, dict, tuple):
+        collection = st.dictionaries if origin is dict else st.lists
+        found = collection(*inner, min_size=1, max_size=3)
+        return found.map(tuple) if origin is tuple else found
     assert origin in (Union, types.UnionType)
     return st.one_of(inner)
 

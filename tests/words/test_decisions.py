@@ -3,12 +3,20 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from agent.wire.decide import CountedAmong, ExplainedOutcome, ReadAs
-from agent.wire.what_if import Weight
+from agent.decision.values import (
+    CountedAmong,
+    Decision,
+    Figures,
+    Guarded,
+    Outcome,
+    Pending,
+    Reading,
+    Request,
+)
 from agent.words.decisions import (
     ASSUMED,
-    Decided,
     at_least,
     carried,
     difference,
@@ -30,59 +38,66 @@ MEASURES = {
 }
 
 
-def reason(name: str = "region", **given: Any) -> ExplainedOutcome:  # noqa: ANN401  (of the message)
+def reason(name: str = "region", **given: Any) -> Outcome:  # noqa: ANN401  (of the message)
     """Return an attribute that is worth it."""
     usual: dict[str, Any] = {
+        "title": TITLES.get(name, name),
         "disclosed": True,
         "reason": "worth it",
         "rule": None,
         "gain_bits": 0.5,
         "cost_bits": 0.1,
     }
-    return ExplainedOutcome(name=name, **{**usual, **given})
+    return Outcome(name=name, **{**usual, **given})
 
 
-def decided(**given: Any) -> Decided:  # noqa: ANN401  (of the value)
-    """Return a decision that sends the region."""
+FIGURES = Figures(
+    names=("region",),
+    utility=0.986,
+    objective=0.816,
+    identifiability=1 / 20,
+    identifiability_cost=1 / 20 - 1 / 60,
+    people=60,
+    people_left=20.0,
+)
+
+
+def decided(**given: Any) -> Decision:  # noqa: ANN401  (of the value)
+    """Return a decision that sends the region; ``left``: people, after it."""
+    left = given.pop("left", 20.0)
     usual: dict[str, Any] = {
         "code": "answered",
         "mode": "dynamic",
-        "query": "weather",
-        "read_as": ReadAs(query="weather", title="weather", probability=0.876, model="village"),
-        "disclosed": ["region"],
-        "pending": [],
-        "outcomes": [reason()],
-        "titles": TITLES,
-        "ask": frozenset(),
-        "always": frozenset(),
-        "plans": False,
+        "request": Request("weather"),
+        "read_as": Reading(query="weather", title="weather", probability=0.876, model="village"),
+        "disclosed": ("region",),
+        "figures": replace(FIGURES, people_left=left),
+        "outcomes": (reason(),),
         "algorithm": "lls",
         "metric": "maxprob",
         "metric_k": 100,
         "trade_off": 5.12,
-        "utility": 0.986,
-        "objective": 0.816,
-        "guard": 0.0,
-        "sensitivity": 0.0,
-        "identifiability": 1 / 20,
-        "identifiability_cost": 1 / 20 - 1 / 60,
-        "people": 60,
-        "people_left": 20.0,
         "evaluations": 7,
+        "among": CountedAmong(people="people", count=60, estimated=True),
     }
-    return Decided(**{**usual, **given})
+    return Decision(**{**usual, **given})
 
 
-def silent(**given: Any) -> Decided:  # noqa: ANN401  (of the value)
+def silent(**given: Any) -> Decision:  # noqa: ANN401  (of the value)
     """Return a decision that sends nothing."""
-    return decided(**{"disclosed": [], "people_left": 60.0, **given})
+    return decided(**{"disclosed": (), "left": 60.0, **given})
+
+
+def waits(*names: str) -> dict[str, Any]:
+    """Return that attributes wait, which bring a quarter of a bit."""
+    more = replace(FIGURES, utility=FIGURES.utility + 0.25, people_left=5.5)
+    return {"pending": Pending(names=names, figures=more)}
 
 
 NO: dict[str, Any] = {"disclosed": False, "gain_bits": None, "cost_bits": None}
 KNOWN: dict[str, Any] = {
-    "again": ["region"],
-    "outcomes": [reason(reason="known to the recipient")],
-    "people_left": 60.0,
+    "outcomes": (reason(reason="known to the recipient"),),
+    "left": 60.0,
 }
 
 
@@ -98,7 +113,7 @@ KNOWN: dict[str, Any] = {
             ),
         ),
         (
-            decided(pending=["hobby"]),
+            decided(**waits("hobby")),
             (
                 "Send 1 fact (region of the world); about 20 people still look like you; hobby "
                 "waits for your approval."
@@ -113,20 +128,20 @@ KNOWN: dict[str, Any] = {
                 f"{WHY_NOTHING['recognised']}."
             ),
         ),
-        (silent(outcomes=[]), "Send nothing: your rules allow nothing."),
+        (silent(outcomes=()), "Send nothing: your rules allow nothing."),
         (
-            silent(outcomes=[], ask={"region"}, pending=["a", "b"]),
+            silent(outcomes=(reason(disclose="ask", reason="waits for you"),), **waits("a", "b")),
             (
                 "Send nothing: your rules allow nothing without asking; a and b wait for your "
                 "approval."
             ),
         ),
         (
-            silent(outcomes=[reason(reason="not set", **NO)]),
+            silent(outcomes=(reason(reason="not set", **NO),)),
             "Send nothing: you have set none of the facts that may be sent.",
         ),
         (
-            silent(outcomes=[reason(reason="would break a limit", limit="k")]),
+            silent(outcomes=(reason(reason="would break a limit", limit="k"),)),
             "Send nothing: what would help enough would break the limit k.",
         ),
         (silent(mode="planned"), "Send nothing: nothing helps enough in the long run."),
@@ -137,7 +152,7 @@ KNOWN: dict[str, Any] = {
         (silent(), "Send nothing: nothing helps enough."),
     ],
 )
-def test_the_verdict_comes_first(case: Decided, sentence: str) -> None:
+def test_the_verdict_comes_first(case: Decision, sentence: str) -> None:
     """Each status and each reason for silence has its own."""
     assert headline(case) == sentence
 
@@ -157,14 +172,14 @@ def test_the_verdict_comes_first(case: Decided, sentence: str) -> None:
         ),
         (decided(metric="entropy"), "a better set may exist: the cost entropy has no bound"),
         (
-            decided(guessed={"a": (0.1, 0.5)}),
+            decided(guarded=(Guarded(name="a", title="a", bits=0.1, best_guess=0.5),)),
             "a better set may exist: there is no bound while a fact is kept secret",
         ),
         (
             decided(violations=1),
             (
-                "a better set may exist: a gain grew along the way, where a bound needs gains to "
-                "shrink"
+                "a better set may exist: the bound assumes diminishing returns, which did not hold "
+                "here"
             ),
         ),
         (
@@ -180,7 +195,7 @@ def test_the_verdict_comes_first(case: Decided, sentence: str) -> None:
         ),
     ],
 )
-def test_no_more_is_claimed_than_is_proven(case: Decided, said: str) -> None:
+def test_no_more_is_claimed_than_is_proven(case: Decision, said: str) -> None:
     """Each proof with its condition; of a standing set nothing is claimed for one request."""
     assert proven(case) == said
 
@@ -198,13 +213,16 @@ def test_a_share_of_the_optimum_is_never_rounded_up() -> None:
     ("case", "said"),
     [
         (decided(mode="standing"), "chosen once for all queries, before anything was known"),
-        (decided(plans=True), "no single addition improves the plan"),
+        (decided(mode="planned"), "no single addition improves the plan"),
         (decided(algorithm="exhaustive"), "every set was tried"),
         (decided(algorithm="greedy"), "no single addition improves it"),
-        (decided(always={"a"}), "no single addition or removal of the others improves it"),
+        (
+            decided(outcomes=(reason(disclose="always"),)),
+            "no single addition or removal of the others improves it",
+        ),
     ],
 )
-def test_what_the_search_makes_sure_of(case: Decided, said: str) -> None:
+def test_what_the_search_makes_sure_of(case: Decision, said: str) -> None:
     """It depends on the algorithm."""
     assert settled(case) == said
 
@@ -217,11 +235,11 @@ def test_each_cost_has_a_phrase(metric: str, said: str) -> None:
 
 def test_people_are_those_of_the_model() -> None:
     """Before and after; the latter is an expectation."""
-    assert fitting(0, 0) == "nobody in the model fits what it knows"
-    assert fitting(60, 60).endswith("and all of them the answer too")
-    assert fitting(60, 20) == "60 people fit what it knows, about 20 the answer too"
+    assert fitting(0, 0) == "nobody in the model matches what it knows"
+    assert fitting(60, 60).endswith("and as many after this answer")
+    assert fitting(60, 20) == "matches 60 people now, about 20 after this answer"
     survey = CountedAmong(people="people of the survey", count=90, estimated=False)
-    of_them = "60 of the 90 people of the survey fit what it knows, about 20 the answer too"
+    of_them = "matches 60 of the 90 people of the survey now, about 20 after this answer"
     assert fitting(60, 20, survey) == of_them
 
 
@@ -229,19 +247,14 @@ def test_the_rest_follows_in_lines() -> None:
     """What was read and what waits first, the figures last."""
     case = decided(
         mode="planned",
-        plans=True,
-        pending=["hobby"],
-        pending_bits=0.25,
-        pending_left=5.5,
-        outcomes=[
-            reason(reason="in the plan"),
+        **waits("hobby"),
+        outcomes=(
+            reason(reason="in the plan", serves=("w", "x", "y", "z")),
             reason("age", reason="guarded", rule="me", **NO),
-            reason("b", disclosed=False),
-        ],
-        always={"b"},
-        serves={"region": ["w", "x", "y", "z"]},
-        guessed={"age": (0.25, 0.5)},
-        rules={"shops": ["lambda = 5"]},
+            reason("b", disclosed=False, disclose="always"),
+        ),
+        guarded=(Guarded(name="age", title="age", bits=0.25, best_guess=0.5),),
+        rules={"shops": ("lambda = 5",)},
     )
     found = {each.label: each.text for each in lines(case)}
     assert [*found] == [
@@ -252,7 +265,7 @@ def test_the_rest_follows_in_lines() -> None:
     assert found["costs"] == "a 3.33 % higher chance that one guess finds you"
     assert (
         found["waits for you"]
-        == "hobby: +0.250 bits better served, about 5.5 people expected to be left"
+        == "hobby: +0.250 bits more useful, about 5.5 people expected to be left"
     )
     assert found["plan"] == "region of the world for 'w', 'x', 'y' and 1 more"
     assert found["always"] == "b: would break a limit, so not sent"
@@ -268,16 +281,18 @@ def test_a_request_that_was_not_read_has_a_hint() -> None:
     labels = [each.label for each in lines(silent(code="unknown query", read_as=None))]
     assert labels == ["read as", "hint", "people"]
     assert [each.label for each in lines(silent(code="blocked", read_as=None))][:1] == ["read as"]
-    assert "read as" not in {each.label for each in lines(silent(query="", read_as=None))}
+    assert "read as" not in {
+        each.label for each in lines(silent(request=Request(""), read_as=None))
+    }
 
 
-def weight(*names: str, left: float = 20.0, **given: Any) -> Weight:  # noqa: ANN401  (of the message)
+def weight(*names: str, left: float = 20.0, **given: Any) -> Figures:  # noqa: ANN401  (of the message)
     """Return a set."""
-    return Weight(
-        names=[*names],
-        utility_bits=0.1 * len(names),
-        cost_bits=0.0,
-        identifiability=0.0,
+    return Figures(
+        names=names,
+        utility=0.1 * len(names),
+        objective=0.1 * len(names),
+        people=60,
         people_left=left,
         **given,
     )
@@ -288,28 +303,26 @@ def test_a_change_is_one_sentence() -> None:
     said = difference(
         weight("a"),
         weight("b", "c", left=5.0, breaks="k"),
-        decided(),
-        alike_before=60,
+        {},
         informed=True,
     )
     assert said == (
-        "With b and c and without a: +0.100 bits better served; about 5 people still look like "
+        "With b and c and without a: +0.100 bits more useful; about 5 people still look like "
         "you, instead of 20; this breaks the limit k: fewer people would look like you than you "
         "allow."
     )
-    same = difference(weight("a"), weight("a", "b"), decided(), alike_before=60, informed=False)
-    assert same.startswith("With b: nothing says how much it helps; ")
+    same = difference(weight("a"), weight("a", "b"), {}, informed=False)
+    assert same.startswith("With b: how much it helps is unknown; ")
     assert same.endswith(", as before.")
-    assert difference(weight("a"), weight("a"), decided(), alike_before=60, informed=True) == ""
+    assert difference(weight("a"), weight("a"), {}, informed=True) == ""
 
 
 def test_a_request_of_the_past_has_the_figures_of_today() -> None:
     """Where it sent anything that the model has."""
     said = carried(weight("a"), TITLES, people_left=18, informed=True)
     assert said == (
-        "It sent a; about 18 people still look like you. By today's rules: 0.100 bits better "
-        "served."
+        "It sent a; about 18 people still look like you. By today's rules: 0.100 bits more useful."
     )
     assert carried(weight(), TITLES, people_left=60, informed=True) == (
-        "It sent nothing that is in the model."
+        "None of what was sent is in this model."
     )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from agent.wire.decide import CountedAmong
+from agent.decision.values import CountedAmong
 from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Verdict, Win
 from agent.wire.records import Changed, Handled, Held, Implied, Inferred, Stale, ValueChange
 from agent.wire.state import ModelStatus

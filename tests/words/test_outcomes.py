@@ -5,14 +5,12 @@ from typing import get_args
 
 import pytest
 
-from agent.decision.context import Reason
-from agent.wire.decide import Code
+from agent.decision.values import Code, Reason
 from agent.wire.policy import Disclose
 from agent.words.outcomes import (
     BROWSER,
     BY_RULE,
     LIMITS,
-    NO_ROOM,
     REASONS,
     RULINGS,
     WHY_NOTHING,
@@ -26,7 +24,7 @@ from agent.words.outcomes import (
     ("table", "codes"),
     [
         (WHY_NOTHING, {*get_args(Code)}),
-        (REASONS, {*get_args(Reason), NO_ROOM}),
+        (REASONS, {*get_args(Reason)}),
         (RULINGS, {*get_args(Disclose), "guarded"}),
     ],
 )

@@ -11,7 +11,7 @@ export const STATES = {
   },
   "no host": {
     "text": "This browser cannot find Reticent. Searches carry nothing.",
-    "hint": "reticent connect browsers"
+    "hint": "reticent browser install"
   },
   "stale": {
     "text": "Your policy has mistakes. The last good rules stay in use.",
@@ -25,7 +25,7 @@ export const STATES = {
 
 export const WHY_NOTHING = {
   "answered": "no fact helps enough to be worth sharing",
-  "unknown query": "not understood, so it goes as it is",
+  "unknown query": "not recognised; sent unchanged",
   "blocked": "one of your rules blocks it",
   "recognised": "only one person fits what it knows, and more would confirm that it is you",
   "outside the model": "nobody in the model fits what it knows, so you may stand out",

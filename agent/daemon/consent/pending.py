@@ -27,8 +27,8 @@ from agent.daemon.consent.reviews import (
     settled,
 )
 from agent.daemon.policy_file import ActivePolicy, Edit
-from agent.decision.decide import Decision
 from agent.decision.terms import Terms, attributes_of, rules_on
+from agent.decision.values import Decision
 from agent.errors import UsageError
 from agent.vault.store import Items
 from agent.wire.decide import Ask

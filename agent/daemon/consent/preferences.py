@@ -15,8 +15,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple, get_args
 
-from agent.decision.decide import Decision
 from agent.decision.terms import Terms
+from agent.decision.values import Decision
 from agent.wire.policy import Decided, Disclose, Lasting
 from policy.match import Ruling
 from policy.precedence import Attributes, Verdict, may
@@ -228,7 +228,7 @@ def used_up(preferences: Preferences, decision: Decision, ruling: Ruling) -> Pre
         approved = name in new and each.before_verdict(ruled) == "ask"
         if verdict is not None and verdict.once and (approved or name in denied):
             used.append(verdict)
-        if firm is not None and firm.once and decision.status == "decided":
+        if firm is not None and firm.once and decision.code == "answered":
             others = tuple(one for one in preferences if one != firm)
             rest = effective(others, ruling.pool, ruling.known)
             if rest.get(name, NO_PREFERENCE).value(ruled) != each.value(ruled):

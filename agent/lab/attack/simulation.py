@@ -19,7 +19,7 @@ from agent.errors import UsageError
 from agent.lab.attack.heldout import Person
 from agent.lab.attack.strategies import Strategy
 from agent.lab.paper.subject import groups_of
-from agent.model.reading import Reading
+from agent.model.reading import Interpretation
 from agent.tradeoff.study import UNSPECIFIED, union
 from policy.hosts import site_of
 from policy.match import Rulebook
@@ -110,7 +110,7 @@ class Memory:
         holdings = self._holdings[self._pool(host)]
         holdings.add_facts(question.at, site_of(host), new)
         if chosen.planned and chosen.order:
-            holdings.add_query(site_of(host), Reading.exact(question.query))
+            holdings.add_query(site_of(host), Interpretation.exact(question.query))
         self._held[host] = self.held(host) | union(lasting)
 
     def _pool(self, host: str) -> str:
@@ -156,7 +156,8 @@ class Reticent:
 
     def __init__(self, strategy: Strategy, model: Model, scene: Scene, clock: Clock) -> None:
         """Take a preset and what is changed in it, and what is asked for."""
-        self._strategy, self._model, self._asked, self._clock = strategy, model, scene.asked, clock
+        self._strategy, self._model, self._clock = strategy, model, clock
+        self._asked = None if scene.asked is None else tuple(sorted(scene.asked))
         self._cache = Cache()
         self._names = [attribute.name for attribute in model.attributes]
         self._places = {name: place for place, name in enumerate(self._names)}

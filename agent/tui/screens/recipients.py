@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
-from math import inf
+from math import isfinite
 from typing import ClassVar, NamedTuple
 
 from msgspec.structs import replace
@@ -24,7 +24,7 @@ from agent.wire.base import Done
 from agent.wire.decide import Allow, Allowed, Refuse
 from agent.wire.records import Forget, Held, Recipient
 from agent.wire.state import EventKind
-from agent.wire.what_if import Weighed, WeighedOutcome, WhatIf
+from agent.wire.what_if import Weighed, WhatIf
 from agent.words.figures import (
     COSTS,
     HELPS,
@@ -164,24 +164,17 @@ def additions(weighed: Weighed) -> list[tuple[str, str, tuple[str, str, str, str
 
     Its title, a remark, and four figures: helps, costs, worth, people left.
     """
-
-    def worth(row: WeighedOutcome) -> float | None:
-        if row.gain_bits is None or row.cost_bits is None:
-            return None
-        return row.gain_bits - row.cost_bits
-
-    def place(row: WeighedOutcome) -> float:
-        return inf if (found := worth(row)) is None else -found
-
     found = []
-    for row in sorted((each for each in weighed.rows if not each.held), key=place):
+    new = (each for each in weighed.rows if not each.held)
+    for row in sorted(new, key=lambda row: -row.net_bits):
         remarks = [
-            *(["in that set"] if row.inside else []),
+            *(["in that set"] if row.disclosed else []),
             *([RULINGS[row.disclose].short] if row.disclose != "auto" else []),
             *([f"breaks {row.limit}"] if row.limit else []),
         ]
         helps, costs = bits(row.gain_bits), bits(row.cost_bits)
-        figures = helps, costs, bits(worth(row), signed=True), people(row.people_left)
+        worth = bits(row.net_bits if isfinite(row.net_bits) else None, signed=True)
+        figures = helps, costs, worth, people(row.people_left)
         found.append((row.title, ", ".join(remarks), figures))
     return found
 

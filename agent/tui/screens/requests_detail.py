@@ -10,13 +10,14 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
+from agent.decision.values import Outcome
 from agent.tui.page import Page
 from agent.tui.plain import fitted, plain_lines
 from agent.tui.screens.requests_view import Change, Trial, begun, changed, headline, hint, meaning
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part
 from agent.wire.policy import Review
 from agent.wire.records import Handled
-from agent.wire.what_if import Weighed, WeighedOutcome
+from agent.wire.what_if import Weighed
 from agent.words.figures import COSTS, HELPS, LEFT, MEASURED, bits, number, people
 from agent.words.outcomes import why
 from agent.words.titles import fact
@@ -42,7 +43,7 @@ class Shown(NamedTuple):
     request, before the reason of today; ``figures``: whether bits are shown.
     """
 
-    row: WeighedOutcome
+    row: Outcome
     sign: str
     scale: float
     value: str = ""
@@ -68,7 +69,7 @@ Shows = Shown | Fold | Note
 
 def order_of(weighed: Weighed) -> tuple[str, ...]:
     """Return the names of what is in first, then of what is out, what brings most first."""
-    rows = sorted(weighed.rows, key=lambda row: (not row.inside, -row.net_bits, row.name))
+    rows = sorted(weighed.rows, key=lambda row: (not row.disclosed, -row.net_bits, row.name))
     return tuple(row.name for row in rows)
 
 
@@ -105,18 +106,19 @@ def rows_of(
     fold = (Fold(len(rows) - len(shown)),) if {each.name for each in rows} - matter else ()
     notes = [Note(each.label, each.text) for each in weighed.lines]
     if rows:
-        price = f"the bits demanded for the cost to rise from 0 to 1 ({MEASURED[weighed.metric]})"
+        measure = MEASURED[weighed.decision.metric]
+        price = f"the bits demanded for the cost to rise from 0 to 1 ({measure})"
         units = [
             Note("helps", HELPS),
             Note("costs", COSTS),
             Note("left", f"{LEFT}, as expected before your value is read"),
-            Note(f"λ = {number(weighed.trade_off)}", price),
+            Note(f"λ = {number(weighed.decision.trade_off)}", price),
         ]
         notes = [*units, *notes] if figures else []
     return (*shown, *fold, *notes)
 
 
-def scale_of(rows: Sequence[WeighedOutcome]) -> float:
+def scale_of(rows: Sequence[Outcome]) -> float:
     """Return how many bits a full bar has: both bars of all rows are on this one scale."""
     helps = max((row.gain_bits or 0.0 for row in rows), default=0.0)
     most = max((max(row.gain_bits or 0.0, row.cost_bits or 0.0) for row in rows), default=0.0)

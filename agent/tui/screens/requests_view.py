@@ -303,7 +303,7 @@ def headline(trial: Trial, now: datetime, *, figures: bool = False) -> str:
         if subject.kind == "offer":
             yes = "Yes: it may get these, as your rules allow, and nothing else. No: nothing."
             return f"{question}.\n{yes}"
-        meant = None if trial.weighed is None else trial.weighed.read_as
+        meant = None if trial.weighed is None else trial.weighed.decision.read_as
         return question if meant is None else f"{question}\nRead as {read_as(meant)}."
     if subject.kind == "forgotten":
         return f"{verdict_of(subject, titles)} The ledger still lists what it was sent."
@@ -319,15 +319,15 @@ def meaning(trial: Trial) -> Iterator[str]:
         return
     if not weighed.rows:
         yield weighed.headline
-    elif weighed.code == "blocked":
+    elif weighed.decision.code == "blocked":
         yield f"{whom(subject)} is blocked: nothing is sent until you unblock it."
     elif isinstance(subject, Review) or subject.kind == "nothing":
         names = listed(titled(weighed.chosen.names, trial.titles), "nothing")
         first = "Without your approval" if isinstance(subject, Review) else "Today"
         yield f"{first} it would get {names}."
-        yield f"To it, {alike(weighed.people, among=weighed.among)} now."
-    elif {*weighed.decided} != {*weighed.chosen.names}:
-        names = listed(titled(weighed.decided, trial.titles), "nothing")
+        yield f"To it, {alike(weighed.chosen.people, among=weighed.decision.among)} now."
+    elif {*weighed.decision.disclosed} != {*weighed.chosen.names}:
+        names = listed(titled(weighed.decision.disclosed, trial.titles), "nothing")
         yield f"Today it would get {names}."
 
 
@@ -339,10 +339,10 @@ def changed(trial: Trial, *, figures: bool = False) -> str:
     if trial.weighed is None:
         return f"{named}: computing …"
     before, after = trial.weighed.chosen, trial.weighed.weighed
-    gain = after.utility_bits - before.utility_bits
+    gain = after.utility - before.utility
     served = "better" if gain > SEEN else "less well" if gain < -SEEN else "as well"
     served += f" ({bits(gain, signed=True)} bits)" if figures else ""
-    then = alike(after.people_left, among=trial.weighed.among)
+    then = alike(after.people_left, among=trial.weighed.decision.among)
     left = f"expected: {then}, {people(before.people_left)} without this"
     broken = f" This {breaks(after.breaks)}." if after.breaks else ""
     held = {row.name for row in trial.weighed.rows if row.held} & trial.change.drop

@@ -18,6 +18,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from agent.decision.values import Curve, CurvePoint
 from agent.errors import LockedError, ReticentError
 from agent.tui.charts import MARGIN, Spot, area_of, curve
 from agent.tui.dialogs import Asked, Choice
@@ -25,7 +26,7 @@ from agent.tui.page import Page, background
 from agent.tui.plain import plain
 from agent.wire.policy import Edited, PolicyEdit
 from agent.wire.state import EventKind, Status
-from agent.wire.what_if import CurveAsk, Point, TradeOffs
+from agent.wire.what_if import CurveAsk
 from agent.words.figures import (
     CHANCES,
     HELPS,
@@ -61,7 +62,7 @@ MORE = ("more", "v shows the figures: bits, λ, cost and how good it is")
 LOOKED_BACK = 50  # requests, among which one is looked for to begin with
 
 
-def lambda_of(point: Point) -> float:
+def lambda_of(point: CurvePoint) -> float:
     """Return the lambda that stands for a point, which is one from ``least`` to ``most``.
 
     It is their geometric middle with three digits, where ``least`` is 0 ``most``; where three
@@ -73,22 +74,22 @@ def lambda_of(point: Point) -> float:
     return middle if point.least <= middle <= point.most else point.least
 
 
-def selected(found: TradeOffs, index: int) -> float:
+def selected(found: Curve, index: int) -> float:
     """Return the lambda that is selected with a point: the present one, where it is chosen now."""
     return found.trade_off if index == found.present else lambda_of(found.points[index])
 
 
-def about(ask: CurveAsk | None, found: TradeOffs | None) -> str:
+def about(ask: CurveAsk | None, found: Curve | None) -> str:
     """Return what a curve is about."""
     if ask is None:
         return ""
-    known = found.matched_query if found else None
-    meant = known.replace("_", " ") if known else ask.query
-    what = "All queries, on average" if ask.query is None else f"“{meant}”"
+    read_as = found.read_as if found else None
+    query = read_as.query.replace("_", " ") if read_as else ask.query
+    what = "All queries, on average" if ask.query is None else f"“{query}”"
     return f"{what}, asked of {'anybody' if ask.recipient is None else ask.recipient}"
 
 
-def facts(found: TradeOffs, index: int, titles: Titles) -> list[tuple[str, str]]:
+def facts(found: Curve, index: int, titles: Titles) -> list[tuple[str, str]]:
     """Return labels and sentences about one point, without figures: the verdict first."""
     point, now = found.points[index], found.points[found.present]
     here = " This is what your policy does now." if index == found.present else ""
@@ -97,29 +98,28 @@ def facts(found: TradeOffs, index: int, titles: Titles) -> list[tuple[str, str]]
     def named(names: Iterable[str]) -> str:
         return listed(titled(names, titles), "nothing")
 
-    new = [each for each in point.disclosed if each not in now.disclosed]
-    gone = [each for each in now.disclosed if each not in point.disclosed]
+    new = [each for each in point.figures.names if each not in now.figures.names]
+    gone = [each for each in now.figures.names if each not in point.figures.names]
     lines = [
-        ("shares", f"{named(point.disclosed)}.{here}{knee}"),
-        ("people", f"To the recipient, {alike(point.people_left)}."),
+        ("shares", f"{named(point.figures.names)}.{here}{knee}"),
+        ("people", f"To the recipient, {alike(point.figures.people_left)}."),
         ("adds", named(new) if new else ""),
         ("drops", named(gone) if gone else ""),
-        ("instead", f"{people(now.people_left)} people now" if new or gone else ""),
+        ("instead", f"{people(now.figures.people_left)} people now" if new or gone else ""),
         ("beaten", "Another set helps as much and costs less." if point.beaten else ""),
     ]
     return [(label, text) for label, text in lines if text]
 
 
-def figures_of(found: TradeOffs, index: int) -> list[tuple[str, str]]:
+def figures_of(found: Curve, index: int) -> list[tuple[str, str]]:
     """Return labels and figures about one point, each with its unit, then what is proven."""
-    point, now, metric = found.points[index], found.points[found.present], found.metric
+    point, metric = found.points[index], found.metric
+    figures, now = point.figures, found.points[found.present].figures
     trade_off = selected(found, index)
     other = _other(point)
     # only what identifies has a price that grows with λ
     lambdas = dict.fromkeys((found.trade_off, trade_off))
-    costs = {
-        at: point.cost_bits + (at - point.least) * point.identifiability_cost for at in lambdas
-    }
+    costs = {at: figures.cost + (at - point.least) * figures.identifiability_cost for at in lambdas}
     in_bits = ", ".join(f"{bits(cost)} at λ = {number(at)}" for at, cost in costs.items())
     guarded = f", {bits(other)} of them for what is secret or sensitive" if other else ""
     same = f"{number(point.least)} to {number(point.most)}"
@@ -128,26 +128,29 @@ def figures_of(found: TradeOffs, index: int) -> list[tuple[str, str]]:
     if metric in CHANCES:
         share, each = trade_off / 100, f"1 % more {MEASURED[metric]}"
     lines = [
-        ("helps", f"{bits(point.utility_bits)} {HELPS}"),
-        ("costs", f"{added_risk(point.identifiability_cost, metric)}; in bits {in_bits}{guarded}"),
+        ("helps", f"{bits(figures.utility)} {HELPS}"),
+        (
+            "costs",
+            f"{added_risk(figures.identifiability_cost, metric)}; in bits {in_bits}{guarded}",
+        ),
         (
             "λ",
             f"{number(trade_off)}{lasts}: {each} must bring {number(share)} bits of help or more",
         ),
     ]
     if index != found.present:
-        dearer = point.identifiability_cost - now.identifiability_cost
-        gain = bits(point.utility_bits - now.utility_bits, signed=True)
+        dearer = figures.identifiability_cost - now.identifiability_cost
+        gain = bits(figures.utility - now.utility, signed=True)
         cost = f"{'+' if dearer >= 0 else '-'}{measured(abs(dearer), metric)} of cost"
-        more = other - _other(now)
+        more = other - _other(found.points[found.present])
         rest = f", {bits(more, signed=True)} bits for what is secret or sensitive"
         lines.append(("change", f"{gain} bits of help, {cost}{rest if abs(more) >= SEEN else ''}"))
     return [*lines, ("proof", PROOFS[point.proof])]
 
 
-def _other(point: Point) -> float:
+def _other(point: CurvePoint) -> float:
     """Return what a set costs at any λ, in bits: what is guarded, and sensitivities."""
-    other = point.cost_bits - point.least * point.identifiability_cost
+    other = point.figures.cost - point.least * point.figures.identifiability_cost
     return other if abs(other) >= SEEN else 0.0
 
 
@@ -174,11 +177,11 @@ class Plot(Widget, can_focus=True):
             "K, sharing more costs much and helps little. A set is beaten where another helps as "
             "much and costs less."
         )
-        self._found: TradeOffs | None = None
+        self._found: Curve | None = None
         self._at = 0
         self._words = ""
 
-    def show(self, found: TradeOffs | None, index: int, words: str) -> None:
+    def show(self, found: Curve | None, index: int, words: str) -> None:
         """Draw a curve, with the point that is selected; without a curve, words."""
         self._found, self._at, self._words = found, index, words
         self.refresh()
@@ -209,22 +212,26 @@ class Plot(Widget, can_focus=True):
         self.post_message(self.Pointed(away.index(min(away))))
 
 
-def spots_of(found: TradeOffs, selected: int) -> list[Spot]:
+def spots_of(found: Curve, selected: int) -> list[Spot]:
     """Return all points, those that are beaten first, the selected one last."""
     points = [_spot(found, index, selected) for index in range(len(found.points))]
     return sorted(points, key=lambda each: (each.sign == SELECTED, each.joined))
 
 
-def _spot(found: TradeOffs, index: int, selected: int) -> Spot:
+def _spot(found: Curve, index: int, selected: int) -> Spot:
     point = found.points[index]
     sign = SELECTED if index == selected else BEATEN if point.beaten else SET
     letters = (NOW if index == found.present else "") + (KNEE if index == found.knee else "")
     return Spot(
-        point.identifiability_cost, point.utility_bits, sign, letters, joined=not point.beaten
+        point.figures.identifiability_cost,
+        point.figures.utility,
+        sign,
+        letters,
+        joined=not point.beaten,
     )
 
 
-def nearest(found: TradeOffs, trade_off: float) -> int:
+def nearest(found: Curve, trade_off: float) -> int:
     """Return the index of the point at whose lambdas one is, or is nearest."""
     away = [max(each.least - trade_off, trade_off - each.most, 0.0) for each in found.points]
     return away.index(min(away))
@@ -245,7 +252,7 @@ class TradeoffScreen(Page, where="tradeoff"):
         super().__init__()
         self._asked: CurveAsk | None = None
         self._one_curve = asyncio.Lock()  # is computed at a time: each takes long
-        self._found: TradeOffs | None = None
+        self._found: Curve | None = None
         self._basis: Hashable = None
         self._titles: Mapping[str, str] = {}
         self._at = 0
@@ -298,7 +305,7 @@ class TradeoffScreen(Page, where="tradeoff"):
                 return
             try:
                 basis = _basis(await call("status"), ask)
-                found: TradeOffs = await call("curve", ask, attended=attended)
+                found: Curve = await call("curve", ask, attended=attended)
                 titles = await self.review.titles()
             except LockedError:
                 raise

@@ -148,8 +148,8 @@ def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
     with pytest.raises(UsageError, match="recipient only"):
         office.say(new, "deny", about="everyone")
     assert office.say(new, "deny").written == "nothing for s1.example"
-    assert office.request("s1.example")[0].status == "blocked"
-    assert office.request("s2.example")[0].status == "decided"
+    assert office.request("s1.example")[0].code == "blocked"
+    assert office.request("s2.example")[0].code == "answered"
     assert consent.offer("s1.example", "@shops", ["age"], office.now) is None
     assert [each.kind for each in consent.reviews(office.now)] == ["ask"]
 
@@ -161,9 +161,9 @@ def test_a_later_approval_takes_a_refusal_back(office: Office) -> None:
     new = office.offer("a.example", ["age"])
     written = office.path.read_text() + '\n[[rule]]\nname = "nothing for a.example"\n'
     office.path.write_text(written + 'recipient = "a.example"\nnothing = true\n')
-    assert office.request("a.example")[0].status == "blocked"
+    assert office.request("a.example")[0].code == "blocked"
     office.say(new, "approve")
-    assert office.request("a.example")[0].status == "decided"
+    assert office.request("a.example")[0].code == "answered"
     assert office.path.read_text().strip() == TEXT.strip()
 
 
@@ -197,7 +197,7 @@ def test_a_refusal_is_a_rule_and_settles_its_offers(office: Office) -> None:
     office.consent.offer("b.example", "b.example", ["age"], office.now)
     office.consent.refuse("https://www.a.example/page", office.now)
     assert [each.recipient for each in office.consent.reviews(office.now)] == ["b.example"]
-    assert office.request("a.example")[0].status == "blocked"
+    assert office.request("a.example")[0].code == "blocked"
     for wrong in ("no host", "com"):
         with pytest.raises(UsageError):
             office.consent.refuse(wrong, office.now)
@@ -218,9 +218,9 @@ def test_refusals_are_as_many_an_hour_as_somebody_means(office: Office) -> None:
     office.now += timedelta(hours=1)
     office.consent.refuse("a.example", office.now)
     office.now += timedelta(days=9)
-    refused = [office.request(host)[0].status for host in ("s1.example", "r1.example", "a.example")]
+    refused = [office.request(host)[0].code for host in ("s1.example", "r1.example", "a.example")]
     assert refused == ["blocked"] * 3
-    assert office.request("s2.example")[0].status == "decided"
+    assert office.request("s2.example")[0].code == "answered"
 
 
 def test_without_a_policy_nothing_is_written(tmp_path: Path) -> None:

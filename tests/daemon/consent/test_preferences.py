@@ -21,9 +21,10 @@ from agent.daemon.consent.preferences import (
     used_up,
     written,
 )
-from agent.decision.decide import Decision, decide
-from agent.decision.request import Knowledge, Request
+from agent.decision.decide import decide
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms, terms_under
+from agent.decision.values import Decision, Request
 from agent.wire.policy import Decided, Disclose
 from policy.match import Rulebook, Ruling
 from policy.precedence import known

@@ -8,14 +8,15 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from agent.wire.decide import Answer, AttributeOutcome, Code, ReadAs, Summary
+from agent.decision.values import Code, Reading
+from agent.wire.decide import Answer, Because, Summary
 from agent.words.outcomes import ADDED, REASONS
 from tests.examples.extension.modules import Modules
 
 BECAUSE = [
-    AttributeOutcome(name="region", reason="worth it", gain_bits=0.2149, cost_bits=0.02),
-    AttributeOutcome(name="int_python", reason="always", gain_bits=None, cost_bits=None),
-    AttributeOutcome(name="gender", reason="worth it", gain_bits=1.0, cost_bits=0.25),
+    Because(name="region", reason="worth it", gain_bits=0.2149, cost_bits=0.02),
+    Because(name="int_python", reason="always", gain_bits=None, cost_bits=None),
+    Because(name="gender", reason="worth it", gain_bits=1.0, cost_bits=0.25),
 ]
 SUMMARY = Summary(
     headline="Disclose two facts: 99 people look like you.",
@@ -41,7 +42,7 @@ def page(modules: Modules, answer: Answer | None, state: str = "", fault: object
 def test_what_was_sent_and_why(modules: Modules) -> None:
     """What helps most comes first, what is ruled last, and what is not said apart."""
     sent = {"int_python": "yes", "age": "very_young", "region": "west_europe"}
-    more = AttributeOutcome(name="age", reason="worth it", gain_bits=0.1, cost_bits=0.02)
+    more = Because(name="age", reason="worth it", gain_bits=0.1, cost_bits=0.02)
     summary = replace(SUMMARY, because=[*BECAUSE, more])
     answer = Answer(code="answered", attributes=sent, unspecified=["gender"], summary=summary)
     shown = page(modules, answer)
@@ -68,17 +69,17 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
     ("known", "said"),
     [
         (
-            ReadAs(query="vc", title="version control", probability=1, model="so"),
+            Reading(query="vc", title="version control", probability=1, model="so"),
             "version control”.",
         ),
         (
-            ReadAs(query="sport", title="sport", probability=0.879, model="us"),
+            Reading(query="sport", title="sport", probability=0.879, model="us"),
             "sport” (87 % sure).",
         ),
         (None, "Not understood."),
     ],
 )
-def test_what_the_query_was_read_as(modules: Modules, known: ReadAs | None, said: str) -> None:
+def test_what_the_query_was_read_as(modules: Modules, known: Reading | None, said: str) -> None:
     """Or that it was not; of a search that nobody decided, nothing."""
     shown = page(modules, Answer(code="answered", summary=replace(SUMMARY, read_as=known)))
     assert shown["search"]["readAs"] == (said if known is None else f"Read as “{said}")
@@ -90,7 +91,7 @@ def test_what_the_query_was_read_as(modules: Modules, known: ReadAs | None, said
 def test_what_helps_most_comes_first(modules: Modules, gains: list[float | None]) -> None:
     """Of what is not said as well, and what has no figure last; of equals, as they were chosen."""
     because = [
-        AttributeOutcome(name=f"n{number}", reason="worth it", gain_bits=gain, cost_bits=gain)
+        Because(name=f"n{number}", reason="worth it", gain_bits=gain, cost_bits=gain)
         for number, gain in enumerate(gains)
     ]
     names = [each.name for each in because]
@@ -127,7 +128,7 @@ def test_why_it_carried_nothing(modules: Modules, code: Code) -> None:
     [
         ("lock", None, "is locked", "reticent unlock"),
         ("off", {**OFF, "code": "no daemon"}, "is not running", "reticent daemon"),
-        ("off", OFF, "cannot find Reticent", "reticent connect browsers"),
+        ("off", OFF, "cannot find Reticent", "reticent browser install"),
         ("slow", {**OFF, "code": "too slow"}, "took too long", "reticent status"),
     ],
 )

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.decision.decide import decide
-from agent.decision.request import Request
 from agent.decision.terms import Terms, terms_under
+from agent.decision.values import Request
 from agent.lab.attack.adversaries import Inferred, Reasoner, guarded, knowing, left, pooled
 from agent.lab.attack.heldout import Person, drawn
 from agent.lab.attack.simulation import FIRST, Reticent, Scene, Trace, requests_of
