@@ -23,7 +23,7 @@ from agent.errors import UsageError, misfit, nearest
 from agent.files import read_bytes
 from agent.model.concepts import Concepts, meaning_of
 from agent.model.file import read, shipped_models
-from agent.model.model import Model, person_codes
+from agent.model.model import Model
 from agent.words.figures import bits, counted, people
 from agent.words.titles import Titles
 from policy.hosts import host_of
@@ -305,7 +305,7 @@ def read_values(path: Path, model: Model) -> dict[str, int]:
     """Return codes by attribute; UsageError where the model lacks what the file names."""
     from agent.vault.profile import LARGEST, read_profile, values_in  # and with it the whole vault
 
-    codes = person_codes(model)
+    codes = model.person_codes
     shipped = (each for each in map(read, shipped_models()) if each.id != model.id)
     try:
         found = read_profile(read_bytes(path, LARGEST), [model, *shipped, LOCALE])

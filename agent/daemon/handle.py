@@ -13,7 +13,6 @@ from agent.daemon.request_log import CAPPED, Asker
 from agent.decision.request import Knowledge, people_left
 from agent.decision.values import Decision
 from agent.model.concepts import meaning_of
-from agent.model.model import person_codes
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import headline
@@ -69,7 +68,7 @@ def considered(
     if by in CAPPED and agent.rates.is_capped(by, ruling.pool, most, now):
         raise UndecidedError(CAPPED[by])
     decision = decided(with_own(context), brief=True)  # pure
-    persons, travel = person_codes(model), context.travel
+    persons, travel = model.person_codes, context.travel
     if decision.disclosed:
         # By the largest values there are: by the user's own, an error would say how long they are.
         values = {name: travel.largest[name] for name in decision.disclosed}
@@ -93,7 +92,7 @@ def left_by(values: Mapping[str, str], context: RuledContext) -> int:
     """Return how many people agree with what the pool holds once it has these values too."""
     if context.people is not None:
         return context.people
-    persons = person_codes(context.model)
+    persons = context.model.person_codes
     codes = {name: persons[name][value] for name, value in values.items() if name in persons}
     before = context.knowledge if context.terms.memory == "remembers" else Knowledge()
     return people_left(before.with_facts(codes), context.model, context.cache)
@@ -142,7 +141,7 @@ def summarised(decision: Decision, context: RuledContext, left: float) -> Summar
 def _entry(found: Considered, now: datetime) -> Disclosure:
     """Return the entry of the ledger that says what leaves."""
     context, decision, values, left = found
-    asked, own = context.request.asked, person_codes(context.model)
+    asked, own = context.request.asked, context.model.person_codes
     read_as = decision.read_as
     persons = tuple(name for name in values if name in own)
     return Disclosure(

@@ -66,31 +66,8 @@ class Kind(NamedTuple):
             if value in each.values:
                 return meaning_of(each.name, value, model)
         meaning = Meaning(self.concept, value)
-        known = any(meaning in codes_by_meaning(model) for model, _ in self.attributes)
+        known = any(meaning in model.codes_by_meaning for model, _ in self.attributes)
         return meaning if known else None
-
-
-def by_concept(model: Model) -> Mapping[str, Attribute]:
-    """Return a model's person attributes by their concepts."""
-    persons = model.attributes[: model.persons]
-    return model.remember(by_concept, lambda: {each.concept: each for each in persons})
-
-
-def codes_by_meaning(model: Model) -> Mapping[Meaning, tuple[str, int]]:
-    """Return the attribute and the code of everything that a model can tell."""
-
-    def codes() -> Mapping[Meaning, tuple[str, int]]:
-        found = {}
-        for each in model.attributes[: model.persons]:
-            for code, (value, concept) in enumerate(
-                zip(each.values, each.value_concepts, strict=True)
-            ):
-                if concept is not None:
-                    found[Meaning(each.concept, concept)] = each.name, code
-                found[meaning_of(each.name, value, model)] = each.name, code
-        return found
-
-    return model.remember(codes_by_meaning, codes)
 
 
 class Concepts:
@@ -120,11 +97,11 @@ class Concepts:
         What another model left unspecified is so here only where that could say all that this one
         can: else it may be a value that the other one lacks.
         """
-        if fact in codes_by_meaning(model):
-            return codes_by_meaning(model)[fact]
+        if fact in model.codes_by_meaning:
+            return model.codes_by_meaning[fact]
         teller, _, value = fact.value.rpartition(":")
-        mine, other = by_concept(model).get(fact.concept), self._by_id.get(teller)
-        theirs = None if other is None else by_concept(other).get(fact.concept)
+        mine, other = model.by_concept.get(fact.concept), self._by_id.get(teller)
+        theirs = None if other is None else other.by_concept.get(fact.concept)
         if value != UNSPECIFIED or mine is None or theirs is None:
             return None
         whole = None not in mine.value_concepts
@@ -142,7 +119,7 @@ class Concepts:
         if not colon or rest != UNSPECIFIED or held.rpartition(":")[2] == UNSPECIFIED:
             return True
         model = self._by_id.get(teller)
-        told = {} if model is None else codes_by_meaning(model)
+        told = {} if model is None else model.codes_by_meaning
         return held.startswith(f"{teller}:") or Meaning(concept, held) in told
 
     def label(self, fact: Meaning) -> tuple[str, str]:
@@ -150,18 +127,18 @@ class Concepts:
 
         MODEL.NAME where models call two facts alike; what no model has is called what it was.
         """
-        own = [each for each in self.models if fact.concept in by_concept(each)]
+        own = [each for each in self.models if fact.concept in each.by_concept]
         values = (
-            by_concept(each)[fact.concept].values[codes_by_meaning(each)[fact][1]]
+            each.by_concept[fact.concept].values[each.codes_by_meaning[fact][1]]
             for each in own
-            if fact in codes_by_meaning(each)
+            if fact in each.codes_by_meaning
         )
         value = next(values, fact.value.rpartition(":")[2])
         return self.name(own[0], fact.concept) if own else fact.concept, value
 
     def name(self, model: Model, concept: str) -> str:
         """Return what a fact of a model is called: its name, or MODEL.NAME where that is two."""
-        name = by_concept(model)[concept].name
+        name = model.by_concept[concept].name
         alike = (
             each.name == name and each.concept != concept
             for other in self.models
@@ -174,7 +151,7 @@ class Concepts:
         """Every kind of fact, by its concept, in the order of the models."""
         found: dict[str, list[tuple[Model, Attribute]]] = {}
         for model in self.models:
-            for concept, attribute in by_concept(model).items():
+            for concept, attribute in model.by_concept.items():
                 found.setdefault(concept, []).append((model, attribute))
         return {
             concept: Kind(

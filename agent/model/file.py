@@ -83,7 +83,7 @@ def encode(model: Model) -> bytes:
     """
     tensors = {name: smallest(tensor) for name, tensor in model.tables.tensors().items()}
     sections = (each for each in _FORMS if each and tensors.keys() & _FORMS[each].keys())
-    plain = {each.name: getattr(model, each.name) for each in fields(model) if each.compare}
+    plain = {each.name: getattr(model, each.name) for each in fields(model)}
     del plain["tables"], plain["digest"]
     plain |= {
         "sections": tuple(sections),

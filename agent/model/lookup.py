@@ -2,68 +2,15 @@
 
 import re
 import unicodedata
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Generic, TypeVar
 
-K = TypeVar("K", bound="Hashable")
-V = TypeVar("V")
 _KEPT_MARKS = frozenset("#%&*@")  # C# is not C; + and $ are no punctuation to Unicode
 _LEADING_DOT = re.compile(r"(?<![^\W_])\.(?=[^\W_])")  # .NET is not net
 _ASCII_MARK = re.compile(r"""[!"'(),\-/:;?\[\\\]_{}]|(?<=[^\W_])\.|\.(?![^\W_])""")
 _ES = re.compile(r"(?:ss|x|zz|ch|sh)es")
 _NO_PLURAL = re.compile(r".*(?:[sui]|ic)s|news|windows|pandas|rails|goods|customs")
-
-
-class Recent(Generic[K, V]):
-    """Results by key, of which the most recently used are kept."""
-
-    def __init__(self, size: int) -> None:
-        """Keep at most ``size`` results."""
-        self._size = size
-        self._results: OrderedDict[K, V] = OrderedDict()
-
-    def get(self, key: K, make: Callable[[], V]) -> V:
-        """Return the result for ``key``, made now if it is not kept."""
-        if key in self._results:
-            self._results.move_to_end(key)
-            return self._results[key]
-        result = self._results[key] = make()
-        if len(self._results) > self._size:
-            self._results.popitem(last=False)
-        return result
-
-    def clear(self) -> None:
-        """Forget all results."""
-        self._results.clear()
-
-
-class Once(Generic[K]):
-    """Values that are kept once, each in the place that it took first, from 0 on."""
-
-    def __init__(self) -> None:
-        """Keep nothing yet."""
-        self.values: list[K] = []
-        self._places: dict[K, int] = {}
-
-    def place(self, value: K) -> int:
-        """Return the place of a value, which it takes if it is new."""
-        place = self._places.setdefault(value, len(self.values))
-        if place == len(self.values):
-            self.values.append(value)
-        return place
-
-    def used(self, *columns: list[int]) -> tuple[list[K], list[list[int]]]:
-        """Return the values in columns of places, and the columns with their places among these.
-
-        A number below 0 is no place, and stays.
-        """
-        used = sorted({place for column in columns for place in column if place >= 0})
-        among = {place: at for at, place in enumerate(used)}
-        moved = [[among.get(place, place) for place in column] for column in columns]
-        return [self.values[place] for place in used], moved
 
 
 def normalise(text: str) -> str:

@@ -1,31 +1,24 @@
 """The model as a value: attributes, queries, tensors, and what follows from them."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
 
 from agent.errors import UsageError
-from agent.model import encoder
 from agent.model.attributes import Attribute, Text, damaged, repeated
-from agent.model.lookup import Recent, TextIndex, normalise, spelling
+from agent.model.lookup import TextIndex, normalise, spelling
 from agent.model.reading import NOTHING, Interpretation
 from agent.model.tables import Tables, read_only
-from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, QueryRows
-from agent.tradeoff.utility import Estimator, MeanUtility, Priced, Utility, query_utility
+from agent.tradeoff.utility import Estimator
 
-T = TypeVar("T")
 ANY_PEOPLE = "people"  # of a model that does not say which
-UTILITIES_KEPT = 32  # a prepared query of the shipped model takes about 2 MB
-SETS_KEPT = 16
-READINGS_KEPT = 256
-RESULTS_KEPT = 1024
 MIN_SHRINKAGE, MAX_SHRINKAGE = 1e-6, 1e9  # beyond, a product of many probabilities overflows
 
 Count = Annotated[int, Meta(ge=1, le=2**32)]
@@ -91,22 +84,6 @@ def check_queries(queries: Sequence[Query], estimator: str, *, whole: bool) -> N
             raise damaged(f"query {query.text!r} has a phrasing with another's spelling")
 
 
-class _Memory:
-    """What a model has computed so far; the one part of it that changes."""
-
-    __slots__ = ("people", "readings", "results", "utilities")
-
-    def __init__(self) -> None:
-        self.utilities: Recent[int, tuple[Utility, Utility]] = Recent(UTILITIES_KEPT)
-        self.people: Recent[Hashable, AnonymitySet] = Recent(SETS_KEPT)
-        self.readings: Recent[str, Interpretation] = Recent(READINGS_KEPT)
-        self.results: Recent[Hashable, Any] = Recent(RESULTS_KEPT)
-
-    def clear(self) -> None:
-        for each in (self.utilities, self.people, self.readings, self.results):
-            each.clear()
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Model:
     """A model: person attributes first, then request attributes; a query is its index.
@@ -114,7 +91,7 @@ class Model:
     ``stands_for``: whom the population counts, a plural, ANY_PEOPLE where it does not say which;
     ``options``: with what it was built; ``validation``: what held-out users said about it;
     ``digest``: SHA-256 of its file, 64 hexadecimal digits, empty before it is written.
-    Two models are equal if their contents are. What is computed is remembered inside.
+    Two models are equal if their contents are.
     """
 
     id: str
@@ -128,7 +105,6 @@ class Model:
     options: Mapping[str, Figure] = field(default_factory=dict)
     validation: Mapping[str, Figure] = field(default_factory=dict)
     digest: str = ""
-    _memory: _Memory = field(default_factory=_Memory, init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
@@ -174,6 +150,25 @@ class Model:
         persons = self.attributes[: self.persons]
         return {each.name: {value: at for at, value in enumerate(each.values)} for each in persons}
 
+    @cached_property
+    def by_concept(self) -> Mapping[str, Attribute]:
+        """The person attributes by their concepts."""
+        return {each.concept: each for each in self.attributes[: self.persons]}
+
+    @cached_property
+    def codes_by_meaning(self) -> Mapping[tuple[str, str], tuple[str, int]]:
+        """The attribute and the code of each value of a person attribute.
+
+        By the concepts of both, and by the attribute's concept with MODEL:VALUE (`Meaning`).
+        """
+        return {
+            (each.concept, name): (each.name, code)
+            for each in self.attributes[: self.persons]
+            for code, value in enumerate(each.values)
+            for name in (each.value_concepts[code], f"{self.id}:{value}")
+            if name is not None
+        }
+
     def index(self, name: str) -> int:
         """Return the index of an attribute; UsageError, naming the nearest, if there is none."""
         names = [attribute.name for attribute in self.attributes]
@@ -197,18 +192,18 @@ class Model:
         )
 
     def read(self, text: str) -> Interpretation:
-        """Return which known queries a text means, and how probably; nothing if read before.
-
-        The encoder is loaded for a text that is neither a name nor a phrasing; VersionError if
-        it is none that this model can be read with.
-        """
-        return self._memory.readings.get(text, lambda: self.read_all([text])[0])
+        """Return which known queries a text means, and how probably; raises as `read_all`."""
+        return self.read_all([text])[0]
 
     def read_all(self, texts: Sequence[str]) -> list[Interpretation]:
-        """Return the reading of each of many texts, half a millisecond each; none is remembered."""
-        found = [self.match(text) for text in texts]
-        readings = [NOTHING if query is None else Interpretation.exact(query) for query in found]
-        others = [at for at, query in enumerate(found) if query is None and texts[at].strip()]
+        """Return the reading of each text, half a millisecond each.
+
+        The encoder is loaded for a text that is neither a name nor a phrasing; VersionError if
+        another version than the model's is installed.
+        """
+        exact = [self.match(text) for text in texts]
+        readings = [NOTHING if query is None else Interpretation.exact(query) for query in exact]
+        others = [at for at, query in enumerate(exact) if query is None and texts[at].strip()]
         if self.tables.classifier is not None and others:
             read = self.tables.classifier.read([texts[at] for at in others])
             for at, reading in zip(others, read, strict=True):
@@ -221,7 +216,7 @@ class Model:
 
     @property
     def encoded(self) -> bool:
-        """Whether it reads texts that are no names or phrasings, with the encoder."""
+        """Whether the model has a text classifier."""
         return self.tables.classifier is not None
 
     def rows(self, query: int) -> QueryRows:
@@ -263,65 +258,6 @@ class Model:
         ends = np.cumsum(counts, axis=0).tolist()
         return [(slice(one[0], two[0]), slice(one[1], two[1])) for one, two in pairwise(ends)]
 
-    def utility(self, query: int) -> Utility:
-        """Return the utility of sets of attributes for a query, less prices, in bits."""
-        return self._utilities(query)[1]
-
-    def mean_utility(self) -> Utility:
-        """Return the utility averaged over the queries by weight: the a-priori case (9.5.1).
-
-        Before prices: of all rows together, luck is little.
-        """
-
-        def mean() -> MeanUtility:
-            utilities = [self._utilities(query)[0] for query in range(len(self.queries))]
-            return MeanUtility(utilities, self.tables.query_weights)
-
-        return self.remember(MeanUtility, mean)
-
-    def anonymity_set(
-        self, known: Iterable[tuple[int, int]] = (), share: float = 1.0
-    ) -> AnonymitySet:
-        """Return the people who agree with pairs of person attribute and code, in any order.
-
-        ``share``: of these, with all that the model lacks and the recipient holds (DESIGN.md 2.8).
-        """
-        pairs = tuple(sorted(known))
-
-        def found() -> AnonymitySet:
-            people = AnonymitySet(self.population, self.cards, pairs, share)
-            if not pairs and share >= 1:
-                people.learn(self.tables.costs())
-            return people
-
-        return self._memory.people.get((pairs, share), found)
-
-    def _utilities(self, query: int) -> tuple[Utility, Utility]:
-        """Return the utility of a query before prices, and less prices."""
-
-        def made() -> tuple[Utility, Utility]:
-            shrinkage, prices = self.queries[query].shrinkage, self.tables.singles.prices
-            utility = query_utility(self.rows(query), self.cards, self.estimator, shrinkage)
-            return utility, utility if prices is None else Priced(utility, prices[query])
-
-        return self._memory.utilities.get(query, made)
-
-    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the result for ``key``, a pure function of this model and the key.
-
-        It is made if it is not remembered; the RESULTS_KEPT most recently used are.
-        """
-        result: T = self._memory.results.get(key, make)
-        return result
-
-    def forget(self) -> None:
-        """Forget all that is remembered: it says what was asked, and what recipients hold.
-
-        Of the encoder too, which models share.
-        """
-        self._memory.clear()
-        encoder.forget()
-
 
 def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[int]]]:
     """Return for each attribute that hangs on another one what a population says of both."""
@@ -338,11 +274,6 @@ def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[
         for at, each in enumerate(attributes)
         for name in each.decides
     }
-
-
-def person_codes(model: Model) -> Mapping[str, Mapping[str, int]]:
-    """Return the codes by value, by the name of each person attribute."""
-    return model.person_codes
 
 
 def checked(name: str, value: object, model: Model) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from agent.decision.values import Fact
 from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import meaning_of
-from agent.model.model import Model, person_codes
+from agent.model.model import Model
 from agent.vault import secrets
 from agent.vault.connection import decoded
 from agent.vault.database import Database
@@ -69,7 +69,7 @@ def by_kind(values: Mapping[str, Mapping[str, str]], models: Sequence[Model]) ->
     for model_id in dict.fromkeys((*known, *values)):
         for name, value in values.get(model_id, {}).items():
             kind, meant = f"{model_id}.{name}", f"{model_id}:{value}"
-            if model_id in known and value in person_codes(known[model_id]).get(name, ()):
+            if model_id in known and value in known[model_id].person_codes.get(name, ()):
                 kind, meant = meaning_of(name, value, known[model_id])
             if meant == f"{model_id}:{UNSPECIFIED}":
                 meant = UNSPECIFIED

@@ -9,8 +9,8 @@ import msgspec
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultVersionError
 from agent.model.attributes import UNSPECIFIED, Attribute
-from agent.model.concepts import Concepts, Meaning, by_concept, meaning_of
-from agent.model.model import Model, person_codes
+from agent.model.concepts import Concepts, Meaning, meaning_of
+from agent.model.model import Model
 from agent.vault.connection import damaged, decoded
 from agent.vault.store import Store
 
@@ -62,7 +62,7 @@ class Profile:
 
     def codes(self, model: Model) -> dict[str, int]:
         """Return the codes of what is set, for a policy with protect = "me" only."""
-        codes = person_codes(model)
+        codes = model.person_codes
         own = values_in(values_of(self.facts), model)
         return {name: codes[name][value] for name, value in own.items()}
 
@@ -188,7 +188,7 @@ def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str,
     """Return the kinds that hang on a fact, with the values that follow from one of its values."""
     found = dict[str, str]()
     for model in models:
-        by = by_concept(model).get(kind)
+        by = model.by_concept.get(kind)
         if by is None:
             continue
         implied = by.implies.get("" if value is None else _listed(value, by, model), {})

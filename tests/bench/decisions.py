@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from agent.decision.cache import Cache
 from agent.decision.context import Context
 from agent.decision.decide import decide, decide_context
 from agent.decision.request import Knowledge
@@ -58,16 +59,16 @@ def _fresh(model: Model, bus: float) -> Iterator[str]:
     # another epsilon is another request to the model's memory, and the same search
     other_terms = Terms(epsilon=EPSILON * (1 + 1e-9))
     for text in queries:
-        warm = read(shipped_model("so2017"))
+        warm = Cache()
         for other in queries:
             if other != text:
-                _decide(other, warm)
-        warm.utility(warm.match(text) or 0)
-        fresh.append(timed(partial(_decide, text, warm)))
-        again.append(timed(partial(_decide, text, warm)))
-        priced.append(timed(partial(_decide, text, warm, other_terms)))
-        warm.utility(warm.match(text) or 0).forget()
-        whole.append(timed(partial(decide, Request(text), TERMS, Knowledge(), warm)))
+                _decide(other, model, cache=warm)
+        warm.utility(model, model.match(text) or 0)
+        fresh.append(timed(partial(_decide, text, model, cache=warm)))
+        again.append(timed(partial(_decide, text, model, cache=warm)))
+        priced.append(timed(partial(_decide, text, model, other_terms, warm)))
+        warm.utility(model, model.match(text) or 0).forget()
+        whole.append(timed(partial(decide, Request(text), TERMS, Knowledge(), model, cache=warm)))
     yield (
         f"one fresh decision, the other queries asked before: {_against(fresh, bus)} "
         f"(bars: 1 and 10)"
@@ -108,12 +109,12 @@ def _off_the_path(name: str, bus: float) -> Iterator[str]:
     for what, way in ways.items():
         times = []
         for query in queries:
-            warm, context = read(shipped_model(name)), _context(model, query, *way(query))
+            warm, context = Cache(), _context(model, query, *way(query))
             for other in queries:
                 if other != query:
-                    _brief(replace(_context(model, other, *way(other)), model=warm))
-            warm.utility(query)
-            times.append(timed(partial(_brief, replace(context, model=warm))))
+                    _brief(replace(_context(model, other, *way(other)), cache=warm))
+            warm.utility(model, query)
+            times.append(timed(partial(_brief, replace(context, cache=warm))))
         yield f"{name}, {what}: {_against(times, bus)} (bar: p50 3)"
     times = []
     for query in queries:
@@ -156,11 +157,11 @@ def _planned(model: Model) -> Iterator[str]:
         first.append(
             timed(partial(_decide, model.queries[0].text, read(shipped_model("so2017")), terms))
         )
-        held, asked = Knowledge(), Counter[int]()
+        held, asked, cache = Knowledge(), Counter[int](), Cache()
         for place in range(2 * len(model.queries)):
             query = place % len(model.queries)
             request = Request(model.queries[query].text)
-            context = Context(request, terms, held, model)
+            context = Context(request, terms, held, model, cache=cache)
             time = timed(partial(decide_context, context, brief=True))
             names = decide_context(context, brief=True).disclosed
             told = {name: int(model.population.codes[row, model.index(name)]) for name in names}
@@ -179,10 +180,10 @@ def _plain(model: Model) -> Iterator[str]:
     for query in range(len(model.queries)):
         rows, shrinkage = model.rows(query), model.queries[query].shrinkage
         plain = PlainObjective(rows, shrinkage, people, settings)
-        model.utility(query).forget()
+        cache = Cache()
         ours = DisclosureObjective(
-            model.utility(query),
-            model.anonymity_set(),
+            cache.utility(model, query),
+            cache.anonymity_set(model),
             settings,
             model.tables.singles.utilities_of(query),
         )
@@ -207,5 +208,6 @@ def _brief(context: Context) -> None:
     decide_context(context, brief=True)
 
 
-def _decide(text: str, model: Model, terms: Terms = TERMS) -> None:
-    decide_context(Context(Request(text), terms, Knowledge(), model), brief=True)
+def _decide(text: str, model: Model, terms: Terms = TERMS, cache: Cache | None = None) -> None:
+    cache = cache or Cache()
+    decide_context(Context(Request(text), terms, Knowledge(), model, cache=cache), brief=True)

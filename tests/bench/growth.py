@@ -17,6 +17,7 @@ from agent.build.canonical import Events, arranged, observed
 from agent.build.observe import Observations, marks_of
 from agent.build.options import BuildOptions
 from agent.build.precomputed import precomputed
+from agent.decision.cache import Cache
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
 from agent.decision.request import Knowledge
@@ -246,8 +247,7 @@ def _learned(attributes: int, bar: float | None) -> Point:
     model = _with_any_figures(Shape(people=1_000, persons=attributes, cards=(2,), rows=100))
 
     def cold() -> None:
-        model.forget()
-        people = model.anonymity_set()
+        people = Cache().anonymity_set(model)
         people.survey(1, people.persons & ~1, [("maxprob", 1)])
         for each in range(attributes):
             people.identifiability(1 | 1 << each, "maxprob", 1)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agent.build.build import model_of
 from agent.build.fitting import SHRINKAGES
 from agent.build.options import AttributeNote
+from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.model.file import decode, encode
 from agent.model.model import Model
@@ -64,7 +65,7 @@ def test_what_is_stored_of_single_attributes_is_what_is_computed(world: World) -
         kept = model.tables.singles.utilities_of(query)
         for mask in (*singles, *pairs(len(singles))):
             bits = kept.get(mask)
-            assert model.utility(query).value(mask) == bits
+            assert Cache().utility(model, query).value(mask) == bits
             prices = priced[query, [*members(mask)]]
             assert utility.value(mask) - prices.sum() == pytest.approx(bits, abs=1e-9)
     for metric, costs in zip(COST_METRICS, model.tables.singles.costs, strict=True):

@@ -15,6 +15,7 @@ import pytest
 from agent.cli import prompts
 from agent.cli.demo import PROFILE
 from agent.cli.init import ask_values, ask_written_down, chosen, most_useful
+from agent.decision.cache import Cache
 from agent.errors import UsageError, VaultError
 from agent.model.concepts import Concepts
 from agent.model.file import read, shipped_model, shipped_models, write
@@ -268,8 +269,9 @@ def test_what_helps_most_is_asked_first() -> None:
     above = {"student": "age", "youngest_child": "children"}
     above |= dict.fromkeys(("hours", "atus.occupation", "industry", "employer"), "work")
     assert all(names.index(one) < names.index(other) for other, one in above.items())
+    cache = Cache()
     gains = [
-        sum(m.mean_utility().value(1 << m.index(own.name)) for m, own in each.attributes)
+        sum(cache.mean_utility(m).value(1 << m.index(own.name)) for m, own in each.attributes)
         for name in names
         for each in every
         if each.name == name and name not in above.values()

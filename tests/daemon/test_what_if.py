@@ -17,6 +17,7 @@ from agent.daemon import what_if
 from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.what_if import explained
+from agent.decision.cache import Cache
 from agent.decision.tradeoff_curve import taken
 from agent.decision.values import UNDECIDED
 from agent.errors import LockedError, UsageError
@@ -180,7 +181,9 @@ def test_a_set_costs_what_is_taken_off_its_utility() -> None:
     assert with_it.cost - without.cost == pytest.approx(row.cost_bits)
     assert with_it.cost - without.cost > 0.25
     mask = sum(1 << NAMES.index(name) for name in with_it.names)
-    assert with_it.identifiability == MODEL.anonymity_set().identifiability(mask, "maxprob", 1)
+    assert with_it.identifiability == Cache().anonymity_set(MODEL).identifiability(
+        mask, "maxprob", 1
+    )
 
 
 def test_an_entry_keeps_what_its_recipient_asked_for() -> None:
@@ -229,7 +232,7 @@ def test_all_queries_are_weighed_by_their_mean() -> None:
     agent, _ = living(WARY, 3)
     found = weighed(WhatIf(recipient="shop.example"), MONDAY, agent)
     assert found.decision.code == "answered"
-    mean = MODEL.mean_utility()
+    mean = Cache().mean_utility(MODEL)
     mask = sum(1 << NAMES.index(name) for name in found.chosen.names)
     assert found.chosen.utility == mean.value(mask) > 0
     assert "on average" in next(each.text for each in found.lines if each.label == "helps")

@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from agent.decision.cache import Cache
 from agent.decision.decide import decide, decide_context
 from agent.decision.request import Knowledge
 from agent.decision.terms import Limits, Terms
@@ -33,7 +34,7 @@ def test_a_decision_keeps_its_terms(world: World) -> None:
         return
     assert decision.code == "answered"
     pairs = ((world.model.index(name), code) for name, code in remembered.codes)
-    people, limits = world.model.anonymity_set(pairs), terms.limits
+    people, limits = Cache().anonymity_set(world.model, pairs), terms.limits
     mask = world.mask(decision.disclosed)
     if limits.k is not None:
         assert people.identifiability(mask, "k-anonymity", limits.k) <= limits.max_violations + 1e-9
@@ -138,7 +139,7 @@ def test_a_limit_that_does_not_hold_is_said() -> None:
     """What the recipient holds already may break a limit: then nothing new leaves, and it shows."""
     model = made_model(1)
     known = Knowledge().with_facts({"age": 1})
-    people = model.anonymity_set([(0, 1)]).people
+    people = Cache().anonymity_set(model, [(0, 1)]).people
     for limits in (Limits(k=int(people) + 1), Limits(max_risk=0.5 / people)):
         decision = decide(Request("python today"), Terms(limits=limits), known, model)
         assert decision.code == "past a limit already"

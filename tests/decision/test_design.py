@@ -83,7 +83,7 @@ def test_the_curve_grows_by_one_attribute_at_a_time(model: Model, trade_off: flo
     assert curve[0].names == ()
     assert curve[0].utility_bits == 0
     assert {*curve[-1].names} == {each.name for each in model.attributes}
-    utility = model.mean_utility()
+    utility = CACHE.mean_utility(model)
     for before, after in pairwise(curve):
         assert after.names[:-1] == before.names
         assert after.identifiability >= before.identifiability - ROUNDING

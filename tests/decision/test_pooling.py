@@ -44,7 +44,7 @@ def test_each_query_goes_part_of_the_way_to_the_mean() -> None:
     for query, each in enumerate(MANY.queries):
         share = (5 - 3) / (5 - 1) * OWN_ROWS / (each.rows + OWN_ROWS)
         for mask in range(1 << COUNT):
-            own = [MANY.utility(place).value(mask) for place in range(5)]
+            own = [CACHE.utility(MANY, place).value(mask) for place in range(5)]
             few = mask.bit_count() < 3
             usual = float(weights @ own) if few else estimate.value(mask)
             found = uses_of(query, MANY, CACHE).value(mask)
@@ -56,7 +56,7 @@ def test_without_pairs_nothing_is_pooled() -> None:
     bare = replace(SINGLES, pair_utilities=None, pair_costs=None)
     model = replace(MANY, tables=replace(MANY.tables, singles=bare))
     for mask in range(1 << COUNT):
-        assert uses_of(0, model, CACHE).value(mask) == model.utility(0).value(mask)
+        assert uses_of(0, model, CACHE).value(mask) == CACHE.utility(model, 0).value(mask)
     context = Context(Request(FIRST), PLANNED, Knowledge(), model)
     assert planned(prepare(context), 0).portfolio.uses[-1] == 0
 
@@ -66,7 +66,7 @@ def test_a_few_queries_are_believed_as_they_are(queries: int) -> None:
     """Their mean says nothing about another one: James and Stein need more than three."""
     model = made_model(3, queries=queries)
     for query in range(queries):
-        uses, utility = uses_of(query, model, CACHE), model.utility(query)
+        uses, utility = uses_of(query, model, CACHE), CACHE.utility(model, query)
         for mask in range(1 << COUNT):
             assert uses.value(mask) == pytest.approx(utility.value(mask), abs=1e-12)
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.decision.cache import Cache
 from agent.decision.decide import decide
 from agent.decision.matching import share_of
 from agent.decision.replay import (
@@ -214,7 +215,8 @@ def test_people_stand_for_the_person_whom_they_are_like(
     """As few as there are, and never more than MOST_PEOPLE; anybody, where there is nobody."""
     history = data.draw(told(person))
     said = {name for past in history for name, _ in past.disclosed if name in NAMES[:PERSONS]}
-    fitting = model.anonymity_set((model.index(name), person[name]) for name in said).people
+    pairs = [(model.index(name), person[name]) for name in said]
+    fitting = Cache().anonymity_set(model, pairs).people
     worlds = worlds_of(history, model)
     assert worlds.alike == (fitting > 0)
     assert len(worlds.rows) == min(fitting or model.population.rows, MOST_PEOPLE)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from agent.decision.cache import Cache
 from agent.decision.context import Context, Own
 from agent.decision.decide import KEYS, decide
 from agent.decision.request import Knowledge
@@ -193,7 +194,7 @@ def test_of_an_unknown_query_nothing_says_what_helps() -> None:
     assert unknown.changed.utility == 0
     assert unknown.changed.objective < 0
     assert None not in {each.gain_bits for each in average.outcomes}
-    assert average.changed.utility == model.mean_utility().value(
+    assert average.changed.utility == Cache().mean_utility(model).value(
         sum(1 << NAMES.index(name) for name in average.changed.names)
     )
 

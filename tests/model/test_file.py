@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from safetensors.numpy import load
 
+from agent.decision.cache import Cache
 from agent.errors import BuildError, DamagedModelError, ModelError, UsageError, VersionError
 from agent.model import content, file
 from agent.model.content import header, stamped
@@ -225,10 +226,10 @@ def refusal(data: bytes) -> ModelError | None:
 
 def use(model: Model) -> None:
     """Touch everything in a model that a decision would."""
-    assert model.mean_utility().value(1) == model.mean_utility().value(1)
+    assert Cache().mean_utility(model).value(1) == Cache().mean_utility(model).value(1)
     for index, query in enumerate(model.queries):
         assert model.match(query.text) == index
-    crowd = model.anonymity_set([(0, 1)])
+    crowd = Cache().anonymity_set(model, [(0, 1)])
     every = (1 << len(model.attributes)) - 1
     for metric in ("maxprob", "log-maxprob", "entropy"):
         assert np.isfinite(crowd.identifiability(every, metric, 2))

@@ -1,6 +1,6 @@
 """A model as a value, and what it remembers."""
 
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.model.lookup import Recent
-from agent.model.model import SETS_KEPT, Model, Query
+from agent.model.model import Model, Query
 from agent.model.tables import gather
 from tests.model.examples import small_model
 from tests.strategies import attribute_lists, models, populations, query_rows
@@ -38,16 +37,15 @@ def test_the_rows_of_each_query_come_back(data: st.DataObject) -> None:
             assert np.array_equal(getattr(found, name), getattr(expected, name))
 
 
-@given(models())
-def test_what_a_model_remembers_is_not_part_of_it(model: Model) -> None:
-    """Equality and repr say what it holds, not what was asked."""
-    fresh = replace(model)
-    before = repr(model)
-    assert model.match(model.queries[0].text) == 0
-    model.anonymity_set()
-    model.remember("key", object)
-    assert model == fresh
-    assert repr(model) == before
+def test_a_model_prints_as_one_line() -> None:
+    """Who it is, how much it knows, and of how many people."""
+    model = small_model()
+    assert repr(model) == "<Model small: 2 queries, 2 facts, about 9 people>"
+    counted = replace(model.population, weights=None)
+    many = replace(model.population, weights=np.array([2.4e8, 1, 1, 1]))
+    for people, shown in ((counted, "4 people"), (many, "about 240 million people")):
+        other = replace(model, tables=replace(model.tables, population=people))
+        assert repr(other) == f"<Model small: 2 queries, 2 facts, {shown}>"
 
 
 @given(models())
@@ -82,7 +80,6 @@ def test_nothing_in_a_model_can_be_set() -> None:
         model.id = "x"  # type: ignore[misc]  # the point
     with pytest.raises(TypeError):
         model.options["min_users"] = 3  # type: ignore[index]  # the point
-    assert [field.name for field in fields(model) if not field.compare] == ["_memory"]
 
 
 def test_the_options_are_a_copy() -> None:
@@ -91,49 +88,6 @@ def test_the_options_are_a_copy() -> None:
     model = replace(small_model(), options=options)
     options["half"] = "B"
     assert model.options["half"] == "A"
-
-
-def test_what_was_prepared_is_there_the_next_time() -> None:
-    """The same object, in whatever order the knowledge is told."""
-    model = small_model()
-    assert model.utility(1) is model.utility(1)
-    assert model.mean_utility() is model.mean_utility()
-    assert model.anonymity_set([(1, 2), (0, 1)]) is model.anonymity_set(((0, 1), (1, 2)))
-    assert model.anonymity_set() is not model.anonymity_set([(0, 1)])
-    assert model.anonymity_set(share=0.5) is not model.anonymity_set()
-
-
-def test_the_mean_utility_weighs_the_queries() -> None:
-    """Two parts of the first, one of the second, before what each owes to luck."""
-    model = small_model()
-    priced = [model.utility(query).value(0b11) for query in (0, 1)]
-    singles = replace(model.tables.singles, prices=None)
-    model = replace(model, tables=replace(model.tables, singles=singles))
-    each = [model.utility(query).value(0b11) for query in (0, 1)]
-    assert model.mean_utility().value(0b11) == pytest.approx((2 * each[0] + each[1]) / 3)
-    assert priced == pytest.approx([each[0] - 1 / 32, each[1] - 7 / 32])
-
-
-def test_the_crowds_remembered_are_limited() -> None:
-    """A daemon that meets many recipients does not grow without end."""
-    model = small_model()
-    first = model.anonymity_set([(0, 0)])
-    for code in range(SETS_KEPT):
-        model.anonymity_set([(1, code)])
-    assert model.anonymity_set([(0, 0)]) is not first
-
-
-@given(st.lists(st.integers(0, 5)), st.integers(1, 4))
-def test_the_most_recent_results_are_kept(keys: list[int], size: int) -> None:
-    """And a result is what making it again would give."""
-    recent: Recent[int, int] = Recent(size)
-    used: list[int] = []
-    for key in keys:
-        made: list[int] = []
-        assert recent.get(key, lambda key=key, made=made: made.append(key) or key * 2) == key * 2  # type: ignore[misc]  # of the lambda
-        kept = [*dict.fromkeys(reversed(used))][:size]
-        assert bool(made) == (key not in kept)
-        used.append(key)
 
 
 @given(models())

@@ -128,18 +128,6 @@ def test_a_name_or_a_phrasing_needs_no_encoder(
     assert encoded == []
 
 
-def test_a_text_read_before_costs_nothing_until_it_is_forgotten(encoded: list[str]) -> None:
-    """One text is encoded once; a model that forgets what it was asked encodes it again."""
-    model = reading_model()
-    found = [model.read("a long snake") for _ in range(3)]
-    assert encoded == ["a long snake"]
-    assert found[0].candidates
-    assert found[0] is found[2]
-    model.forget()
-    assert model.read("a long snake") == found[0]
-    assert encoded == ["a long snake"] * 2
-
-
 @given(st.lists(st.sampled_from(["python", "", "a", "b", "big snake", "e"]), max_size=6))
 def test_many_texts_are_read_as_each_alone(texts: list[str]) -> None:
     """In their order, whatever stands beside them."""
@@ -176,14 +164,14 @@ def test_how_a_text_is_encoded() -> None:
 
 
 def test_what_several_models_read_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of it is left once a model forgets what it was asked."""
+    """Nothing of it is left once the encoder forgets."""
     network, texts = Mock(wraps=encoder._network()), ["a long snake"]  # noqa: SLF001
     monkeypatch.setattr(encoder, "_loaded", [network])
     first = encode(texts)
     assert encode(["A long snake"]) is first
     assert not first.flags.writeable
     assert network.encode.call_count == 1
-    reading_model().forget()
+    encoder.forget()
     assert (encode(texts) == first).all()
     encode(["another"])
     assert network.encode.call_count == 3

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
+from agent.decision.cache import Cache
 from agent.lab.paper import assumptions, comparison
 from agent.lab.paper.assumptions import (
     DELTA,
@@ -198,7 +199,7 @@ def test_many_people_estimate_cost_within_the_lemma(seed: int, chance: int, mask
     model, options = made_model(seed), Options(samples=MANY, seed=chance, k=7)
     width = sampling_error(MANY, SURE, two_sided=True)
     for metric in ("maxprob", "k-anonymity"):
-        exact = model.anonymity_set().identifiability(mask, metric, options.k)
+        exact = Cache().anonymity_set(model).identifiability(mask, metric, options.k)
         assert SampledCost(model, options).value(mask, metric) == pytest.approx(exact, abs=width)
 
 
