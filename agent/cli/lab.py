@@ -14,10 +14,10 @@ from agent.cli.printing import Column, numeric, paragraph, table
 from agent.errors import UsageError
 from agent.files import replace_bytes
 from agent.lab import StudyOptions
-from agent.lab.paper.published import SAMPLES
-from agent.lab.paper.published import Options as PaperOptions
-from agent.lab.questions.survey import TRADE_OFF
-from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
+from agent.lab.paper.subject import SAMPLES
+from agent.lab.paper.subject import Options as PaperOptions
+from agent.lab.paper.survey import TRADE_OFF
+from agent.lab.synth.world import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
 from agent.model.file import shipped_model
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
         raise UsageError("one study at a time", "give --limits or --samples")
     with extra("build", "building a model"):
         from agent.lab.attack.halves import material_of, stated, tables
-        from agent.lab.attack.samples import world_of
+        from agent.lab.attack.people import world_of
     with extra("lab", "drawing figures"):
         from agent.lab.attack import limits as of_limits
         from agent.lab.attack import people as of_samples

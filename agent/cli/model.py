@@ -382,7 +382,7 @@ def build(
     which = sensitivities or ("none" if chosen.log is None else "scaled")
 
     def weighed(made: Model) -> Model:
-        from agent.lab.questions import survey
+        from agent.lab.paper import survey
 
         outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED
         return made if which == "none" else survey.with_default_sensitivities(made, outcomes)

@@ -21,7 +21,7 @@ from agent.errors import ReticentError, UsageError
 from agent.lab.attack.heldout import drawn
 from agent.lab.attack.simulation import Scene
 from agent.lab.attack.strategies import Strategy
-from agent.lab.attack.workers import Run, traces
+from agent.lab.attack.study import Run, traces
 from examples.search_service.attributes import asked_of
 from examples.search_service.replay.figures import Compared, figures
 from examples.search_service.replay.lines import BEST, NOTHING, PLAIN, SHIPPED, Line

@@ -53,7 +53,7 @@ WAYS = [
     (INSTALL.replace("pipx install", OTHERS[1]), "", BASE),
 ]
 PROBE = """
-import importlib.util as u, agent, agent.lab.questions.survey as s
+import importlib.util as u, agent, agent.lab.paper.survey as s
 print(agent.__file__, u.find_spec("tests"), s.default_sensitivities(["asked_before"]), sep="\\n")
 """
 

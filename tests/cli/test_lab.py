@@ -7,7 +7,7 @@ import pytest
 
 from agent.build.options import LogFiles
 from agent.lab.synth.log import Measured
-from agent.lab.synth.marginals import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
+from agent.lab.synth.world import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
 from tests.lab.attack.town import write_town

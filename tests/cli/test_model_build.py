@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from agent.cli.interrupt import Interrupted, Progress
-from agent.lab.questions.survey import default_sensitivities, within_outcomes
+from agent.lab.paper.survey import default_sensitivities, within_outcomes
 from agent.model.file import read, shipped_model, write
 from agent.model.model import Model
 from tests.cli.conftest import Run, builds

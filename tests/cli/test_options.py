@@ -12,7 +12,7 @@ from agent.cli import lab, model
 from agent.cli.options import flat, names, once, pair, weighted
 from agent.errors import UsageError
 from agent.lab import StudyOptions
-from agent.lab.paper.published import Options as PaperOptions
+from agent.lab.paper.subject import Options as PaperOptions
 
 WORDS = st.from_regex(r"[a-z][a-z0-9_]*", fullmatch=True)
 

@@ -21,9 +21,6 @@ DEEPER = {
         "agent.model.file": "a model is written for the processes of a study",
         "agent.model.model": "a figure of the validation, as the model's file has it",
     },
-    "agent/lab/questions": {
-        "agent.decision.calibration": "answers of respondents, read as those of a user are",
-    },
     "agent/lab/paper": {
         "agent.decision.calibration": "the curve is drawn where the respondents stand",
     },

@@ -12,7 +12,7 @@ from agent.lab.attack.report import SUCCESS, UTILITY
 from agent.lab.attack.services import Service
 from agent.lab.attack.simulation import Scene
 from agent.lab.attack.strategies import ANSWERED, PAPERS, Strategy
-from agent.lab.attack.workers import Run, traces
+from agent.lab.attack.study import Run, traces
 from agent.lab.charts import Chart, Criterion, Finding, Panel, Series, criteria_table, table
 
 TITLE = "Limits for models whose rows stand for many people"

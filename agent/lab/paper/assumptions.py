@@ -9,8 +9,7 @@ import numpy as np
 from agent import Model
 from agent.lab.charts import Chart, Finding, Panel, Series
 from agent.lab.paper.orders import METRICS, Along, along
-from agent.lab.paper.published import Options, claim, prose
-from agent.lab.paper.subject import Subject, cost_alone, people_of
+from agent.lab.paper.subject import Options, Subject, claim, cost_alone, people_of, prose
 from agent.tradeoff import study
 from agent.tradeoff.study import Columns, Partitions
 

@@ -7,10 +7,18 @@ from math import comb
 import numpy as np
 
 from agent.lab.charts import Chart, Claim, Finding, Panel, Series
-from agent.lab.paper import published
-from agent.lab.paper.published import claim, prose
-from agent.lab.paper.subject import Places, Subject, fresh, groups_of
-from agent.lab.questions.survey import OUTCOMES
+from agent.lab.paper.subject import (
+    EXHAUSTIVE_SIZE,
+    MINUTES,
+    Places,
+    Subject,
+    claim,
+    doubted,
+    fresh,
+    groups_of,
+    prose,
+)
+from agent.lab.paper.survey import OUTCOMES
 from agent.tradeoff import maximise
 from agent.tradeoff.study import DisclosureObjective, eager_pass, greedy_order, lazy_pass, union
 
@@ -106,10 +114,10 @@ def heuristics_finding(
     return Finding(chart, tuple(claims), (text, prose("fitted-sets")) if fitted else (text,))
 
 
-def _claims(name: str, scores: tuple[Scored, ...], doubted: Sequence[str]) -> list[Claim]:
+def _claims(name: str, scores: tuple[Scored, ...], fitted: Sequence[str]) -> list[Claim]:
     """Compare each score with the paper's, and say whether the same set wins.
 
-    ``doubted``: sets whose scores are no evidence.
+    ``fitted``: sets whose scores are no evidence.
     """
     best, rest, there = scores[0], scores[1:], STATED[OPTIMISED]
     second = max(each.objective for each in rest)
@@ -125,7 +133,7 @@ def _claims(name: str, scores: tuple[Scored, ...], doubted: Sequence[str]) -> li
         less = "less" if each.utility < best.utility else "not less"
         of = {"there": there, "utility": utility, "less": less}
         scored = claim("score", same, name=name, scored=each, **of)
-        claims.append(published.doubted(scored) if each.name in doubted else scored)
+        claims.append(doubted(scored) if each.name in fitted else scored)
     if len(known) == len(STATED):
         ranked = [each.name for each in sorted(known, key=lambda each: -each.objective)]
         ranks = {"there": ", ".join(STATED), "here": ", ".join(ranked)}
@@ -170,7 +178,7 @@ def running(subject: Subject, trade_off: float, seed: int, clock: Callable[[], f
         evaluations[name] = run(objective)
         seconds[name] = clock() - start
     count = len(subject.model.attributes)
-    sizes = [comb(count, each) for each in range(1, min(published.EXHAUSTIVE_SIZE, count) + 1)]
+    sizes = [comb(count, each) for each in range(1, min(EXHAUSTIVE_SIZE, count) + 1)]
     draw, shares = np.random.default_rng(seed), np.array(sizes, dtype=np.float64)
     picked = draw.choice(len(sizes), PROBES, p=shares / shares.sum()) + 1
     sets = [union(draw.permutation(count)[:size].tolist()) for size in picked.tolist()]
@@ -190,7 +198,7 @@ def running_finding(runs: Mapping[str, Running], note: str) -> Finding:
         Panel("sets looked at", "", "evaluations of F", tuple(counts), ticks=tuple(RUNS)),
     )
     chart = Chart("fig-12-running", "Fig. 12: running times", note, panels)
-    factor, claims = published.MINUTES[0] / published.MINUTES[1], []
+    factor, claims = MINUTES[0] / MINUTES[1], []
     for name, run in runs.items():
         times = run.evaluations[GREEDY] / run.evaluations[LAZY_GREEDY]
         local, greedy = run.seconds[LAZY_LOCAL], run.seconds[LAZY_GREEDY]

@@ -18,9 +18,8 @@ from agent.build.options import BuildOptions, Description, LogFiles
 from agent.build.tables import Source
 from agent.errors import UsageError
 from agent.lab import Progress
-from agent.lab.paper.published import SHRINKAGE
-from agent.lab.paper.subject import Material, Places
-from agent.lab.questions.survey import with_default_sensitivities, within_outcomes
+from agent.lab.paper.subject import SHRINKAGE, Material, Places
+from agent.lab.paper.survey import with_default_sensitivities, within_outcomes
 from agent.model.file import SUFFIX, write
 from agent.tradeoff import Population, study
 

@@ -11,9 +11,16 @@ from typing import Any
 from agent import Model, load_model
 from agent.lab import Progress, spawned
 from agent.lab.charts import Finding
-from agent.lab.paper import assumptions, comparison, curve, orders, published
-from agent.lab.paper.published import Options, prose
-from agent.lab.paper.subject import Material, Subject, subject_of, with_chosen_prior
+from agent.lab.paper import assumptions, comparison, orders
+from agent.lab.paper.subject import (
+    Material,
+    Options,
+    Subject,
+    is_synthetic,
+    prose,
+    subject_of,
+    with_chosen_prior,
+)
 from agent.tradeoff.study import COMBINATIONS, Estimator
 
 ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")  # the paper's first
@@ -23,7 +30,7 @@ Task = tuple[Estimator, str]
 PARTS: dict[str, Part] = {
     "utility order": lambda subject, _: orders.utility_order(subject),
     "calibrated order": lambda subject, o: orders.calibrated_order(subject, o.trade_off),
-    "curve": lambda subject, o: curve.curve_of(subject, o.trade_off),
+    "curve": lambda subject, o: orders.curve_of(subject, o.trade_off),
     "heuristics": lambda subject, o: comparison.heuristics(subject, o.trade_off),
     "shape": lambda subject, o: assumptions.utility_shape(subject, o.seed),
     "running": lambda subject, o: comparison.running(subject, o.trade_off, o.seed, process_time),
@@ -99,14 +106,14 @@ def study(material: Material, options: Options, processes: int, progress: Progre
     for task, value in computed(material.path, options, processes):
         found[task] = value
         progress(f"{task[1]} ({task[0]})", len(found) / len(tasks()))
-    note, fitted = note_of(model), published.is_synthetic(model)
+    note, fitted = note_of(model), is_synthetic(model)
     by: dict[str, dict[str, Any]] = {
         part: {each: found[each, part] for each in ESTIMATORS} for part in PARTS
     }
     calibrations: tuple[Finding, ...] = ()
     if places is not None:
-        calibration = curve.calibrated(places.costs, options.seed)
-        calibrations = (curve.calibration_finding(calibration, note),)
+        calibration = orders.calibrated(places.costs, options.seed)
+        calibrations = (orders.calibration_finding(calibration, note),)
         by["heuristics"][model.estimator] += comparison.addresses(places, options.trade_off)
     by["utility order"][orders.CHOSEN] = found["plugin", "order, prior chosen"]
     costs, shapes = orders.cost_order(model, options.k), tuple(by["shape"].values())
@@ -115,7 +122,7 @@ def study(material: Material, options: Options, processes: int, progress: Progre
     findings = (
         orders.utility_finding(by["utility order"], note, options.shrinkage, fitted=fitted),
         orders.cost_finding(costs, note),
-        curve.curve_finding(by["curve"], note),
+        orders.curve_finding(by["curve"], note),
         *calibrations,
         orders.metrics_finding(costs, note, options.k),
         orders.calibrated_finding(by["calibrated order"], options.trade_off, note),
@@ -133,7 +140,7 @@ def _intro(model: Model, material: Material, options: Options) -> list[str]:
     requests, count = len(model.attributes) - model.persons, len(model.attributes)
     priced = sum(each.sensitivity > 0 for each in model.attributes)
     intro = [prose("paper", note=note_of(model))]
-    if published.is_synthetic(model):
+    if is_synthetic(model):
         intro.append(prose("synthetic"))
     intro += [prose("rules"), prose("estimators", shrinkage=options.shrinkage)]
     intro.append(prose("sensitivities", priced=priced, count=count))

@@ -19,10 +19,31 @@ from agent.build.tables import QUERY, USER
 from agent.errors import UsageError, reason
 from agent.files import replace_bytes, unfinished
 from agent.lab import Progress, synth
-from agent.lab.synth.clicks import Pages, pages, targets
-from agent.lab.synth.marginals import MARGINALS, PEOPLE, QUERIES, SOURCE, Ints, Marginal
-from agent.lab.synth.queries import COUNTRIES, NOWHERE, SUFFIXES, Moment, Queries, moments, queries
-from agent.lab.synth.world import OCCUPATIONS, People, World, people, world
+from agent.lab.synth.queries import (
+    COUNTRIES,
+    NOWHERE,
+    SUFFIXES,
+    Moment,
+    Pages,
+    Queries,
+    moments,
+    pages,
+    queries,
+    targets,
+)
+from agent.lab.synth.world import (
+    MARGINALS,
+    OCCUPATIONS,
+    PEOPLE,
+    QUERIES,
+    SOURCE,
+    Ints,
+    Marginal,
+    People,
+    World,
+    people,
+    world,
+)
 
 _WORLD = 0  # the key of its rng; blocks count from 1
 _TYPES = {"text": pa.string(), "time": pa.timestamp("us"), "seconds": pa.float64()}

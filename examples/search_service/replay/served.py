@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agent.lab.attack.adversaries import left
+from agent.lab.attack.outcome import left
 from agent.tradeoff import members
 from agent.tradeoff.study import UNSPECIFIED
 from examples.search_service.ranking import Ranker

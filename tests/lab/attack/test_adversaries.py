@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from agent.decision.decide import decide
 from agent.decision.terms import Terms, terms_under
 from agent.decision.values import Request
-from agent.lab.attack.adversaries import Inferred, Reasoner, guarded, knowing, left, pooled
 from agent.lab.attack.heldout import Person, drawn
+from agent.lab.attack.outcome import Inferred, Reasoner, guarded, knowing, left, pooled
 from agent.lab.attack.simulation import FIRST, Reticent, Scene, Trace, requests_of
 from agent.lab.attack.strategies import ANSWERED, PRESETS, SHIPPED, UNSET, Strategy
 from agent.model.model import Model

@@ -15,16 +15,20 @@ from agent.lab import StudyOptions
 from agent.lab.attack.heldout import Person
 from agent.lab.attack.people import (
     Disclosed,
+    Draw,
     Predictions,
     SampleStudy,
+    World,
     compared,
     criteria_of,
     disclosures,
+    drawn,
     holdings,
+    model_of_sample,
     page,
     study,
+    world_of,
 )
-from agent.lab.attack.samples import Draw, World, drawn, model_of_sample, world_of
 from agent.lab.attack.simulation import Trace
 from agent.tradeoff import Population
 from tests.build.worlds import QUIET

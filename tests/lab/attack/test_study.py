@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from agent.lab import StudyOptions
-from agent.lab.attack.adversaries import Inferred
 from agent.lab.attack.criteria import criteria
 from agent.lab.attack.heldout import Material, drawn
-from agent.lab.attack.outcome import Crowd, Outcome, figures
+from agent.lab.attack.outcome import Crowd, Inferred, Outcome, figures
 from agent.lab.attack.report import charts, numbers, page
 from agent.lab.attack.strategies import (
     ANSWERED,
@@ -29,12 +28,12 @@ from agent.lab.attack.study import (
     LISTED,
     SHORT,
     AttackStudy,
+    Run,
     Withheld,
     known,
     reasoned,
     study,
 )
-from agent.lab.attack.workers import Run
 from agent.lab.charts import Criterion
 from tests.lab.attack.made import PEOPLE, model, others
 

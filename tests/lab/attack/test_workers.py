@@ -5,7 +5,7 @@ import pytest
 from agent.lab.attack.heldout import drawn
 from agent.lab.attack.simulation import Scene
 from agent.lab.attack.strategies import ANSWERED, EVERYTHING, NOTHING, OWN, RANDOM, SHIPPED
-from agent.lab.attack.workers import AT_ONCE, Run, Work, traces, worked
+from agent.lab.attack.study import AT_ONCE, Run, Work, traces, worked
 from tests.lab.attack.made import model, others, same, walker
 
 STRATEGIES = (NOTHING, SHIPPED[1], OWN[0], RANDOM[0], EVERYTHING)

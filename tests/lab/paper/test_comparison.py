@@ -24,8 +24,7 @@ from agent.lab.paper.assumptions import (
     utility_estimates,
 )
 from agent.lab.paper.orders import Along
-from agent.lab.paper.published import Options
-from agent.lab.paper.subject import Places, groups_of
+from agent.lab.paper.subject import Options, Places, groups_of
 from agent.model.attributes import Attribute
 from agent.tradeoff.study import Violations, sampling_error
 from agent.tradeoff.tables import members

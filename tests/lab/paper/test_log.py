@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from agent.errors import UsageError
-from agent.lab.paper import curve
+from agent.lab.paper import orders
 from agent.lab.paper.log import MODEL, logged
 from agent.lab.paper.subject import Material
-from agent.lab.questions.survey import default_sensitivities, within_outcomes
+from agent.lab.paper.survey import default_sensitivities, within_outcomes
 from agent.model.file import read
 from agent.tradeoff.study import Fit
 
@@ -87,9 +87,9 @@ def test_a_folder_without_a_source_is_called_by_its_name(tmp_path: Path) -> None
 def test_calibration_finds_the_lambda_that_answers_were_made_with() -> None:
     """Through five levels and four improvements; the page says that they are made."""
     costs = {"region": 0.01, "country": 0.05, "city": 0.1, "zip code": 0.2}
-    found = curve.calibrated(costs, 0)
+    found = orders.calibrated(costs, 0)
     assert isinstance(found.fit, Fit)
-    assert found.fit.trade_off == pytest.approx(5.12, rel=curve.WITHIN)
-    page = curve.calibration_finding(found, "Data: a log.")
+    assert found.fit.trade_off == pytest.approx(5.12, rel=orders.WITHIN)
+    page = orders.calibration_finding(found, "Data: a log.")
     assert "made" in page.chart.note
     assert [each.same for each in page.claims] == [None]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.build.log_schema import BY_LABEL, TABLE_1
 from agent.errors import UsageError
-from agent.lab.questions.survey import (
+from agent.lab.paper.survey import (
     MAPPED,
     OUTCOMES,
     PRICES,

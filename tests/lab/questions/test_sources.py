@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from agent.build.log_schema import BY_LABEL
-from agent.lab.questions.survey import (
+from agent.lab.paper.survey import (
     DOUBLED_BITS,
     MAPPED,
     OUTCOMES,

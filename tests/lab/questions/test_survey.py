@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.decision.calibration import aligned
 from agent.errors import UsageError
-from agent.lab.questions.survey import (
+from agent.lab.paper.survey import (
     LOCATIONS,
     MAPPED,
     MOST,

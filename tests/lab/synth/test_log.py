@@ -11,9 +11,9 @@ from agent.build.options import LogFiles
 from agent.errors import UsageError
 from agent.lab import synth
 from agent.lab.synth import log
-from agent.lab.synth.clicks import LONG
 from agent.lab.synth.log import Block, Measured, block, measured, world_of, write_log
-from agent.lab.synth.marginals import (
+from agent.lab.synth.queries import DAY, GAP, LONG, NOWHERE, ZIPS
+from agent.lab.synth.world import (
     MARGINALS,
     MIN_USERS,
     PEOPLE,
@@ -21,9 +21,9 @@ from agent.lab.synth.marginals import (
     QUERIES,
     SOURCE,
     TEXTS,
+    UNSAID,
+    World,
 )
-from agent.lab.synth.queries import DAY, GAP, NOWHERE, ZIPS
-from agent.lab.synth.world import UNSAID, World
 from tests.build.worlds import QUIET
 from tests.lab.synth.conftest import SEED
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.lab.synth.marginals import apportioned, by_rank, chances, drawn, top_share, within
+from agent.lab.synth.world import apportioned, by_rank, chances, drawn, top_share, within
 
 WEIGHTS = arrays(np.float64, st.integers(1, 20), elements=st.floats(0.01, 100))
 SCORES = arrays(np.float64, st.integers(1, 60), elements=st.floats(-5, 5))
