@@ -191,8 +191,11 @@ class Proxy:
         return about((phrase(titles.get(name, name), value) for name, value in facts), "the user")
 
     def _decided(self, question: str) -> Answer:
-        with Client(self._route.daemon, SECONDS, attended=False) as client:
-            return client.decide(Ask(query=question, recipient=self._route.recipient), "assistant")
+        with Client(self._route.daemon, SECONDS, attended=False, by="assistant") as client:
+            answer: Answer = client.call(
+                "decide", Ask(query=question, recipient=self._route.recipient)
+            )
+            return answer
 
 
 async def _resumed(begin: bytes, rest: aiohttp.StreamReader) -> AsyncIterator[bytes]:

@@ -96,9 +96,9 @@ class Assistant:
     def personal_context(self, question: Question) -> Annotated[CallToolResult, PersonalContext]:
         """Return the facts for a question; none, and why, where there is no answer."""
         try:
-            with Client(self._socket, SECONDS, attended=False) as client:
+            with Client(self._socket, SECONDS, attended=False, by="assistant") as client:
                 ask = Ask(query=question, recipient=self._recipient)
-                found = personal_context(client.decide(ask, "assistant"))
+                found = personal_context(client.call("decide", ask))
         except ReticentError as error:
             found = undecided(error)
         if found.facts:

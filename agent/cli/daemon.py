@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from urllib.parse import urlsplit
 
 import click
 
@@ -18,20 +17,13 @@ from agent.cli.printing import listing, paragraph, printable
 from agent.daemon import service as services
 from agent.daemon.checks import Machine, listens
 from agent.daemon.doctor import examine
-from agent.daemon.run import Options
 from agent.daemon.run import run as run_daemon
-from agent.daemon.sockets import TOKEN, alone
-from agent.errors import DaemonError, ReticentError, UsageError
+from agent.daemon.sockets import alone
+from agent.errors import DaemonError, ReticentError
 from agent.files import private_folder
 from agent.paths import Paths, paths
 from agent.words.notices import health
 
-PORTS = click.IntRange(0, 65535)
-LISTEN = "Answer at this port of 127.0.0.1 too, to those who have the token; 0 for any port."
-ORIGIN = (
-    "A web page that may ask there for its own site, as in https://books.example, or an extension, "
-    "which may for all. May be repeated."
-)
 OWN_MANAGER = "Whose files. By default those of this system."
 SECONDS = 20.0  # for the daemon to end
 PAUSE = 0.1
@@ -162,45 +154,24 @@ def status(manager: services.Manager) -> Answer:
 
 
 @daemon.command(name="run")
-@option("--listen", PORTS, "PORT", LISTEN)
-@option("--origin origins", str, "ORIGIN", ORIGIN, multiple=True)
 @json_option
-def run_(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> None:
+def run_(*, as_json: bool) -> None:
     """Answer requests until Ctrl-C, or `reticent daemon stop`, ends it.
 
     It starts locked: `reticent unlock` opens the vault. Nobody else on this machine can reach it.
     """
-    if origins and listen is None:
-        raise UsageError("--origin needs --listen", "say with --listen at which port pages ask")
-    for origin in origins:
-        check_origin(origin)
-
     at = paths()
 
     def announce() -> None:
-        token, vault = None if listen is None else str(at.state / TOKEN), at.vault.exists()
+        vault = at.vault.exists()
         lines = [f"Listening at {at.control} and {at.query}; Ctrl-C ends it."]
         if not vault:
             lines.append("No vault yet: `reticent init` creates one.")
-        if token is not None:
-            lines.append(f"The token for the port is in {token}.")
         places = {"control": str(at.control), "query": str(at.query), "log": str(at.log)}
-        message = {**places, "token": token, "vault": vault}
+        message = {**places, "vault": vault}
         click.echo(record(message) if as_json else "\n".join(map(paragraph, lines)))
 
-    run_daemon(at, Options(listen=listen, origins=origins), announce)
-
-
-def check_origin(origin: str) -> None:
-    """Refuse what no browser sends as the origin of a page; UsageError (RFC 6454, section 6.2)."""
-    try:
-        parts = urlsplit(origin)
-        exact = f"{parts.scheme}://{parts.netloc}" == origin and bool(parts.hostname)
-    except ValueError:
-        exact = False
-    if not exact or origin != origin.lower() or "@" in origin:
-        hint = "write scheme, host and port only, as in https://books.example"
-        raise UsageError(f"{origin!r} is not the origin of a web page", hint)
+    run_daemon(at, announce)
 
 
 @daemon.command()

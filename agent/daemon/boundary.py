@@ -7,16 +7,16 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import msgspec
 
 from agent.daemon.log import LOG, kind_and_place
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, misfit
 from agent.wire.base import JSON_TYPE, MOST_BYTES, Fault
-from agent.wire.decide import Answer, RelayAnswer
+from agent.wire.decide import Answer
 from agent.wire.faults import SEE, fault_of, http_status
 from agent.wire.routes import Route
 
@@ -45,19 +45,10 @@ with without_certificates():  # which aiohttp would load as it is imported
 
 web = aiohttp.web
 Handler = aiohttp.typedefs.Handler
+Response = TypeVar("Response", bound=web.StreamResponse)
 
 DIGITS = 18  # of a number; all of them fit into 64 bits
 DECIDE = "decide"
-
-
-class Envelope(NamedTuple):
-    """That a call came in an envelope: the number of that, and the name of the call's route."""
-
-    id: int
-    name: str
-
-
-ENVELOPE = web.RequestKey("envelope", Envelope)  # where a request keeps it
 
 
 async def body_of(request: web.Request, route: Route, patience: float) -> bytes:
@@ -92,6 +83,14 @@ def message_of(body: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:  # noqa:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _malformed(misfit(error, "the body")) from None
     return message
+
+
+def message_in(body: msgspec.Raw, kind: Any) -> Any:  # noqa: ANN401  (of the kind)
+    """Return the message in a part of a body that was read; RefusedError where it is another."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _malformed(misfit(error, "the body of the frame")) from None
 
 
 def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
@@ -145,25 +144,24 @@ def reply(message: Any, status: int = 200) -> web.Response:  # noqa: ANN401  (an
     return web.Response(body=body, status=status, content_type=JSON_TYPE)
 
 
-@web.middleware
-async def boundary(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answer a request, whatever becomes of it; an envelope, with one.
+async def settled(name: str, answering: Awaitable[Response]) -> Response | web.Response:
+    """Return the answer to a call, whatever becomes of it; ``name``: of its route.
 
     A decision that fails is an answer that attaches nothing. Anything else becomes a fault. The
     log gets the class of what was not foreseen and its place; the caller, not even that.
     """
     try:
-        answer = await handler(request)
+        return await answering
     except web.HTTPException as error:
-        answer = _unrouted(error)
+        return _unrouted(error)
     except Exception as error:  # noqa: BLE001  (the one place: what fails attaches nothing)
-        name = request.match_info.route.name or "none"
-        answer = _failed(error, request[ENVELOPE].name if ENVELOPE in request else name)
-    body = answer.body if isinstance(answer, web.Response) else None
-    if ENVELOPE not in request or not isinstance(body, bytes):
-        return answer
-    number = request[ENVELOPE].id
-    return reply(RelayAnswer(id=number, status=answer.status, body=msgspec.Raw(body)))
+        return _failed(error, name)
+
+
+@web.middleware
+async def boundary(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answer a request, whatever becomes of it."""
+    return await settled(request.match_info.route.name or "none", handler(request))
 
 
 def _failed(error: Exception, name: str) -> web.Response:

@@ -9,7 +9,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from agent.errors import ReplacedVaultError, ReticentError
 from agent.files import private_folder
 from agent.paths import Paths
 from agent.vault.secrets import forbid_dumps
-from agent.wire.routes import QUERY, Door
+from agent.wire.routes import Door
 
 if TYPE_CHECKING:
     import socket
@@ -36,17 +35,6 @@ ENDS = (signal.SIGTERM, signal.SIGINT)
 RELOADS = signal.SIGHUP
 LAST_TRIES, PAUSE = 5.0, 0.25  # seconds, to set a vault aside that was replaced; between two
 Build = Callable[[Paths], "Calls"]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to run: ``listen``: a port of 127.0.0.1 for the query door, None for no such door.
-
-    ``origins``: of the web pages that may ask there.
-    """
-
-    listen: int | None = None
-    origins: tuple[str, ...] = ()
 
 
 class Lifetime:
@@ -117,7 +105,6 @@ def assembled(paths: Paths) -> Calls:
 
 def run(
     paths: Paths,
-    options: Options,
     announce: Callable[[], None] = lambda: None,
     build: Build = assembled,
 ) -> None:
@@ -146,30 +133,20 @@ def run(
             announce()
             return build(paths)
 
-        live(paths, listening, options, life, begun)
+        live(paths, listening, life, begun)
 
 
 def live(
     paths: Paths,
     listening: Mapping[Door, socket.socket],
-    options: Options,
     life: Lifetime,
     build: Build,
 ) -> None:
-    """Answer at the listening doors, and at a port if asked to, until the end; then lock.
-
-    Raises DaemonError or UsageError where the port or its token must not be used.
-    """
+    """Answer at the listening sockets until the end; then lock."""
     from agent.daemon.autolock import Autolock
-    from agent.daemon.server import UNASKED, Daemon, admitted, application, runner
+    from agent.daemon.server import Daemon, application, runner
 
     with ExitStack() as stack:
-        port, token = None, ""
-        if options.listen is not None:
-            token = sockets.token_of(paths.state / sockets.TOKEN)
-            port = stack.enter_context(sockets.at_port(options.listen))
-            at = f"http://{sockets.ADDRESS}:{port.getsockname()[1]}"
-            LOG.info("listening at %s, with the token in %s", at, paths.state / sockets.TOKEN)
         calls = build(paths)
         agent = calls.agent
         stack.callback(_close, agent)  # after the last thread that could open the vault
@@ -181,9 +158,6 @@ def live(
         agent.commanded = autolock.commanded
         daemon = Daemon(calls, autolock, partial(_end, agent, life))
         sites = [(runner(application(door, daemon)), each) for door, each in listening.items()]
-        if port is not None:
-            made = admitted(application(QUERY, daemon), port, options.origins, token)
-            sites.append((runner(made, UNASKED), port))
         asyncio.run(_answer(daemon, life, sites))
 
 

@@ -15,12 +15,12 @@ import msgspec
 
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.paths import HOME
-from agent.wire.base import JSON_TYPE, MOST_BYTES, UNATTENDED, Fault
-from agent.wire.decide import Answer, Ask, RelayAnswer, RelayedDecide
+from agent.wire.base import ASKER, JSON_TYPE, MOST_BYTES, UNATTENDED, Fault
 from agent.wire.faults import error_of
 from agent.wire.routes import ROUTES, target_of
 from agent.wire.state import Event
 
+Asker = Literal["user", "page", "assistant"]
 NOBODY = -1
 _LINUX_PEER = struct.Struct("3i")  # process, user, group: unix(7)
 _BSD_PEER = struct.Struct("2I")  # version, user: the start of struct xucred, sys/ucred.h
@@ -145,14 +145,22 @@ class Client:
     """Calls to the daemon behind one socket; one thread at a time.
 
     ``path``: of the socket; ``timeout``: seconds of silence after which a call fails;
-    ``attended``: false for calls without a user behind them, which do not keep the vault open.
+    ``attended``: false for calls without a user behind them, which do not keep the vault open;
+    ``by``: who asks, which the query socket reads, None for a program.
     """
 
-    def __init__(self, path: Path, timeout: float = TIMEOUT, *, attended: bool = True) -> None:
+    def __init__(
+        self,
+        path: Path,
+        timeout: float = TIMEOUT,
+        *,
+        attended: bool = True,
+        by: Asker | None = None,
+    ) -> None:
         """Keep where the socket is; the first call opens it."""
         self._path = path
         self._timeout = timeout
-        self._headers = {} if attended else _ALONE
+        self._headers = ({} if attended else _ALONE) | ({} if by is None else {ASKER: by})
         self._connection = Connection(path, timeout)
         self._stream: socket.socket | None = None
 
@@ -201,17 +209,6 @@ class Client:
         if status != OK:
             raise _refusal(status, answer)
         return _decoded(answer, route.gives)
-
-    def decide(self, body: Ask, by: Literal["user", "page", "assistant"]) -> Answer:
-        """Return what a request carries that somebody makes through this client.
-
-        At the query door, in an envelope, which says who asks. Raises as `call`.
-        """
-        answer: RelayAnswer = self.call("relay", RelayedDecide(id=0, body=body, by=by))
-        if answer.status != OK:
-            raise _refusal(answer.status, bytes(answer.body))
-        found: Answer = _decoded(bytes(answer.body), Answer)
-        return found
 
     def events(self, silence: float | None = None) -> Iterator[Event]:
         """Yield what happens, on a connection of its own, opened with the first event asked for.

@@ -184,74 +184,23 @@ class Allowed(Message, frozen=True, kw_only=True):
     line: int | None = None
 
 
-class RelayedFrame(Message, frozen=True, kw_only=True, tag_field="call"):
-    """What all have in common; ``id``: of the sender's choice, comes back with the answer."""
+class Frame(Message, frozen=True, kw_only=True):
+    """One call of the query socket in a frame of the native host, which speaks no HTTP.
 
-    id: Number
-
-
-class RelayedDecide(RelayedFrame, frozen=True, kw_only=True, tag="decide"):
-    """Decide what one request carries, as ``/v1/decide``.
-
-    ``by``: ``user`` where the extension itself saw that the user asks (the keyword in the address
-    bar, or a form that a key or a click of theirs sent off); ``assistant`` where one asks for its
-    user through `reticent mcp`; else ``page``. No page can say it: one that asks by itself is a
-    page whatever it says.
+    ``id``: of the sender's choice, comes back with the answer; ``call``: the path below ``/v1/``;
+    ``body``: the message that this takes, null where it takes none; ``by``: who asks, as in the
+    header `ASKER`: ``user`` only where the extension itself saw that the user asks (the keyword in
+    the address bar, or a form that a key or a click of theirs sent off). No page can say it.
     """
 
-    body: Ask
-    by: Literal["user", "page", "assistant"] = "page"
-
-
-class RelayedStatus(RelayedFrame, frozen=True, kw_only=True, tag="status"):
-    """Whether it is locked, as ``/v1/status``."""
-
-    body: None = None
-
-
-class RelayedClicked(RelayedFrame, frozen=True, kw_only=True, tag="clicked"):
-    """A result was visited, as to ``/v1/clicked``."""
-
-    body: Clicked
-
-
-class RelayedOffer(RelayedFrame, frozen=True, kw_only=True, tag="offer"):
-    """Queue a recipient's offer, as ``/v1/offer`` does."""
-
-    body: Offer
-
-
-class RelayedRefuse(RelayedFrame, frozen=True, kw_only=True, tag="refuse"):
-    """Give a recipient nothing more, as ``/v1/refuse`` does."""
-
-    body: Refuse
-
-
-class RelayedDraft(RelayedFrame, frozen=True, kw_only=True, tag="draft"):
-    """Draft a line for a chat box, as ``/v1/draft`` does."""
-
-    body: Ask
-
-
-class RelayedTell(RelayedFrame, frozen=True, kw_only=True, tag="tell"):
-    """Record what of a draft the user put into a chat box, as ``/v1/tell`` does."""
-
-    body: Tell
-
-
-Relayed = (
-    RelayedDecide
-    | RelayedStatus
-    | RelayedClicked
-    | RelayedOffer
-    | RelayedRefuse
-    | RelayedDraft
-    | RelayedTell
-)
+    id: Number
+    call: Name
+    body: Raw = field(default_factory=lambda: Raw(b"null"))
+    by: Literal["user", "page"] = "page"
 
 
 class RelayAnswer(Message, frozen=True, kw_only=True):
-    """What a call answered: its status of HTTP, and its message, a `Fault` unless that is 200."""
+    """What a relayed call answered: its HTTP status and message, a `Fault` unless that is 200."""
 
     id: Number
     status: int

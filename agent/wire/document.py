@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from agent.wire.base import JSON_TYPE, UNATTENDED, Fault
+from agent.wire.base import ASKER, JSON_TYPE, UNATTENDED, Fault
 from agent.wire.client import HOST, MEDIA_TYPE
 from agent.wire.faults import KINDS
 from agent.wire.routes import ROUTES, Parameter, Route
@@ -25,9 +25,10 @@ REFERENCE = "#/components/schemas/{name}"
 ABOUT = (
     "What a request may carry, decided on the machine of the person it is about. Served over two "
     "Unix sockets, `control.sock` for the person's own programs and `query.sock` for all others; "
-    "`x-doors` says which call is answered where. With `--listen` the query door is also at a "
-    "port of 127.0.0.1, and there each call needs the token. A program that calls while nobody is "
-    f"there says so by the header `{UNATTENDED}: ?1`, so that the vault still locks itself."
+    "`x-doors` says which call is answered where. A program that calls while nobody is "
+    f"there says so by the header `{UNATTENDED}: ?1`, so that the vault still locks itself. On the "
+    f"query socket the header `{ASKER}` says who asks for a decision: `user`, `page` or "
+    "`assistant`; without it, a program does."
 )
 FAULT = "It was not done; `x-codes` has what `code` may be, and the status with it."
 
@@ -45,7 +46,6 @@ def document() -> Node:
         "openapi": "3.1.0",
         "info": {"title": "Reticent", "version": "1", "description": ABOUT},
         "servers": [{"url": f"http://{HOST}"}],
-        "security": [{}, {"token": []}],
         "paths": paths,
         "components": {
             "schemas": schemas,
@@ -56,7 +56,6 @@ def document() -> Node:
                     "x-codes": codes,
                 }
             },
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
 

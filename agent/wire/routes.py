@@ -14,10 +14,10 @@ from agent.wire.decide import (
     Ask,
     Clicked,
     Draft,
+    Frame,
     Offer,
     Refuse,
     RelayAnswer,
-    Relayed,
     Tell,
     Told,
 )
@@ -209,9 +209,9 @@ ROUTES = (
     ),
     _route(
         "relay: POST /relay",
-        Relayed,
+        Frame,
         RelayAnswer,
-        "Make one of this door's calls, for a program that knows no HTTP.",
+        "Make one of this socket's calls, for the browser's native host.",
         doors=(QUERY,),
     ),
     _route("allow: POST /allow", Allow, Allowed, "Take back a refusal."),

@@ -16,19 +16,10 @@ import msgspec
 
 from agent.daemon.request_log import Rates
 from agent.wire.base import Done
-from agent.wire.decide import (
-    Answer,
-    Ask,
-    Because,
-    RelayAnswer,
-    Relayed,
-    RelayedDecide,
-    RelayedRefuse,
-    RelayedStatus,
-    Summary,
-)
+from agent.wire.decide import Answer, Ask, Because, RelayAnswer, Summary
 from agent.wire.routes import QUERY
 from agent.wire.state import Locked, Site
+from tests.browser.frames import Relayed, RelayedDecide, RelayedRefuse, RelayedStatus
 from tests.browser.recipient import digest, right
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, Raw

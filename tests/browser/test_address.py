@@ -6,8 +6,9 @@ from urllib.parse import quote
 
 import pytest
 
-from agent.wire.decide import Carry, Clicked, RelayedClicked, RelayedDecide
+from agent.wire.decide import Carry, Clicked
 from tests.browser.adding import added, adding, is_plain, is_right, led, searched, target, words
+from tests.browser.frames import RelayedClicked, RelayedDecide
 from tests.browser.recipient import LAX, SEARCH, digest, right
 from tests.browser.test_popup import FIND, reads
 from tests.browser.test_ways import ASKED, WAYS

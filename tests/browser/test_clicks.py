@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.wire.decide import Clicked, RelayedClicked
+from agent.wire.decide import Clicked
+from tests.browser.frames import RelayedClicked
 from tests.browser.world import World
 
 pytestmark = pytest.mark.browser

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.wire.decide import Answer, Ask, RelayedDecide
+from agent.wire.decide import Answer, Ask
+from tests.browser.frames import RelayedDecide
 from tests.browser.installed import killed_relays
 from tests.browser.recipient import right
 from tests.browser.standin import LATE, answered, breaking, locked

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.wire.decide import Answer, Ask, RelayedDecide
+from agent.wire.decide import Answer, Ask
+from tests.browser.frames import RelayedDecide
 from tests.browser.recipient import right
 from tests.browser.standin import LATE, answered, site
 from tests.browser.world import World

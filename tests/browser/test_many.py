@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agent.wire.decide import RelayedDecide
+from tests.browser.frames import RelayedDecide
 from tests.browser.recipient import SEARCH, Noted, right
 from tests.browser.world import World
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.wire.decide import Offer, RelayedOffer
+from agent.wire.decide import Offer
+from tests.browser.frames import RelayedOffer
 from tests.browser.recipient import right
 from tests.browser.world import World
 from tests.waiting import until

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from agent.wire.decide import Answer, Ask, Because, RelayedOffer, RelayedRefuse
+from agent.wire.decide import Answer, Ask, Because
+from tests.browser.frames import RelayedOffer, RelayedRefuse
 from tests.browser.recipient import digest, right
 from tests.browser.standin import answered, locked
 from tests.browser.world import World

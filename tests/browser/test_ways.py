@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.wire.decide import RelayedDecide
+from tests.browser.frames import RelayedDecide
 from tests.browser.recipient import right
 from tests.browser.world import World
 

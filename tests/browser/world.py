@@ -7,11 +7,11 @@ from itertools import count
 from typing import Any
 
 from agent.paths import Paths
-from agent.wire.decide import RelayedDecide
 from agent.wire.state import Site
 from tests.browser.chromium import chromium
 from tests.browser.driver import Driver
 from tests.browser.firefox import firefox
+from tests.browser.frames import RelayedDecide
 from tests.browser.installed import knowing, patient
 from tests.browser.recipient import SEARCH, Noted, Recipient, right
 from tests.browser.standin import Standin, site

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from agent.cli.daemon import ended
-from agent.daemon.run import Options
 from agent.daemon.service import KEPT
 from agent.daemon.sockets import alone
 from agent.files import private_folder
@@ -25,53 +24,27 @@ START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]
 
 
 @pytest.fixture
-def started(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Options]:
+def started(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Paths]:
     """What daemons are started with; none of them lives longer than it takes to say so."""
     assert home.is_dir()
-    options: list[Options] = []
+    homes: list[Paths] = []
 
-    def run(_places: Paths, given: Options, announce: Callable[[], None]) -> None:
-        options.append(given)
+    def run(places: Paths, announce: Callable[[], None]) -> None:
+        homes.append(places)
         announce()
 
     monkeypatch.setattr("agent.cli.daemon.run_daemon", run)
-    return options
+    return homes
 
 
-def test_what_it_is_told_reaches_the_daemon(run: Run, started: list[Options]) -> None:
-    """And it says where it listens, and where the token is."""
+def test_what_it_is_told_reaches_the_daemon(run: Run, started: list[Paths]) -> None:
+    """And it says where it listens."""
     ran = run("daemon")
     assert (ran.code, ran.err) == (0, "")
     assert str(paths().query) in ran.out.replace("\n", "")
-    assert "token" not in ran.out
-    page = "https://books.example"
-    assert "token" in run("daemon", "--listen", "0", "--origin", page, "--origin", page + ":8").out
-    record = run("daemon", "--listen", "8080", "--json").record
-    assert (record["control"], record["token"][-6:]) == (str(paths().control), ".token")
-    assert started == [Options(), Options(0, (page, page + ":8")), Options(8080)]
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        (["--listen", "65536"], "65536"),
-        (["--listen", "x"], "--listen"),
-        (["--origin", "https://a.example"], "--origin needs --listen"),
-        (["--listen", "0", "--origin", "a.example"], "'a.example' is not the origin"),
-        (["--listen", "0", "--origin", "https://a.example/"], "is not the origin"),
-        (["--listen", "0", "--origin", "https://A.example"], "is not the origin"),
-        (["--listen", "0", "--origin", "https://u@a.example"], "is not the origin"),
-        (["--listen", "0", "--origin", "https://[a"], "is not the origin"),
-        (["--listen", "0", "--origin", "null"], "is not the origin"),
-        (["--listen", "0", "--origin", "*"], "is not the origin"),
-    ],
-)
-def test_what_no_daemon_can_do_is_refused(
-    run: Run, started: list[Options], options: list[str], error: str
-) -> None:
-    """Before anything is opened."""
-    assert error in run("daemon", *options).refusal()[0]
-    assert started == []
+    record = run("daemon", "--json").record
+    assert record["control"] == str(paths().control)
+    assert len(started) == 2
 
 
 @pytest.mark.usefixtures("home")

@@ -1,11 +1,10 @@
 """The outer half of the daemon in a process of its own, with nothing real behind it.
 
-Run as `python -m tests.daemon.begun INSIDE OPTIONS`: what the doors lead to is one of the functions
-below, each with something to try it by; the options are JSON.
+Run as `python -m tests.daemon.begun INSIDE`: what the doors lead to is one of the functions
+below, each with something to try it by.
 """
 
 import asyncio
-import json
 import os
 import signal
 import socket
@@ -16,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agent.daemon.run import Options, run
+from agent.daemon.run import run
 from agent.errors import ReticentError
 from agent.paths import Paths, paths
 from agent.wire.base import Done
@@ -35,10 +34,10 @@ def awaited(path: Path, text: str = "") -> None:
 
 @contextmanager
 def begun(
-    home: Paths, inside: str = "fake_inside", before: tuple[str, ...] = (), **options: object
+    home: Paths, inside: str = "fake_inside", before: tuple[str, ...] = ()
 ) -> Iterator[subprocess.Popen[str]]:
     """Begin a daemon in a process of its own, and kill it at the end; it need not be ready."""
-    program = (sys.executable, "-m", "tests.daemon.begun", inside, json.dumps(options))
+    program = (sys.executable, "-m", "tests.daemon.begun", inside)
     environment = {**os.environ, "RETICENT_HOME": str(home.config.parent)}
     with (
         subprocess.Popen(
@@ -191,6 +190,6 @@ def killing_inside(_paths: Paths) -> Any:  # noqa: ANN401
 
 if __name__ == "__main__":
     try:
-        run(paths(), Options(**json.loads(sys.argv[2])), build=globals()[sys.argv[1]])
+        run(paths(), build=globals()[sys.argv[1]])
     except ReticentError as error:
         sys.exit(f"{error} / {error.hint}")

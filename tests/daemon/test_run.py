@@ -7,14 +7,15 @@ import socket
 import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Never
 
 import pytest
 from msgspec import to_builtins
 
-from agent.daemon.run import Options, run
+from agent.daemon.run import run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
-from tests.daemon.begun import ask, awaited, begun, ended, fake_inside, running, until
+from tests.daemon.begun import ask, awaited, begun, ended, running, until
 from tests.daemon.fakes import ASK, LOCKED, received, short_home
 from tests.programs import needs
 from tests.vault.dumps import NEVER
@@ -32,16 +33,20 @@ def test_a_failing_start_puts_everything_back(home: Paths) -> None:
     """Signals, the umask, the lock, the sockets; nothing is put into a folder that others share."""
     handlers = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
     before = os.umask(0o022)
+
+    def unbuilt(_: Paths) -> Never:
+        raise DaemonError("not today", "try tomorrow")
+
     home.runtime.mkdir(0o700)
     try:
         for mode, kind, why in (
-            (0o700, DaemonError, "there is no port"),
+            (0o700, DaemonError, "not today"),
             (0o777, UsageError, "other users can write to this folder"),
-            (0o700, DaemonError, "there is no port"),
+            (0o700, DaemonError, "not today"),
         ):
             home.runtime.chmod(mode)
             with pytest.raises(kind, match=why):
-                run(home, Options(listen=70000), build=fake_inside)
+                run(home, build=unbuilt)
             assert [*home.runtime.iterdir()] == []
         assert os.umask(0o022) == 0o022
     finally:

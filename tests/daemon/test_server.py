@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from threading import Event as Flag
 from time import monotonic
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 
 from agent.daemon import server
 from agent.daemon.events import ENDING, MOST_READERS, ROOM, TOO_SLOW
-from agent.daemon.server import INSIDE, Daemon, application, as_lines
+from agent.daemon.server import RELAYED, Daemon, application, as_lines
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
-from agent.wire.base import LONGEST_HOST
+from agent.wire.base import ASKER, LONGEST_HOST
 from agent.wire.client import event_data
-from agent.wire.decide import Relayed, RelayedDecide
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
 from agent.wire.state import Event
 from tests.daemon.fakes import ASK, PROMPT, FakeCalls, Running, Said, behind, received
@@ -38,7 +37,6 @@ CALLED = [
 SEGMENT = "a b/é%@"
 QUOTED = "a%20b%2F%C3%A9%25%40"
 PRIVATE = "married, 47 years old"
-TYPES = {each.__struct_config__.tag: each for each in get_args(Relayed)}
 RAISED = [
     LockedError(),
     VaultError("the disk is full", "make room"),
@@ -154,34 +152,52 @@ def relayed(running: Running, number: object, call: str, body: object = None) ->
     return running.ask("POST", "/v1/relay", {"id": number, "call": call, "body": body})
 
 
-def test_an_envelope_takes_every_call_of_the_door_and_no_other() -> None:
-    """What the control door has is behind none."""
-    assert TYPES.keys() == INSIDE.keys()
+def test_a_frame_takes_every_call_of_the_query_socket_and_no_other() -> None:
+    """What control has is behind none."""
     there = {route.name for route in ROUTES if QUERY in route.doors}
-    assert {route.name for route in INSIDE.values()} == there - {"relay"}
-    for tag, kind in TYPES.items():
-        [body] = [each for each in msgspec.structs.fields(kind) if each.name == "body"]
-        assert (INSIDE[tag].takes or type(None)) is (body.type or type(None))
+    assert {route.name for route in RELAYED.values()} == there - {"relay"}
 
 
-@pytest.mark.parametrize("tag", sorted(TYPES))
-@given(data=st.data())
-def test_a_call_is_made_as_if_it_came_alone(
-    doors: dict[Door, Running], tag: str, data: st.DataObject
-) -> None:
+BODIES = {
+    "decide": ASK,
+    "draft": ASK,
+    "tell": {"id": "x", "names": ["region"]},
+    "clicked": {"query": "editor", "host": "a.example"},
+    "offer": {"recipient": "a.example", "names": ["region"]},
+    "refuse": {"recipient": "a.example"},
+}
+
+
+@pytest.mark.parametrize("call", sorted(RELAYED))
+def test_a_call_is_made_as_if_it_came_alone(doors: dict[Door, Running], call: str) -> None:
     """With its message, and its number comes back."""
-    query = doors[QUERY]
-    message = data.draw(messages_of(TYPES[tag]))
+    query, route, body = doors[QUERY], RELAYED[call], BODIES.get(call)
     query.calls.made.clear()
-    said = query.ask("POST", "/v1/relay", msgspec.json.encode(message))
-    route, body = INSIDE[tag], message.body
-    arguments = () if body is None else (body,)
-    named = {"by": message.by} if isinstance(message, RelayedDecide) else {}
-    assert query.calls.made == [(route.name, arguments, named)]
+    said = query.ask("POST", "/v1/relay", {"id": 3, "call": call, "body": body, "by": "user"})
+    [(name, arguments, named)] = query.calls.made
+    assert name == route.name
+    assert [*arguments] == ([] if body is None else [msgspec.convert(body, route.takes)])
+    assert named == ({"by": "user"} if call == "decide" else {})
     assert query.before[-1] == (QUERY, route.name)
-    alone = query.ask(route.method, route.path, None if body is None else msgspec.json.encode(body))
-    assert said.status == 200
-    assert said.body == {"id": message.id, "status": alone.status, "body": alone.body}
+    alone = query.ask(route.method, route.path, body)
+    assert (said.status, said.body) == (200, {"id": 3, "status": 200, "body": alone.body})
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_who_asks_is_said_by_the_socket_and_the_header(
+    doors: dict[Door, Running], door: Door
+) -> None:
+    """On control a command does, whatever the header; else a program, unless it says otherwise."""
+    for given_, by in {"user": "user", "page": "page", "assistant": "assistant"}.items():
+        assert _asker(doors[door], {ASKER: given_}) == ("command" if door == CONTROL else by)
+    for other in ("command", "draft", "User", "user, page", ""):
+        assert _asker(doors[door], {ASKER: other}) == ("command" if door == CONTROL else "program")
+
+
+def _asker(running: Running, headers: dict[str, str]) -> object:
+    running.calls.made.clear()
+    assert running.ask("POST", "/v1/decide", ASK, headers).status == 200
+    return running.calls.made[0][2]["by"]
 
 
 @pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
