@@ -53,7 +53,7 @@ def test_it_answers_until_a_signal_ends_it(run: Run, number: signal.Signals) -> 
     """It says first where; a second one is refused; its end is no error, and leaves no socket."""
     with process(*START) as started:
         assert started.stdout is not None
-        said = "".join(islice(started.stdout, 7))
+        said = "".join(islice(started.stdout, 6))
         assert json.loads(said)["control"] == str(paths().control)
         with Client(paths().control) as client:
             status = client.call("status")
