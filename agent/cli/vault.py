@@ -27,9 +27,8 @@ from agent.decision.locale import LOCALE
 from agent.errors import BusyVaultError, DaemonError, ReticentError, UsageError, VaultError
 from agent.model.file import SUFFIX, read, shipped_models
 from agent.paths import Paths, paths
-from agent.vault.backup import OTHER, check_backup, check_format, copy_closed
+from agent.vault.backup import OTHER, bring_over, check_backup, check_format, copy_closed
 from agent.vault.backup import restore as put_back
-from agent.vault.old_format import bring_over
 from agent.vault.seal import Derivation
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import SlotRow, key_slots

@@ -28,7 +28,7 @@ from agent.errors import (
 from agent.files import check_ours, left_unfinished
 from agent.vault import vault_files
 from agent.vault.backup import check_closed as look_at_vault
-from agent.vault.connection import RESTORE
+from agent.vault.database import RESTORE
 from agent.vault.seal import FORMAT
 from agent.vault.slots import ALTERED
 from agent.wire.client import Client

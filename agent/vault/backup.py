@@ -2,20 +2,29 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from datetime import datetime
 from pathlib import Path
-from struct import Struct
 
+import msgspec
+
+from agent.decision.values import Fact
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.files import NO_LINKS, fsync
-from agent.vault import vault_files
+from agent.model.attributes import UNSPECIFIED
+from agent.model.concepts import meaning_of
+from agent.model.model import Model
+from agent.vault import secrets, vault_files
 from agent.vault.chain import state_row
-from agent.vault.connection import copy_files, damaged, snapshot, translated
-from agent.vault.database import Database
+from agent.vault.database import Database, copy_files, damaged, decoded, snapshot, translated
 from agent.vault.making import install, staging
+from agent.vault.profile import ITEM
+from agent.vault.seal import FORMAT, Seals
 from agent.vault.secrets import Secret
-from agent.vault.slots import SlotRow, read_slots, read_vault_id
+from agent.vault.slots import SlotRow, accounts, data_key, read_slots, read_vault_id
+from agent.vault.store import Store
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
 
@@ -23,11 +32,9 @@ _NUMBERS = "SELECT count(*), ifnull(min(number), 1), ifnull(max(number), 0) FROM
 _LATEST = (
     "SELECT max(generation) FROM (SELECT generation FROM entry UNION SELECT generation FROM item)"
 )
-# A write-ahead log (https://sqlite.org/fileformat2.html#walformat): the bytes before its first page
-# and before every page; the size of a page; a page's number, and how many pages there are after it
-# where it ends a transaction.
-_HEADER, _BEFORE, _PAGE_SIZE, _FRAME = 32, 24, Struct(">8xI"), Struct(">II")
 UNREADABLE = "not a vault, or one that is damaged"
+_OLD_VALUES = msgspec.json.Decoder(dict[str, dict[str, str]])  # by model, then by attribute
+_GONE = ("checkpoint/", "profile-whole")  # items of format 1
 BringOver = Callable[[Location, Secret], None]
 OTHER = "name a file that `reticent vault backup` made, perhaps an older one"
 
@@ -38,59 +45,19 @@ def check_closed(at: Location) -> list[SlotRow]:
     Only unlocking shows whether sealed data changed. Raises as `key_slots`, and RolledBackError
     if it is older than the witness, or another.
     """
-    with snapshot(at.vault) as copy:
-        _check_log(copy)
-        with closing(Database.open(copy)) as database:
-            slots = read_slots(database)
-            generation, _ = state_row(database)
-            [(many, first, last)] = database.rows(_NUMBERS)
-            if (first, last) != (1, many):
-                raise damaged("entries are missing from its ledger", copy)
-            [(latest,)] = database.rows(_LATEST)
-            if latest is not None and not (isinstance(latest, int) and latest <= generation):
-                raise damaged("its rows come from different states", copy)
-            seen, vault_id = vault_files.read_witness(at.witness), read_vault_id(database).hex()
-            now = {"generation": generation, "entries": int(many)}
-            vault_files.check_age(seen, vault_id, now)
+    with snapshot(at.vault) as copy, closing(Database.open(copy)) as database:
+        slots = read_slots(database)
+        generation, _ = state_row(database)
+        [(many, first, last)] = database.rows(_NUMBERS)
+        if (first, last) != (1, many):
+            raise damaged("entries are missing from its ledger", copy)
+        [(latest,)] = database.rows(_LATEST)
+        if latest is not None and not (isinstance(latest, int) and latest <= generation):
+            raise damaged("its rows come from different states", copy)
+        seen, vault_id = vault_files.read_witness(at.witness), read_vault_id(database).hex()
+        now = {"generation": generation, "entries": int(many)}
+        vault_files.check_age(seen, vault_id, now)
     return slots
-
-
-def _check_log(path: Path) -> None:
-    """Raise DamagedVaultError if the log beside this copy of a vault belongs to another file.
-
-    Every transaction increments the generation: the first one in the log must follow the last one
-    of the file, or an earlier one where the file already contains some of the log.
-    """
-    log = path.with_name(path.name + vault_files.LOG)
-    written = log.read_bytes() if log.exists() else b""
-    first = b""
-    if len(written) > _HEADER:
-        (page,) = _PAGE_SIZE.unpack_from(written)
-        for begin in range(_HEADER, len(written) - _FRAME.size, _BEFORE + page):
-            _, pages = _FRAME.unpack_from(written, begin)
-            if pages:  # the end of the first whole transaction
-                first = written[: begin + _BEFORE + page]
-                break
-    if not first:
-        return
-    data = path.read_bytes()
-    try:
-        log.unlink()
-        before = _generation(path)
-        log.write_bytes(first)
-        after = _generation(path)
-    except DamagedVaultError:  # the file may be whole with all of its log alone
-        before = after = 0
-    if after > before + 1:
-        raise damaged("the log beside it belongs to another file that had its name before", path)
-    path.write_bytes(data)
-    log.write_bytes(written)
-
-
-def _generation(path: Path) -> int:
-    """Return the generation of a vault, log included. Raises VaultError."""
-    with closing(Database.open(path)) as database:
-        return state_row(database)[0]
 
 
 def restore(
@@ -213,3 +180,54 @@ def _keep(path: Path, old: Database | None) -> Path:
             log.replace(kept.with_name(kept.name + vault_files.LOG))
         fsync(path.parent)
     return kept
+
+
+def bring_over(
+    at: Location,
+    secret: Secret,
+    models: Sequence[Model],
+    now: datetime,
+    new_id: Callable[[], str],
+) -> None:
+    """Bring a vault of format 1 over to this one, in one transaction, once all of it is verified.
+
+    One of this format stays as it is. ``models``: by whose concepts facts are stored from then on,
+    the first first; ``now``: when they count as set. Raises as `unlock`.
+    """
+    with closing(Database.open(at.vault, older=True)) as database:
+        if database.version() == FORMAT:
+            return
+        slots = read_slots(database)
+        if secret.kind == "keyring" and secret.kept is None:
+            secret = Secret("keyring", kept=secrets.fetched(accounts(slots)))
+        vault_id = read_vault_id(database)
+        key = data_key(slots, secret, vault_id)
+        store = Store(database, Seals(key, vault_id, os.urandom), at.witness)
+        deque(store.verify(), maxlen=0)
+        values = decoded(store.get(ITEM), _OLD_VALUES, "the profile") or {}
+        facts = [
+            Fact(id=new_id(), kind=kind, value=value, set_at=now)
+            for kind, value in sorted(old_facts(values, models).items())
+        ]
+        gone = [name for name in store.names() if name.startswith(_GONE)]
+        put = {ITEM: msgspec.json.encode(facts)} if facts else {}
+        store.replace(put, [*gone, *({ITEM} - put.keys())], [(f"PRAGMA user_version={FORMAT}", ())])
+
+
+def old_facts(values: Mapping[str, Mapping[str, str]], models: Sequence[Model]) -> dict[str, str]:
+    """Return old values by kind: of each the first that is not "unspecified".
+
+    What no model here knows is kept as MODEL.ATTRIBUTE, with the value MODEL:VALUE.
+    """
+    found = dict[str, str]()
+    known = {each.id: each for each in models}
+    for model_id in dict.fromkeys((*known, *values)):
+        for name, value in values.get(model_id, {}).items():
+            kind, meant = f"{model_id}.{name}", f"{model_id}:{value}"
+            if model_id in known and value in known[model_id].person_codes.get(name, ()):
+                kind, meant = meaning_of(name, value, known[model_id])
+            if meant == f"{model_id}:{UNSPECIFIED}":
+                meant = UNSPECIFIED
+            if found.get(kind, UNSPECIFIED) == UNSPECIFIED:
+                found[kind] = meant
+    return found

@@ -1,34 +1,26 @@
 """The sealed state of a vault, and its entries as sealed rows, each linked to the one before."""
 
-import json
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from heapq import merge
 from struct import Struct
 from typing import Any, NamedTuple, Self, TypeVar
 
 from agent.errors import RolledBackError
 from agent.vault import seal
-from agent.vault.connection import damaged
-from agent.vault.database import MAX_INTEGER, Database, Statement
+from agent.vault.database import MAX_INTEGER, Database, Statement, damaged
 from agent.vault.vault_files import OLD_COPY, Witness
 
 _STATE = Struct(">QQ32s32s32s")
 MAX_PAYLOAD = 2**16
 MAX_NAME = 1024
 LINK_BYTES = 32
-SITES_AT_ONCE = 10_000  # in one query: SQLite takes no text without a bound
 _BATCH = 64  # rows in memory at a time
 _MAX_SEALED = seal.OVERHEAD + LINK_BYTES + 2 + MAX_NAME + MAX_PAYLOAD
 _COLUMNS = (
     f"SELECT number, iif(length(site) = {seal.LOOKUP_BYTES}, site, NULL), generation,"  # noqa: S608  (constants)
     f" iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL) FROM entry"
-)
-_OF_SITES = (
-    f"{_COLUMNS} WHERE number > ? AND number < ?"  # noqa: S608  (constants)
-    f" AND hex(site) IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT {_BATCH}"
 )
 _Id = TypeVar("_Id", bytes, int)
 _Digest = TypeVar("_Digest", bytes, int)
@@ -146,22 +138,6 @@ def entry_rows(database: Database, after: int = 0, last: int = MAX_INTEGER) -> I
     while rows := database.rows(query, after, last):
         yield from (_row(each, database) for each in rows)
         after = rows[-1][0]
-
-
-def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) -> Iterator[Row]:
-    """Yield the rows of sites, by their keyed hashes, after a number: the last one first.
-
-    Only for display: decisions use all rows. Raises DamagedVaultError.
-    """
-
-    def found(part: Sequence[bytes]) -> Iterator[Row]:
-        wanted, before = json.dumps([site.hex().upper() for site in part]), MAX_INTEGER
-        while rows := database.rows(_OF_SITES, after, before, wanted):
-            yield from (_row(each, database) for each in rows)
-            before = rows[-1][0]
-
-    parts = (sites[at : at + SITES_AT_ONCE] for at in range(0, len(sites), SITES_AT_ONCE))
-    return merge(*map(found, parts), key=lambda row: -row.number)
 
 
 def verified(

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.model.lookup import spelling
-from agent.vault.connection import decoded
+from agent.vault.database import decoded
 from agent.vault.store import MAX_ITEM_BYTES, Items
 
 ITEM = "not-that"

@@ -18,7 +18,7 @@ from agent.decision.cache import Recent
 from agent.decision.request import LATEST, Holdings
 from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, Meaning
-from agent.vault.connection import damaged
+from agent.vault.database import damaged
 from agent.vault.seal import from_json
 from policy import hosts
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.errors import UsageError, VaultError
-from agent.vault.connection import decoded
+from agent.vault.database import decoded
 from agent.vault.disclosure_index import (
     MOST_SITES,
     DisclosureIndex,
@@ -144,12 +144,16 @@ class Ledger:
 
         ``limit``: at most this many, the latest; ``sites``: selects the registered sites.
         """
-        if sites is not None:
-            found = [*islice(self._entries.entries_of(self._of(sites), after), limit)][::-1]
-        else:
+        if sites is None:
             begin = after if limit is None else max(after, self.count - limit)
-            found = [*self._entries.entries(begin)]
-        return [Numbered(number, decode(body)) for number, body in found]
+            return [Numbered(at, decode(body)) for at, body in self._entries.entries(begin)]
+        about = {
+            step.number: None
+            for step in reversed(self.disclosures.steps)
+            if step.number > after and sites(step.site)
+        }
+        found = (Numbered(number, self.entry(number)) for number in about)
+        return [*islice((each for each in found if sites(each.record.site)), limit)][::-1]
 
     def entry(self, number: int) -> Record:
         """Return the entry with this number; UsageError if it does not exist."""

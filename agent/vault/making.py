@@ -18,8 +18,15 @@ from agent.errors import (
 )
 from agent.files import clear_unfinished, fsync, name_new, private_folder, unfinished
 from agent.vault import chain, slots, vault_files
-from agent.vault.connection import RESTORE, damaged, snapshot, translated
-from agent.vault.database import Database, Statement, make_database
+from agent.vault.database import (
+    RESTORE,
+    Database,
+    Statement,
+    damaged,
+    make_database,
+    snapshot,
+    translated,
+)
 from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
 from agent.vault.secrets import Secret
 from agent.vault.store import Item, Store, opened_item, put_item, sealed_item

@@ -11,7 +11,7 @@ from agent.errors import UsageError, VaultVersionError
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.model import Model
-from agent.vault.connection import damaged, decoded
+from agent.vault.database import damaged, decoded
 from agent.vault.store import Store
 
 ITEM = "profile"

@@ -14,8 +14,7 @@ from msgspec import Meta, Struct
 from agent.errors import VaultError, WrongSecretError
 from agent.vault import seal, secrets
 from agent.vault.chain import digest_of
-from agent.vault.connection import damaged, snapshot
-from agent.vault.database import Database, Statement
+from agent.vault.database import Database, Statement, damaged, snapshot
 from agent.vault.secrets import CODE_BYTES, Kind, Secret, code_bytes, code_text, normalised
 
 SALT_BYTES = 16

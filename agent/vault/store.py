@@ -9,8 +9,7 @@ from typing import NamedTuple
 from agent.errors import UsageError, VaultError
 from agent.vault import chain, vault_files
 from agent.vault.chain import MAX_NAME, State, digest_of, first_link, read_state, written_state
-from agent.vault.connection import damaged, refuses
-from agent.vault.database import Database, Statement
+from agent.vault.database import Database, Statement, damaged, refuses
 from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, prefix_name, split_name
 from agent.vault.slots import ALTERED, SlotRow, read_slots, slots_digest
 from agent.vault.vault_files import Witness
@@ -157,17 +156,6 @@ class Store:
         """Yield number and payload of the entries after a number. Raises DamagedVaultError."""
         self._check_ready()
         for row in chain.entry_rows(self.database, after):
-            yield row.number, chain.opened_entry(self.seals, row).payload
-
-    def entries_of(self, sites: Iterable[str], after: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Yield number and payload of the entries of sites after a number, the last one first.
-
-        They are found by the keyed hash of the site, and no other entry is opened. Only for
-        display. Raises DamagedVaultError.
-        """
-        self._check_ready()
-        wanted = [self.seals.lookup("site", site) for site in sites]
-        for row in chain.rows_of_sites(self.database, wanted, after):
             yield row.number, chain.opened_entry(self.seals, row).payload
 
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:

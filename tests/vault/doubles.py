@@ -53,14 +53,6 @@ class MemoryStore(Store):
         """Return what no snapshot has."""
         return f"of {last}"
 
-    def entries_of(self, sites: Iterable[str], after: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Yield those of some sites, the last one first."""
-        wanted = {*sites}
-        for number in range(self.count, after, -1):
-            site, payload = self._entries[number - 1]
-            if site in wanted:
-                yield number, payload
-
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
         """Keep an item under a name."""
         assert durable

@@ -11,8 +11,7 @@ from unittest.mock import Mock
 import pytest
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
-from agent.vault.connection import make_private, sqlite_error
-from agent.vault.database import Database
+from agent.vault.database import Database, make_private, sqlite_error
 from agent.vault.slots import key_slots
 from agent.vault.store import Store
 from tests.vault.worlds import altered, contents, made, second, store_of

@@ -10,8 +10,7 @@ from agent.errors import BusyVaultError, DamagedVaultError, VaultError, WrongSec
 from agent.vault import chain, database
 from agent.vault.backup import restore
 from agent.vault.chain import read_state
-from agent.vault.connection import connect
-from agent.vault.database import Database
+from agent.vault.database import Database, connect
 from agent.vault.making import Rotated, install, make_vault, rotate, staging
 from agent.vault.seal import Key
 from agent.vault.secrets import Secret

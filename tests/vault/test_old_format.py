@@ -12,10 +12,9 @@ from agent.decision.locale import LOCALE
 from agent.errors import VaultVersionError, WrongSecretError
 from agent.files import private_folder
 from agent.model.file import read, shipped_models
-from agent.vault.backup import check_backup, check_format, restore
+from agent.vault.backup import bring_over, check_backup, check_format, old_facts, restore
 from agent.vault.corrections import Corrections
 from agent.vault.disclosure_index import Disclosure
-from agent.vault.old_format import bring_over, by_kind
 from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
@@ -84,13 +83,13 @@ def test_an_old_vault_in_its_place_is_refused_and_brought_over(at: Location) -> 
 def test_nothing_of_an_old_profile_is_lost() -> None:
     """Of a fact that models shared, what says something; of the others their own names."""
     one, two = sexes()
-    assert by_kind({"one": {"gender": "other"}, "two": {"sex": "unspecified"}}, [two, one]) == {
+    assert old_facts({"one": {"gender": "other"}, "two": {"sex": "unspecified"}}, [two, one]) == {
         "sex": "one:other"
     }
-    assert by_kind({"two": {"sex": "male"}, "one": {"gender": "female"}}, [one, two]) == {
+    assert old_facts({"two": {"sex": "male"}, "one": {"gender": "female"}}, [one, two]) == {
         "sex": "female"
     }
-    assert by_kind({"one": {"gender": "unspecified", "lost": "x"}}, [one]) == {
+    assert old_facts({"one": {"gender": "unspecified", "lost": "x"}}, [one]) == {
         "sex": "unspecified",
         "one.lost": "one:x",
     }
@@ -100,6 +99,6 @@ def test_nothing_of_an_old_profile_is_lost() -> None:
 def test_an_old_profile_reads_the_same(values: dict[str, str]) -> None:
     """Whether its model was there when it was brought over, or came later."""
     model = model_of(dict.fromkeys(("a", "b"), ("unspecified", "x", "y")), name="m")
-    found = by_kind({"m": values}, [model])
+    found = old_facts({"m": values}, [model])
     assert found == values
-    assert by_kind({"m": values}, []).keys() == {f"m.{name}" for name in values}
+    assert old_facts({"m": values}, []).keys() == {f"m.{name}" for name in values}

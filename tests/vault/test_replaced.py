@@ -21,7 +21,7 @@ from agent.errors import DamagedVaultError, ReplacedVaultError, VaultError
 from agent.files import create_private, left_unfinished, private_folder
 from agent.paths import Paths
 from agent.vault.backup import restore
-from agent.vault.connection import snapshot
+from agent.vault.database import snapshot
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, read_notice, vaults_set_aside
 from tests.vault.histories import record_at

@@ -87,13 +87,6 @@ class Kept(RuleBasedStateMachine):
         self.store.close()
         self.open()
 
-    @rule(sites=st.sets(SITES), after=st.integers(0, 5))
-    def read(self, sites: set[str], after: int) -> None:
-        """Read the entries of some sites, after a number."""
-        numbered = enumerate(self.entries, 1)
-        wanted = [(n, body) for n, (of, body) in numbered if of in sites and n > after]
-        assert [*self.store.entries_of(sites, after)] == wanted[::-1]
-
     @precondition(lambda self: self.entries)
     @rule(data=st.data())
     def read_on(self, data: st.DataObject) -> None:
@@ -162,32 +155,6 @@ def test_what_is_deleted_leaves_no_trace(tmp_path: Path) -> None:
     with store_of(at, key) as store:
         store.delete("a")
     assert sealed[:40] not in at.vault.read_bytes()
-
-
-@pytest.mark.parametrize("at_once", [1, 2, chain.SITES_AT_ONCE])
-def test_no_other_site_is_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
-) -> None:
-    """What is looked up is found by the keyed hash, and no more is opened than is wanted."""
-    monkeypatch.setattr(chain, "SITES_AT_ONCE", at_once)
-    opened: list[int] = []
-
-    def opening(seals: Seals, row: chain.Row) -> chain.Entry:
-        opened.append(row.number)
-        return opened_entry(seals, row)
-
-    opened_entry = chain.opened_entry
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
-        for number in range(200):
-            store.append_entry(f"{number % 5}.example", b"%d" % number, durable=False)
-        monkeypatch.setattr(chain, "opened_entry", opening)
-        found = store.entries_of(["1.example", "none.example", "3.example"], 9)
-        assert [next(found) for _ in range(3)] == [(199, b"198"), (197, b"196"), (194, b"193")]
-        assert opened == [199, 197, 194]
-        assert [number for number, _ in found][-1] == 12
-        assert {number % 5 for number in opened} == {2, 4}
-        assert [*store.entries_of([])] == []
 
 
 def test_sizes_have_limits(tmp_path: Path) -> None:

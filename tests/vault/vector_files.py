@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from agent.vault.connection import make_private
-from agent.vault.database import APPLICATION_ID, TABLES
+from agent.vault.database import APPLICATION_ID, TABLES, make_private
 from agent.vault.seal import FORMAT
 from agent.vault.secrets import Kind
 from agent.vault.vault_files import Location, Witness
