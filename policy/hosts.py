@@ -199,10 +199,6 @@ class HostPattern:
         """Say whether the pattern stands for a canonical host."""
         return host == self._itself or host.endswith(self._below)
 
-    def covers(self, other: "HostPattern") -> bool:
-        """Say whether this matches whatever the other matches."""
-        return self.text == other.text or self.matches(other.key)
-
 
 class HostIndex(Generic[Value]):
     """Values by the patterns of hosts that they are for."""

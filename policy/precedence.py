@@ -5,14 +5,14 @@ from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from policy.rules import ANY, NamePattern, Reach, Rule
-from policy.settings import SETTINGS, Value, stricter
+from policy.settings import SETTINGS, Value
 
 GUARDED = "guarded"
 PER_ATTRIBUTE = tuple(key for key, each in SETTINGS.items() if each.about == "attribute")
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 NOTHING = "nothing"
 Matched = tuple[int, int, int]  # a rule's place, and how specific it is in recipient and query
-Why = Literal["block", "more specific", "later layer", "stricter", "the same"]
+Why = Literal["block", "more specific", "later layer", "stricter", "later", "the same"]
 
 
 class Known(NamedTuple):
@@ -35,7 +35,10 @@ def known(*names: str) -> dict[str, Known]:
 
 
 class Claim(NamedTuple):
-    """A rule that holds, how specific it is here, what it sets, and how strict that is."""
+    """A rule that holds, how specific it is here, what it sets, and how strict that is.
+
+    ``strictness``: of a setting that knows no stricter, the place of the rule: the later wins.
+    """
 
     rule: Rule
     reach: Reach
@@ -111,13 +114,12 @@ class Precedence:
         """Take the rules, and the attributes that are asked about."""
         self._rules = rules
         self._ranks = _ranks(rules, names)
-        lasting = [rule for rule in rules if rule.lasting]
         general = Claims()
-        for rule in lasting:
-            if not rule.attributes:
-                _add(general, rule, Reach(ANY, ANY, ANY))
+        for place, rule in enumerate(rules):
+            if rule.lasting and not rule.attributes:
+                _add(general, rule, Reach(ANY, ANY, ANY), place)
         self._always = {key: decide(general[key]) for key in WHOLE if key in general}
-        named = [rule for rule in lasting if rule.attributes]
+        named = [rule for rule in rules if rule.lasting and rule.attributes]
         alike: dict[tuple[str, tuple[int | None, ...]], Mapping[str, Decided]] = {}
         self._attributes: dict[str, Mapping[str, Decided]] = {}
         for name in names:
@@ -147,7 +149,7 @@ class Precedence:
         for each in matched:
             rule = self._rules[each[0]]
             if not rule.attributes:
-                _add(general, rule, Reach(each[1], ANY, each[2]))
+                _add(general, rule, Reach(each[1], ANY, each[2]), each[0])
                 block = block or (rule if rule.blocks else None)
             if any(key in rule.settings for key in PER_ATTRIBUTE):
                 about.append((rule, each))
@@ -224,11 +226,12 @@ def _joined(
     return found
 
 
-def _add(claims: Claims, rule: Rule, reach: Reach) -> None:
-    """Add what a rule claims."""
+def _add(claims: Claims, rule: Rule, reach: Reach, place: int = 0) -> None:
+    """Add what a rule claims; ``place``: its place, which decides where there is no order."""
     for key, value in rule.settings.items():
-        claim = Claim(rule, reach, value, SETTINGS[key].strictness(value))
-        claims.setdefault(key, []).append(claim)
+        setting = SETTINGS[key]
+        strictness = setting.strictness(value) if setting.order else float(place)
+        claims.setdefault(key, []).append(Claim(rule, reach, value, strictness))
 
 
 class Loss(NamedTuple):
@@ -248,6 +251,8 @@ def losses(key: str, verdict: Verdict) -> Iterator[Loss]:
         winner, why = next((each for each in reasons if each[1]), (verdict.rule, None))
         if key == NOTHING and verdict.rule.blocks:
             winner, why = verdict.rule, "the same" if claim.rule.blocks else "block"
-        if why is None:
-            why = "stricter" if stricter(SETTINGS[key], verdict.value, claim.value) else "the same"
+        if why is None and verdict.value == claim.value:
+            why = "the same"
+        elif why is None:
+            why = "stricter" if SETTINGS[key].order else "later"
         yield Loss(claim.rule, claim.value, winner, why)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent.errors import PolicyError, Problem, UsageError, nearest, reason
-from policy.overlap import note_conflicts
 from policy.rules import DEFAULT_RULE, Layer, NamePattern, Policy, Rule, frozen
 from policy.sections import TOP_KINDS, Reader, check_carry, shown
 from policy.settings import SETTINGS, DaemonSettings
@@ -71,9 +70,6 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
     if len(attributes) > MOST_RULES:
         what = f"the rules name {len(attributes):,} attributes; at most {MOST_RULES:,} are allowed"
         reader.add((), what, "write patterns with *")
-    if max(len(rules), len(attributes)) <= MOST_RULES:
-        wrong = reader.places
-        note_conflicts(reader, [each for each in rules if each.path not in wrong], reader.groups)
     if problems := reader.problems(text):
         raise PolicyError(source, problems)
     started = preset(values["preset"]) if preset is not None and "preset" in values else ()
@@ -206,9 +202,4 @@ def preset(name: str) -> tuple[Rule, ...]:
 
 def preset_text(name: str) -> str:
     """Return a shipped preset as it is written."""
-    return shipped_text(f"presets/{name}.toml")
-
-
-def shipped_text(name: str) -> str:
-    """Return a file that comes with this room, as it is written."""
-    return files("policy").joinpath(name).read_text(encoding="utf-8")
+    return files("policy").joinpath(f"presets/{name}.toml").read_text(encoding="utf-8")

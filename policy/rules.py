@@ -11,15 +11,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agent.errors import UsageError
-from policy.engines import engine_at, engines
 from policy.hosts import LOCAL, HostIndex, HostPattern, site_of
+from policy.services import engine_at, engines
 from policy.settings import DEFAULTS, DaemonSettings, Value
 
 EXACT = 1 << 20  # more specific than any pattern
 _FORM = re.compile(r"[a-z*][a-z0-9_*]*")
 MOST_CHARACTERS = 200
-# Any more of a word. A mark that no normal text has (NFKC makes it U+0300), so only itself.
-_REST = "\u0340"
 # Scripts without spaces: Thai, Lao, Burmese, Khmer, kana, bopomofo, Han.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3021-\u312f\u31a0-\u31ff"
@@ -140,11 +138,6 @@ class Words:
         """How specific it is: its characters that are neither ``*`` nor white space."""
         return len(self.text) - self.text.count("*") - self.text.count(" ")
 
-    @property
-    def sample(self) -> str:
-        """A query that just the patterns match which match whatever this does."""
-        return self.text.replace("*", _REST)
-
     def matches(self, query: str) -> bool:
         """Say whether a query, as `spoken` returns it, has the words."""
         head = self._pieces[0]
@@ -154,10 +147,6 @@ class Words:
                 return True
             at = query.find(head, at + 1)
         return False
-
-    def covers(self, other: "Words") -> bool:
-        """Say whether this surely matches whatever the other matches; False may be doubt."""
-        return self.matches(other.sample)
 
     def _stand(self, query: str, at: int) -> bool:
         """Say whether from `at`, where the first piece ends, the others follow to a word's end.
@@ -205,10 +194,6 @@ class Reach(NamedTuple):
     recipient: int
     attribute: int
     query: int
-
-    def within(self, other: "Reach") -> bool:
-        """Say whether it is more specific: at least as much in each part, and more in one."""
-        return self != other and all(own >= its for own, its in zip(self, other, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

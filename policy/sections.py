@@ -13,7 +13,7 @@ from agent.errors import Problem, UsageError, nearest
 from policy.hosts import LOCAL, HostPattern, host_of, site_of, suffixes
 from policy.rules import Groups, Layer, NamePattern, Path, Rule, Words, frozen, is_group
 from policy.settings import DAEMON, SETTINGS, DaemonSettings, Risk, Setting, Share, Value
-from policy.toml_scan import line_of, lines_of
+from policy.toml_text import line_of, lines_of
 
 FORMAT = 1
 PRESETS = ("balanced", "generous", "strict")
@@ -26,6 +26,11 @@ PER_CENT = 100
 HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
 PLACES = {"search", "address"}  # settings that are addresses of the recipients of their rule
 CONDITIONS = ("recipient", "attribute", "query", "name", "expires")
+GONE = {  # settings of older versions: what decides instead
+    "cost": "the chance that a guess finds you (maxprob) is the only one",
+    "cost_k": "`k` is the limit on how many people look like you",
+    "algorithm": "the search is chosen for you",
+}
 TOP = "a table goes on until the next [header]: move it to the top of the file"
 
 Parsed = TypeVar("Parsed")
@@ -43,11 +48,6 @@ class Reader:
         self.source, self.layer = source, layer
         self.groups: Groups = {}
         self._found: list[tuple[Path, str, str]] = []
-
-    @property
-    def places(self) -> set[Path]:
-        """The rules, attributes and other such parts in which something is wrong."""
-        return {path[:2] for path, _, _ in self._found}
 
     def problems(self, text: str) -> list[Problem]:
         """Return what is wrong, with its lines in the text of the file."""
@@ -103,6 +103,9 @@ class Reader:
             elif key in TOP_KINDS or key in DAEMON:
                 hint = "move it under [daemon]" if key in DAEMON else TOP
                 self.add(place, f"{key!r} does not belong here", hint)
+            elif key in GONE:
+                what = f"policies no longer have the setting {key!r}"
+                self.add(place, what, f"delete the line: {GONE[key]}")
             else:
                 self.unknown(place, "key", key, kinds)
         return values

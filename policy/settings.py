@@ -10,9 +10,7 @@ from msgspec import Meta
 
 About = Literal["attribute", "request", "recipient", "daemon"]
 Disclose = Literal["always", "auto", "ask", "never"]
-Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
 Mode = Literal["dynamic", "standing", "planned"]
-Algorithm = Literal["lls", "ls", "greedy", "exact", "exhaustive"]
 Protect = Literal["everyone", "me"]
 Unknown = Literal["standing", "nothing"]
 Memory = Literal["forgets", "remembers"]
@@ -114,10 +112,7 @@ SETTINGS = _by_key(
     ("sensitivity", FromZero, "attribute", LARGER, None, "Bits an attribute must help to be sent."),
     ("guard", FromZero, "attribute", LARGER, None, "Above 0: never sent, and costly to reveal."),
     ("lambda", FromZero, "request", LARGER, 5.12, "The price in bits of certainly being found."),
-    ("cost", Metric, "request", None, "maxprob", "How being recognised is measured."),
-    ("cost_k", Count, "request", LARGER, 100, "The k of the cost k-anonymity."),
     ("mode", Mode, "request", None, "dynamic", "Decide for each query, once, or by a plan."),
-    ("algorithm", Algorithm, "request", None, "lls", "How to search for the best set."),
     ("k", Count, "request", LARGER, None, "How many people must still look like you."),
     ("people", Count, "request", LARGER, None, "How many, by a model that counts real people."),
     ("violations", Share, "request", SMALLER, 0.0, "The share of people for whom k may fail."),
@@ -125,7 +120,7 @@ SETTINGS = _by_key(
     ("attributes_per_request", Whole, "request", SMALLER, None, "The most facts in one answer."),
     ("new_facts_per_week", Whole, "recipient", SMALLER, None, "The most new facts in seven days."),
     ("page_requests_per_minute", Whole, "recipient", SMALLER, 30, "Page requests per minute."),
-    ("protect", Protect, "request", None, "everyone", "For whom k and risk hold."),
+    ("protect", Protect, "request", LARGER, "everyone", "For whom k and risk hold."),
     ("nothing", Switch, "request", LARGER, False, "Whether the answer is always empty."),
     ("unknown_queries", Unknown, "recipient", LARGER, "nothing", "What an unknown query carries."),
     ("memory", Memory, "recipient", LARGER, "remembers", "Whether a recipient keeps what it gets."),
@@ -139,11 +134,6 @@ SETTINGS = _by_key(
 DEFAULTS: Mapping[str, Value] = MappingProxyType(
     {key: each.default for key, each in SETTINGS.items() if each.default is not None}
 )
-
-
-def stricter(setting: Setting, one: Value, other: Value) -> bool:
-    """Say whether one value is stricter than the other; never where values have no order."""
-    return setting.strictness(one) > setting.strictness(other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,11 +46,11 @@ from agent.words.layout import Column, facts, numeric, table, wide
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import NONE, Titles, surely, titled
 from policy import read as policies
+from policy.amend import value_of
 from policy.hosts import ANYBODY
 from policy.match import Rulebook, Ruling
 from policy.precedence import PER_ATTRIBUTE, Verdict, Verdicts
 from policy.rules import Layer, Policy, Rule
-from policy.scope import value_of
 from policy.settings import Value
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -37,8 +37,9 @@ from agent.wire.records import Implied
 from agent.words.figures import counted
 from agent.words.notices import also
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, question, value_title
-from policy.assistants import well_known, with_assistant
+from policy.amend import with_assistant
 from policy.read import preset_text
+from policy.services import well_known
 
 PRESETS = ("generous", "balanced", "strict")
 PRESET = "balanced"

@@ -19,8 +19,7 @@ from agent.model.file import SHIPPED, read, shipped_model, shipped_models
 from agent.model.model import Model, surest
 from agent.model.signature import trusted
 from agent.paths import paths
-from agent.wire.policy import AttributeStatus, RulesStatus, RuleStatus
-from agent.wire.policy import Problem as RuleProblem
+from agent.wire.policy import AttributeStatus, RuleRemark, RulesStatus, RuleStatus
 from agent.words.figures import bits, counted, moment
 from agent.words.titles import quoted
 from policy.audit import Remark, audit, misspelt
@@ -195,7 +194,7 @@ def rules_text(found: RulesStatus) -> str:
     return page(head, *("\n".join([printable(title), *of]) for title, of in sections.items()))
 
 
-def _problem(each: RuleProblem, indent: str, kind: str = "") -> str:
+def _problem(each: RuleRemark, indent: str, kind: str = "") -> str:
     place = f"line {each.line}: " if each.line and not kind else kind
     key = f"{each.key}: " if each.key else ""
     return paragraph(f"{place}{key}{each.what} ({each.hint})", indent)

@@ -25,7 +25,7 @@ from agent.wire.decide import Allow, Allowed, Refuse
 from agent.wire.policy import Disclose, Override, Ruled
 from agent.words.notices import overridden, took_effect
 from agent.words.titles import NONE, Titles, titled
-from policy import scope as scopes
+from policy import amend
 from policy.read import load
 from policy.settings import SETTINGS, Value
 
@@ -65,7 +65,7 @@ def scope_options(command: Callable[..., None]) -> Callable[..., None]:
         expires: date | None,
         **named: Any,  # noqa: ANN401  (of the command)
     ) -> None:
-        command(where=scopes.scope(recipient, attribute, query, expires), **named)
+        command(where=amend.scope(recipient, attribute, query, expires), **named)
 
     return scoped
 
@@ -74,7 +74,7 @@ def scope_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...")
 @scope_options
 @answers
-def set_(pairs: tuple[str, ...], where: scopes.Scope, file: Path, model: Path | None) -> Answer:
+def set_(pairs: tuple[str, ...], where: amend.Scope, file: Path, model: Path | None) -> Answer:
     """Change a setting in a policy, for all requests or only for those that you name.
 
     Comments stay. Nothing is written if the result would not be a valid policy. Rules that still
@@ -87,12 +87,12 @@ def set_(pairs: tuple[str, ...], where: scopes.Scope, file: Path, model: Path | 
         if key not in SETTINGS and key in titles:
             hint = f"write disclose={text} --attribute {key}"
             raise UsageError(f"{key!r} is an attribute, not a setting", hint)
-    values = {key: scopes.value_of(key, text) for key, text in given.items()}
-    scopes.check_day(where, today())
-    edit = _rewritten(file, lambda text, policy: scopes.with_settings(text, policy, where, values))
+    values = {key: amend.value_of(key, text) for key, text in given.items()}
+    amend.check_day(where, today())
+    edit = _rewritten(file, lambda text, policy: amend.with_settings(text, policy, where, values))
     noted(edit.after, models)
     known = attributes_of(models, models if model is None else models[:1])
-    winning = scopes.overriding_rules(edit.after, where, values, known, today())
+    winning = amend.overriding_rules(edit.after, where, values, known, today())
     return _outcome(edit, where, values, winning, titles)
 
 
@@ -100,15 +100,15 @@ def set_(pairs: tuple[str, ...], where: scopes.Scope, file: Path, model: Path | 
 @click.argument("keys", nargs=-1, required=True, metavar="KEY...")
 @scope_options
 @answers
-def unset(keys: tuple[str, ...], where: scopes.Scope, file: Path, model: Path | None) -> Answer:
+def unset(keys: tuple[str, ...], where: amend.Scope, file: Path, model: Path | None) -> Answer:
     """Remove a setting from a policy, for all requests or only for those that you name.
 
     A rule without settings left is removed too.
     """
     del model
-    gone: Mapping[str, Value | None] = dict.fromkeys(map(scopes.checked_key, keys))
+    gone: Mapping[str, Value | None] = dict.fromkeys(map(amend.checked_key, keys))
     edit = _rewritten(
-        file, lambda text, policy: scopes.without_settings(text, policy, where, [*gone])
+        file, lambda text, policy: amend.without_settings(text, policy, where, [*gone])
     )
     return _outcome(edit, where, gone)
 
@@ -127,9 +127,9 @@ def _rewritten(path: Path, change: Change) -> Edit:
 
 def _outcome(
     edit: Edit,
-    where: scopes.Scope,
+    where: amend.Scope,
     values: Mapping[str, Value | None],
-    winning: Sequence[scopes.OverridingRule] = (),
+    winning: Sequence[amend.OverridingRule] = (),
     titles: Titles = NONE,
 ) -> Answer:
     """Return what stands where now, null for what was removed, and what still wins over it."""
@@ -138,7 +138,7 @@ def _outcome(
     settings, lines = [], []
     for key, value in values.items():
         found = [
-            each for each in scopes.places(where, edit.after) if each.settings.get(key) == value
+            each for each in amend.places(where, edit.after) if each.settings.get(key) == value
         ]
         rule = None if value is None or not found else found[0]
         record = None if rule is None else origins.record(rule, key)

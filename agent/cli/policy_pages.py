@@ -32,7 +32,7 @@ from policy.match import Ruling
 from policy.precedence import GUARDED, Verdict, Verdicts, losses, may
 from policy.rules import SIGN, Layer, Policy, Rule, spoken
 from policy.settings import SETTINGS, DaemonSettings, Value
-from policy.toml_scan import line_of, lines_of
+from policy.toml_text import line_of, lines_of
 
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
 DECIDED = (Column("setting"), wide("value"), wide("decided by"))
@@ -44,6 +44,7 @@ WHY = {
     "more specific": "more specific than {}",
     "later layer": "the file wins over {}",
     "stricter": "stricter than {}",
+    "later": "later in the file than {}",
     "the same": "like {}",
 }
 Source = Callable[[str, Verdict], str]  # of a setting: its key, and what is ruled

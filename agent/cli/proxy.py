@@ -11,7 +11,7 @@ from agent.files import private_folder
 from agent.paths import paths
 from agent.wire.client import Client
 from policy.hosts import host_of
-from policy.match import in_clear
+from policy.services import in_clear
 
 TOKEN = "proxy.token"  # noqa: S105  (the name of its file)
 PORT = 8377

@@ -14,7 +14,7 @@ from agent.cli.printing import facts, page, paragraph
 from agent.errors import UsageError
 from agent.wire.base import MOST_DAYS
 from agent.wire.client import Client
-from agent.wire.policy import About, Decided, Lasting, Review, Ruled, Undone, Verdict
+from agent.wire.policy import About, Decided, Lasting, Review, Ruled, Undone, Word
 from agent.words.figures import counted, listed, moment
 from agent.words.notices import asks, settled, took_effect
 
@@ -112,14 +112,12 @@ def span_options(once: str, always: str) -> Callable[[F], F]:
     def add(command: F) -> F:
         @wraps(command)
         def spanned(*given: Any, everyone: bool, **options: Any) -> Any:  # noqa: ANN401  (of any command)
-            values = {
-                name: options.pop(name) for name in ("once", "until_restart", "days", "always")
-            }
+            values = {name: options.pop(name) for name in ("once", "days", "always")}
             chosen = [name for name, value in values.items() if value]
             if len(chosen) > 1:
-                one, other = (f"--{name.replace('_', '-')}" for name in chosen[:2])
+                one, other = (f"--{name}" for name in chosen[:2])
                 raise UsageError(f"{one} does not go with {other}", "choose one of them")
-            lasting = cast(Lasting, chosen[0].replace("_", " ")) if chosen else None
+            lasting = cast(Lasting, chosen[0]) if chosen else None
             about: About = "everyone" if everyone else "recipient"
             return command(*given, span=Span(lasting, values["days"], about), **options)
 
@@ -128,7 +126,6 @@ def span_options(once: str, always: str) -> Callable[[F], F]:
             click.option("--everyone", is_flag=True, help="For every recipient, not this one."),
             click.option("--always", is_flag=True, help=always),
             click.option("--days", type=days, metavar="N", help=DAYS),
-            click.option("--until-restart", is_flag=True, help="Until the daemon ends."),
             click.option("--once", is_flag=True, help=once),
         ):
             each(spanned)
@@ -178,14 +175,14 @@ def _rule(
     if number is None and sender is None:
         raise UsageError("missing argument 'ID'", NO_ID)
     chosen = [*dict.fromkeys(names)] or None
-    word = Verdict(
+    word = Word(
         decided=decided,
         lasting=span.lasting or "once",
         about=span.about,
         names=chosen,
         days=span.days,
     )
-    given: list[tuple[Review, Verdict, Ruled]] = []
+    given: list[tuple[Review, Word, Ruled]] = []
     with door() as client:
         reviews, offers = _meant(number, sender, client)
         for review in reviews:
@@ -231,16 +228,16 @@ def _ids(numbers: Iterable[int]) -> str:
     return listed(map(str, numbers), most=SHOWN)
 
 
-def _check(review: Review, word: Verdict, span: Span) -> None:
+def _check(review: Review, word: Word, span: Span) -> None:
     """Refuse a name that is not in a review, and what cannot be said of an offer; UsageError."""
     for name in word.names or ():
         if name not in review.names:
             raise UsageError.unknown("attribute of the review", name, review.names)
     if review.kind != "offer":
         return
-    if span.lasting in ("once", "until restart"):
-        what = f"--{span.lasting.replace(' ', '-')} does not go with an offer"
-        raise UsageError(what, "it is settled for good, or with --days N")
+    if span.lasting == "once":
+        hint = "it is settled for good, or with --days N"
+        raise UsageError("--once does not go with an offer", hint)
     if word.decided == "deny" and word.names:
         use = f"reticent requests approve {review.id} NAME..."
         hint = f"`{use}` names what its recipient may use"

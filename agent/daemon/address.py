@@ -7,8 +7,9 @@ from urllib.parse import quote_plus
 from agent.daemon.header import SEPARATOR
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
-from policy.match import LONGEST, SLOT, Ruling
+from policy.match import Ruling
 from policy.rules import Words, spoken
+from policy.services import LONGEST, SLOT
 
 MOST = 300  # characters of all words, as the address has them
 

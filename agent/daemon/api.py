@@ -381,13 +381,13 @@ class Calls:
         opened(self.agent)
         return self.agent.consent.reviews(self._clock())
 
-    def verdict(self, body: wire.Verdict, *, id: int) -> wire.Ruled:  # noqa: A002  (the route's word)
+    def verdict(self, body: wire.Word, *, id: int) -> wire.Ruled:  # noqa: A002  (the route's word)
         """Apply the user's decision on a review; UsageError if there is no such one.
 
         LockedError while locked.
         """
         opened(self.agent)
-        ruled = self.agent.consent.verdict(id, body, self._clock())
+        ruled = self.agent.consent.answer(id, body, self._clock())
         self._renew()
         self.agent.bus.publish("review", id)
         return ruled

@@ -3,13 +3,13 @@
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent.pending import own_search
+from agent.daemon.consent.queue import own_search
 from agent.daemon.policy_api import place_of
 from agent.wire.base import Done
 from agent.wire.decide import Allowed, Offer
-from policy.assistants import own_address
 from policy.hosts import host_of, site_of
-from policy.toml_scan import lines_of
+from policy.services import own_address
+from policy.toml_text import lines_of
 
 
 def offered(body: Offer, now: datetime, agent: Agent) -> Done:
@@ -21,7 +21,7 @@ def offered(body: Offer, now: datetime, agent: Agent) -> Done:
     host, known = host_of(body.recipient), names_in(agent, now)
     if body.address is not None:
         pool, address = agent.rules.active.pool_of(host), own_address(body.address, host)
-        review = agent.consent.offer_assistant(host, pool, address, now)
+        review = agent.consent.offer(host, pool, (), now, address=address)
         if review is not None:
             agent.bus.publish("offer", review.id)
         return Done(done=agent.consent.waiting_assistant(host, address))

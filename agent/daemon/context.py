@@ -21,7 +21,8 @@ from agent.model.reading import NOTHING as UNREAD
 from agent.vault.disclosure_index import NOTHING, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Ask
-from policy.match import Ruling, in_clear
+from policy.match import Ruling
+from policy.services import in_clear
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ def context_of(
     if terms is None or terms.ruling is None:
         raise UndecidedError("no policy")
     ruling, pool, pool_of = terms.ruling, terms.ruling.pool, in_use.pool_of
-    terms = agent.consent.overlay(terms, pool)
+    terms = agent.consent.overlay(terms)
     number, at = before or (None, now)
     facts = vault.ledger.disclosures
     held = facts.pool(pool, pool_of, number)

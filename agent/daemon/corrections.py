@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent import ALREADY_SENT
+from agent.daemon.consent.word import ALREADY_SENT
 from agent.daemon.records import known_query, opened, read_then
 from agent.decision.decide import read_by
 from agent.decision.values import Reading

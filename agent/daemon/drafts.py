@@ -29,7 +29,6 @@ from agent.words.figures import alike
 from agent.words.outcomes import WHY_NOTHING, breaks
 from agent.words.titles import titled, value_title
 from policy.hosts import host_of
-from policy.match import assistants
 
 LASTS = timedelta(minutes=10)
 MOST = 100  # drafts that are kept; the oldest goes
@@ -132,7 +131,7 @@ class Drafts:
     def _check_listed(self, ask: Ask, now: datetime) -> None:
         """Raise RefusedError where no rule lists the recipient as an assistant."""
         book, host = self._agent.rules.active.recipients, host_of(ask.recipient)
-        if book is None or host not in dict(assistants(book, now.date())):
+        if book is None or host not in dict(book.assistants(now.date())):
             hint = f"write a rule with assistant = true and the address of {host}"
             raise RefusedError("refused", f"{host} is not among your assistants", hint)
 

@@ -1,6 +1,5 @@
 """The policy in use as messages, and changes to it: edited settings, calibrated answers."""
 
-import tomllib
 from collections.abc import Mapping
 from datetime import datetime
 from math import isfinite
@@ -19,9 +18,8 @@ from agent.model.model import Model
 from agent.wire import policy as wire
 from agent.wire.base import made
 from agent.wire.what_if import Calibrate, Calibrated, Pair
-from policy import scope as scopes
+from policy import amend
 from policy.audit import Remark, audit
-from policy.edit import toml, with_attribute, with_keys
 from policy.hosts import ANYBODY
 from policy.match import Rulebook
 from policy.precedence import GUARDED, may
@@ -29,7 +27,7 @@ from policy.read import preset, read
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.rules import Path as RulePath
 from policy.settings import SETTINGS
-from policy.toml_scan import Key, line_of, lines_of
+from policy.toml_text import Key, line_of, lines_of, parsed, rewritten, toml
 
 NO_POLICY = "there is no policy"
 DIGITS = 4  # of a number that is written: answers on a scale of five are no more exact
@@ -42,7 +40,7 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
         path=str(rules.path),
         in_use=policy is not None,
         since=(None if agent.vault is None else rules.usage.since) or now,
-        problems=[made(wire.Problem, each) for each in rules.problems],
+        problems=[made(wire.RuleRemark, each) for each in rules.problems],
         effective=[],
         rules=[],
     )
@@ -73,7 +71,7 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
             settings={key: toml(value) for key, value in rule.settings.items()},
             expired=rule.is_over(today),
             fired_at=rules.usage.at(rule),
-            remarks=[made(wire.Problem, each) for each in remarks.get(rule, ())],
+            remarks=[made(wire.RuleRemark, each) for each in remarks.get(rule, ())],
         )
         for rule in policy.rules
         if rule.layer is not Layer.DEFAULTS
@@ -178,21 +176,17 @@ def calibrated_message(found: Calibration, *, written: bool = False) -> Calibrat
 def into_policy(path: Path, found: Calibration) -> None:
     """Write a calibration into a policy file, and leave all else as it was.
 
-    UsageError where the policy measures being recognised in another unit than λ was fitted to,
-    where what it says of an attribute will expire, and as in `rewrite`.
+    UsageError where what it says of an attribute will expire, and as in `rewrite`.
     """
 
     def rounded(number: float) -> float:
         return float(f"{number:.{DIGITS}g}")
 
-    def change(text: str, policy: Policy) -> str:
+    def change(text: str, _: Policy) -> str:
+        document = parsed(text)
         if found.fit is not None:
-            other = {str(rule.settings.get("cost", METRIC)) for rule in policy.rules} - {METRIC}
-            if other:
-                what = f"the policy has the cost {min(other)!r}, and λ was fitted to {METRIC!r}"
-                raise UsageError(what, "remove that line, or set λ by hand", policy.source)
-            text = with_keys(text, (), {"lambda": rounded(found.fit.trade_off)})
-        entries = tomllib.loads(text).get("attributes", {})
+            document["lambda"] = rounded(found.fit.trade_off)
+        entries = document.setdefault("attributes", {})
         for name, bits in found.sensitivity.items():
             entry = entries.get(name, {})
             values = {"disclose": entry} if isinstance(entry, str) else dict(entry)
@@ -203,8 +197,8 @@ def into_policy(path: Path, found: Calibration) -> None:
                 values["sensitivity"] = rounded(bits)
             else:
                 values["disclose"] = "never"
-            text = with_attribute(text, name, values)
-        return text
+            entries[name] = "never" if [*values] == ["disclose"] else values
+        return rewritten(text, document)
 
     rewrite(path, change)
 
@@ -216,21 +210,21 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
     is over, for what is not set for exactly this, where the result would be no policy, and as in
     `rewrite`.
     """
-    gone = [*dict.fromkeys(map(scopes.checked_key, edit.unset))]
-    values = {key: scopes.checked_value(key, value) for key, value in edit.set.items()}
+    gone = [*dict.fromkeys(map(amend.checked_key, edit.unset))]
+    values = {key: amend.checked_value(key, value) for key, value in edit.set.items()}
     if not values and not gone:
         raise UsageError("this edit changes nothing", "name a setting to set or to unset")
     if both := next((key for key in gone if key in values), None):
         raise UsageError(f"{both!r} is both set and unset", "choose one of the two")
-    where = scopes.scope(edit.recipient, edit.attribute, edit.query, edit.expires)
+    where = amend.scope(edit.recipient, edit.attribute, edit.query, edit.expires)
     if values:
-        scopes.check_day(where, now.date())
+        amend.check_day(where, now.date())
 
     def change(text: str, policy: Policy) -> str:
         if values:
-            text = scopes.with_settings(text, policy, where, values)
+            text = amend.with_settings(text, policy, where, values)
             policy = read(text, policy.source, preset)
-        return scopes.without_settings(text, policy, where, gone) if gone else text
+        return amend.without_settings(text, policy, where, gone) if gone else text
 
     _, policy = written = rewrite(agent.rules.path, change)
     if written.changed:
@@ -252,7 +246,7 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
                 rule=win.rule.name,
                 line=place_of(lines, win.rule, (win.key,)),
             )
-            for win in scopes.overriding_rules(policy, where, values, names, now.date())
+            for win in amend.overriding_rules(policy, where, values, names, now.date())
         ],
     )
 

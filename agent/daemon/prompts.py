@@ -21,11 +21,11 @@ from agent.daemon.pinentry import DECLINED, PASSED, Button, Dialog, PinentryErro
 from agent.daemon.request_log import Asker
 from agent.errors import ReticentError, UsageError, WrongSecretError
 from agent.wire.decide import Answer, Ask
-from agent.wire.policy import Review, Ruled, Verdict
+from agent.wire.policy import Review, Ruled, Word
 from agent.wire.state import SCREEN, Status, Unlock, screen_of
 from agent.words import dialogs
 from policy.hosts import host_of
-from policy.match import in_clear
+from policy.services import in_clear
 
 if TYPE_CHECKING:
     from agent.daemon.agent import Agent
@@ -35,9 +35,9 @@ HELD = 600.0  # seconds without a dialog for the passphrase, after "not now"
 APART = 3600.0  # seconds between two about the same pool
 PAUSE = 1.0  # seconds until a second dialog: its buttons stand where a double click was begun
 TRIES = 3
-ONCE = Verdict(decided="approve", lasting="once")
-ALWAYS = Verdict(decided="approve", lasting="always")
-NOT_ONCE = Verdict(decided="deny", lasting="once")
+ONCE = Word(decided="approve", lasting="once")
+ALWAYS = Word(decided="approve", lasting="always")
+NOT_ONCE = Word(decided="deny", lasting="once")
 
 
 class Prompts:
@@ -47,7 +47,7 @@ class Prompts:
         self,
         agent: "Agent",
         unlock: Callable[[Unlock], Awaitable[Status]],
-        settle: Callable[[Verdict, int], Ruled],
+        settle: Callable[[Word, int], Ruled],
         screen: Mapping[str, str],
         clock: Callable[[], float] = monotonic,
     ) -> None:

@@ -16,7 +16,7 @@ from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Model
 from agent.model.tables import Rows, Singles, Tables
 from agent.tradeoff.tables import Population
-from policy.engines import codes
+from policy.services import codes
 
 NAMES = ("language", "country")
 

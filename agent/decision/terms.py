@@ -25,10 +25,7 @@ WHOLE = "a whole number from 1"
 SHARE = "from 0 to below 1"
 TERMS = {
     "lambda": "trade_off",
-    "cost": "metric",
-    "cost_k": "metric_k",
     "mode": "mode",
-    "algorithm": "algorithm",
     "nothing": "nothing",
     "unknown_queries": "unknown_queries",
     "memory": "memory",

@@ -8,7 +8,7 @@ from msgspec import Meta, field
 from agent.wire.base import MOST_DAYS, MOST_NAMES, Host, Message, Name, Names, Query
 
 Decided = Literal["approve", "deny"]
-Lasting = Literal["once", "until restart", "days", "always"]
+Lasting = Literal["once", "days", "always"]
 About = Literal["recipient", "everyone"]
 Disclose = Literal["never", "ask", "auto", "always"]
 
@@ -19,7 +19,7 @@ Value = str | int | float | bool
 Settings = Annotated[dict[Name, Value], Meta(max_length=100)]
 
 
-class Problem(Message, frozen=True, kw_only=True):
+class RuleRemark(Message, frozen=True, kw_only=True):
     """A mistake in a line of the policy, or a line without effect, and how to fix it."""
 
     line: int
@@ -44,7 +44,7 @@ class RuleStatus(Message, frozen=True, kw_only=True):
     expires: date | None = None
     expired: bool = False
     fired_at: datetime | None = None
-    remarks: list[Problem] = field(default_factory=list)
+    remarks: list[RuleRemark] = field(default_factory=list)
 
 
 class SettingStatus(Message, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ class RulesStatus(Message, frozen=True, kw_only=True):
     path: str
     in_use: bool
     since: datetime
-    problems: list[Problem]
+    problems: list[RuleRemark]
     effective: list[SettingStatus]
     rules: list[RuleStatus]
 
@@ -149,7 +149,7 @@ class Review(Message, frozen=True, kw_only=True):
     model: str = ""
 
 
-class Verdict(Message, frozen=True, kw_only=True):
+class Word(Message, frozen=True, kw_only=True):
     """What the user says of a review: from the next request on, and for how long.
 
     ``names``: null for all of the review; ``pool``: as it was shown, null not to say: a verdict is
@@ -162,6 +162,11 @@ class Verdict(Message, frozen=True, kw_only=True):
     names: Names | None = None
     pool: Host | None = None
     days: Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None = None
+
+    @property
+    def disclose(self) -> Disclose:
+        """What a policy that says the same has for the attributes."""
+        return "auto" if self.decided == "approve" else "never"
 
 
 class Ruled(Message, frozen=True, kw_only=True):

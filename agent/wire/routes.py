@@ -30,7 +30,7 @@ from agent.wire.policy import (
     Ruled,
     RulesStatus,
     Undone,
-    Verdict,
+    Word,
 )
 from agent.wire.records import (
     Changed,
@@ -150,7 +150,7 @@ ROUTES = (
     ),
     _route("curve: POST /curve", CurveAsk, Curve, "What would leave at every trade-off."),
     _route("reviews: GET /reviews", None, list[Review], "What waits for the user's word."),
-    _route("verdict: POST /reviews/{id}", Verdict, Ruled, "Approve or deny what waits.", _ID),
+    _route("verdict: POST /reviews/{id}", Word, Ruled, "Approve or deny what waits.", _ID),
     _route("dismiss: DELETE /reviews/{id}", None, Done, "Drop a review without a verdict.", _ID),
     _route("override: POST /overrides", Override, Ruled, "Say whether attributes may leave."),
     _route("undo: POST /undo", None, Undone, "Undo the user's last word."),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
 from agent.decision.values import CountedAmong
-from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Verdict, Win
+from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Win, Word
 from agent.wire.records import (
     Changed,
     Corrected,
@@ -137,14 +137,12 @@ def how_long(lasting: Lasting, days: int | None = None) -> str:
     match lasting:
         case "once":
             return "with the next request"
-        case "until restart":
-            return "until the daemon restarts"
         case "days":
             return f"for {counted(days or 0, 'day')}"
     return "from now on"
 
 
-def settled(review: Review, verdict: Verdict, titles: Titles = NONE) -> str:
+def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
     """Return what the user decided about a review, for whom and for how long."""
     named = verdict.names or review.names
     names = listed(titled(named, titles_in(review.model, titles)))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.wire.policy import Verdict
+from agent.wire.policy import Word
 from agent.wire.records import Entry
 from tests.browser.chatting import (
     PUT,
@@ -31,7 +31,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
-ALL = Verdict(decided="approve", lasting="always")
+ALL = Word(decided="approve", lasting="always")
 WATCHED = """
 window.seen = [];
 const note = (what) => seen.push(what);

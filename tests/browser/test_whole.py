@@ -7,7 +7,7 @@ from typing import Any
 import http_sf
 import pytest
 
-from agent.wire.policy import Review, Verdict
+from agent.wire.policy import Review, Word
 from agent.wire.records import Entry, ProfileChange
 from tests.browser.installed import listing
 from tests.browser.world import World
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 NAMES = ["dev_web", "int_javascript", "int_python", "region"]
 GIT = "version control"
-ALWAYS = Verdict(decided="approve", lasting="always")
+ALWAYS = Word(decided="approve", lasting="always")
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 from datetime import date
 
-from agent.wire.policy import AttributeStatus, Problem, RulesStatus, RuleStatus, SettingStatus
+from agent.wire.policy import AttributeStatus, RuleRemark, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.daemon import AT, changed
 
 PATH = "/home/u/policy.toml"
-SHADOWED = Problem(line=9, key="rule[1].k", what="never decides: 'books' wins", hint="delete it")
+SHADOWED = RuleRemark(line=9, key="rule[1].k", what="never decides: 'books' wins", hint="delete it")
 BOOKS = RuleStatus(
     name="books",
     source=PATH,
@@ -40,7 +40,7 @@ RULES = RulesStatus(
     effective=[SettingStatus(key="risk", value="0.02", rule="preset strict", line=None)],
     rules=[STRICT, BOOKS, OLD],
 )
-WRONG = Problem(line=2, key="lamda", what="unknown key 'lamda'", hint="did you mean 'lambda'?")
+WRONG = RuleRemark(line=2, key="lamda", what="unknown key 'lamda'", hint="did you mean 'lambda'?")
 BROKEN = changed(RULES, problems=[WRONG])
 NONE = changed(RULES, in_use=False, rules=[], effective=[])
 REGION = AttributeStatus(

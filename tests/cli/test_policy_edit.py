@@ -145,7 +145,6 @@ HOST = "shop.example"
         ("", {"lasting": "always"}),
         ("--always", {"lasting": "always"}),
         ("--once", {"lasting": "once"}),
-        ("--until-restart", {"lasting": "until restart"}),
         ("--days 2", {"lasting": "days", "days": 2}),
     ],
 )

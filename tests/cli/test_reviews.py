@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from agent.errors import UsageError
-from agent.wire.policy import Review, Verdict
+from agent.wire.policy import Review, Word
 from tests.cli.conftest import Run
 from tests.cli.daemon import HELD, OFFER, REVIEW, RULED, UNDONE, changed
 from tests.wire.fake import FakeDaemon, says
@@ -15,7 +15,6 @@ from tests.words.reviews import ASSISTANT
 WORDS: list[tuple[str, dict[str, Any], str]] = [
     ("", {}, "with the next request"),
     ("--once", {"lasting": "once"}, "with the next request"),
-    ("--until-restart", {"lasting": "until restart"}, "until the daemon restarts"),
     ("--days 1", {"lasting": "days", "days": 1}, "for 1 day"),
     ("--always", {"lasting": "always"}, "from now on"),
     ("--everyone", {"about": "everyone"}, "with the next request"),
@@ -84,7 +83,7 @@ def test_every_word_reaches_the_daemon(
     """For as long, and about whom and what, as it is said."""
     said = page(run, decided, "3", *options.split())
     shown = {"names": REVIEW.names, "pool": REVIEW.pool}
-    expected = msgspec.convert({"decided": decided, **shown, **fields}, Verdict)
+    expected = msgspec.convert({"decided": decided, **shown, **fields}, Word)
     told = ("verdict", {"body": expected, "id": 3})
     assert fake.calls == [("reviews", {}), told, ("attributes", {})]
     names = " and ".join(fields.get("names", REVIEW.names))
@@ -108,8 +107,8 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     other = changed(REVIEW, id=7, recipient="a.weather.example", names=["region"])
     theirs = changed(OFFER, id=8, pool="weather.example")
     fake.handlers["reviews"] = says([REVIEW, OFFER, theirs, other])
-    said = page(run, "deny", "--from", "www.weather.example", "--until-restart")
-    word = Verdict(decided="deny", lasting="until restart", pool="weather.example")
+    said = page(run, "deny", "--from", "www.weather.example", "--days", "2")
+    word = Word(decided="deny", lasting="days", days=2, pool="weather.example")
     assert fake.calls == [
         ("knowledge", {"recipient": "www.weather.example"}),
         ("reviews", {}),
@@ -119,8 +118,8 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
         ),
         ("attributes", {}),
     ]
-    assert "hobby and shoe_size will not be sent to weather.example until" in said
-    assert "region will not be sent to weather.example until the daemon restarts." in said
+    assert "hobby and shoe_size will not be sent to weather.example for 2" in said
+    assert "region will not be sent to weather.example for 2 days." in said
     assert "What it asks for still waits: settle it by ID: 8." in said
     made = run("requests", "approve", "--from", "weather.example", "--json").record
     assert [each["id"] for each in made["ruled"]] == [3, 7]
@@ -194,9 +193,8 @@ def test_an_assistant_is_listed_for_good_or_for_some_days(
         ("deny 3 --once --always", "--once does not go with --always", "one of them"),
         ("deny 3 --days 2 --always", "--days does not go with --always", "one"),
         ("deny 3 --days 0", "0 is not between 1 and 3650", "--help"),
-        ("deny 3 --until_restart", "unknown option", "'--until-restart'"),
         ("deny 4 --once", "--once does not go with an offer", "--days N"),
-        ("approve 4 --until-restart", "--until-restart does not go with", "for good"),
+        ("approve 4 --once", "--once does not go with", "for good"),
         ("deny 4 region", "an offer is denied as a whole", "`reticent requests approve 4 NAME...`"),
         ("pending --dismiss 3,x", "'3,x' is not a list of IDs", "--dismiss all"),
         ("pending --dismiss=", "'' is not a list of IDs", "--dismiss 3,4"),

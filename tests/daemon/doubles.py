@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent import Consent
+from agent.daemon.consent.word import Consent
 from agent.daemon.events import Bus
 from agent.daemon.model_registry import Keys, ModelRegistry
 from agent.daemon.policy_file import ActivePolicy, PolicyFile

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from agent.daemon.consent import Consent
+from agent.daemon.consent.word import Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.decision.decide import decide
 from agent.decision.request import Knowledge
@@ -13,7 +13,7 @@ from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from agent.wire.decide import Ask
-from agent.wire.policy import Review, Verdict
+from agent.wire.policy import Review, Word
 from policy.match import Ruling
 from policy.read import load
 from policy.rules import Policy
@@ -60,7 +60,7 @@ class Office:
         policy = self.policy()
         assert policy is not None
         ruling = rulebook(policy, model, self.models).match(host, query, self.now.date())
-        terms = self.consent.overlay(terms_under(ruling, model), ruling.pool)
+        terms = self.consent.overlay(terms_under(ruling, model))
         return decide(Request(query, ruling.host), terms, Knowledge(), model), terms, ruling
 
     def review(self, host: str) -> Review:
@@ -79,7 +79,7 @@ class Office:
     def say(self, review: Review, decided: str, lasting: str = "once", **more: Any) -> Any:  # noqa: ANN401  (of any field)
         """Give a verdict."""
         verdict: Any = {"decided": decided, "lasting": lasting, **more}
-        return self.consent.verdict(review.id, Verdict(**verdict), self.now)
+        return self.consent.answer(review.id, Word(**verdict), self.now)
 
 
 def open_office(folder: Path, models: tuple[Model, ...] = (MODEL,)) -> Office:

@@ -13,7 +13,7 @@ from agent.daemon.handle import handle
 from agent.daemon.what_if import explained
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Ask
-from policy.match import LONGEST
+from policy.services import LONGEST
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import MODEL, OPEN, PEOPLE, ROWS, SHOP, living
 from tests.decision.histories import Rules, policies

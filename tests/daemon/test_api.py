@@ -19,14 +19,14 @@ from agent.model.file import SHIPPED, write
 from agent.vault.database import Database
 from agent.vault.ledger import Ledger
 from agent.wire.decide import Allow, Allowed, Answer, Ask, Clicked, Offer, Refuse
-from agent.wire.policy import Decided, Lasting, Override, PolicyEdit, Undone, Verdict
+from agent.wire.policy import Decided, Lasting, Override, PolicyEdit, Undone, Word
 from agent.wire.records import Forget, ProfileChange
 from agent.wire.routes import ROUTES
 from agent.wire.state import Place
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import MODEL, SHOP
 
-APPROVE = Verdict(decided="approve", lasting="always")
+APPROVE = Word(decided="approve", lasting="always")
 CLICK = Clicked(query="q", host="a.example")
 
 
@@ -94,7 +94,7 @@ def test_to_forget_is_for_the_whole_pool_and_said_once(opened: Home) -> None:
     assert opened.bus.kinds.count("forget") == 1
 
 
-@pytest.mark.parametrize("lasting", ["once", "until restart", "always"])
+@pytest.mark.parametrize("lasting", ["once", "always"])
 @pytest.mark.parametrize("decided", ["approve", "deny"])
 def test_a_policy_is_told_of_where_one_was_written(
     opened: Home, decided: Decided, lasting: Lasting
@@ -105,7 +105,7 @@ def test_a_policy_is_told_of_where_one_was_written(
     opened.calls.decide(SHOP)
     opened.bus.kinds.clear()
     [review] = opened.calls.reviews()
-    opened.calls.verdict(Verdict(decided=decided, lasting=lasting), id=review.id)
+    opened.calls.verdict(Word(decided=decided, lasting=lasting), id=review.id)
     assert opened.bus.kinds == [*(["policy"] if lasting == "always" else []), "review"]
     for _ in range(2):
         opened.calls.refuse(Refuse(recipient="shop.example"))
@@ -323,7 +323,7 @@ def test_why_an_answer_cannot_be_recorded_is_noted(
     assert opened.calls.status().notes == []
 
 
-def word(disclose: str, lasting: str = "until restart", **more: Any) -> Override:  # noqa: ANN401  (of any field)
+def word(disclose: str, lasting: str = "once", **more: Any) -> Override:  # noqa: ANN401  (of any field)
     """Return a word on an attribute that the policy lets leave."""
     fields: Any = {"recipient": "shop.example", "names": ["age"], "lasting": lasting, **more}
     return Override(disclose=disclose, **fields)  # type: ignore[arg-type]  # any of them
@@ -337,7 +337,7 @@ def carried(home: Home) -> bool:
 def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
     """In memory or in the file; who listens is told which it was."""
     assert carried(opened)
-    for lasting, told in (("until restart", "review"), ("always", "policy")):
+    for lasting, told in (("once", "review"), ("always", "policy")):
         opened.bus.kinds.clear()
         ruled = opened.calls.override(word("never", lasting))
         assert opened.bus.kinds == [told]
@@ -358,9 +358,7 @@ def test_what_is_explained_names_the_word(opened: Home) -> None:
     assert (reason.disclosed, reason.reason, reason.rule) == (False, "never", "your own word")
 
 
-@pytest.mark.parametrize(
-    ("lasting", "about"), [("once", "everyone"), ("until restart", "recipient")]
-)
+@pytest.mark.parametrize(("lasting", "about"), [("once", "everyone"), ("once", "recipient")])
 def test_a_stricter_rule_that_is_written_later_holds(
     opened: Home, lasting: str, about: str
 ) -> None:
@@ -388,7 +386,7 @@ def test_a_verdict_is_taken_back_and_what_left_stays_told(opened: Home) -> None:
     opened.calls.reload()
     opened.calls.decide(SHOP)
     [review] = opened.calls.reviews()
-    opened.calls.verdict(Verdict(decided="approve", lasting="always"), id=review.id)
+    opened.calls.verdict(Word(decided="approve", lasting="always"), id=review.id)
     assert "age" in opened.calls.decide(SHOP).attributes
     entries = opened.calls.ledger()
     said = opened.calls.undo().what
@@ -425,7 +423,7 @@ def test_nothing_is_said_or_taken_back_while_locked(opened: Home) -> None:
 
 
 def test_a_refusal_is_taken_out_of_the_policy(opened: Home) -> None:
-    """Once; a rule that is not ours stays, and is named."""
+    """Once; one that is for more than that recipient stays, and is named."""
     assert opened.calls.allow(Allow(recipient="shop.example")) == Allowed(done=False)
     for named in ("shop.example", "https://www.shop.example/page"):
         opened.calls.refuse(Refuse(recipient=named))
@@ -433,7 +431,7 @@ def test_a_refusal_is_taken_out_of_the_policy(opened: Home) -> None:
         assert opened.calls.allow(Allow(recipient=named)) == Allowed(done=True)
         assert opened.calls.decide(SHOP).code == "answered"
     assert opened.paths.policy.read_text().strip() == POLICY.strip()
-    theirs = f'{POLICY}[[rule]]\nname = "mine"\nrecipient = "shop.example"\nnothing = true\n'
+    theirs = f'{POLICY}[[rule]]\nname = "mine"\nrecipient = "*.example"\nnothing = true\n'
     opened.paths.policy.write_text(theirs)
     opened.calls.reload()
     line = theirs.count("\n")

@@ -17,7 +17,7 @@ from agent.daemon.records import requested
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Answer, Ask, Draft, Tell
-from agent.wire.policy import Override, Verdict
+from agent.wire.policy import Override, Word
 from agent.words.about import about, phrase
 from policy.read import preset, read
 from tests.daemon.doubles import MONDAY, MemoryVault
@@ -65,7 +65,7 @@ def rest(agent: Agent, vault: MemoryVault, now: datetime) -> object:
     """Return all that a draft must leave as it is."""
     pool_of = agent.rules.active.pool_of
     held = [vault.ledger.disclosures.pool(pool_of(host), pool_of).held for host in HOSTS]
-    status = agent.consent._state.preferences  # noqa: SLF001  (what is used up)
+    status = agent.consent._preferences  # noqa: SLF001  (what is used up)
     names = vault.items.names("")
     return vault.ledger.count, held, {each: vault.items.get(each) for each in names}, status, now
 
@@ -176,9 +176,7 @@ STALE: Mapping[str, Step] = {
     ),
     "a limit is lower": lambda _, agent, __: ruled(agent, f"{OPEN}attributes_per_request = 0\n"),
     "the user says never": lambda _, agent, __: agent.consent.override(
-        Override(
-            names=[*NAMES], recipient="shop.example", disclose="never", lasting="until restart"
-        ),
+        Override(names=[*NAMES], recipient="shop.example", disclose="never", lasting="once"),
         MONDAY,
     ),
 }
@@ -332,7 +330,7 @@ def test_what_waits_is_queued_and_named_but_not_told() -> None:
     assert "age" not in [each.name for each in drafted.facts]
     [review] = agent.consent.reviews(MONDAY)
     assert review.names == ["age"]
-    agent.consent.verdict(review.id, Verdict(decided="approve", lasting="once"), MONDAY)
+    agent.consent.answer(review.id, Word(decided="approve", lasting="once"), MONDAY)
     for name in ("gender", "age"):
         for _ in range(2):
             drafted = drafts.draft(CHAT, MONDAY)

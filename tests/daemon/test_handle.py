@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import agent.daemon.context
 import agent.daemon.handle
 from agent.daemon.agent import Agent
-from agent.daemon.consent import Consent
+from agent.daemon.consent.word import Consent
 from agent.daemon.context import context_of
 from agent.daemon.handle import handle
 from agent.daemon.sources import Sources
@@ -28,7 +28,7 @@ from agent.vault.disclosure_index import Disclosure
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask
-from agent.wire.policy import Verdict
+from agent.wire.policy import Word
 from agent.words.decisions import headline
 from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, OneModel, agent_of
 from tests.daemon.people import MODEL, OPEN, PEOPLE, ROWS, SECOND, SHOP, STEPS, living, values_of
@@ -401,7 +401,7 @@ def test_a_full_disk_attaches_nothing() -> None:
     agent, vault = living(f'{OPEN}[attributes]\nage = "ask"\n')
     handle(SHOP, MONDAY, agent)
     [review] = agent.consent.reviews(MONDAY)
-    agent.consent.verdict(review.id, Verdict(decided="approve", about="everyone"), MONDAY)
+    agent.consent.answer(review.id, Word(decided="approve", about="everyone"), MONDAY)
     before, vault.records.full = vault.ledger.count, True
     for _ in range(2):
         with pytest.raises(VaultError):

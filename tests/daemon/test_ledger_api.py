@@ -15,7 +15,7 @@ from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.disclosure_index import Forgetting
 from agent.wire.base import LATEST_ENTRIES
 from agent.wire.decide import Ask
-from agent.wire.policy import Decided, Verdict
+from agent.wire.policy import Decided, Word
 from agent.wire.records import Forget, Inferred, Moment, ProfileChange, Recipient
 from policy.hosts import site_of
 from tests.daemon.doubles import MONDAY, FixedRules, Heard
@@ -72,10 +72,10 @@ def test_what_is_settled_is_not_said_to_wait(decided: Decided) -> None:
 
     many = len(review.names)
     assert settled() == [(many, 0), (len(other.names), 0)]
-    calls.verdict(Verdict(decided=decided, lasting="once", names=review.names[:1]), id=review.id)
+    calls.verdict(Word(decided=decided, lasting="once", names=review.names[:1]), id=review.id)
     assert settled()[0] == (many, 1)
     [rest] = [each for each in calls.reviews() if each.pool == review.pool]
-    calls.verdict(Verdict(decided=decided, lasting="once"), id=rest.id)
+    calls.verdict(Word(decided=decided, lasting="once"), id=rest.id)
     assert settled() == [(many, many), (len(other.names), 0)]
     calls.undo()
     assert settled()[0] == (many, 1)

@@ -16,11 +16,11 @@ from agent.decision.locale import LOCALE, NAMES
 from agent.decision.request import LATEST
 from agent.decision.tradeoff_curve import taken
 from agent.wire.decide import Answer, Ask
-from agent.wire.policy import Verdict
+from agent.wire.policy import Word
 from agent.wire.records import ProfileChange
 from agent.wire.what_if import WhatIf
 from agent.words.decisions import headline, lines
-from policy.engines import codes, engines
+from policy.services import codes, engines
 from tests.daemon.doubles import MONDAY, MemoryVault
 from tests.daemon.people import OPEN, PEOPLE, SECOND, SHOP, living
 
@@ -122,7 +122,7 @@ def test_what_waits_leaves_after_the_users_word() -> None:
     assert answer.summary is not None
     assert (answer.parameters, answer.summary.pending) == ({}, ["language"])
     [review] = calls.reviews()
-    calls.verdict(Verdict(decided="approve", lasting="once"), id=review.id)
+    calls.verdict(Word(decided="approve", lasting="once"), id=review.id)
     assert calls.decide(SEARCH).parameters == {"kl": "at-de"}
     assert calls.decide(SEARCH).parameters == {"kl": "at-de"}
     assert calls.reviews() == []

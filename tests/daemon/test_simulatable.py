@@ -15,7 +15,7 @@ from agent.daemon.api import Calls
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.wire.decide import Ask, Offer
-from agent.wire.policy import About, Decided, Disclose, Lasting, Override, Verdict
+from agent.wire.policy import About, Decided, Disclose, Lasting, Override, Word
 from agent.wire.records import Forget
 from policy.hosts import host_of
 from tests.daemon.doubles import FixedRules, MemoryVault, agent_of
@@ -47,7 +47,7 @@ class Event:
 
     at: datetime
     ask: Ask
-    verdict: Verdict | None = None
+    verdict: Word | None = None
     overrides: tuple[tuple[Override, bool], ...] = ()
     offered: tuple[str, ...] = ()
     forgets: bool = False
@@ -88,16 +88,16 @@ def edits() -> st.SearchStrategy[tuple[tuple[str, bool], ...]]:
     return st.dictionaries(names, st.booleans(), min_size=1).map(lambda drawn: (*drawn.items(),))
 
 
-def verdicts() -> st.SearchStrategy[Verdict]:
+def verdicts() -> st.SearchStrategy[Word]:
     """Draw a word that is not written down."""
     decided: st.SearchStrategy[Decided] = st.sampled_from(["approve", "approve", "deny"])
-    lasting: st.SearchStrategy[Lasting] = st.sampled_from(["once", "until restart"])
-    return st.builds(Verdict, decided=decided, lasting=lasting)
+    lasting: st.SearchStrategy[Lasting] = st.just("once")
+    return st.builds(Word, decided=decided, lasting=lasting)
 
 
 def overrides() -> st.SearchStrategy[tuple[Override, bool]]:
     """Draw a word on attributes that is not written down, and whether it is taken back."""
-    lasting: st.SearchStrategy[Lasting] = st.sampled_from(["once", "until restart"])
+    lasting: st.SearchStrategy[Lasting] = st.just("once")
     word = st.builds(
         Override,
         recipient=st.sampled_from(HOSTS),
@@ -167,7 +167,7 @@ class Life:
             if review.pool != pool:
                 continue
             if review.kind == "offer":
-                self.calls.verdict(Verdict(decided="approve", lasting="always"), id=review.id)
+                self.calls.verdict(Word(decided="approve", lasting="always"), id=review.id)
             elif event.verdict is not None:
                 self.calls.verdict(event.verdict, id=review.id)
         for word, taken_back in event.overrides:
@@ -250,7 +250,7 @@ EVERY_DAY = tuple(
     Event(
         START + timedelta(days=8 * day),
         Ask(query=QUERIES[1 + day], recipient=host),
-        Verdict(decided="approve", lasting="until restart"),
+        Word(decided="approve", lasting="once"),
     )
     for day in range(2)
     for host in ("shop.example", "a.ads.test", "shop.example")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agent.decision.values import Curve
 from agent.errors import LockedError, UsageError
 from agent.wire.decide import Ask
-from agent.wire.policy import Verdict
+from agent.wire.policy import Word
 from agent.wire.records import ProfileChange
 from agent.wire.what_if import CurveAsk, WhatIf
 from policy.hosts import ANYBODY
@@ -94,9 +94,7 @@ def test_without_a_recipient_it_is_for_everybody(opened: Home) -> None:
     assert curve(opened, CurveAsk(query=SHOP.query)) == plain
     assert "age" not in at(plain, 0.0)
     review = opened.calls.reviews()[0]
-    opened.calls.verdict(
-        Verdict(decided="approve", lasting="until restart", about="everyone"), id=review.id
-    )
+    opened.calls.verdict(Word(decided="approve", lasting="once", about="everyone"), id=review.id)
     assert "age" in at(curve(opened, CurveAsk(query=SHOP.query)), 0.0)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from agent.daemon import agent
 from agent.daemon.agent import Agent
 from agent.daemon.api import Calls
-from agent.daemon.consent import Consent
+from agent.daemon.consent.word import Consent
 from agent.daemon.model_registry import ModelRegistry
 from agent.decision.request import Knowledge
 from agent.errors import LockedError, VaultError, WrongSecretError
@@ -26,7 +26,7 @@ from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
 from agent.wire.decide import Ask, Offer
-from agent.wire.policy import Verdict
+from agent.wire.policy import Word
 from agent.wire.state import Status, Unlock
 from policy import hosts
 from tests.daemon.home import OPEN, WRONG, Home
@@ -373,7 +373,7 @@ def test_what_waits_is_not_said(opened: Home) -> None:
     """Until the vault is open again."""
     opened.calls.offer(Offer(recipient="a.example", names=["age"]))
     opened.calls.lock()
-    deny = Verdict(decided="deny")
+    deny = Word(decided="deny")
     for call in (opened.calls.reviews, lambda: opened.calls.verdict(deny, id=1)):
         with pytest.raises(LockedError):
             call()

@@ -23,7 +23,7 @@ from agent.decision.values import UNDECIDED
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask
-from agent.wire.policy import Verdict
+from agent.wire.policy import Word
 from agent.wire.routes import CONTROL, ROUTES
 from agent.wire.what_if import Weighed, WhatIf
 from agent.words.decisions import headline, lines
@@ -193,7 +193,7 @@ def test_an_entry_keeps_what_its_recipient_asked_for() -> None:
         handle(Ask(query=SHOP.query, recipient="shop.example", asked=asked), MONDAY, agent)
     offer = agent.consent.offer("shop.example", "shop.example", ["gender"], MONDAY)
     assert offer is not None
-    agent.consent.verdict(offer.id, Verdict(decided="approve", lasting="always"), MONDAY)
+    agent.consent.answer(offer.id, Word(decided="approve", lasting="always"), MONDAY)
     one, any_ = (weighed(WhatIf(entry=each), MONDAY, agent) for each in (1, 2))
     assert {each.name for each in one.rows if each.reason == "not asked for"} == {*NAMES} - {
         "gender"

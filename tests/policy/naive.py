@@ -16,7 +16,7 @@ Part = str | list[str] | None
 
 POLICIES = File(__file__).parents[2] / "policy"
 PER_ATTRIBUTE = ("disclose", "sensitivity", "guard")
-LARGER = ("sensitivity", "guard", "lambda", "cost_k", "k", "people", "nothing")
+LARGER = ("sensitivity", "guard", "lambda", "k", "people", "nothing")
 SMALLER = (
     *("violations", "risk"),
     *("attributes_per_request", "new_facts_per_week", "page_requests_per_minute"),
@@ -25,6 +25,7 @@ FROM_OPEN_TO_STRICT = {
     "disclose": ("always", "auto", "ask", "never"),
     "unknown_queries": ("standing", "nothing"),
     "memory": ("forgets", "remembers"),
+    "protect": ("everyone", "me"),
 }
 NOT_SETTINGS = {
     *("format", "preset", "trusted_keys", "attributes", "groups", "queries", "rule", "daemon"),
@@ -125,11 +126,16 @@ def more_specific(one: Claim, other: Claim) -> bool:
 
 
 def decided(found: list[Claim], key: str) -> list[Claim]:
-    """Return the claims that might be said to decide: equals, of which it does not matter."""
+    """Return the claims that might be said to decide: equals, of which it does not matter.
+
+    Of a setting that knows no stricter it is the one that stands last.
+    """
     blocks = [claim for claim in found if key == "nothing" and claim.value and claim.entry.query]
     if blocks:
         return blocks
     best = undominated(found)
+    if key not in (*LARGER, *SMALLER, *FROM_OPEN_TO_STRICT):
+        return best[-1:]
     strictest = max(strictness(key, claim.value) for claim in best)
     return [claim for claim in best if strictness(key, claim.value) == strictest]
 

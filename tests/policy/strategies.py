@@ -38,13 +38,13 @@ PER_ATTRIBUTE: Mapping[str, st.SearchStrategy[Any]] = {
 }
 ORDERED: Mapping[str, st.SearchStrategy[Any]] = {
     "lambda": NUMBERS,
-    "cost_k": st.integers(1, 200),
     "k": st.integers(1, 200),
     "people": st.integers(1, 200),
     "violations": st.floats(0, 0.75, width=16),
     "risk": st.floats(0.01, 1),
     "attributes_per_request": WHOLE,
     "nothing": st.booleans(),
+    "protect": st.sampled_from(["everyone", "me"]),
 }
 OF_RECIPIENTS: Mapping[str, st.SearchStrategy[Any]] = {
     "new_facts_per_week": WHOLE,
@@ -53,10 +53,7 @@ OF_RECIPIENTS: Mapping[str, st.SearchStrategy[Any]] = {
     "memory": st.sampled_from(["remembers", "forgets"]),
 }
 UNORDERED: Mapping[str, st.SearchStrategy[Any]] = {
-    "cost": st.sampled_from(["maxprob", "log-maxprob", "k-anonymity", "entropy"]),
     "mode": st.sampled_from(["dynamic", "standing", "planned"]),
-    "algorithm": st.sampled_from(["lls", "ls", "greedy", "exact", "exhaustive"]),
-    "protect": st.sampled_from(["everyone", "me"]),
     "model": st.sampled_from(["so2017", "other-1.0"]),
 }
 OF_THE_DAEMON: Mapping[str, st.SearchStrategy[Any]] = {

@@ -9,8 +9,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from agent.errors import PolicyError
-from policy.match import Rulebook, assistants, in_clear
+from policy.match import Rulebook
 from policy.read import preset, read
+from policy.services import in_clear
 from tests.policy.naive import claims, decided
 from tests.policy.strategies import TODAY, Asked, rendered
 
@@ -58,7 +59,7 @@ def test_what_is_listed_is_what_is_ruled(document: Mapping[str, Any]) -> None:
         if origin(address).partition("://")[2].partition(":")[0] == host
         if ruled(host, "assistant") == {True} and not any(ruled(host, "nothing"))
     }
-    found = {*assistants(Rulebook(policy, {}), TODAY)}
+    found = {*Rulebook(policy, {}).assistants(TODAY)}
     assert found == expected
     assert not any(in_clear(place) for _, place in found)
 
@@ -94,4 +95,4 @@ def test_a_rule_for_nobody_has_no_address() -> None:
 def test_a_port_that_is_none_lists_nothing() -> None:
     """Browsers go nowhere."""
     text = "[[rule]]\nrecipient = 'localhost'\naddress = 'http://localhost:0'\nassistant = true\n"
-    assert not [*assistants(Rulebook(read(text, "test", preset), {}), TODAY)]
+    assert not [*Rulebook(read(text, "test", preset), {}).assistants(TODAY)]

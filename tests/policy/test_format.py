@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import asdict
 
 import pytest
+import tomlkit
 
 from agent.errors import PolicyError
 from policy.match import Rulebook
@@ -43,7 +44,7 @@ def quoted(text: str) -> list[str]:
 def test_the_document_has_its_examples() -> None:
     """So that the tests of them are tests."""
     assert len(VALID) >= 4
-    assert [kind for kind, _ in BLOCKS if kind != "toml"] == ["json", "toml error", "text"]
+    assert [kind for kind, _ in BLOCKS if kind != "toml"] == ["toml error", "text"]
 
 
 @pytest.mark.parametrize("example", VALID)
@@ -96,6 +97,17 @@ def test_the_stricter_value_is_the_one_listed(key: str, strict: str) -> None:
     else:
         stricter = strict == "`true`"
         assert rank(stricter) > rank(not stricter)
+
+
+def test_of_rules_of_which_none_is_more_specific_the_stricter_decides_or_the_later() -> None:
+    """As the example says, whichever of them stands first."""
+    (example,) = [each for each in VALID if "stands later" in each]
+    document = tomllib.loads(example)
+    for mode in ("standing", "dynamic"):
+        policy = read(tomlkit.dumps(document), "FORMAT.md", preset)
+        settings = Rulebook(policy, {}).match("shop.example", "flu shot", TODAY).settings
+        assert (settings["mode"].value, settings["lambda"].value) == (mode, 4)
+        document["rule"].reverse()
 
 
 def test_the_parts_are_those_listed() -> None:

@@ -261,48 +261,6 @@ def test_a_pattern_is_found_by_its_key(pattern: HostPattern, host: str) -> None:
     assert all(pattern.matches(each) for each in witnesses(pattern))
 
 
-@given(patterns(), patterns(), HOSTS)
-def test_covering_is_matching_whatever_the_other_matches(
-    one: HostPattern, other: HostPattern, host: str
-) -> None:
-    """In each of the ways in which it can; and the one that covers less ranks higher."""
-    assert one.covers(other) == all(one.matches(each) for each in witnesses(other))
-    assert not (one.covers(other) and other.matches(host)) or one.matches(host)
-    assert (one == other) == (one.text == other.text)
-    if one.covers(other) and one != other:
-        assert one.rank < other.rank
-
-
-@given(st.text() | PIECES | PIECES.map("*.".__add__) | patterns().map(lambda each: each.text))
-def test_every_text_is_a_pattern_or_a_usage_error(text: str) -> None:
-    """Nothing else is raised; and its own text is canonical."""
-    with suppress(UsageError):
-        pattern = HostPattern.parse(text)
-        again = HostPattern.parse(pattern.text)
-        assert (again, hash(again)) == (pattern, hash(pattern))
-        assert (again.key, again.rank) == (pattern.key, pattern.rank)
-
-
-@pytest.mark.parametrize(
-    ("text", "canonical", "rank"),
-    [
-        ("Books.example", "books.example", 4),
-        ("*.Books.example", "*.books.example", 5),
-        ("www.books.example", "www.books.example", 6),
-        ("*.bücher.example", "*.xn--bcher-kva.example", 5),
-        ("example", "example", 2),
-        ("192.0.2.7", "192.0.2.7", 506),
-        ("2001:DB8::1", "2001:db8::1", 506),
-        ("[2001:db8::1]", "2001:db8::1", 506),
-        ("LocalHost", "localhost", 506),
-    ],
-)
-def test_examples_of_patterns(text: str, canonical: str, rank: int) -> None:
-    """Half a step between a domain and one with a label more."""
-    pattern = HostPattern.parse(text)
-    assert (pattern.text, pattern.rank) == (canonical, rank)
-
-
 NO_PATTERN = {
     "scheme": ("https://books.example",),
     "port": ("books.example:443", "[2001:db8::1]:443"),

@@ -38,7 +38,6 @@ NAMED = "a name has small letters, digits and _; * stands for any of them"
 HOST = "write a host such as books.example, 192.0.2.7 or 2001:db8::1"
 NAMED_A = f"{RULE}name = 'a'\nk = 1\n"
 FOR, FOR_FLU = "[[rule]]\nrecipient = ", f"{RULE}query = 'flu'\n"
-DYNAMIC, STANDING = f"{RULE}mode = 'dynamic'\n", f"{RULE}mode = 'standing'\n"
 HOURLY, IDLE = "prompts_per_hour", "lock_after_minutes"
 SEARCH = "https://b.c/{query}"
 MANY_ATTRIBUTES = "".join(
@@ -78,7 +77,17 @@ def problems(text: str) -> list[Problem]:
     ("text", "line", "key", "what", "hint"),
     [
         ("\nlamda = 1", 2, "lamda", "unknown key 'lamda'", "did you mean 'lambda'?"),
-        ("zzz = 1", 1, "zzz", "unknown key 'zzz'", "known: address, algorithm,"),
+        ("zzz = 1", 1, "zzz", "unknown key 'zzz'", "known: address, assistant,"),
+        *(
+            (
+                f"{key} = 1",
+                1,
+                key,
+                f"policies no longer have the setting '{key}'",
+                "delete the line",
+            )
+            for key in ("cost", "cost_k", "algorithm")
+        ),
         ('"a\\u001b" = 1', 1, '"a\\u001b"', "unknown key 'a\\x1b'", ""),
         ("format = 2", 1, "format", "2 is not a format that", "write format = 1"),
         ("format = 1.0", 1, "format", "1.0 is not a format", ""),
@@ -155,7 +164,6 @@ def problems(text: str) -> list[Problem]:
         (f"{RULE}attribute = 'age'\nk = 1", 4, "rule[1].k", "some attributes cannot set", "leave"),
         (f"{FOR_FLU}memory = 'forgets'", 4, "rule[1].memory", "some queries cannot set", "leave"),
         (f"{RULE}search = '{SEARCH}'", 3, "rule[1].search", "b.c is not a recipient of", "write"),
-        (DYNAMIC + STANDING, 6, "rule[2].mode", "'rule 1' sets 'dynamic' for req", "set the same"),
         # no word that opens is named for one that was not
         ("disclose = 'alwasy'", 1, "disclose", "is not one of", "write one of them in quotes"),
         ("disclose = 'nevr'", 1, "disclose", "is not one of", "did you mean 'never'?"),
@@ -188,11 +196,11 @@ def test_every_kind_of_problem(text: str, line: int, key: str, what: str, hint: 
     [
         *((key, "inf") for key in ("lambda", "sensitivity", "guard")),
         *((key, "nan") for key in ("lambda", "sensitivity", "guard", "violations", "risk")),
-        *((key, "-1") for key in ("lambda", "k", "cost_k", "attributes_per_request")),
+        *((key, "-1") for key in ("lambda", "k", "attributes_per_request")),
         *((key, "-0.1") for key in ("sensitivity", "guard", "violations", "risk")),
         *((key, "true") for key in SETTINGS if key not in ("nothing", "assistant")),
         *((key, "'1'") for key in SETTINGS if key != "model"),
-        *((key, "2.0") for key in ("k", "cost_k", "attributes_per_request", "new_facts_per_week")),
+        *((key, "2.0") for key in ("k", "attributes_per_request", "new_facts_per_week")),
         ("page_requests_per_minute", "2.0"),
         *((key, "[1]") for key in SETTINGS),
         *((key, "1979-05-27") for key in SETTINGS),

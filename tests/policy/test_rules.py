@@ -102,29 +102,9 @@ def test_a_word_that_goes_on_is_another(pattern: Words, more: str) -> None:
         assert not pattern.matches(more + pattern.text)
 
 
-@given(words(), words(), QUERIES)
-@example(Words.parse("a"), Words.parse("a*"), "ab")
-@example(Words.parse("漢"), Words.parse("漢*"), "漢\u0301")
-@example(Words.parse("a*"), Words.parse("ab* a"), "abb a")
-def test_whoever_covers_matches_whatever_the_other_matches(
-    one: Words, other: Words, query: str
-) -> None:
-    """For any query, and for those that are made for the other."""
-    if not one.covers(other):
-        return
-    for rest in ("", "b", "\u0301", "漢", "กิ"):
-        for before, after in (("", ""), ("a ", " b"), ("+", "+"), (query, query)):
-            made = spoken(before + other.text.replace("*", rest) + after)
-            assert one.matches(made) or not other.matches(made)
-    assert one.matches(query) or not other.matches(query)
-
-
 @given(words())
-def test_a_pattern_covers_itself_and_reads_its_own_text(pattern: Words) -> None:
+def test_a_pattern_reads_its_own_text(pattern: Words) -> None:
     """It is canonical."""
-    assert pattern.covers(pattern)
-    assert pattern.covers(Words.parse(pattern.text.replace("*", "")))
-    assert pattern.covers(Words.parse(f"b {pattern.text} a"))
     again = Words.parse(pattern.text)
     assert again == pattern
     assert hash(again) == hash(pattern)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from agent.errors import PolicyError, UsageError
 from policy.hosts import host_of
-from policy.match import LONGEST, Rulebook, Search, searches, usable
+from policy.match import Rulebook
 from policy.read import preset, read
+from policy.services import LONGEST, Search, usable
 from tests.policy.naive import claims, decided
 from tests.policy.strategies import DAYS, TODAY, Asked, rendered
 from tests.programs import needs
@@ -195,7 +196,7 @@ def test_what_is_listed_is_what_is_ruled(document: Mapping[str, Any], today: dat
         if search is not None and search.host == host
         if not any(_decide(document, host, today, "nothing"))
     }
-    assert {*searches(Rulebook(policy, {}), today)} == expected
+    assert {*Rulebook(policy, {}).searches(today)} == expected
 
 
 def _decide(document: Mapping[str, Any], host: str, today: date, key: str) -> set[Any]:

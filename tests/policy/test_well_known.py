@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from policy.assistants import Assistant, own_address, well_known, with_assistant
+from policy.amend import with_assistant
 from policy.hosts import host_of
-from policy.match import Rulebook, assistants
+from policy.match import Rulebook
 from policy.read import preset, read
+from policy.services import Assistant, own_address, well_known
 from tests.decision.histories import Rules, policies
 
 TODAY = date(2026, 3, 1)
@@ -20,7 +21,7 @@ TODAY = date(2026, 3, 1)
 
 def listed(text: str, today: date = TODAY) -> list[str]:
     """Return the origins of the assistants of a policy."""
-    return [each for _, each in assistants(Rulebook(read(text, "p", preset), {}), today)]
+    return [each for _, each in Rulebook(read(text, "p", preset), {}).assistants(today)]
 
 
 def test_each_can_be_listed_as_it_stands() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from policy.toml_scan import Key
+from policy.toml_text import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

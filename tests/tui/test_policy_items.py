@@ -10,14 +10,14 @@ from msgspec.structs import replace as changed
 from rich.cells import cell_len
 
 from agent.tui.screens.policy import EXPIRED, LAST, REMARK, WRONG, Item, drawn, headline, items_of
-from agent.wire.policy import Problem, RulesStatus, RuleStatus, SettingStatus
+from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.policing import BOOKS, BROKEN, NONE, OLD, RULES, SHADOWED, STRICT
 from tests.cli.policing import WRONG as MISTAKE
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 TEXTS = st.text(max_size=12)
 TIMES = st.none() | st.integers(0, 5).map(lambda hours: NOW - timedelta(hours=hours))
-PROBLEMS = st.builds(Problem, line=st.integers(0, 99), key=TEXTS, what=TEXTS, hint=TEXTS)
+PROBLEMS = st.builds(RuleRemark, line=st.integers(0, 99), key=TEXTS, what=TEXTS, hint=TEXTS)
 RULE = st.builds(
     RuleStatus,
     name=TEXTS,

@@ -10,7 +10,7 @@ from textual.widgets import Input, OptionList
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
 from agent.tui.screens.requests_detail import MATTER, Note
-from agent.wire.policy import Override, Review, Verdict
+from agent.wire.policy import Override, Review, Word
 from agent.wire.records import Handled
 from tests.tui.double import Double
 from tests.tui.many import Many, names, opened, page, told, words
@@ -303,7 +303,7 @@ async def test_a_decision_on_what_waits_holds_as_its_key_says(
         await shown.until(lambda: len(found.waits) == 1 == len(reviews(shown)))
         assert isinstance(page(shown).listing.under, Handled)
         await shown.until(shown.notes)
-    made = wanted and Verdict(names=["gender"], pool="shop.example", **wanted)
+    made = wanted and Word(names=["gender"], pool="shop.example", **wanted)
     assert found.decided() == ([made] if made else [])
 
 

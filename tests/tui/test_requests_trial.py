@@ -16,7 +16,7 @@ from agent.tui.screens.requests_view import (
     overrides,
     question,
 )
-from agent.wire.policy import Review, Verdict
+from agent.wire.policy import Review, Word
 from agent.wire.records import Handled
 from tests.tui.values import AT, handled, review, row, weighed, weight
 
@@ -160,7 +160,7 @@ def test_the_keys_that_make_it_hold_are_those_of_what_it_is() -> None:
 
 @given(NAMES, NAMES, st.sampled_from(SPANS))
 def test_what_is_added_goes_along_and_what_is_dropped_stays(
-    add: frozenset[str], drop: frozenset[str], span: Verdict
+    add: frozenset[str], drop: frozenset[str], span: Word
 ) -> None:
     """Each name in one message; what waits in a review is not among them."""
     words = overrides(Trial(handled(), Change(add, drop)), span)

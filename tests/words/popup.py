@@ -19,7 +19,7 @@ from agent.words.outcomes import (
     WHY_NOTHING,
 )
 from agent.words.titles import value_title
-from policy.assistants import well_known
+from policy.services import well_known
 from tests.house.tree import ROOT
 
 PLACE = ROOT / "agent" / "browser_extension" / "popup" / "words.js"

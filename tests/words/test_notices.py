@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.decision.values import CountedAmong
-from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Verdict, Win
+from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Win, Word
 from agent.wire.records import Changed, Handled, Held, Implied, Inferred, Stale, ValueChange
 from agent.wire.state import ModelStatus
 from agent.words import notices
@@ -84,24 +84,24 @@ def test_what_waits_is_a_question() -> None:
 @pytest.mark.parametrize(
     ("review", "verdict", "said"),
     [
-        (REVIEW, Verdict(decided="approve"), "region may be sent to @shops with the next request."),
+        (REVIEW, Word(decided="approve"), "region may be sent to @shops with the next request."),
         (
             REVIEW,
-            Verdict(decided="deny", lasting="always", about="everyone"),
+            Word(decided="deny", lasting="always", about="everyone"),
             "region will not be sent to everyone from now on.",
         ),
         (
             OFFER,
-            Verdict(decided="approve", lasting="days", days=2),
+            Word(decided="approve", lasting="days", days=2),
             (
                 "a.example may get region and nothing else for 2 days, then nothing, as your rules "
                 "allow."
             ),
         ),
-        (OFFER, Verdict(decided="deny"), "a.example gets nothing from now on."),
+        (OFFER, Word(decided="deny"), "a.example gets nothing from now on."),
     ],
 )
-def test_a_decision_of_the_user_is_repeated(review: Review, verdict: Verdict, said: str) -> None:
+def test_a_decision_of_the_user_is_repeated(review: Review, verdict: Word, said: str) -> None:
     """For whom, and for how long."""
     assert notices.settled(review, verdict) == said
 
@@ -122,8 +122,8 @@ def test_a_decision_on_attributes_is_repeated(disclose: Disclose, said: str) -> 
     assert notices.overridden(word) == said.format(to, "with the next request")
     long = replace(word, lasting="days", days=2)
     assert notices.overridden(long, to="b.example") == said.format("b.example", "for 2 days")
-    all_of_them = replace(word, about="everyone", lasting="until restart")
-    long_said = said.format("everyone", "until the daemon restarts")
+    all_of_them = replace(word, about="everyone", lasting="always")
+    long_said = said.format("everyone", "from now on")
     assert notices.overridden(all_of_them) == long_said
 
 

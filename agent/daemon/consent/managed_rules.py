@@ -1,48 +1,83 @@
-"""Instructions that last, as managed rules in the text of a policy. Pure.
+"""The user's lasting word, as managed rules in the text of a policy. Pure.
 
-What an instruction is about is taken out of our older rules for the same recipients: among equally
-specific rules the stricter would win, whatever came last. Rules that are not ours stay as they are,
-and the answer names the ones that win. An approval for everyone and for good changes the entry of
-the attribute that asks, if there is one; an override changes the entry that rules otherwise.
-Recipients that get nothing are listed in one rule: a rule for each would fill the file.
+What it is about is taken out of the older managed rules for the same recipients, since of equally
+specific rules the stricter would win, whatever came last. Other rules stay as they are, and
+`outcome` names those that win. A word for everyone and for good changes the attribute's own entry
+where that decides.
 """
 
 import re
-import tomllib
-from collections import Counter
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import chain
+from typing import Any
 
-from agent.daemon.consent.preferences import RULED, Instruction
 from agent.errors import UsageError
 from agent.wire.policy import Disclose, Ruled
+from policy.amend import SHORT, Entry, free_name
 from policy.audit import called
-from policy.edit import Entry, free_name, parsed, with_attribute, with_rule, without_rule
 from policy.hosts import HostPattern, site_of
 from policy.match import Rulebook, Ruling
-from policy.precedence import Verdict
+from policy.precedence import Attributes, Verdict
 from policy.rules import SIGN, Layer, Policy, Pools, is_group
-from policy.toml_scan import comments, lines_of
+from policy.toml_text import lines_of, parsed, rewritten
 
-VERBS = {"auto": "approved", "never": "denied", "ask": "asked", "always": "always", None: "nothing"}
-_NUMBERED = re.compile(r"(?: \([0-9]+\))?")
+VERBS: Mapping[Disclose, str] = {
+    "auto": "approved",
+    "never": "denied",
+    "ask": "asked",
+    "always": "always",
+}
+OPEN = frozenset({"auto", "always"})
 LONGEST = 120  # characters of a recipient in a name, which has at most 200
-TITLE = "refused"
-MOST_REFUSED = 1000  # listed recipients: half of what a policy may hold, with the longest names
+_NUMBERED = re.compile(r"(?: \([0-9]+\))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """The user's word on attributes, from now on.
+
+    ``host``: canonical, and with it all that it pools with, unless it is for ``everyone``;
+    ``names``: of the attributes, each with all that it goes by; ``query``: of the request that it
+    is about; ``until``: the last day, None for no end; ``answers``: whether it answers a review,
+    and so opens only what is ruled `ask`.
+    """
+
+    host: str
+    disclose: Disclose
+    names: Attributes = field(default_factory=dict)
+    query: str = ""
+    everyone: bool = False
+    until: date | None = None
+    answers: bool = False
+
+    @property
+    def called(self) -> frozenset[str]:
+        """All that any model calls what it is about."""
+        return frozenset(chain.from_iterable(each.names for each in self.names.values()))
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether an entry of ``[attributes]`` can say it."""
+        return self.everyone and self.until is None
+
+    def allows(self, ruled: object) -> bool:
+        """Say whether it has its effect where this is ruled."""
+        opens = self.answers and self.disclose == "auto"
+        return ruled in OPEN if opens else ruled == self.disclose
 
 
 @dataclass(frozen=True, slots=True)
 class ManagedRule:
-    """A rule of ours: ``recipient`` as a policy names it, None for everyone.
+    """A rule that the user's word made: ``recipient`` as a policy names it, None for everyone.
 
-    ``disclose``: None where the recipient gets nothing at all, and ``names`` are empty; ``until``:
-    the last day, None for no end; ``name``: of the rule; ``place``: among the rules of the policy.
+    ``until``: the last day, None for no end; ``name``: of the rule; ``place``: among the rules.
     """
 
     recipient: str | None
     names: tuple[str, ...]
-    disclose: Disclose | None
+    disclose: Disclose
     until: date | None = None
     name: str = ""
     place: int = -1
@@ -50,15 +85,15 @@ class ManagedRule:
     @property
     def title(self) -> str:
         """What the rule is called, unless another has that name."""
-        shown = "everyone"
+        whom = "everyone"
         if self.recipient is not None:
             sign = SIGN if is_group(self.recipient) else ""
-            shown = f"{sign}{self.recipient[-LONGEST:]}"
+            whom = f"{sign}{self.recipient[-LONGEST:]}"
         end = "" if self.until is None else f" until {self.until}"
-        return f"{VERBS[self.disclose]} for {shown}{end}"
+        return f"{VERBS[self.disclose]} for {whom}{end}"
 
     def is_like(self, other: "ManagedRule") -> bool:
-        """Return whether one rule can say both."""
+        """Say whether one rule can say both."""
         own = (self.recipient, self.disclose, self.until)
         return own == (other.recipient, other.disclose, other.until)
 
@@ -67,34 +102,26 @@ class ManagedRule:
         table: dict[str, Entry] = {"name": self.name}
         if self.recipient is not None:
             table["recipient"] = self.recipient
-        if self.disclose is None:
-            table["nothing"] = True
-        else:
-            table |= {"attribute": list(self.names), "disclose": self.disclose}
+        table |= {"attribute": [*self.names], "disclose": self.disclose}
         if self.until is not None:
             table["expires"] = self.until
         return table
 
 
 def managed_rules(text: str) -> list[ManagedRule]:
-    """Return the rules of a policy that are ours and as we would write them."""
-    found = []
+    """Return the rules of a policy that the user's word made and that stand as it made them."""
+    managed = []
     for place, table in enumerate(parsed(text).get("rule", [])):
         name, recipient = table.get("name"), table.get("recipient")
-        names, until = table.get("attribute", []), table.get("expires")
+        names, until, disclose = table.get("attribute"), table.get("expires"), table.get("disclose")
         if not isinstance(name, str) or not isinstance(recipient, str | None):
             continue
-        if isinstance(names, list) and all(isinstance(each, str) for each in names):
-            disclose = None if table.get("nothing") is True else RULED.get(table.get("disclose"))
+        if disclose in VERBS and isinstance(names, list):
             rule = ManagedRule(recipient, tuple(names), disclose, until, name, place)
-            if rule.table() == table and _is_called(name, rule.title):
-                found.append(rule)
-    return found
-
-
-def _is_called(name: str, title: str) -> bool:
-    """Return whether a rule of a title can have a name."""
-    return name.startswith(title) and bool(_NUMBERED.fullmatch(name.removeprefix(title)))
+            numbered = _NUMBERED.fullmatch(name.removeprefix(rule.title))
+            if rule.table() == table and name.startswith(rule.title) and numbered:
+                managed.append(rule)
+    return managed
 
 
 def recipient_of(pool: str) -> str:
@@ -111,8 +138,8 @@ def recipient_of(pool: str) -> str:
     return pool
 
 
-def alone(policy: Policy, host: str) -> str:
-    """Return how a policy names the owner of a host: the rest of its group refused nothing.
+def owner_of(policy: Policy, host: str) -> str:
+    """Return how a policy names the owner of a host, without the rest of its group.
 
     UsageError where no rule can mean it and nobody else.
     """
@@ -120,136 +147,88 @@ def alone(policy: Policy, host: str) -> str:
     return recipient_of(Pools(policy.groups).of(host) if is_group(site) else site)
 
 
-def refused(text: str, recipient: str) -> str:
-    """Return the text of a policy with one more recipient that gets nothing.
+def with_instruction(text: str, policy: Policy, word: Instruction, today: date) -> str:
+    """Return the text of a policy that says what the user wants, comments kept.
 
-    UsageError where MOST_REFUSED are listed.
+    UsageError where no rule can mean the recipient alone, and as in `rewritten`.
     """
-    name, listed = _refusals(text)
-    if recipient in listed or any(
-        rule.recipient == recipient and rule.disclose is None and rule.until is None
-        for rule in managed_rules(text)
-    ):
-        return text
-    if len(listed) >= MOST_REFUSED:
-        what = f"{MOST_REFUSED:,} recipients are refused already, in the rule {name!r}"
-        raise UsageError(what, "write a rule for several of them and remove them from that one")
-    return _commented(text, with_rule(text, _refusal_rule(name, [*listed, recipient])))
-
-
-def allowed(text: str, recipient: str) -> str:
-    """Return the text of a policy without what we wrote so that a recipient gets nothing."""
-    after = text
-    for rule in managed_rules(text):
-        if rule.disclose is None and rule.recipient == recipient:
-            after = without_rule(after, rule.name)
-    name, listed = _refusals(after)
-    if recipient in listed:
-        left = [each for each in listed if each != recipient]
-        after = with_rule(after, _refusal_rule(name, left)) if left else without_rule(after, name)
-    return _commented(text, after)
-
-
-def _refusals(text: str) -> tuple[str, list[str]]:
-    """Return the name of our rule for all who are refused, or of a new one, and whom it lists."""
-    for table in parsed(text).get("rule", []):
-        name, listed = table.get("name"), table.get("recipient")
-        is_ours = isinstance(name, str) and isinstance(listed, list) and _is_called(name, TITLE)
-        if is_ours and table == _refusal_rule(name, listed):
-            return name, listed
-    return free_name(text, TITLE), []
-
-
-def _refusal_rule(name: str, listed: list[str]) -> dict[str, Entry]:
-    return {"name": name, "recipient": listed, "nothing": True}
-
-
-def with_instruction(text: str, policy: Policy, wanted: Instruction, today: date) -> str:
-    """Return the text of a policy that says what is wanted, all comments kept.
-
-    UsageError where no rule can mean the recipient alone.
-    """
-    rule, after = _rule_for(policy, wanted), text
-    for old in managed_rules(text):
-        left = tuple(each for each in old.names if each not in wanted.called)
-        if not _covers(rule, old, policy) or rule.is_like(old):
-            continue
-        if not left:
-            after = without_rule(after, old.name)
-        elif left != old.names:
-            after = with_rule(after, replace(old, names=left).table())
-    by_others = _ruled(_without_ours(policy, wanted), wanted, today)
-    names = []
-    for name, ruled in by_others.items():
-        if wanted.value == "approve" and ruled.value != "ask":
+    rule, document = _rule_for(policy, word), parsed(text)
+    rules, entries = document.setdefault("rule", []), document.get("attributes", {})
+    managed = managed_rules(text)
+    for old in managed:
+        names = tuple(each for each in old.names if each not in word.called)
+        if _covers(rule, old, policy) and not rule.is_like(old):
+            rules[old.place] = replace(old, names=names).table() if names else None
+    new = []
+    for name, ruled in _ruled(_unmanaged(policy, word), word, today).items():
+        if word.answers and word.disclose == "auto" and ruled.value != "ask":
             continue  # what somebody closed by hand since then is not opened by an answer
-        if wanted.is_entry and _is_entry(ruled, wanted, name):  # which no rule could beat
-            after = _with_entries(after, str(wanted.disclose), wanted.names[name].names)
-        else:
-            names.append(name)
-    if names or wanted.value is None:
-        like = next((each for each in managed_rules(after) if rule.is_like(each)), rule)
-        name = like.name or free_name(after, rule.title)
-        merged = tuple(dict.fromkeys((*like.names, *names)))
-        after = with_rule(after, replace(rule, names=merged, name=name).table())
-    return _commented(text, after)
+        if not (word.is_entry and _is_entry(ruled, word, name)):  # which no rule could beat
+            new.append(name)
+            continue
+        _set_entries(entries, word, name)
+    like = next((each for each in managed if rule.is_like(each)), None)
+    if like is not None:
+        names = tuple(dict.fromkeys((*like.names, *new)))
+        rules[like.place] = replace(like, names=names).table()
+    elif new:
+        name = free_name(document, rule.title)
+        rules.append(replace(rule, names=tuple(new), name=name).table())
+    return rewritten(text, document)
 
 
-def _with_entries(text: str, disclose: str, names: Collection[str]) -> str:
-    """Return the text of a policy with all that its entries rule of a fact changed."""
-    entries = tomllib.loads(text)["attributes"]
-    for name in sorted(entries.keys() & names):
-        if isinstance(entries[name], str):
-            text = with_attribute(text, name, disclose)
-        elif "disclose" in entries[name]:
-            text = with_attribute(text, name, {**entries[name], "disclose": disclose})
-    return text
+def _set_entries(entries: dict[str, Any], word: Instruction, name: str) -> None:
+    """Change all that the entries of ``[attributes]`` rule of a fact."""
+    for each in entries.keys() & word.names[name].names:
+        if isinstance(entries[each], str):
+            entries[each] = word.disclose
+        elif SHORT in entries[each]:
+            entries[each][SHORT] = word.disclose
 
 
-def outcome(policy: Policy, wanted: Instruction, today: date) -> Ruled:
+def outcome(policy: Policy, word: Instruction, today: date) -> Ruled:
     """Return what a policy makes of an instruction, once it says it."""
-    rule, found = _rule_for(policy, wanted), _ruled(policy, wanted, today)
-    rules = [each.name for each in managed_rules(policy.text) if rule.is_like(each)]
-    if wanted.is_entry:
-        rules += [each.rule.name for name, each in found.items() if _is_entry(each, wanted, name)]
-    without = {name: each for name, each in found.items() if not wanted.allows(each.value)}
+    rule, ruled = _rule_for(policy, word), _ruled(policy, word, today)
+    names = [each.name for each in managed_rules(policy.text) if rule.is_like(each)]
+    if word.is_entry:
+        names += [each.rule.name for name, each in ruled.items() if _is_entry(each, word, name)]
+    losing = {name: each.rule for name, each in ruled.items() if not word.allows(each.value)}
     return Ruled(
-        written=rules[0] if rules else None,
-        without_effect=[*without],
-        decided_by=[each.rule.name for each in without.values()],
+        written=names[0] if names else None,
+        without_effect=[*losing],
+        decided_by=[rule.name for rule in losing.values()],
     )
 
 
-def check_effect(before: Policy, after: Policy, wanted: Instruction, today: date) -> None:
+def check_effect(before: Policy, after: Policy, word: Instruction, today: date) -> None:
     """Raise UsageError, naming what decides, where an instruction would have no effect at all."""
-    without = outcome(after, wanted, today).without_effect
-    if not wanted.names or len(without) < len(wanted.names):
+    losing = outcome(after, word, today).without_effect
+    if len(losing) < len(word.names):
         return
-    rule = _ruled(after, wanted, today)[without[0]].rule
+    name, rule = losing[0], _ruled(after, word, today)[losing[0]].rule
     rule = next((each for each in before.rules if each.name == rule.name), rule)
-    winner = called(rule, lines_of(before.text), "disclose")
-    what = f"this would have no effect: {winner} decides about {without[0]}"
-    or_alone = ", or decide for this recipient alone" if wanted.everyone else ""
+    winner = called(rule, lines_of(before.text), SHORT)
+    what = f"this would have no effect: {winner} decides about {name}"
+    or_alone = ", or decide for this recipient alone" if word.everyone else ""
     raise UsageError(what, f"change that by hand{or_alone}", before.source)
 
 
-def _rule_for(policy: Policy, wanted: Instruction) -> ManagedRule:
+def ruling_of(policy: Policy, word: Instruction, today: date) -> Ruling:
+    """Return what a policy rules of the request that an instruction is about."""
+    return Rulebook(policy, word.names).match(word.host, word.query, today)
+
+
+def _rule_for(policy: Policy, word: Instruction) -> ManagedRule:
     """Return the rule for an instruction, without its name and its attributes."""
-    recipient = None
-    if wanted.value is None:
-        recipient = alone(policy, wanted.host)
-    elif not wanted.everyone:
-        recipient = recipient_of(Pools(policy.groups).of(wanted.host))
-    return ManagedRule(recipient, (), wanted.disclose, wanted.until)
+    pool = None if word.everyone else recipient_of(Pools(policy.groups).of(word.host))
+    return ManagedRule(pool, (), word.disclose, word.until)
 
 
 def _covers(rule: ManagedRule, old: ManagedRule, policy: Policy) -> bool:
-    """Return whether a rule is for all that an older one is for, and about the same thing."""
-    if (rule.disclose is None) != (old.disclose is None):
-        return False
+    """Say whether a rule is for all that an older one is for."""
     if rule.recipient is None or rule.recipient == old.recipient:
         return True
-    if rule.disclose is None or old.recipient is None:
+    if old.recipient is None:
         return False
     pools = Pools(policy.groups)
     own, its = (
@@ -259,44 +238,26 @@ def _covers(rule: ManagedRule, old: ManagedRule, policy: Policy) -> bool:
     return own == its
 
 
-def _is_entry(ruled: Verdict, wanted: Instruction, name: str) -> bool:
-    """Return whether it is the file's own entry of an attribute that decides about it."""
-    entries = {("attributes", each) for each in wanted.names[name].names}
+def _is_entry(ruled: Verdict, word: Instruction, name: str) -> bool:
+    """Say whether it is the file's own entry of an attribute that decides about it."""
+    entries = {("attributes", each) for each in word.names[name].names}
     return ruled.rule.layer is Layer.FILE and ruled.rule.path in entries
 
 
-def _without_ours(policy: Policy, wanted: Instruction) -> Policy:
+def _unmanaged(policy: Policy, word: Instruction) -> Policy:
     """Return a policy whose managed rules do not name what an instruction is about."""
-    ours = {
-        ("rule", each.place) for each in managed_rules(policy.text) if each.disclose is not None
-    }
+    managed = {("rule", each.place) for each in managed_rules(policy.text)}
     rules = []
     for rule in policy.rules:
-        left = tuple(each for each in rule.attributes if each.text not in wanted.called)
-        if rule.path not in ours:
+        others = tuple(each for each in rule.attributes if each.text not in word.called)
+        if rule.path not in managed:
             rules.append(rule)
-        elif left:
-            rules.append(replace(rule, attributes=left))
+        elif others:
+            rules.append(replace(rule, attributes=others))
     return replace(policy, rules=tuple(rules))
 
 
-def ruling_of(policy: Policy, wanted: Instruction, today: date) -> Ruling:
-    """Return what a policy rules of the request that an instruction is about."""
-    return Rulebook(policy, wanted.names).match(wanted.host, wanted.query, today)
-
-
-def _ruled(policy: Policy, wanted: Instruction, today: date) -> dict[str, Verdict]:
+def _ruled(policy: Policy, word: Instruction, today: date) -> dict[str, Verdict]:
     """Return what is ruled of each of its names."""
-    ruled = ruling_of(policy, wanted, today).attributes
-    return {name: ruled[name]["disclose"] for name in wanted.names}
-
-
-def _commented(before: str, after: str) -> str:
-    """Return the text with the comments at its end that stood inside what was taken out."""
-    old, new = ([each.rstrip("\r") for each in comments(text)] for text in (before, after))
-    lost = Counter(old) - Counter(new)
-    if not lost:
-        return after
-    newline = "\r\n" if "\r\n" in after else "\n"
-    lines = [each for each in old if lost[each] and not lost.subtract([each])]
-    return newline.join([after.rstrip("\r\n"), *lines, ""])
+    ruled = ruling_of(policy, word, today).attributes
+    return {name: ruled[name][SHORT] for name in word.names}

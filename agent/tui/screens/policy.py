@@ -16,7 +16,7 @@ from agent.tui.page import background
 from agent.tui.plain import fitted, plain, plain_lines
 from agent.tui.screens.requests_view import when
 from agent.tui.virtual_list import Kind, Line, Look, Part
-from agent.wire.policy import Problem, RulesStatus, RuleStatus
+from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus
 from agent.wire.state import EventKind
 from agent.words.figures import listed
 from agent.words.outcomes import write_policy
@@ -134,7 +134,7 @@ def _text(rule: RuleStatus, rules: RulesStatus, now: datetime) -> str:
     return "\n".join(lines)
 
 
-def _what(problem: Problem) -> str:
+def _what(problem: RuleRemark) -> str:
     return f"{problem.key}: {problem.what}" if problem.key else problem.what
 
 

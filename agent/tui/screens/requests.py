@@ -37,7 +37,7 @@ from agent.tui.screens.requests_view import (
 )
 from agent.tui.virtual_list import Look
 from agent.wire.base import MOST_ENTRIES
-from agent.wire.policy import Decided, Lasting, Review, Ruled, Verdict
+from agent.wire.policy import Decided, Lasting, Review, Ruled, Word
 from agent.wire.records import Corrected, Entry, Handled
 from agent.wire.state import EventKind
 from agent.words.figures import listed
@@ -275,7 +275,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
     @for_item
     async def action_decide(self, subject: Subject, decided: Decided, lasting: Lasting) -> None:
         """Approve or deny what waits, for good or once; with a yes, make hold what is tried."""
-        verdict = Verdict(decided=decided, lasting=lasting)
+        verdict = Word(decided=decided, lasting=lasting)
         if decided == "deny" or (isinstance(subject, Review) and not self.inside()):
             await self._rule(verdict, subject)
         else:
@@ -316,11 +316,11 @@ class RequestsScreen(ListPage[Item], where="requests"):
         if picked is not None:
             await self._rule(picked, *found)
 
-    async def _pick(self, asked: str, answers: list[tuple[str, Verdict]]) -> Verdict | None:
-        question = Choice[Verdict | None](asked, [(LEAVE, None), *answers])
+    async def _pick(self, asked: str, answers: list[tuple[str, Word]]) -> Word | None:
+        question = Choice[Word | None](asked, [(LEAVE, None), *answers])
         return await self.review.push_screen_wait(question)
 
-    async def _rule(self, verdict: Verdict, *subjects: Subject) -> None:
+    async def _rule(self, verdict: Word, *subjects: Subject) -> None:
         """Decide the same about reviews; an offer is not settled for one request."""
         reviews = [each for each in subjects if isinstance(each, Review)]
         if not reviews:
@@ -332,7 +332,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
             await self._settle(verdict, each, each.names)
         self._done(fit)
 
-    async def _settle(self, verdict: Verdict, review: Review, names: Sequence[str]) -> None:
+    async def _settle(self, verdict: Word, review: Review, names: Sequence[str]) -> None:
         """Decide about a review as it was shown, or about some names of it."""
         message = replace(verdict, names=[*names] or None, pool=review.pool)
         ruled: Ruled = await self.ask("verdict", message, id=review.id)
@@ -347,7 +347,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
             raise UsageError(*NO_CHANGE)
         return trial
 
-    async def _hold(self, verdict: Verdict) -> None:
+    async def _hold(self, verdict: Word) -> None:
         """Make what is tried hold: what waits is decided, the rest overrides the policy."""
         trial = self._tried()
         subject, words, names = trial.subject, overrides(trial, verdict), trial.approved()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agent.errors import UsageError
 from agent.tui.plain import fitted
 from agent.tui.virtual_list import Kind, Line, Part
-from agent.wire.policy import About, Decided, Disclose, Override, Review, Ruled, Verdict
+from agent.wire.policy import About, Decided, Disclose, Override, Review, Ruled, Word
 from agent.wire.records import Handled, NotThat
 from agent.wire.what_if import Weighed, WhatIf
 from agent.words.figures import alike, bits, counted, listed, people
@@ -34,10 +34,10 @@ SIGNS: Mapping[str, tuple[str, Kind]] = {
     "forgotten": ("~", "accent"),
 }
 SEEN = 5e-4  # bits: less is no difference
-ONCE = Verdict(decided="approve")
-ALWAYS = Verdict(decided="approve", lasting="always")
-FOR_A_WEEK = Verdict(decided="approve", lasting="days", days=7)
-SPANS = (ONCE, Verdict(decided="approve", lasting="until restart"), FOR_A_WEEK, ALWAYS)
+ONCE = Word(decided="approve")
+ALWAYS = Word(decided="approve", lasting="always")
+FOR_A_WEEK = Word(decided="approve", lasting="days", days=7)
+SPANS = (ONCE, FOR_A_WEEK, ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +363,7 @@ def hint(subject: Subject) -> str:
 # decisions: for how long and for whom, as messages without names yet
 
 
-def choices(subject: Subject) -> list[tuple[str, Verdict]]:
+def choices(subject: Subject) -> list[tuple[str, Word]]:
     """Return the decisions to choose from, those for one recipient first.
 
     A review is approved or denied; an offer is settled for good or for some days.
@@ -389,12 +389,12 @@ def choices(subject: Subject) -> list[tuple[str, Verdict]]:
     ]
 
 
-def _how_long(verdict: Verdict) -> str:
+def _how_long(verdict: Word) -> str:
     text = how_long(verdict.lasting, verdict.days)
     return {"once": f"once, {text}", "always": "always"}.get(verdict.lasting, text)
 
 
-def overrides(trial: Trial, verdict: Verdict) -> list[Override]:
+def overrides(trial: Trial, verdict: Word) -> list[Override]:
     """Return the messages that make a change hold; what waits in a review is decided apart."""
     waits = frozenset(trial.subject.names) if isinstance(trial.subject, Review) else frozenset()
     parts: tuple[tuple[frozenset[str], Disclose], ...] = (

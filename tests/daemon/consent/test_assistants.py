@@ -12,7 +12,7 @@ ADDRESS = "https://chat.example/"
 
 def wanted(office: Office, address: str = ADDRESS) -> bool:
     """Queue it, and say whether it waits."""
-    office.consent.offer_assistant("chat.example", "chat.example", address, office.now)
+    office.consent.offer("chat.example", "chat.example", (), office.now, address=address)
     return office.consent.waiting_assistant("chat.example", address)
 
 
@@ -57,7 +57,7 @@ def test_what_is_refused_or_ruled_otherwise_is_not_listed(office: Office) -> Non
     """Whether that was before it was wanted or after; then nothing is written."""
     wanted(office)
     [review] = office.consent.reviews(office.now)
-    with pytest.raises(UsageError, match="one assistant only"):
+    with pytest.raises(UsageError, match="its recipient only"):
         office.say(review, "approve", about="everyone")
     for rule in ("nothing = true\n", f"address = '{ADDRESS}'\nassistant = false\n"):
         office.path.write_text(f"{TEXT}[[rule]]\nrecipient = 'chat.example'\n{rule}")

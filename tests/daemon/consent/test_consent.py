@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.policy_file import ActivePolicy
 from agent.errors import RefusedError, ReticentError, UsageError
-from agent.wire.policy import Disclose, Override, Verdict
+from agent.wire.policy import Disclose, Override, Word
 from policy.read import preset, read
 from tests.daemon.office import MODEL, TEXT, Office, open_office
 from tests.decision.made import NAMES, OTHER_NAMES, elsewhere
@@ -21,7 +21,7 @@ EVENTS = st.tuples(st.sampled_from(HOSTS), st.booleans(), st.integers(0, 30))
 VERDICTS = st.tuples(
     st.sampled_from(HOSTS),
     st.sampled_from(["approve", "deny"]),
-    st.sampled_from(["until restart", "days", "always"]),
+    st.sampled_from(["days", "always"]),
     st.sampled_from(["recipient", "everyone"]),
 )
 POLICIES = (
@@ -39,7 +39,7 @@ OVERRIDES = st.builds(
     recipient=st.sampled_from(["a.example", "s1.example"]),
     names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True),
     disclose=st.sampled_from(["never", "ask", "auto"]),
-    lasting=st.sampled_from(["until restart", "always"]),
+    lasting=st.just("always"),
     about=st.sampled_from(["recipient", "everyone"]),
 )
 
@@ -77,7 +77,7 @@ def test_a_request_waits_once_per_pool_and_set(office: Office) -> None:
     assert [each.pool for each in office.consent.reviews(office.now)] == ["a.example", "@shops"]
 
 
-@pytest.mark.parametrize("lasting", ["until restart", "days", "always"])
+@pytest.mark.parametrize("lasting", ["days", "always"])
 def test_what_is_denied_neither_leaves_nor_waits(office: Office, lasting: str) -> None:
     """Part of a review can be ruled on; the rest of it stays."""
     review = office.review("a.example")
@@ -115,7 +115,7 @@ def test_the_next_request_carries_what_was_approved_and_no_more(
         review = office.consent.reviews(office.now)[-1]
         days = {"days": 3} if lasting == "days" else {}
         office.say(review, decided, lasting, about=about, **days)
-        assert (office.path.read_text() == before) == (lasting == "until restart")
+        assert office.path.read_text() != before
         carried = disclosed(office, host)
         approved = {*review.names} if decided == "approve" else set()
         assert carried == approved | {*decision.disclosed}
@@ -155,26 +155,24 @@ def test_prompts_are_as_many_as_the_policy_allows(office: Office) -> None:
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (Verdict(decided="deny", names=["no_such"]), "no_such"),
-        (Verdict(decided="deny", names=[]), "no attribute"),
-        (Verdict(decided="deny", pool="b.example"), "pools with"),
-        (Verdict(decided="deny", lasting="days"), "days"),
-        (Verdict(decided="deny", lasting="always", days=3), "days"),
+        (Word(decided="deny", names=["no_such"]), "no_such"),
+        (Word(decided="deny", names=[]), "no attribute"),
+        (Word(decided="deny", pool="b.example"), "pools with"),
+        (Word(decided="deny", lasting="days"), "days"),
+        (Word(decided="deny", lasting="always", days=3), "days"),
     ],
 )
-def test_a_verdict_that_makes_no_sense_is_refused(
-    office: Office, verdict: Verdict, said: str
-) -> None:
+def test_a_verdict_that_makes_no_sense_is_refused(office: Office, verdict: Word, said: str) -> None:
     """And the review still waits."""
     review = office.review("a.example")
     with pytest.raises(ReticentError, match=said):
-        office.consent.verdict(review.id, verdict, office.now)
+        office.consent.answer(review.id, verdict, office.now)
     with pytest.raises(UsageError, match="number 99"):
-        office.consent.verdict(99, Verdict(decided="deny"), office.now)
+        office.consent.answer(99, Word(decided="deny"), office.now)
     assert office.consent.reviews(office.now) == [review]
 
 
-@pytest.mark.parametrize("lasting", ["once", "until restart", "always"])
+@pytest.mark.parametrize("lasting", ["once", "always"])
 @pytest.mark.parametrize("about", ["recipient", "everyone"])
 @pytest.mark.parametrize("kind", ["ask", "offer"])
 def test_a_word_is_for_those_that_the_user_was_shown(
@@ -292,7 +290,7 @@ def test_what_waits_follows_the_rules_in_force(
             st.sampled_from(["a.example", "s1.example"]),
             st.sampled_from([0, 1]),
             st.sampled_from(["approve", "deny"]),
-            st.sampled_from(["once", "until restart", "always"]),
+            st.sampled_from(["once", "always"]),
             st.sampled_from(["recipient", "everyone"]),
         ),
         max_size=12,
@@ -337,7 +335,7 @@ def fate(loose: Office, host: str, name: str) -> str:
     return "leaves" if name in decision.disclosed else "waits" if name in waiting else "stays"
 
 
-@pytest.mark.parametrize("lasting", ["once", "until restart", "days", "always"])
+@pytest.mark.parametrize("lasting", ["once", "days", "always"])
 @pytest.mark.parametrize("disclose", VALUES)
 @pytest.mark.parametrize("about", ["recipient", "everyone"])
 def test_a_word_holds_for_as_long_and_for_whom_it_says(
@@ -351,14 +349,14 @@ def test_a_word_holds_for_as_long_and_for_whom_it_says(
     done = override(loose, [name], disclose, **said)
     assert done.without_effect == []
     assert (done.written is None) == (loose.path.read_text() == LOOSE)
-    assert (done.written is None) == (lasting in ("once", "until restart"))
+    assert (done.written is None) == (lasting == "once")
     expected = FATES[disclose]
     assert fate(loose, "s1.example", name) == expected
     assert fate(loose, "s2.example", name) == (expected if lasting != "once" else "leaves")
     reached = about == "everyone" and lasting != "once"
     assert fate(loose, "b.example", name) == (expected if reached else "leaves")
     loose.now += timedelta(days=3)
-    held = lasting in ("until restart", "always")
+    held = lasting == "always"
     assert fate(loose, "s2.example", name) == (expected if held else "leaves")
 
 
@@ -370,9 +368,9 @@ def test_what_need_not_wait_any_more_is_off_the_list(office: Office) -> None:
     first, second = office.consent.reviews(office.now)
     name, *rest = first.names
     assert rest
-    override(office, [name], "ask", lasting="until restart")
+    override(office, [name], "ask", lasting="always")
     assert office.consent.reviews(office.now) == [first, second]
-    override(office, [name], "never", lasting="until restart")
+    override(office, [name], "never", lasting="always")
     shown = {each.pool: each.names for each in office.consent.reviews(office.now)}
     assert shown == {"a.example": rest, "b.example": second.names}
     override(office, [name], "never", lasting="always", about="everyone")
@@ -382,7 +380,7 @@ def test_what_need_not_wait_any_more_is_off_the_list(office: Office) -> None:
 def test_what_was_denied_after_it_was_asked_for_once_does_not_leave(loose: Office) -> None:
     """The word that made it wait is used up, and so the denial holds against the policy itself."""
     name = loose.request("a.example")[0].disclosed[0]
-    for lasting in ("once", "until restart"):
+    for lasting in ("once", "always"):
         override(loose, [name], "ask")
         [review] = [loose.review("a.example")]
         assert name in review.names
@@ -391,7 +389,7 @@ def test_what_was_denied_after_it_was_asked_for_once_does_not_leave(loose: Offic
         assert (name in loose.request("a.example")[0].disclosed) == (lasting == "once")
 
 
-@pytest.mark.parametrize("lasting", ["once", "until restart", "always"])
+@pytest.mark.parametrize("lasting", ["once", "always"])
 @pytest.mark.parametrize("disclose", VALUES)
 def test_what_is_guarded_must_be_taken_out_of_the_policy(
     loose: Office, lasting: str, disclose: str
@@ -405,7 +403,7 @@ def test_what_is_guarded_must_be_taken_out_of_the_policy(
     refused = loose.path.read_text()
     if disclose == "never":
         return
-    with pytest.raises(UsageError, match=r"a\.example gets nothing, by 'refused'"):
+    with pytest.raises(UsageError, match=r"a\.example gets nothing, by 'nothing for a.example'"):
         override(loose, ["age"], disclose, lasting=lasting)
     assert loose.path.read_text() == refused
     override(loose, ["age"], disclose, lasting=lasting, about="everyone")
@@ -425,7 +423,7 @@ def test_a_word_that_no_rule_can_say_is_refused(loose: Office) -> None:
     both = override(loose, ["age", "gender"], "always", lasting="always")
     assert (both.without_effect, both.decided_by) == (["age"], ["mine"])
     assert "age" not in loose.request("a.example")[0].disclosed
-    assert override(loose, ["age"], "always", lasting="until restart").without_effect == []
+    assert override(loose, ["age"], "always", lasting="once").without_effect == []
     assert "age" in loose.request("a.example")[0].disclosed
 
 

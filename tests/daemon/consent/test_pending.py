@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.daemon.consent import MOST_REFUSALS, Consent
-from agent.daemon.consent.pending import (
+from agent.daemon.consent.queue import (
     MOST_SEARCHES,
     SEARCHES_PER_SITE,
     Approved,
@@ -19,13 +18,15 @@ from agent.daemon.consent.pending import (
     own_search,
     sites,
 )
+from agent.daemon.consent.word import MOST_REFUSALS, Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError
 from agent.wire.decide import BIGGEST, RelayAnswer
-from agent.wire.policy import Verdict
+from agent.wire.policy import Word
 from agent.wire.state import Locked
-from policy.match import LONGEST, Rulebook
+from policy.match import Rulebook
 from policy.read import preset, read
+from policy.services import LONGEST
 from tests.daemon.doubles import Memory
 from tests.daemon.office import START, TEXT, Office, open_office
 from tests.decision.made import NAMES
@@ -178,7 +179,7 @@ def test_a_refusal_stays_where_an_approval_cannot_be_kept(
     office.path.write_text(refused := f"{TEXT}{REFUSED}")
     records.full = full
     if not full:
-        monkeypatch.setattr("agent.daemon.consent.rewrite", unwritable)
+        monkeypatch.setattr("agent.daemon.consent.word.rewrite", unwritable)
     with pytest.raises(ReticentError):
         office.say(new, "approve")
     assert office.path.read_text() == refused
@@ -354,7 +355,7 @@ def test_it_is_remembered_until_something_changes(tmp_path: Path) -> None:
     assert consent.sites(START + timedelta(days=1)) is not found
     review = consent.offer("a.example", "a.example", ["age"], START, "https://a.example/?q={query}")
     assert review is not None
-    consent.verdict(review.id, Verdict(decided="approve"), START)
+    consent.answer(review.id, Word(decided="approve"), START)
     more = consent.sites(START)
     assert [each.recipient for each in more] == ["a.example", "ruled.example"]
     assert consent.sites(START) is more

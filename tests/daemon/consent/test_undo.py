@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import ReticentError, UsageError, VaultError
-from agent.wire.policy import Disclose, Lasting, Override, Verdict
+from agent.wire.policy import Disclose, Lasting, Override, Word
 from tests.daemon.doubles import Memory
 from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
@@ -22,7 +22,7 @@ ALREADY_SENT = "Data already sent cannot be recalled."
 
 
 @dataclass(frozen=True)
-class Word:
+class Spoken:
     """Anything that a user says after a request of a host; ``said``: a verdict or an override."""
 
     host: str
@@ -56,7 +56,7 @@ class Word:
 
 
 WORDS = st.builds(
-    Word,
+    Spoken,
     st.sampled_from(HOSTS),
     st.sampled_from([*get_args(Disclose), "approve", "deny", "dismiss"]),
     st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True).map(tuple),
@@ -66,7 +66,13 @@ WORDS = st.builds(
 )
 
 
-def life(office: Office, words: list[Word]) -> None:
+def remembered(office: Office) -> tuple[object, object]:
+    """Return all that is remembered."""
+    consent = office.consent
+    return consent._preferences, consent._waiting  # noqa: SLF001  (all of it)
+
+
+def life(office: Office, words: list[Spoken]) -> None:
     """Let requests go by, each with a word after it."""
     for word in words:
         office.now += timedelta(hours=word.hours)
@@ -84,7 +90,7 @@ def office(tmp_path: Path) -> Office:
 
 @given(before=st.lists(WORDS, max_size=5), last=WORDS)
 def test_undo_restores_all_that_a_word_changed(
-    before: list[Word], last: Word, tmp_path_factory: pytest.TempPathFactory
+    before: list[Spoken], last: Spoken, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """What is remembered, what waits, and every byte of the file; then there is nothing more."""
     office = open_office(tmp_path_factory.mktemp("p"))
@@ -93,14 +99,14 @@ def test_undo_restores_all_that_a_word_changed(
     life(office, before)
     office.request(last.host)
     office.consent.reviews(office.now)
-    state, text = office.consent._state, office.path.read_bytes()  # noqa: SLF001  (all of it)
+    state, text = remembered(office), office.path.read_bytes()
     if not last.say(office):
-        assert (office.consent._state, office.path.read_bytes()) == (state, text)  # noqa: SLF001
+        assert (remembered(office), office.path.read_bytes()) == (state, text)
         return
     said = office.consent.undo(office.now)
     assert ": undone." in said
     assert (ALREADY_SENT in said) == (last.said != "dismiss")
-    assert (office.consent._state, office.path.read_bytes()) == (state, text)  # noqa: SLF001
+    assert (remembered(office), office.path.read_bytes()) == (state, text)
     assert office.path.stat().st_mode & 0o777 == 0o640
     with pytest.raises(UsageError, match="nothing to undo"):
         office.consent.undo(office.now)
@@ -108,7 +114,7 @@ def test_undo_restores_all_that_a_word_changed(
 
 @given(word=WORDS, hosts=st.lists(st.sampled_from(HOSTS), max_size=4))
 def test_undo_leaves_what_came_meanwhile(
-    word: Word, hosts: list[str], tmp_path_factory: pytest.TempPathFactory
+    word: Spoken, hosts: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Later requests wait on, none twice, and what was used up is not said again."""
     office = open_office(tmp_path_factory.mktemp("p"))
@@ -125,7 +131,7 @@ def test_undo_leaves_what_came_meanwhile(
     assert {each.pool for each in between} <= {each.pool for each in after}
     assert {each.pool for each in first} <= {each.pool for each in after}
     assert office.path.read_text() == TEXT
-    assert office.consent._state.preferences == ()  # noqa: SLF001
+    assert office.consent._preferences == ()  # noqa: SLF001
 
 
 def test_undo_says_what_was_said(office: Office) -> None:
@@ -142,7 +148,7 @@ def test_undo_says_what_was_said(office: Office) -> None:
     assert (
         office.consent.undo(office.now) == f"Set age to never for everyone: undone. {ALREADY_SENT}"
     )
-    office.say(review, "deny", "until restart")
+    office.say(review, "deny", "always")
     assert office.consent.undo(office.now).startswith("Denied ")
     office.consent.dismiss(review.id)
     said = office.consent.undo(office.now)
@@ -158,11 +164,11 @@ def test_an_edited_policy_is_not_touched(office: Office) -> None:
     ours = office.path.read_text()
     for text in (f"{ours}k = 3\n", ours.replace("# all", "# mine"), "lamda = 1\n"):
         office.path.write_text(text)
-        state = office.consent._state  # noqa: SLF001
+        state = remembered(office)
         with pytest.raises(UsageError, match="was edited since") as raised:
             office.consent.undo(office.now)
         assert "reticent policy" in raised.value.hint
-        assert (office.path.read_text(), office.consent._state) == (text, state)  # noqa: SLF001
+        assert (office.path.read_text(), remembered(office)) == (text, state)
     office.path.write_text(ours)
     office.consent.undo(office.now)
     assert (office.path.read_text(), office.consent.reviews(office.now)) == (TEXT, [review])
@@ -223,7 +229,7 @@ def forgotten(office: Office) -> None:
 def failing(office: Office) -> None:
     """Say what cannot be said."""
     with pytest.raises(ReticentError):
-        office.consent.verdict(99, Verdict(decided="deny"), office.now)
+        office.consent.answer(99, Word(decided="deny"), office.now)
 
 
 @pytest.mark.parametrize(("meanwhile", "left"), [(forgotten, False), (failing, True)])
@@ -232,7 +238,7 @@ def test_lock_forgets_the_step_and_a_failure_does_not(
 ) -> None:
     """There is one step, that of the last word which was applied."""
     review = office.review("a.example")
-    office.say(review, "deny", "until restart")
+    office.say(review, "deny", "always")
     meanwhile(office)
     if left:
         assert office.consent.undo(office.now)
@@ -246,7 +252,7 @@ def test_a_refusal_of_a_recipient_is_no_step(office: Office) -> None:
     """The offers that it settles stay settled; the word before it can be taken back."""
     review = office.review("b.example")
     office.consent.offer("a.example", "a.example", ["age"], office.now)
-    office.say(review, "deny", "until restart")
+    office.say(review, "deny")
     office.consent.refuse("a.example", office.now)
     text = office.path.read_text()
     office.consent.undo(office.now)

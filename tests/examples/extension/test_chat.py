@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from agent.wire.decide import Draft, DraftedFact
 from agent.words.about import about
 from agent.words.outcomes import CHAT, CHATTING
-from policy.assistants import well_known
+from policy.services import well_known
 from tests.examples.extension.modules import Modules
 
 FACT = DraftedFact(name="age", title="age", value="35 to 44", phrase="35 to 44 years old")
@@ -71,7 +72,7 @@ def test_the_well_known_are_told_by_their_whole_origin(modules: Modules) -> None
     """Any page of it, and nothing that only looks like it."""
     for each in well_known():
         found = modules("popup/chat.js", "wellKnown", f"{each.address}chat/1?x=2#y")
-        assert found == each._asdict()
+        assert found == asdict(each)
         host = each.address.removeprefix("https://").rstrip("/")
         for other in (f"http://{host}/", f"https://{host}.evil.example/", f"https://x.{host}/"):
             assert modules("popup/chat.js", "wellKnown", other) is None

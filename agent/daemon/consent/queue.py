@@ -1,17 +1,32 @@
-"""The reviews that wait for the user, as a value."""
+"""The reviews that wait for the user, as a value, and the offers that the user approved.
 
-from collections.abc import Mapping
+An offer closes what it does not name. What it closed stays closed when it is over, and when its
+record cannot be read: nothing opens because time passes.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from functools import lru_cache
 
+import msgspec
 from msgspec.structs import replace as changed
 
 from agent.errors import UsageError
+from agent.vault.store import Items
 from agent.wire.policy import Review
+from agent.wire.state import Site
+from policy.hosts import site_of, suffixes
+from policy.match import Rulebook
+from policy.services import WRITE, Search, usable
 
 EXPIRES = timedelta(hours=24)
 HOUR = timedelta(hours=1)
 MOST_REVIEWS = {"ask": 1000, "offer": 100}  # an offer may name a thousand attributes
+PREFIX = "offers/"
+MOST_OFFERS = 4096  # sites whose offers are at hand
+SEARCHES_PER_SITE = 8
+MOST_SEARCHES = 400  # of the longest addresses, so that a browser's relay takes the answer: 1 MiB
 MOST_PROMPTS = 1000  # within an hour, whatever the policy says
 Key = tuple[str, str, frozenset[str]]
 NOBODY: Key = ("", "", frozenset())
@@ -33,7 +48,7 @@ class Waiting:
         for review in self.reviews.values():
             if review.id == number:
                 return review
-        hint = "it may be settled already: see `reticent requests pending`"
+        hint = "it may be settled already: see `reticent requests list --waiting`"
         raise UsageError(f"nothing is pending under the number {number}", hint)
 
 
@@ -131,3 +146,93 @@ def _bounded(reviews: dict[Key, Review]) -> dict[Key, Review]:
         for key in same[: max(0, len(same) - most)]:
             del reviews[key]
     return reviews
+
+
+class Approved(msgspec.Struct, frozen=True):
+    """An approved offer: the names, and the last day on which it holds, None for no end.
+
+    ``searches``: where the site is searched, as `policy.match` writes it; older records have none.
+    """
+
+    names: tuple[str, ...]
+    until: date | None = None
+    searches: tuple[str, ...] = ()
+
+    def names_on(self, today: date) -> frozenset[str]:
+        """Return the names that the recipient can use on a day: none where it is over."""
+        over = self.until is not None and today > self.until
+        return frozenset() if over else frozenset(self.names)
+
+    def after(self, before: "Approved | None", today: date) -> "Approved":
+        """Return this offer with the searches of the one that it replaces, if that one holds."""
+        older = before.searches if before is not None and before.names_on(today) else ()
+        unique = tuple(dict.fromkeys((*self.searches, *older)))
+        return changed(self, searches=unique[:SEARCHES_PER_SITE])
+
+
+class Offers:
+    """Approved offers by site, read from the vault when first asked for."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self._read = lru_cache(MOST_OFFERS)(self._record)
+        self._searched: tuple[Approved, ...] | None = None
+
+    def find(self, site: str) -> Approved | None:
+        """Return what a site may be offered, None where it has offered nothing."""
+        return self._read(PREFIX + site)
+
+    @property
+    def searched(self) -> tuple[Approved, ...]:
+        """All that say where their site is searched."""
+        if self._searched is None:
+            found = map(self._record, self._items.names(PREFIX))
+            self._searched = tuple(each for each in found if each is not None and each.searches)
+        return self._searched
+
+    def keep(self, site: str, approved: Approved | None) -> None:
+        """Keep an offer from now on instead of the one before, None for none."""
+        if approved is None:
+            self._items.delete(PREFIX + site)
+        else:
+            self._items.put(PREFIX + site, msgspec.msgpack.encode(approved))
+        self._read.cache_clear()
+        self._searched = None
+
+    def _record(self, name: str) -> Approved | None:
+        """Return a record as it was kept; one of another version is an offer of nothing."""
+        content = self._items.get(name)
+        try:
+            return None if content is None else msgspec.msgpack.decode(content, type=Approved)
+        except msgspec.DecodeError:
+            return Approved(())
+
+
+def own_search(text: str, host: str) -> str:
+    """Return a search as browsers write it; UsageError where it is none, or not of the host.
+
+    ``host``: canonical. A host below it is its own too, unless somebody else registered that.
+    """
+    search = Search.parse(text)
+    if host not in suffixes(search.host) or site_of(search.host) != site_of(host):
+        raise UsageError(f"{search.host} is not {host}, nor below it", WRITE)
+    return search.text
+
+
+def sites(book: Rulebook, offered: Iterable[Approved], today: date) -> list[Site]:
+    """Return the searches in order, of recipients that get anything by the policy.
+
+    ``offered``: approved offers; at most MOST_SEARCHES, the policy's first.
+    """
+    ruled = sorted({*book.searches(today)})
+    texts = (text for each in offered if each.names_on(today) for text in each.searches)
+    more = {
+        search
+        for search in map(usable, texts)
+        if search is not None and book.refusing(search.host, today) is None
+    }
+    found = sorted([*ruled, *sorted(more.difference(ruled))][:MOST_SEARCHES])
+    return [
+        Site(recipient=each.host, search=each.text, carry=book.match(each.host, "", today).carry)
+        for each in found
+    ]

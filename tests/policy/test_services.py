@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy import settings
-from policy.engines import Engine, codes, engine_at, engines
 from policy.hosts import host_of, site_of
 from policy.read import preset, read
 from policy.rules import Pools
 from policy.sections import PRESETS
+from policy.services import SearchEngine, codes, engine_at, engines
 
 NAMES = ("language", "country")
 FORMS = {  # of the values, by the parameter
@@ -32,7 +32,7 @@ TOLD = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("engine", engines().values(), ids=engines())
-def test_the_table_is_sound(engine: Engine) -> None:
+def test_the_table_is_sound(engine: SearchEngine) -> None:
     """Each parameter once, of what there is, with values in their form; sources on the web."""
     assert engine.source.startswith("https://")
     assert engine.title
@@ -67,7 +67,9 @@ def test_rules_name_these_engines_and_no_preset_uses_one() -> None:
 
 
 @given(st.sampled_from([*engines().values()]), TOLD)
-def test_a_parameter_is_made_of_what_is_told_alone(engine: Engine, told: dict[str, str]) -> None:
+def test_a_parameter_is_made_of_what_is_told_alone(
+    engine: SearchEngine, told: dict[str, str]
+) -> None:
     """It is there only where all that it says is told, and then depends on nothing else."""
     sent = engine.address(told)
     for each in engine.parameters:
@@ -78,7 +80,7 @@ def test_a_parameter_is_made_of_what_is_told_alone(engine: Engine, told: dict[st
 
 
 @given(st.sampled_from([*engines().values()]), st.sets(st.sampled_from(NAMES)))
-def test_what_is_needed_depends_on_the_names(engine: Engine, names: set[str]) -> None:
+def test_what_is_needed_depends_on_the_names(engine: SearchEngine, names: set[str]) -> None:
     """And some value of it is documented, or there is no use in telling it."""
     needed = engine.needs(names)
     assert needed <= names
@@ -101,7 +103,7 @@ def test_what_is_needed_depends_on_the_names(engine: Engine, names: set[str]) ->
 def test_a_table_of_another_form_is_refused(text: str) -> None:
     """Nothing that is missing or unknown is passed over."""
     with pytest.raises(msgspec.ValidationError):
-        msgspec.toml.decode(text, type=dict[str, Engine])
+        msgspec.toml.decode(text, type=dict[str, SearchEngine])
 
 
 def test_the_domains_of_an_engine_are_one_recipient() -> None:

@@ -8,21 +8,22 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from policy.edit import free_name, with_rule
-from policy.match import Rulebook
-from policy.precedence import known
-from policy.read import preset, read
-from policy.rules import Layer, Policy, is_group
-from policy.scope import (
+from policy.amend import (
     Scope,
     check_group,
+    free_name,
     overriding_rules,
     places,
     scope,
     with_settings,
     without_settings,
 )
+from policy.match import Rulebook
+from policy.precedence import known
+from policy.read import preset, read
+from policy.rules import Layer, Policy, is_group
 from policy.settings import SETTINGS, Value
+from policy.toml_text import parsed, rewritten
 from tests.policy.changes import changes, policies, scopes
 from tests.policy.strategies import DOMAINS, MEMBERS, NAMES, TODAY
 
@@ -33,9 +34,11 @@ def test_a_rule_of_a_scope_is_found_and_holds_for_a_request_that_is_meant(
 ) -> None:
     """It is one of the places of that scope, and its setting is one of those compared there."""
     before, where = drawn
-    name = free_name(before.text, where.title or "all")
-    rule = {"name": name, **where.parts(), "disclose": "ask"}
-    after = read(with_rule(before.text, rule), "policy.toml", preset)
+    document = parsed(before.text)
+    name = free_name(document, where.title or "all")
+    rules_ = document.setdefault("rule", [])
+    rules_.append({"name": name, **where.parts(), "disclose": "ask"})
+    after = read(rewritten(before.text, document), "policy.toml", preset)
     (new,) = (each for each in after.rules if each.name == name)
     assert new in places(where, after)
     names = where.names(known(*NAMES))

@@ -1,7 +1,6 @@
-"""Settings put into a policy for exactly some requests, or taken out, and what overrides them."""
+"""Changes of a policy file: settings for exactly some requests, and what still overrides them."""
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -11,15 +10,16 @@ from operator import getitem
 from typing import Any, NamedTuple
 
 from agent.errors import UsageError
-from policy.edit import Entry, free_name, with_attribute, with_keys, with_rule, without
 from policy.hosts import ANYBODY, HostPattern
 from policy.match import Rulebook
 from policy.precedence import GUARDED, Attributes, known, may
 from policy.read import with_typo_guard
-from policy.rules import Layer, NamePattern, Path, Policy, Rule, Words, is_group
+from policy.rules import Layer, NamePattern, Policy, Rule, Words, is_group
 from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS, fitting
 from policy.settings import DAEMON, SETTINGS, Value
+from policy.toml_text import parsed, rewritten
 
+Entry = Value | date | Sequence[str]
 LONGEST_PART = 60  # characters in a name, which has at most 200
 SHORT = "disclose"  # the setting that an entry of `[attributes]` has where it is a text
 TITLE = {"attribute": "{}", "recipient": "for {}", "query": "with {}", "expires": "until {}"}
@@ -152,53 +152,107 @@ def with_settings(text: str, policy: Policy, where: Scope, values: Mapping[str, 
     """Return the text of a policy with settings for exactly some requests, comments kept.
 
     They go to the part that is for these already, of several to one that has such a setting; else
-    to the top, to `[attributes]` or into a new rule. UsageError as in `policy.edit`.
+    to the top, to `[attributes]` or into a new rule. UsageError as in `rewritten`.
     """
     check_group(where, policy)
-    found = places(where, policy)
-    document: Any = tomllib.loads(text)
+    present = places(where, policy)
+    document: Any = parsed(text)
     fits = {*values} <= {*ATTRIBUTE_KINDS}  # an entry of `[attributes]` can have them
     if not fits:
-        found = [each for each in found if each.path[:1] != ("attributes",)]
-    having = [each for each in found if {*each.settings} & {*values}]
+        present = [each for each in present if each.path[:1] != ("attributes",)]
+    having = [each for each in present if {*each.settings} & {*values}]
+    name, entries = where.attribute, document.setdefault("attributes", {})
     if where == Scope() and not having:
-        return with_keys(text, (), values)
-    name, entry = where.attribute, dict[str, Value]()
-    if found:
-        path = (having or found)[0].path
-        there = reduce(getitem, path, document)
-        if isinstance(there, dict):
-            return with_keys(text, path, values)
-        name, entry = str(path[-1]), {SHORT: there}
-    elif (
-        not fits
-        or name is None
-        or name in TOP_KINDS
-        or where != Scope(attribute=name)
-        or name in document.get("attributes", {})
-    ):
-        return with_rule(text, {"name": free_name(text, where.title), **where.parts(), **values})
-    entry.update(values)
-    return with_attribute(text, name, str(entry[SHORT]) if [*entry] == [SHORT] else entry)
+        document |= values
+    elif present:
+        path = (having or present)[0].path
+        table: Any = reduce(getitem, path, document)
+        if isinstance(table, dict):
+            table |= values
+        else:
+            merged = {SHORT: table, **values}
+            entries[path[-1]] = merged[SHORT] if [*merged] == [SHORT] else merged
+    elif fits and where == Scope(attribute=name) and name not in {*TOP_KINDS, *entries}:
+        entries[name] = values[SHORT] if [*values] == [SHORT] else {**values}
+    else:
+        title = f"nothing {where.title}" if values == {"nothing": True} else where.title
+        title = free_name(document, title)
+        rules = document.setdefault("rule", [])
+        rules.append({"name": title, **where.parts(), **values})
+    return rewritten(text, document)
 
 
 def without_settings(text: str, policy: Policy, where: Scope, keys: Sequence[str]) -> str:
     """Return the text without settings for exactly some requests; what is then empty goes as well.
 
-    UsageError where one of them is not set for these, and as in `policy.edit`.
+    UsageError where one of them is not set for these, and as in `rewritten`.
     """
     check_group(where, policy)
-    found = places(where, policy)
-    gone: list[Path] = []
+    present = places(where, policy)
+    document: Any = parsed(text)
     for key in keys:
-        if not any(key in rule.settings for rule in found):
+        if not any(key in rule.settings for rule in present):
             what = f"the policy file does not set {key!r} for exactly this"
             raise UsageError(what, "`reticent policy show` says where each value comes from")
-    for rule in found:
-        had = [key for key in keys if key in rule.settings]
-        whole = rule.path and {*rule.settings} == {*had}
-        gone += [rule.path] if whole else [(*rule.path, key) for key in had]
-    return without(text, *gone)
+    for rule in present:
+        removed = {*keys} & {*rule.settings}
+        holder: Any = reduce(getitem, rule.path[:-1], document) if rule.path else document
+        if rule.path and removed == {*rule.settings}:
+            if isinstance(holder, dict):
+                del holder[rule.path[-1]]
+            else:
+                holder[rule.path[-1]] = None
+        else:
+            for key in removed:
+                del (holder[rule.path[-1]] if rule.path else holder)[key]
+    return rewritten(text, document)
+
+
+def free_name(document: Mapping[str, Any], title: str) -> str:
+    """Return a name for a new rule that no other has: the title, with a number if need be."""
+    rules = [rule for rule in document.get("rule", []) if rule is not None]
+    taken = [rule.get("name") for rule in rules]
+    names = (title, *(f"{title} ({number})" for number in range(2, len(taken) + 3)))
+    return next(each for each in names if each not in taken)
+
+
+def with_assistant(text: str, recipient: str, address: str, until: date | None = None) -> str:
+    """Return the text of a policy with one more rule, by which a recipient is an assistant.
+
+    ``until``: the last day, None for no end.
+    """
+    document = parsed(text)
+    rule: dict[str, Entry] = {
+        "name": free_name(document, f"assistant {recipient}"),
+        "recipient": recipient,
+        "address": address,
+        "assistant": True,
+    }
+    rules = document.setdefault("rule", [])
+    rules.append(rule if until is None else {**rule, "expires": until})
+    return rewritten(text, document)
+
+
+def without_refusals(text: str, recipient: str) -> str:
+    """Return the text of a policy in which no rule gives a recipient, named exactly, nothing.
+
+    A rule that names others too keeps them; one for some queries stays.
+    """
+    document = parsed(text)
+    rules = document.get("rule", [])
+    for place, rule in enumerate(rules):
+        listed = rule.get("recipient", [])
+        listed = [listed] if isinstance(listed, str) else listed
+        if rule.get("nothing") is not True or recipient not in listed or "query" in rule:
+            continue
+        others = [each for each in listed if each != recipient]
+        if others:
+            rule["recipient"] = others
+        elif SETTINGS.keys() & rule.keys() == {"nothing"}:
+            rules[place] = None
+        else:
+            del rule["nothing"]
+    return rewritten(text, document)
 
 
 class OverridingRule(NamedTuple):
