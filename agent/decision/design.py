@@ -17,7 +17,6 @@ from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.model.model import Model
 from agent.model.reading import NOTHING
-from agent.tradeoff.local_search import Contraction
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import Portfolio, Queries, Scope, plan
 from agent.tradeoff.search import greedy_order
@@ -169,8 +168,7 @@ def _asked(prepared: Prepared, starts: Sequence[int] = ()) -> tuple[Portfolio, P
     model, standing = prepared.model, choice_of(prepared).mask
     queries = Queries([uses_of(at, model, prepared.cache) for at in range(len(model.queries))])
     weights = _weights(model).tolist()
-    objective = DisclosureObjective(HELPS_NOTHING, prepared.crowd, prepared.settings)
-    prices = Contraction(objective, 0, prepared.free)  # which prices both kinds of attributes
+    prices = DisclosureObjective(HELPS_NOTHING, prepared.crowd, prepared.settings)
     scope = Scope(0, prepared.free, least=LEAST)
     planned = plan(queries, weights, prices, scope, [standing, *starts])
     both = planned.mask | standing

@@ -60,7 +60,7 @@ def weigh_steps(
         if informed
         else DisclosureObjective(HELPS_NOTHING, crowd, prepared.settings)
     )
-    objective.focus(mask)
+    objective.extensions(mask, ())
     chosen, changed = (_weighed(each, objective, prepared) for each in (base, mask))
     outcomes = {each.name: each for each in decision.outcomes}
     compared = []

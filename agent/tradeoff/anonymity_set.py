@@ -1,8 +1,7 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial, reduce
 from itertools import product
 from math import prod
 from operator import and_
@@ -38,10 +37,10 @@ from agent.tradeoff.measures import (
 from agent.tradeoff.tables import (
     UNSPECIFIED,
     Codes,
+    Figures,
     Floats,
     Indexes,
     Population,
-    Row,
     Stored,
     members,
     singleton,
@@ -123,8 +122,6 @@ class Guard:
 
 BATCH = 1 << 13  # groups whose losses are estimated at once: what a cache holds
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
-ROWS_KEPT = 2_000  # losses of a set with each attribute added, 8 bytes each
-REMEMBERED = 50_000  # values; of more, the oldest are forgotten
 
 
 class OwnClass(NamedTuple):
@@ -163,10 +160,9 @@ class AnonymitySet:
         self._partitions = Partitions(Columns(self._columns, self.cards))
         self._guards: dict[int, Guard] = {}
         self._shares: dict[int, Floats] = {}
-        self._memory: dict[Hashable, float] = {}
+        self._figures: dict[tuple[str, int], Figures] = {}
         self._stored: dict[Measure, Stored] = {}
         self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
-        self._beside: OrderedDict[Hashable, Row] = OrderedDict()
         self._counted = population.weights is None and share >= 1
         bits = {each: population.bits_of(each, codes) for each, codes in told.items()}
         self._expected_bits = population.people_bits + sum(bits.values())
@@ -186,10 +182,6 @@ class AnonymitySet:
     def sampled(self) -> bool:
         """Whether rows stand for people whose number is estimated."""
         return not self._counted
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._partitions.dense.focus = mask & ~self.known & self.persons
 
     def combinations(self, mask: int) -> int:
         """Return how many combinations of request values a set has."""
@@ -217,65 +209,48 @@ class AnonymitySet:
         in any class: at most 1/k where ``k`` is kept for all. With one person left, or none, it is
         the loss at certainty.
         """
-        fresh = mask & ~self.known
-        if len(self._rows) <= self._counted:
-            return certainty(metric_of(metric), self._population.people, k)
-        metric = self._measured(metric)
-        found = self._found(fresh, metric, k)
-        if found is None:
-            found = self._identifiability(fresh, metric, k)
-            self._remember(_key(metric, k, fresh), found)
-        return found
+        return self._measured(metric, k).value(mask & ~self.known)
 
     def learn(self, stored: Mapping[Measure, Stored]) -> None:
         """Take I of these sets, by measure, instead of computing it; not for k-anonymity."""
         self._stored |= stored
+        self._figures.clear()
 
     def row(self, mask: int, metric: Measure, k: int) -> Floats:
         """Return I(A u {V} u D|d) for each attribute V, float64, shape (n,); A of the person.
 
         NaN for attributes of the request. It is not to be written to.
         """
-        metric, base = self._measured(metric), mask & ~self.known
-        stored = self._stored_of(metric)
-        found = None if stored is None else stored.row(base)
-        if found is not None:
-            return found
-        row = self._row(base, metric, k)
-        if self.persons & ~row.done:
-            self.survey(base, self.persons, [(metric, k)])
-        if missing := self.persons & ~row.done:
-            each = [*members(missing)]
-            row.add(each, [self.identifiability(base | singleton(a), metric, k) for a in each])
-        return row.figures
+        base = mask & ~self.known
+        self.survey(base, self.persons, [(metric, k)])
+        return self._measured(metric, k).beside(base, self.persons)
 
     def at_hand(self, mask: int, metric: Measure, k: int) -> Floats | None:
         """Return the same where it is stored, or one pass over the people away; None elsewhere.
 
         Which it is does not depend on what was asked before.
         """
-        measured = self._measured(metric)
-        stored = self._stored_of(measured)
-        found = None if stored is None else stored.row(mask & ~self.known)
-        if found is None and measured == "maxprob" and self._counted and len(self._rows) > 1:
-            found = self.row(mask, metric, k)
-        return found
+        row, stored = self._measured(metric, k).ahead(mask & ~self.known)
+        if stored:
+            return row
+        counted = self._counted and metric_of(metric) == "maxprob" and len(self._rows) > 1
+        return self.row(mask, metric, k) if counted else None
 
     def pairs_at_hand(self, metric: Measure) -> Floats | None:
         """Return I of every two attributes, symmetric, where it is stored, and None elsewhere."""
-        stored = self._stored_of(self._measured(metric))
-        return None if stored is None else stored.matrix
+        return self._measured(metric, 1).stored.matrix
 
     def survey(self, mask: int, others: int, measures: Measures) -> None:
         """Make ready I of ``mask`` with each of ``others``, a mask, by these (metric, k)."""
-        base, measures = mask & ~self.known, [(self._measured(each), k) for each, k in measures]
+        base, figures = mask & ~self.known, [self._measured(*each) for each in measures]
+        self._partitions.dense.focus = base & self.persons
         open_ = self.persons & ~self.known & ~base
-        if len(self._rows) <= 1 or base & ~self.persons or self._all_stored(base, measures):
+        if len(self._rows) <= 1 or base & ~self.persons or all(f.ahead(base)[1] for f in figures):
             return
-        rows = [self._row(base, *each) for each in measures]
-        missing = others & open_ & ~reduce(and_, [row.done for row in rows])
+        missing = others & open_ & ~reduce(and_, [each.done(base) for each in figures])
         if not missing:
             return
+        measures = [(self._measure(each), k) for each, k in measures]
         new, losses = [*members(missing)], list[Sequence[float]]()
         if not self._counted:
             some = max(1, BATCH // self._partitions.dense[base].size)
@@ -290,21 +265,14 @@ class AnonymitySet:
                 [counted(metric_of(metric), sizes.ravel(), people, k) for metric, k in measures]
                 for sizes in self._partitions.beside(base, new)[0]
             ]
-        for row, found in zip(rows, zip(*losses, strict=True), strict=True):
-            row.add(new, found)
+        for each, found in zip(figures, zip(*losses, strict=True), strict=True):
+            each.add(base, new, found)
 
     def people_left(self, mask: int) -> float:
         """Return how many people are expected to agree with d and with the answer to A."""
-        fresh = mask & ~self.known & self.persons
-
-        def expected() -> float:
-            if not self._counted:
-                alike = next(self._alike(fresh))
-                return ordered_sum(alike.mass / risk(alike, self._share))
-            sizes = self._sizes(fresh)
-            return int(sizes @ sizes) / len(self._rows)
-
-        return self._recalled(("people", fresh), expected) if len(self._rows) else 0.0
+        if not len(self._rows):
+            return 0.0
+        return self._of(("people", 0), self._people_left).value(mask & ~self.known & self.persons)
 
     def own_class(self, mask: int, own: Mapping[int, int]) -> OwnClass:
         """Return those who agree with d and with ``own`` on the person attributes of A.
@@ -328,8 +296,7 @@ class AnonymitySet:
 
     def guard_bits(self, guarded: int, mask: int) -> float:
         """Return G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
-        fresh, guard = mask & ~self.known, self.guard(guarded)
-        return self._recalled(("guard", guarded, fresh), lambda: guard.bits(fresh))
+        return self._of(("guard", guarded), self.guard(guarded).bits).value(mask & ~self.known)
 
     def guard(self, guarded: int) -> Guard:
         """Return what those who know d, and an answer, know of person attribute v (``guarded``)."""
@@ -343,27 +310,30 @@ class AnonymitySet:
             self._sized = mask, np.bincount(self._partitions.classes(mask)[0])
         return self._sized[1]
 
-    def _stored_of(self, measure: Measure) -> Stored | None:
-        """Return what is stored, where the recipient knows nothing."""
-        return None if self.known or self._share < 1 else self._stored.get(measure)
-
-    def _all_stored(self, mask: int, measures: Measures) -> bool:
-        """Say whether all these measures of a set with each attribute added are stored."""
-        stored = [self._stored_of(each) for each, _ in measures]
-        return all(each is not None and each.row(mask) is not None for each in stored)
-
-    def _row(self, base: int, metric: Measure, k: int) -> Row:
-        """Return what is known of a set with each attribute added; more may be added to it."""
-        key = _key(metric, k, base)
-        if key not in self._beside:
-            if len(self._beside) >= ROWS_KEPT:
-                self._beside.popitem(last=False)
-            self._beside[key] = Row(np.full(len(self.cards), np.nan))
-        return self._beside[key]
-
-    def _measured(self, metric: Measure) -> Measure:
+    def _measure(self, metric: Measure) -> Measure:
         """Return the measure that a limit is about; where rows are people it is the metric."""
         return metric_of(metric) if self._counted else metric
+
+    def _measured(self, metric: Measure, k: int) -> Figures:
+        """Return I of sets by a measure."""
+        metric = self._measure(metric)
+        k = k if metric in ("k-anonymity", "k") else 0
+        # What is stored holds where the recipient knows nothing.
+        stored = None if self.known or self._share < 1 else self._stored.get(metric)
+        return self._of((metric, k), partial(self._identifiability, metric=metric, k=k), stored)
+
+    def _of(
+        self, key: tuple[str, int], one: Callable[[int], float], stored: Stored | None = None
+    ) -> Figures:
+        """Return the figures of sets that have this key; ``one``: computes that of a set."""
+        if key not in self._figures:
+
+            def beside(mask: int, attributes: Sequence[int]) -> list[float]:
+                sets = ((mask | singleton(each)) & ~self.known for each in attributes)
+                return [self._figures[key].value(each) for each in sets]
+
+            self._figures[key] = Figures(len(self.cards), one, beside, stored)
+        return self._figures[key]
 
     def _weights(self) -> Floats:
         """Return how many people each row stands for that agrees with d, float64."""
@@ -479,33 +449,17 @@ class AnonymitySet:
             for (measure, _), terms in zip(measures, zip(*found, strict=True), strict=True)
         ]
 
-    def _recalled(self, key: Hashable, compute: Callable[[], float]) -> float:
-        """Return what is remembered for a key, computed now if nothing is."""
-        if key not in self._memory:
-            self._remember(key, compute())
-        return self._memory[key]
-
-    def _remember(self, key: Hashable, value: float) -> None:
-        if len(self._memory) >= REMEMBERED:
-            del self._memory[next(iter(self._memory))]
-        self._memory[key] = value
-
-    def _found(self, mask: int, metric: Measure, k: int) -> float | None:
-        """Return I of a set that was computed, before or elsewhere; None where it was not."""
-        found = self._memory.get(_key(metric, k, mask))
-        if found is not None:
-            return found
-        stored = self._stored_of(metric)
-        found = None if stored is None or not mask else stored.get(mask)
-        if found is not None:
-            return found
-        for each in members(mask & self.persons):
-            row = self._beside.get(_key(metric, k, mask ^ singleton(each)))
-            if row is not None and row.done >> each & 1:
-                return float(row.figures[each])
-        return None
+    def _people_left(self, mask: int) -> float:
+        """Return how many people are expected to agree with an answer of the person."""
+        if not self._counted:
+            alike = next(self._alike(mask))
+            return ordered_sum(alike.mass / risk(alike, self._share))
+        sizes = self._sizes(mask)
+        return int(sizes @ sizes) / len(self._rows)
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
+        if len(self._rows) <= self._counted:
+            return certainty(metric_of(metric), self._population.people, k)
         if not self._counted:
             known_order = bool(mask & ~self.persons)  # of the answers to requests
             add = (lambda terms: float(terms.sum())) if known_order else ordered_sum
@@ -530,7 +484,3 @@ class AnonymitySet:
             left = plogp(self._population.likely(each)).sum(axis=0)[: len(of_kind)]
             total += float(of_kind @ left) / everybody
         return total
-
-
-def _key(metric: Measure, k: int, mask: int) -> Hashable:
-    return metric, k if metric in ("k-anonymity", "k") else 0, mask

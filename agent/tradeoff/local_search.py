@@ -10,7 +10,6 @@ import numpy as np
 
 from agent.tradeoff.tables import (
     Floats,
-    Indexes,
     above_diagonal,
     mask_array,
     members,
@@ -36,37 +35,30 @@ class SetFunction(Protocol):
     claims_submodularity: bool = False
     """Whether bounds that assume F to be submodular mean anything here."""
 
-    @property
-    def monotone_utility(self) -> bool:
-        """Whether U never falls when a set grows."""
-        return False
-
-    @property
-    def utility_limit(self) -> float:
-        """A bound on the utility of every set."""
-        return inf
-
     def value(self, mask: int) -> float:
         """Return F(A)."""
         ...
-
-    def utility(self, mask: int) -> float:
-        """Return U(A), where F = U - C."""
-        return self.value(mask) + self.cost(mask)
-
-    def cost(self, mask: int) -> float:
-        """Return C(A): the part of -F(A) that is cheap to compute, 0 where no part is."""
-        del mask
-        return 0.0
-
-    def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
-        """Return what C(A u {V}) is at the least, for each V of an array of intp, none in A."""
-        return np.array([self.cost(mask | singleton(each)) for each in attributes.tolist()])
 
     def feasible(self, mask: int) -> bool:
         """Say whether A may be chosen; the empty set always may."""
         del mask
         return True
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return F(A u {V}) for each V in ``attributes``, none in A; minus infinity if infeasible.
+
+        Also of no attributes, it makes the neighbours of A quick to evaluate.
+        """
+        sets = [mask | singleton(each) for each in attributes]
+        return [self.value(each) if self.feasible(each) else -inf for each in sets]
+
+    def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound on F of every set with A u {V}.
+
+        It needs no submodularity.
+        """
+        del mask
+        return [inf] * len(attributes)
 
     def hopeless(self, mask: int) -> bool:
         """Say True only where neither A nor a set that contains it may be chosen."""
@@ -78,26 +70,10 @@ class SetFunction(Protocol):
         del mask, level
         return True
 
-    def cost_floor(self, mask: int) -> float:
-        """Return a bound below the cost of every superset of A."""
+    def cost(self, mask: int) -> float:
+        """Return C(A): the part of -F(A) that is cheap to compute, 0 where no part is."""
         del mask
-        return -inf
-
-    def superset_bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound on F of every set with A u {V}.
-
-        It needs no submodularity.
-        """
-        limit, floor = self.utility_limit, self.cost_floor
-        return [limit - floor(mask | singleton(each)) for each in attributes]
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of A quick to evaluate; the answers stay the same."""
-        del mask
-
-    def survey(self, mask: int, attributes: Sequence[int]) -> None:
-        """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
-        del mask, attributes
+        return 0.0
 
     def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
         """Return F(A u {V}) for each V, by attribute, for each A that needs no counting for it.
@@ -140,9 +116,20 @@ class Memo:
             self._values[mask] = found
         return found
 
+    def extend(self, mask: int, attributes: Sequence[int]) -> None:
+        """Evaluate A u {V} for each V in ``attributes``, none of them in A, if it is feasible."""
+        new = [each for each in attributes if mask | singleton(each) not in self._values]
+        for each, level in zip(new, self.function.extensions(mask, new), strict=True):
+            self._feasible[mask | singleton(each)] = level > -inf
+            if level > -inf:
+                self._values[mask | singleton(each)] = level
+
     def gain(self, mask: int, attribute: int) -> float:
         """Return what moving one attribute in or out adds: F(A ^ {V}) - F(A)."""
-        return self.value(mask ^ (1 << attribute)) - self.value(mask)
+        other = mask ^ singleton(attribute)
+        if other > mask and other not in self._values:
+            self.extend(mask, [attribute])
+        return self.value(other) - self.value(mask)
 
     def feasible(self, mask: int) -> bool:
         """Say whether A may be chosen."""
@@ -268,7 +255,7 @@ class LocalSearch:
     def options(self, mask: int) -> list[tuple[float, int]]:
         """Return (gain, attribute) for every feasible move of an attribute in ``mask``."""
         memo, attributes, present = self.memo, list(members(mask)), self.mask
-        memo.function.survey(present, attributes)
+        memo.extend(present, [each for each in attributes if not present >> each & 1])
         feasible = [each for each in attributes if memo.feasible(present ^ singleton(each))]
         base = memo.value(present)
         options = [(memo.value(present ^ singleton(each)) - base, each) for each in feasible]
@@ -317,7 +304,7 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
             continue
         if gain.computed_at == state.mask:
             state.move(attribute)
-            state.memo.function.focus(state.mask)
+            state.memo.extend(state.mask, [])
         elif state.memo.feasible(state.mask ^ singleton(attribute)):
             if gain.priced_at == state.mask:
                 fresh = state.memo.gain(state.mask, attribute)
@@ -409,9 +396,8 @@ def rank(level: float) -> float:
 class Contraction(SetFunction):
     """F(B u A) - F(B) as a function of A, for a fixed set B: F contracted by B.
 
-    Utility and cost are contracted likewise, so that both are 0 at the empty set and what bounds
-    U and C of sets with B bounds these, once U(B) and C(B) are taken off. A contraction is
-    submodular where F is. What is said of A is true within the candidates given.
+    The cost is contracted likewise. A contraction is submodular where F is. What is said of A is
+    true within the candidates given.
     """
 
     def __init__(self, function: SetFunction, base: int, candidates: int) -> None:
@@ -425,30 +411,39 @@ class Contraction(SetFunction):
         if not function.feasible(base):
             raise ValueError("the base breaks a limit, so there is nothing to choose beside it")
         self.candidates = candidates & ~base
-        self._function, self._base = function, base
-        self._value, self._utility = function.value(base), function.utility(base)
-        self._cost = function.cost(base)
         self.claims_submodularity = function.claims_submodularity
+        self._function, self._base = function, base
+        self._value, self._cost = function.value(base), function.cost(base)
 
     def value(self, mask: int) -> float:
         """Return F(B u A) - F(B)."""
         return self._function.value(self._base | mask) - self._value
 
-    def utility(self, mask: int) -> float:
-        """Return U(B u A) - U(B)."""
-        return self._function.utility(self._base | mask) - self._utility
-
-    def cost(self, mask: int) -> float:
-        """Return C(B u A) - C(B)."""
-        return self._function.cost(self._base | mask) - self._cost
-
     def feasible(self, mask: int) -> bool:
         """Say whether B u A may be chosen."""
         return self._function.feasible(self._base | mask)
 
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return F(B u A u {V}) - F(B) for each V in ``attributes``."""
+        levels = self._function.extensions(self._base | mask, attributes)
+        return [each - self._value for each in levels]
+
+    def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound on F of every set with A u {V}."""
+        bounds = self._function.bounds(self._base | mask, attributes)
+        return [each - self._value for each in bounds]
+
     def hopeless(self, mask: int) -> bool:
         """Say True only where neither B u A nor a set that contains it may be chosen."""
         return self._function.hopeless(self._base | mask)
+
+    def may_exceed(self, mask: int, level: float) -> bool:
+        """Say False only where F(B u A) - F(B) <= level for certain."""
+        return self._function.may_exceed(self._base | mask, level + self._value)
+
+    def cost(self, mask: int) -> float:
+        """Return C(B u A) - C(B)."""
+        return self._function.cost(self._base | mask) - self._cost
 
     def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
         """Return F(B u A u {V}) - F(B) for each V, for each A for which that is at hand."""
@@ -466,34 +461,3 @@ class Contraction(SetFunction):
         open_ = mask_array(self.candidates, levels.shape[-1])
         found: Floats = np.where(open_, levels, -inf)
         return found
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of B u A quick to evaluate; the answers stay the same."""
-        self._function.focus(self._base | mask)
-
-    def survey(self, mask: int, attributes: Sequence[int]) -> None:
-        """Make ready F(B u (A ^ {V})) for each candidate V in ``attributes``."""
-        self._function.survey(self._base | mask, attributes)
-
-    def may_exceed(self, mask: int, level: float) -> bool:
-        """Say False only where F(B u A) - F(B) <= level for certain."""
-        return self._function.may_exceed(self._base | mask, level + self._value)
-
-    @property
-    def monotone_utility(self) -> bool:
-        """Whether U never falls when a set grows."""
-        return self._function.monotone_utility
-
-    @property
-    def utility_limit(self) -> float:
-        """A bound on the utility of every set."""
-        return self._function.utility_limit - self._utility
-
-    def superset_bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound on F of every set with A u {V}."""
-        bounds = self._function.superset_bounds(self._base | mask, attributes)
-        return [each - self._value for each in bounds]
-
-    def cost_floor(self, mask: int) -> float:
-        """Return a bound below the cost of every superset of A."""
-        return self._function.cost_floor(self._base | mask) - self._cost

@@ -137,11 +137,6 @@ class Objective(SetFunction):
         """Whether U never falls when a set grows."""
         return self._utility.monotone
 
-    @property
-    def utility_limit(self) -> float:
-        """Bits that U of no set exceeds."""
-        return self._utility.limit
-
     def value(self, mask: int) -> float:
         """Return F(A) in bits."""
         return self.utility(mask) - self.cost(mask)
@@ -153,11 +148,30 @@ class Objective(SetFunction):
             found = self._utilities[mask] = self._utility.value(mask)
         return found
 
-    def superset_bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return F(A u {V}) in bits for each V in ``attributes``; minus infinity if infeasible."""
+        sets = {each: mask | singleton(each) for each in attributes}
+        allowed = [each for each in attributes if self.feasible(sets[each])]
+        self.count(mask, allowed)
+        levels = {each: self.value(sets[each]) for each in allowed}
+        return [levels.get(each, -inf) for each in attributes]
+
+    def count(self, mask: int, attributes: Sequence[int]) -> None:
+        """Compute U(A u {V}) for each V in ``attributes``, at once; none of them is in A."""
+        new = [each for each in attributes if mask | singleton(each) not in self._utilities]
+        for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
+            self._utilities[mask | singleton(each)] = bits
+
+    def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return for each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""
         bounds = self._utility.potentials(mask, attributes)
         costs = (self.cost_floor(mask | singleton(each)) for each in attributes)
         return [bits - cost for bits, cost in zip(bounds, costs, strict=True)]
+
+    def cost_floor(self, mask: int) -> float:
+        """Return a bound, in bits, that lambda C of no superset of A goes below."""
+        del mask
+        return -inf
 
     def cost(self, mask: int) -> float:
         """Return what F takes off U(A), in bits: lambda C(A), and what a disclosure adds to it."""
@@ -199,10 +213,6 @@ class Objective(SetFunction):
     def hopeless(self, mask: int) -> bool:
         """Say whether A, and so every set that contains it, has too many attributes."""
         return not self.feasible(mask)
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._utility.focus(mask)
 
     def forget(self) -> None:
         """Drop what was prepared for the neighbours of a set; the answers stay the same."""
@@ -334,35 +344,26 @@ class DisclosureObjective(Objective):
         levels[~np.logical_and.outer(self._arrays.open, self._arrays.open)] = -inf
         return levels
 
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._utility.focus(mask)
-        self._people.focus(mask)
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return F(A u {V}) in bits for each V in ``attributes``; minus infinity if infeasible."""
         self._people.survey(mask, self.candidates, self._measures)
+        return super().extensions(mask, attributes)
 
-    def survey(self, mask: int, attributes: Sequence[int] | None = None) -> None:
-        """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same.
-
-        What the search cannot choose is left out. None: every candidate of the person, also those
-        that are not feasible, to explain why they are not.
-        """
-        self.focus(mask)
-        persons = members(self.candidates & self._people.persons)
-        options = persons if attributes is None else attributes
-        outside = (each for each in options if not mask >> each & 1)
-        new = [each for each in outside if mask | singleton(each) not in self._utilities]
-        if attributes is not None:
-            new = [each for each in new if self.feasible(mask | singleton(each))]
-        for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
-            self._utilities[mask | singleton(each)] = bits
+    def survey(self, mask: int) -> None:
+        """Compute F(A ^ {V}) for every candidate V of the person, feasible or not, at once."""
+        self._people.survey(mask, self.candidates, self._measures)
+        self.count(mask, [*members(self.candidates & self._people.persons & ~mask)])
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
-        """Return what F takes off U(A u {V}) at the least, in bits, for each V of the person.
+        """Return what F takes off U(A u {V}) at the least, in bits, for each V, none in A.
 
         It is that but for what V tells of guarded attributes, which A tells something of already.
         """
-        losses = self._people.row(mask, *self._measures[0])[attributes] - self._ground
-        costs: Floats = self.trade_off * losses + self._arrays.dislike[attributes]
+        self._people.survey(mask, self.candidates, self._measures)
+        losses = self._people.row(mask, *self._measures[0])[attributes]
+        for place in np.flatnonzero(np.isnan(losses)).tolist():  # of the request
+            losses[place] = self._loss(mask | singleton(int(attributes[place])))
+        costs: Floats = self.trade_off * (losses - self._ground) + self._arrays.dislike[attributes]
         return costs + self.sensitivity(mask) + self.guard(mask)
 
     def cost_floor(self, mask: int) -> float:

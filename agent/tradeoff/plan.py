@@ -1,19 +1,27 @@
 """Plans: what a recipient is to hold, chosen once for all that it is going to be asked."""
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from math import fsum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from agent.tradeoff.local_search import ROUNDING, SetFunction
-from agent.tradeoff.tables import Floats, Indexes, Stored, members, singleton, square, union
+from agent.tradeoff.local_search import ROUNDING
+from agent.tradeoff.tables import (
+    Figures,
+    Floats,
+    Indexes,
+    Stored,
+    members,
+    singleton,
+    square,
+    union,
+)
 from agent.tradeoff.utility import Utility
 
 STARTS_KEPT = 64  # of the same queries; some ten thousand bytes each
-KEPT = 2_000  # sets of a query, some hundred bytes each; then the memory starts afresh
+KEPT = 2_000  # scopes of a query; then the memory starts afresh
 
 
 class Pairwise(Utility):
@@ -85,10 +93,26 @@ class Scope(NamedTuple):
         return self.most is None or mask.bit_count() <= self.most
 
 
-class QueryPlanner(Utility):
-    """The utility of one query, remembered for the sets near those that plans came to.
+class Prices(Protocol):
+    """What a plan costs, in bits, and whether it keeps the limits."""
 
-    It is made only where something has to be counted.
+    def cost(self, mask: int) -> float:
+        """Return C(P)."""
+        ...
+
+    def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
+        """Return what C(P u {V}) is at the least, for each V of an array of intp, none in P."""
+        ...
+
+    def feasible(self, mask: int) -> bool:
+        """Say whether P keeps the limits."""
+        ...
+
+
+class QueryPlanner(Figures, Utility):
+    """The utility of one query, computed once for a set; it is made only to count with.
+
+    What is counted is near the sets that plans came to.
     """
 
     def __init__(
@@ -104,11 +128,15 @@ class QueryPlanner(Utility):
 
         ``limit``, ``monotone``: the utility's, None for what it says itself.
         """
-        self.utility, self._size, self.stored = utility, attributes, stored
+        super().__init__(
+            attributes,
+            lambda mask: self._counting().value(mask) if mask else 0.0,
+            lambda mask, new: self._counting().extensions(mask, new),
+            stored,
+        )
+        self.utility, self._counts, self._focus = utility, False, 0
         self._limit, self._monotone = limit, monotone
-        self._focus, self._counts = 0, False
-        self._nothing = np.full(attributes, np.nan)
-        self._forget()
+        self._firsts: dict[Scope, int] = {}
 
     @property
     def limit(self) -> float:  # type: ignore[override]  # computed when it is asked for
@@ -120,22 +148,9 @@ class QueryPlanner(Utility):
         """Whether a superset never has less."""
         return self.utility().monotone if self._monotone is None else self._monotone
 
-    def value(self, mask: int) -> float:
-        """Return U(A) in bits."""
-        if mask in self._values:
-            return self._values[mask]
-        found = None if self.stored is None or not mask else self.stored.get(mask)
-        if found is not None:
-            return found
-        for each in members(mask):
-            rest = mask ^ singleton(each)
-            if self._done.get(rest, 0) >> each & 1:
-                return float(self._rows[rest][each])
-        found = self._values[mask] = self._counting().value(mask)
-        return found
-
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        self._focus = mask
         row = self.beside(mask, union(attributes))
         return [float(row[each]) for each in attributes]
 
@@ -143,40 +158,11 @@ class QueryPlanner(Utility):
         """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
         return self._counting().potentials(mask, attributes)
 
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._focus = mask
-
     def forget(self) -> None:
         """Drop what was prepared, not what was computed; the answers stay the same."""
         if self._counts:
             self.utility().forget()
         self._counts = False
-
-    def beside(self, mask: int, wanted: int) -> Floats:
-        """Return U(A u {V}) in bits, float64 by attribute, for each V of ``wanted`` at least.
-
-        None of them is in A. The array is not to be written to.
-        """
-        stored = None if self.stored is None else self.stored.row(mask)
-        if stored is not None:
-            return stored
-        if mask not in self._rows:
-            if len(self._rows) >= KEPT:
-                self._forget()
-            self._rows[mask] = np.full(self._size, np.nan)
-            self._done[mask] = 0
-        row, missing = self._rows[mask], wanted & ~self._done[mask]
-        if missing:
-            new = [*members(missing)]
-            row[new] = self._counting().extensions(mask, new)
-            self._done[mask] |= missing
-        return row
-
-    def ahead(self, mask: int) -> tuple[Floats, bool]:
-        """Return the same as far as it is known, NaN where it is not, and whether it is stored."""
-        stored = None if self.stored is None else self.stored.row(mask)
-        return (self._rows.get(mask, self._nothing), False) if stored is None else (stored, True)
 
     def best(
         self, start: int, options: int, allowed: Callable[[int], bool], least: float = ROUNDING
@@ -214,14 +200,8 @@ class QueryPlanner(Utility):
     def _counting(self) -> Utility:
         """Return the utility, to count with."""
         utility, self._counts = self.utility(), True
-        utility.focus(self._focus)
+        utility.extensions(self._focus, ())
         return utility
-
-    def _forget(self) -> None:
-        self._firsts: dict[Scope, int] = {}
-        self._values: dict[int, float] = {0: 0.0}
-        self._rows: dict[int, Floats] = {}
-        self._done: dict[int, int] = {}
 
 
 class Queries:
@@ -230,19 +210,15 @@ class Queries:
     def __init__(self, each: Sequence[QueryPlanner]) -> None:
         """Take what each makes of sets."""
         self.each = tuple(each)
-        self._starts: dict[Scope, _Growth] = {}
+        self._starts: dict[Scope, _Start] = {}
 
     def growth(self, scope: Scope, weights: Sequence[float]) -> "_Growth":
         """Return where a plan begins."""
         if scope not in self._starts:
             if len(self._starts) >= STARTS_KEPT:
                 self._starts.clear()
-            self._starts[scope] = _Growth(self.each, scope)
-        growth = copy(self._starts[scope])
-        for name in CHANGING:
-            setattr(growth, name, vars(growth)[name].copy())
-        growth.weights = np.array(weights, dtype=np.float64)
-        return growth
+            self._starts[scope] = _Start(self.each, scope)
+        return _Growth(self._starts[scope], weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +241,7 @@ class Portfolio:
 def plan(
     queries: Queries,
     weights: Sequence[float],
-    prices: SetFunction,
+    prices: Prices,
     scope: Scope,
     starts: Sequence[int] = (),
 ) -> Portfolio:
@@ -306,7 +282,7 @@ def plan(
     return replace(best, evaluations=evaluations)
 
 
-def _grown(growth: "_Growth", prices: SetFunction, start: tuple[int, ...]) -> Portfolio:
+def _grown(growth: "_Growth", prices: Prices, start: tuple[int, ...]) -> Portfolio:
     """Return a portfolio that is grown from what is held, of which ``start`` is new.
 
     The attribute that adds most is added while one adds enough (greedy). A query uses a new
@@ -337,10 +313,9 @@ def _grown(growth: "_Growth", prices: SetFunction, start: tuple[int, ...]) -> Po
 class _Options:
     """What may be added to a portfolio, and what that costs at the least."""
 
-    def __init__(self, prices: SetFunction, mask: int, open_: int) -> None:
+    def __init__(self, prices: Prices, mask: int, open_: int) -> None:
         """Price each attribute of ``open_`` beside ``mask``."""
         self.attributes = np.array([*members(open_)], dtype=np.intp)
-        prices.focus(mask)
         self._prices, self._mask, self._base = prices, mask, prices.cost(mask)
         self._floors = prices.costs_beside(mask, self.attributes) - self._base
 
@@ -366,10 +341,37 @@ class _Options:
         return found, refused
 
 
-CHANGING = ("order", "uses", "bits", "gains", "_ahead", "_fresh")  # of these each copy has its own
+class _Start:
+    """What each query uses of a portfolio that nothing was added to, and what is known beside it.
+
+    By query and attribute: ``gains``, 0 where one is too small to be used; ``ahead``, U of what is
+    used with the attribute added, NaN where it is not known; ``fresh``, whether the gain is one
+    beside what is used, or only one beside less.
+    """
+
+    def __init__(self, queries: Sequence[QueryPlanner], scope: Scope) -> None:
+        self.queries, self.scope = queries, scope
+        self.uses = [each.first(scope) for each in queries]
+        self.bits = np.array([e.value(use) for e, use in zip(queries, self.uses, strict=True)])
+        self.gains = np.nan_to_num(np.array([each.beside(0, scope.free) for each in queries]))
+        self.gains[self.gains <= scope.least] = 0.0
+        self.ahead, self.fresh = np.empty_like(self.gains), np.zeros(self.gains.shape, dtype=bool)
+        for place in range(len(queries)):
+            self.look(place)
+
+    def look(self, place: int) -> None:
+        """Take what is known of a query's next step; a query whose answer is full takes none."""
+        use, least = self.uses[place], self.scope.least
+        self.ahead[place], stored = self.queries[place].ahead(use)
+        self.fresh[place] = stored or not use
+        if stored:
+            gains = self.ahead[place] - self.bits[place]
+            self.gains[place] = np.where(gains > least, gains, 0.0)
+        if not self.scope.has_room(use << 1 | 1):
+            self.gains[place] = 0.0
 
 
-class _Growth:
+class _Growth(_Start):
     """A portfolio on its way up: what each query uses of it, and the bits that this brings.
 
     The gain of an attribute for a query is computed afresh only when it matters, unless it is
@@ -378,29 +380,22 @@ class _Growth:
     others.
     """
 
-    def __init__(self, queries: Sequence[QueryPlanner], scope: Scope) -> None:
-        self.scope, self.mask, self.order = scope, scope.held | scope.fixed, list[int]()
-        self.weights: Floats = np.ones(len(queries))
-        self._queries, self.uses = queries, [each.first(scope) for each in queries]
-        pairs = [*zip(queries, self.uses, strict=True)]
-        self.bits = np.array([each.value(use) for each, use in pairs])
-        singles = np.array([each.beside(0, scope.free) for each in queries])
-        self.gains = self._counted(np.nan_to_num(singles))
-        # U of what is used with each attribute added, as far as it is known: else NaN.
-        self._ahead = np.empty_like(self.gains)
-        self._fresh = np.zeros(self.gains.shape, dtype=bool)
-        for place, (each, use) in enumerate(pairs):
-            self._look(place, *each.ahead(use))
+    def __init__(self, start: _Start, weights: Sequence[float]) -> None:
+        self.queries, self.scope, self.uses = start.queries, start.scope, [*start.uses]
+        self.bits, self.gains = start.bits.copy(), start.gains.copy()
+        self.ahead, self.fresh = start.ahead.copy(), start.fresh.copy()
+        self.mask, self.order = self.scope.held | self.scope.fixed, list[int]()
+        self.weights = np.array(weights, dtype=np.float64)
 
     def refresh(self, attribute: int) -> bool:
         """Compute the gains of an attribute that are out of date; say whether none were."""
-        stale = np.flatnonzero(~self._fresh[:, attribute] & (self.gains[:, attribute] > 0))
-        for place in stale[np.isnan(self._ahead[stale, attribute])].tolist():
-            row = self._queries[place].beside(self.uses[place], singleton(attribute))
-            self._ahead[place, attribute] = row[attribute]
-        fresh = self._ahead[stale, attribute] - self.bits[stale]
-        self.gains[stale, attribute] = self._counted(fresh)
-        self._fresh[stale, attribute] = True
+        stale = np.flatnonzero(~self.fresh[:, attribute] & (self.gains[:, attribute] > 0))
+        for place in stale[np.isnan(self.ahead[stale, attribute])].tolist():
+            row = self.queries[place].beside(self.uses[place], singleton(attribute))
+            self.ahead[place, attribute] = row[attribute]
+        gains = self.ahead[stale, attribute] - self.bits[stale]
+        self.gains[stale, attribute] = np.where(gains > self.scope.least, gains, 0.0)
+        self.fresh[stale, attribute] = True
         return not len(stale)
 
     def add(self, attribute: int) -> None:
@@ -408,20 +403,6 @@ class _Growth:
         self.mask |= singleton(attribute)
         self.order.append(attribute)
         for place in np.flatnonzero(self.gains[:, attribute]).tolist():
-            uses = self._queries[place]
             self.uses[place] |= singleton(attribute)
-            self.bits[place] = uses.value(self.uses[place])
-            self._look(place, *uses.ahead(self.uses[place]))
-
-    def _look(self, place: int, ahead: Floats, stored: bool) -> None:  # noqa: FBT001
-        """Take what is known of a query's next step; a query whose answer is full takes none."""
-        self._ahead[place] = ahead
-        self._fresh[place] = stored or not self.uses[place]
-        if stored:
-            self.gains[place] = self._counted(ahead - self.bits[place])
-        if not self.scope.has_room(self.uses[place] << 1 | 1):
-            self.gains[place] = 0.0
-
-    def _counted(self, gains: Floats) -> Floats:
-        """Return the gains, 0 for those that are too small to be used."""
-        return np.where(gains > self.scope.least, gains, 0.0)
+            self.bits[place] = self.queries[place].value(self.uses[place])
+            self.look(place)

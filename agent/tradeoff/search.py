@@ -59,23 +59,6 @@ def possible(function: SetFunction) -> list[int]:
     return [each for each in members(function.candidates) if not function.hopeless(singleton(each))]
 
 
-def online_bound(objective: SetFunction, mask: int) -> float:
-    """Return the bound of Thm 4.5 at the set A' = ``mask``, in bits.
-
-    max F <= U(A') + sum of max(0, U(A' + V) - U(A') - lambda C({V})) over all V, where U is
-    monotone and submodular and C supermodular; within A' only a negative cost adds something.
-    ValueError where U is not monotone and A' is not empty: then nothing is proven.
-    """
-    if mask and not objective.monotone_utility:
-        raise ValueError("theorem 4.5 at a set that is not empty needs a monotone utility")
-    base = objective.utility(mask)
-    gains = (
-        objective.utility(mask | singleton(each)) - base - objective.cost(singleton(each))
-        for each in possible(objective)
-    )
-    return base + sum(max(0.0, gain) for gain in gains)
-
-
 def enumerate_all(memo: Memo) -> int:
     """Return the feasible set with the largest F; the smallest mask among equals.
 
@@ -109,7 +92,7 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
         visited += 1
         bound, chosen, open_ = node
         rest = [a for a in members(open_) if not function.hopeless(chosen | singleton(a))]
-        function.survey(chosen, rest)
+        memo.extend(chosen, rest)
         base = memo.value(chosen)
         gains = [memo.gain(chosen, each) for each in rest]
         for gain, each in zip(gains, rest, strict=True):
@@ -119,7 +102,7 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
                 state.start_at(chosen | singleton(each))
         if submodular:
             bound = min(bound, base + sum(max(0.0, gain) for gain in gains))
-        bounds = zip(function.superset_bounds(chosen, rest), rest, strict=True)
+        bounds = zip(function.bounds(chosen, rest), rest, strict=True)
         hopeful = sorted((min(bound, most), -each) for most, each in bounds if most > state.value)
         left = 0
         for most, each in hopeful:
@@ -309,7 +292,7 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
         for line, (rest, place) in enumerate(zip(known, places, strict=True)):
             good.append((float(gains[line, place]), rest | singleton(place)))
     for rest in rows.keys() - known.keys() if patient else ():
-        memo.function.survey(rest, [*members(outside)])
+        memo.extend(rest, [*members(outside)])
         masks = filter(memo.feasible, (rest | singleton(each) for each in members(outside)))
         good += [(memo.value(each) - state.value, each) for each in masks]
     _, found = best(good, state.threshold)
@@ -325,8 +308,7 @@ def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> 
     """
     function, value = state.memo.function, state.value
     if function.claims_submodularity and not state.violations:
-        online = online_bound(function, state.mask) if function.monotone_utility else inf
-        bound = min(bound, additive_bound(state.memo), online)
+        bound = min(bound, additive_bound(state.memo))
         state.violations += value > bound + ROUNDING
     if function.claims_submodularity and not state.violations:
         return _result(state, "if-submodular", max(bound, value), hit=hit)

@@ -22,8 +22,8 @@ from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.grouping import Columns, Partitions, plogp, row_columns
 from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
 from agent.tradeoff.measures import Metric
-from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.search import Algorithm, greedy_order
+from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
+from agent.tradeoff.search import Algorithm, greedy_order, possible
 from agent.tradeoff.tables import (
     UNSPECIFIED,
     Floats,
@@ -62,6 +62,7 @@ __all__ = [
     "eager_pass",
     "greedy_order",
     "lazy_pass",
+    "online_bound",
     "plogp",
     "query_utility",
     "random_pairs",
@@ -149,6 +150,23 @@ def _violations(excesses: Sequence[float]) -> Violations:
     beyond = [excess for excess in excesses if excess > TOLERANCE]
     mean = sum(beyond) / len(beyond) if beyond else 0.0
     return Violations(len(excesses), len(beyond), max(beyond, default=0.0), mean)
+
+
+def online_bound(objective: Objective, mask: int) -> float:
+    """Return the bound of Thm 4.5 at the set A' = ``mask``, in bits.
+
+    max F <= U(A') + sum of max(0, U(A' + V) - U(A') - lambda C({V})) over all V, where U is
+    monotone and submodular and C supermodular; within A' only a negative cost adds something.
+    ValueError where U is not monotone and A' is not empty: then nothing is proven.
+    """
+    if mask and not objective.monotone_utility:
+        raise ValueError("theorem 4.5 at a set that is not empty needs a monotone utility")
+    base = objective.utility(mask)
+    gains = (
+        objective.utility(mask | singleton(each)) - base - objective.cost(singleton(each))
+        for each in possible(objective)
+    )
+    return base + sum(max(0.0, gain) for gain in gains)
 
 
 def sampling_error(

@@ -1,6 +1,6 @@
 """Sets of attributes as integers, the tables of people and requests, and figures of sets."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import log2
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EMPTY = 0
+ROWS_KEPT, VALUES_KEPT = 2_000, 50_000  # of a figure; 8 bytes for each attribute of a row
 
 
 def singleton(attribute: int) -> int:
@@ -290,17 +291,81 @@ class Stored:
         return None
 
 
-@dataclass(slots=True)
-class Row:
-    """A figure of a set with each attribute added, NaN where not known; ``done``: where it is."""
+class Figures:
+    """A figure of sets that is stored, or computed once when it is asked for.
 
-    figures: Floats
-    done: int = 0
+    The oldest that were computed are forgotten first.
+    """
 
-    def add(self, attributes: Sequence[int], figures: Sequence[float]) -> None:
-        """Take the figure of the set with each of these attributes added."""
-        self.figures[[*attributes]] = figures
-        self.done |= union(attributes)
+    def __init__(
+        self,
+        count: int,
+        one: Callable[[int], float],
+        beside: Callable[[int, Sequence[int]], Sequence[float]],
+        stored: Stored | None = None,
+    ) -> None:
+        """Take what computes the figure of a set, and of a set with each of some attributes added.
+
+        ``count``: how many attributes there are.
+        """
+        self.stored = Stored() if stored is None else stored
+        self._one, self._beside = one, beside
+        self._nothing = np.full(count, np.nan)
+        self._values: dict[int, float] = {}
+        self._rows: dict[int, Floats] = {}
+        self._done: dict[int, int] = {}
+
+    def value(self, mask: int) -> float:
+        """Return the figure of a set."""
+        found = self._values.get(mask)
+        if found is None:
+            found = self._elsewhere(mask)
+        if found is None:
+            if len(self._values) >= VALUES_KEPT:
+                del self._values[next(iter(self._values))]
+            found = self._values[mask] = self._one(mask)
+        return found
+
+    def beside(self, mask: int, wanted: int) -> Floats:
+        """Return the figure of A u {V} by V, float64, shape (n,), at least where V is ``wanted``.
+
+        It is not to be written to.
+        """
+        found = self.stored.row(mask)
+        if found is not None:
+            return found
+        missing = [*members(wanted & ~self._done.get(mask, 0))]
+        if missing:
+            self.add(mask, missing, self._beside(mask, missing))
+        return self._rows.get(mask, self._nothing)
+
+    def ahead(self, mask: int) -> tuple[Floats, bool]:
+        """Return the same as far as it is known, NaN where it is not, and whether it is stored."""
+        found = self.stored.row(mask)
+        return (self._rows.get(mask, self._nothing), False) if found is None else (found, True)
+
+    def done(self, mask: int) -> int:
+        """Return the attributes beside which the figure was computed, a mask."""
+        return self._done.get(mask, 0)
+
+    def add(self, mask: int, attributes: Sequence[int], figures: Sequence[float]) -> None:
+        """Take the figure of A u {V} for each V in ``attributes``."""
+        if mask not in self._rows:
+            if len(self._rows) >= ROWS_KEPT:
+                oldest = next(iter(self._rows))
+                del self._rows[oldest], self._done[oldest]
+            self._rows[mask], self._done[mask] = self._nothing.copy(), 0
+        self._rows[mask][[*attributes]] = figures
+        self._done[mask] |= union(attributes)
+
+    def _elsewhere(self, mask: int) -> float | None:
+        """Return the figure of a set where it is stored, or in a row; None elsewhere."""
+        found = self.stored.get(mask) if mask else None
+        if found is None:
+            for each in members(mask):
+                if self._done.get(mask ^ singleton(each), 0) >> each & 1:
+                    return float(self._rows[mask ^ singleton(each)][each])
+        return found
 
 
 @cache

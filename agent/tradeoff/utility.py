@@ -44,7 +44,10 @@ class Utility(Protocol):
         ...
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A.
+
+        Also of no attributes, it makes the neighbours of A quick to evaluate.
+        """
         return [self.value(mask | singleton(each)) for each in attributes]
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
@@ -54,10 +57,6 @@ class Utility(Protocol):
         """
         del mask
         return [self.limit] * len(attributes)
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        del mask
 
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
@@ -185,6 +184,7 @@ class LeaveOneUserOut(Utility):
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        self._scoring(mask).layout.divisions.focus = mask
         persons = [each for each in attributes if each < self._rows.persons]
         values = dict(zip(persons, self._scoring(mask).extensions(mask, persons), strict=True))
         return [
@@ -212,10 +212,6 @@ class LeaveOneUserOut(Utility):
         persons = [each for each in attributes if each < self._rows.persons]
         found = dict(zip(persons, self._scoring(mask).potentials(mask, persons), strict=True))
         return [min(self.limit, found.get(each, self.limit)) for each in attributes]
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._scoring(mask).layout.divisions.focus = mask
 
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
@@ -268,6 +264,7 @@ class PlugIn(Utility):
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        self._groups.dense.focus = mask
         kinds = Grouping(self._rows.intent, self._rows.intents)
         most = SPARSE * len(self._rows.intent) // kinds.size
         few = [each for each in attributes if self._groups.cells(mask, each) <= most]
@@ -305,10 +302,6 @@ class PlugIn(Utility):
             )
             bounds.append(self.limit - float(left.mean()))
         return bounds
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._groups.dense.focus = mask
 
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
@@ -385,10 +378,6 @@ class Priced(Utility):
         left: list[float] = (bits - (self.price(mask) + self._prices[[*attributes]])).tolist()
         return left
 
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._utility.focus(mask)
-
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
         self._utility.forget()
@@ -416,11 +405,6 @@ class Mixture(Utility):
         """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
         each_query = [each.potentials(mask, attributes) for each in self._utilities]
         return [self._sum([each[i] for each in each_query]) for i in range(len(attributes))]
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        for each in self._utilities:
-            each.focus(mask)
 
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""

@@ -90,7 +90,6 @@ class Ranker:
         """Return the greedy subset of a set, or the set itself where it has more utility."""
         utility, chosen, reached, left = self._of(query).utility, 0, 0.0, list(members(given))
         while left:
-            utility.focus(chosen)
             values = utility.extensions(chosen, left)
             best = int(np.argmax(values))  # of equals the first
             if values[best] <= reached:

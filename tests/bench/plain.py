@@ -60,10 +60,6 @@ class PlainObjective(SetFunction):
         """Return a bound on U of every set."""
         return -float(np.log2(self._prior).mean())
 
-    def cost_floor(self, mask: int) -> float:
-        """Return the cost: it never falls."""
-        return self.cost(mask)
-
 
 def lazy_greedy(
     rows: QueryRows,

@@ -123,7 +123,7 @@ def _climbed(objective: DisclosureObjective, start: int) -> int:
         others = [state.mask]
         for out in members(state.mask):
             rest = state.mask & ~singleton(out)
-            objective.survey(rest, outside)
+            objective.extensions(rest, outside)
             others += [rest | singleton(each) for each in outside]
         best = max(others, key=lambda mask: (objective.value(mask), -mask))
         if objective.value(best) <= state.value + state.threshold:
@@ -143,7 +143,7 @@ def _small(cases: Sequence[Case]) -> list[float | None]:
         level = maximise(objective).value
         for each in subsets(candidates):  # every set once, by its last attribute
             above = candidates >> each.bit_length() << each.bit_length()
-            objective.survey(each, [*members(above)])
+            objective.extensions(each, [*members(above)])
         best = max(map(objective.value, subsets(candidates)))
         case.fitted.utility.forget()
         if best > WORTH:

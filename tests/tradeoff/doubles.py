@@ -6,12 +6,12 @@ without a tolerance, and ties are ties.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
+import numpy as np
 from hypothesis import strategies as st
 
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.tables import members, singleton, subsets
+from agent.tradeoff.tables import Floats, Indexes, members, singleton, subsets
 
 Table = tuple[float, ...]
 
@@ -35,15 +35,6 @@ class Tabulated(SetFunction):
         """The set of all attributes, which are the candidates."""
         return len(self.utilities) - 1
 
-    @cached_property
-    def monotone_utility(self) -> bool:
-        """Whether no larger set has less utility."""
-        return all(
-            self.utilities[mask] <= self.utilities[mask | singleton(each)]
-            for mask in subsets(self.everything)
-            for each in members(self.everything)
-        )
-
     def value(self, mask: int) -> float:
         """Return F."""
         return self.utilities[mask] - self.costs[mask]
@@ -64,15 +55,16 @@ class Tabulated(SetFunction):
         """Say whether no set that contains this one may be chosen."""
         return not any(self.allowed[mask | each] for each in subsets(self.everything & ~mask))
 
-    @property
-    def utility_limit(self) -> float:
-        """The largest utility of all."""
-        return max(self.utilities)
+    def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return the largest utility of all less the smallest cost of a superset."""
+        return [max(self.utilities) - self._floor(mask | singleton(each)) for each in attributes]
 
-    def cost_floor(self, mask: int) -> float:
-        """Return the smallest cost of a superset."""
-        rest = self.everything & ~mask
-        return min(self.costs[mask | each] for each in subsets(rest))
+    def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
+        """Return the cost with each of these attributes."""
+        return np.array([self.costs[mask | singleton(each)] for each in attributes.tolist()])
+
+    def _floor(self, mask: int) -> float:
+        return min(self.costs[mask | each] for each in subsets(self.everything & ~mask))
 
     @property
     def optimum(self) -> float:

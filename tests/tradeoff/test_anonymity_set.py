@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff import anonymity_set, measures
+from agent.tradeoff import measures, tables
 from agent.tradeoff.anonymity_set import FEWEST, AnonymitySet
 from agent.tradeoff.measures import METRICS, Measure, Metric, certainty
 from agent.tradeoff.tables import (
     UNSPECIFIED,
+    Figures,
     Kinds,
     Population,
     Stored,
@@ -215,14 +216,22 @@ def test_answers_come_in_blocks_of_any_size(world: World, block: int, most: int,
 def test_the_oldest_is_forgotten_and_what_is_stored_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A memory that is full makes room for one more, whatever is computed."""
-    monkeypatch.setattr(anonymity_set, "REMEMBERED", 2)
-    crowd = AnonymitySet(Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8)), (2, 2))
-    crowd.learn({"maxprob": Stored(np.array([0.125, 0.25]))})
-    plain = [crowd.identifiability(each, "entropy", 1) for each in (0b01, 0b10, 0b11)]
-    assert crowd.identifiability(0b01, "maxprob", 1) == 0.125
-    assert len(crowd._memory) == 2  # noqa: SLF001  (how much is remembered)
-    assert plain == [crowd.identifiability(each, "entropy", 1) for each in (0b01, 0b10, 0b11)]
+    """Figures that are full make room for one more."""
+    monkeypatch.setattr(tables, "VALUES_KEPT", 2)
+    monkeypatch.setattr(tables, "ROWS_KEPT", 2)
+    counted = list[int]()
+
+    def one(mask: int) -> float:
+        counted.append(mask)
+        return float(mask)
+
+    figures = Figures(
+        3, one, lambda mask, new: [mask + 2.0**each for each in new], Stored(np.array([1.0, 2, 4]))
+    )
+    for _ in range(2):
+        assert [figures.value(each) for each in (0b010, 0b011, 0b101, 0b110)] == [2, 3, 5, 6]
+        assert [figures.beside(each, 0b100)[2] for each in (0b010, 0b011, 0b001)] == [6, 7, 5]
+    assert counted == [0b011, 0b101, 0b110, 0b011]
 
 
 @given(rich_worlds(), st.data(), KS)
@@ -241,7 +250,7 @@ def test_a_row_has_what_each_attribute_adds(
     """Beside any set of the person's attributes, whatever is known, and however often asked."""
     crowd = world.anonymity_set(what := data.draw(known(world)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.tradeoff.anonymity_set.ROWS_KEPT", data.draw(st.sampled_from([1, 99])))
+        patch.setattr("agent.tradeoff.tables.ROWS_KEPT", data.draw(st.sampled_from([1, 99])))
         for mask in data.draw(st.lists(st.integers(0, crowd.persons), min_size=1)):
             row, plain = crowd.row(mask, measure, k), world.anonymity_set(what)
             for each in range(world.persons):

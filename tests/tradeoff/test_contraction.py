@@ -1,7 +1,7 @@
 """A search beside a fixed set is a search like any other, of the contracted function."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -43,17 +43,19 @@ def test_what_is_carried_over(function: SetFunction, data: st.DataObject) -> Non
     assert beside.candidates & base == 0
     for mask in subsets(beside.candidates):
         assert beside.value(mask) == function.value(base | mask) - function.value(base)
-        assert beside.value(mask) == pytest.approx(beside.utility(mask) - beside.cost(mask))
+        assert beside.cost(mask) == function.cost(base | mask) - function.cost(base)
         assert beside.feasible(mask) == function.feasible(base | mask)
         assert beside.may_exceed(mask, beside.value(mask) - 1e-6)
-        assert beside.utility(mask) <= beside.utility_limit + ROUNDING
+        new = [*members(beside.candidates & ~mask)]
+        allowed = [beside.feasible(mask | singleton(each)) for each in new]
+        levels = [beside.value(mask | singleton(each)) for each in new]
+        levels = [level if may else -inf for level, may in zip(levels, allowed, strict=True)]
+        assert beside.extensions(mask, new) == pytest.approx(levels, abs=ROUNDING)
         for less in subsets(mask):
-            assert beside.cost(mask) >= beside.cost_floor(less) - ROUNDING
             assert not (beside.hopeless(less) and beside.feasible(mask))
-            new = [*members(mask & ~less)]
-            bounds = beside.superset_bounds(less, new)
+            bounds = beside.bounds(less, [*members(mask & ~less)])
             assert all(beside.value(mask) <= bound + ROUNDING for bound in bounds)
-    assert beside.value(0) == beside.utility(0) == beside.cost(0) == 0.0
+    assert beside.value(0) == beside.cost(0) == 0.0
     assert beside.feasible(0)
 
 
@@ -63,46 +65,15 @@ def test_no_bound_is_looser_than_the_function_s(
 ) -> None:
     """What is known of the sets with the base is all that is known, and no less."""
     beside, base = data.draw(besides(objective))
-    value, utility = objective.value(base), objective.utility(base)
+    value = objective.value(base)
     for mask in subsets(beside.candidates):
-        both = base | mask
+        both, level = base | mask, beside.value(mask) + 0.1
         assert beside.hopeless(mask) == objective.hopeless(both)
-        at_most = beside.utility_limit - beside.cost_floor(mask)
-        for level in (at_most - 0.1, at_most + 0.1):
-            assert beside.may_exceed(mask, level) == objective.may_exceed(both, level + value)
+        assert beside.may_exceed(mask, level) == objective.may_exceed(both, level + value)
         rest = [*members(beside.candidates & ~mask)]
-        bounds = [each - value for each in objective.superset_bounds(both, rest)]
-        assert beside.superset_bounds(mask, rest) == pytest.approx(bounds, abs=ROUNDING)
-        floor = objective.cost_floor(both) - objective.cost(base)
-        assert beside.cost_floor(mask) == pytest.approx(floor, abs=ROUNDING)
-    assert beside.utility_limit == pytest.approx(objective.utility_limit - utility)
+        bounds = [each - value for each in objective.bounds(both, rest)]
+        assert beside.bounds(mask, rest) == pytest.approx(bounds, abs=ROUNDING)
     assert beside.claims_submodularity == objective.claims_submodularity
-    assert beside.monotone_utility == objective.monotone_utility
-
-
-@dataclass(eq=False)
-class Prepared(Tabulated):
-    """A table that notes what it was asked to make ready."""
-
-    asked: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
-
-    def focus(self, mask: int) -> None:
-        """Note the set."""
-        self.asked.append((mask, ()))
-
-    def survey(self, mask: int, attributes: Sequence[int]) -> None:
-        """Note the set and the attributes."""
-        self.asked.append((mask, tuple(attributes)))
-
-
-def test_what_is_made_ready_is_beside_the_base() -> None:
-    """Of a removal, too, the set it is removed from has the base."""
-    plain = tabulate(4, float)
-    function = Prepared(plain.utilities, plain.costs, plain.allowed)
-    beside = Contraction(function, 0b0001, 0b1111)
-    beside.survey(0b0100, [1, 2, 3])
-    beside.focus(0b0010)
-    assert function.asked == [(0b0101, (1, 2, 3)), (0b0011, ())]
 
 
 @given(st.one_of(objectives(), arbitrary()), ALGORITHM, NODES)

@@ -29,10 +29,10 @@ from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, setting
 
 Pass = Callable[[LocalSearch, int], bool]
 PASSES = pytest.mark.parametrize("one_pass", [lazy_pass, eager_pass])
-Step = tuple[Literal["value", "focus", "potentials", "extensions", "forget"], int]
+Step = tuple[Literal["value", "potentials", "extensions", "forget"], int]
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["value", "focus", "potentials", "extensions", "forget"]),
+        st.sampled_from(["value", "potentials", "extensions", "forget"]),
         st.integers(0, 63),
     ),
     max_size=40,
@@ -193,7 +193,6 @@ def test_extensions_are_values(world: World, estimator: Estimator, data: st.Data
     """Many attributes at once, or one at a time: the same."""
     utility, plain = world.utility(estimator), world.utility(estimator)
     for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=5)):
-        utility.focus(data.draw(st.integers(0, world.everything)))
         new = list(members(world.everything & ~mask))
         expected = [plain.value(mask | singleton(each)) for each in new]
         assert utility.extensions(mask, new) == expected
@@ -205,7 +204,6 @@ def test_identifiability_is_the_same_by_every_path(world: World, data: st.DataOb
     what = data.draw(known(world))
     used = world.anonymity_set(what)
     for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=20)):
-        used.focus(data.draw(st.integers(0, world.everything)))
         near = data.draw(st.integers(0, world.everything))
         measures = data.draw(st.sampled_from([METRICS, METRICS[:1]]))
         used.survey(near, world.everything & ~near, [(m, 3) for m in measures])
@@ -229,7 +227,7 @@ def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObje
     first = DisclosureObjective(utility, crowd, data.draw(settings_for(world)), stored)
     used = first.given(crowd, settings)
     for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=10)):
-        used.survey(mask, list(members(world.everything & ~mask)))
+        used.survey(mask)
         first.value(mask)
         if data.draw(st.booleans()):
             used.forget()
@@ -250,7 +248,7 @@ def test_what_is_remembered_never_shows(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("agent.tradeoff.counts.CELLS_KEPT", 1)
         patch.setattr("agent.tradeoff.grouping.KEPT", 1)
-        patch.setattr("agent.tradeoff.anonymity_set.REMEMBERED", 2)
+        patch.setattr("agent.tradeoff.tables.VALUES_KEPT", 2)
         utility, crowd = world.utility(), world.anonymity_set()
         walk(utility, steps, world.everything)
         forgetful = DisclosureObjective(utility, crowd, settings)

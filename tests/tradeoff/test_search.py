@@ -1,5 +1,6 @@
 """The search: on submodular functions, on any function, and beside a mixed-integer programme."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import highspy
@@ -129,6 +130,10 @@ class Watched:
         """Return F(A), and note A."""
         self.seen.append(mask)
         return self.function.value(mask)
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return F(A u {V}) for each of these, and note those that may be chosen."""
+        return SetFunction.extensions(self, mask, attributes)  # type: ignore[arg-type]  # likewise
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.function, name)

@@ -202,7 +202,6 @@ def test_the_mean_over_queries_is_a_weighted_mean(
     for mask in subsets(world.everything):
         expected = sum(w * p.value(mask) for w, p in zip(shares, parts, strict=True))
         assert mean.value(mask) == pytest.approx(expected, abs=1e-12)
-        mean.focus(mask)
         rest = [*members(world.everything & ~mask)]
         bounds = np.array([each.potentials(mask, rest) for each in parts])
         assert mean.potentials(mask, rest) == pytest.approx([*(shares @ bounds)], abs=ROUNDING)
