@@ -144,10 +144,10 @@ def paper(
     with extra("lab", "drawing figures"):
         from agent.lab.drawing import write_report
         from agent.lab.paper.study import study
-        from agent.lab.paper.subject import Material
+        from agent.lab.paper.subject import PaperSubject
     folder = folder_for(out)
     with Progress() as progress:
-        material = Material(model or shipped_model(), None)
+        material = PaperSubject(model or shipped_model(), None)
         if log is not None:
             with extra("build", "building a model"):
                 from agent.lab.paper.log import logged

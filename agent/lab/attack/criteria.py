@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.lab.attack.heldout import Floats
-from agent.lab.attack.outcome import ENOUGH, Interval, Outcome, Resamples, between
+from agent.lab.attack.outcome import ENOUGH, Interval, Resamples, StrategyOutcome, between
 from agent.lab.attack.strategies import ANSWERED, FAMILIES, PAPERS, SHIPPED, Strategy
 from agent.lab.attack.study import AttackStudy
 from agent.lab.charts import Criterion
@@ -54,7 +54,7 @@ def _sure(texts: Sequence[str], unit: str = "") -> str:
     return f"{mean}{unit} [{low}, {high}]"
 
 
-class Wanted(NamedTuple):
+class Targets(NamedTuple):
     """The most guesses that may succeed, people left, for how many of the people, utility kept."""
 
     success: float
@@ -63,12 +63,12 @@ class Wanted(NamedTuple):
     kept: float
 
 
-USUAL = Wanted(success=0.005, left=ENOUGH, many=0.95, kept=0.8)
-WANTED = Wanted(success=0.001, left=1000, many=0.95, kept=0.9)  # where everybody is listed
+USUAL = Targets(success=0.005, left=ENOUGH, many=0.95, kept=0.8)
+WANTED = Targets(success=0.001, left=1000, many=0.95, kept=0.9)  # where everybody is listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class FrontierLine:
     """The points of one family: strategies that differ in lambda alone.
 
     ``utility``: float64, shape (points, N), each person's mean bits a request; ``success``: the
@@ -87,7 +87,7 @@ class Ratio:
     ratio: Interval
 
 
-def ratios(line: Line, other: Line, resamples: Resamples) -> tuple[Ratio, ...]:
+def ratios(line: FrontierLine, other: FrontierLine, resamples: Resamples) -> tuple[Ratio, ...]:
     """Return the success on a line as a multiple of that on the other, where the two overlap.
 
     At the utility of each point of either line that the other reaches too, ascending: between
@@ -101,7 +101,7 @@ def ratios(line: Line, other: Line, resamples: Resamples) -> tuple[Ratio, ...]:
     return tuple(sorted(found, key=lambda each: each.utility))
 
 
-def _ratio(line: Line, other: Line, utility: Floats, resamples: Resamples) -> Ratio:
+def _ratio(line: FrontierLine, other: FrontierLine, utility: Floats, resamples: Resamples) -> Ratio:
     mean, wanted, logs = float(utility.mean()), resamples.means(utility), []
     for each in (line, other):
         found = _log_at(each.utility.mean(axis=1), each.success.mean(axis=1), mean)
@@ -141,10 +141,10 @@ def criteria(study: AttackStudy) -> tuple[Criterion, ...]:
     )
 
 
-def line_of(study: AttackStudy, family: str, step: int) -> Line:
+def line_of(study: AttackStudy, family: str, step: int) -> FrontierLine:
     """Return a family's line of the frontier after a step, by its place."""
     outcomes = [study.outcomes[strategy] for strategy in FAMILIES[family]]
-    return Line(
+    return FrontierLine(
         np.array([each.bits[:, step] for each in outcomes]),
         np.array([each.success[:, step] for each in outcomes]),
     )
@@ -200,7 +200,12 @@ def _balanced(study: AttackStudy, strategy: Strategy) -> list[Criterion]:
 
 
 def promises(
-    name: str, wanted: Wanted, ours: Outcome, paper: Outcome, step: int, resamples: Resamples
+    name: str,
+    wanted: Targets,
+    ours: StrategyOutcome,
+    paper: StrategyOutcome,
+    step: int,
+    resamples: Resamples,
 ) -> list[Criterion]:
     """Judge a strategy by three criteria after a step; the worse end of each interval counts.
 

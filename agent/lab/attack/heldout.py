@@ -65,7 +65,7 @@ class Material:
         return f"{'all' if self.everybody else 'that half,'} {len(self.others.codes):,} people"
 
 
-class Asked(NamedTuple):
+class HeldOutRequest(NamedTuple):
     """One request: the query and what was chosen, indexes of the model; codes of the request."""
 
     query: int
@@ -81,7 +81,7 @@ class Person(NamedTuple):
 
     place: int
     codes: tuple[int, ...]
-    requests: tuple[Asked, ...]
+    requests: tuple[HeldOutRequest, ...]
 
 
 def drawn(held: HeldOut, people: int, requests: int, seed: int) -> tuple[Person, ...]:
@@ -99,7 +99,7 @@ def drawn(held: HeldOut, people: int, requests: int, seed: int) -> tuple[Person,
         generator = np.random.default_rng((seed, person))
         places = [int(generator.integers(events.start, events.stop)) for _ in range(requests)]
         asked = (
-            Asked(int(held.query[e]), int(held.intent[e]), tuple(held.request[e].tolist()))
+            HeldOutRequest(int(held.query[e]), int(held.intent[e]), tuple(held.request[e].tolist()))
             for e in places
         )
         people_drawn.append(Person(person, tuple(held.codes[person].tolist()), tuple(asked)))

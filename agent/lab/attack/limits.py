@@ -7,7 +7,7 @@ from typing import NamedTuple
 from agent.lab import Progress, StudyOptions
 from agent.lab.attack.criteria import WANTED, number, promises
 from agent.lab.attack.heldout import Material, drawn
-from agent.lab.attack.outcome import Crowd, Figures, Resamples, figures, outcome
+from agent.lab.attack.outcome import Crowd, Resamples, StrategyFigures, figures, outcome
 from agent.lab.attack.report import SUCCESS, UTILITY
 from agent.lab.attack.services import Service
 from agent.lab.attack.simulation import Scene
@@ -44,7 +44,7 @@ class Limited(NamedTuple):
     """What came of one strategy in the end."""
 
     strategy: Strategy
-    figures: Figures
+    figures: StrategyFigures
     criteria: Sequence[Criterion]
 
 

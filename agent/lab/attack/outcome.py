@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from agent import Model
 from agent.lab.attack.heldout import Codes, Floats, Indexes, Person, received
-from agent.lab.attack.simulation import Question, Reticent, Scene, Trace, requests_of
+from agent.lab.attack.simulation import PosedRequest, Reticent, Scene, Trace, requests_of
 from agent.tradeoff import members
 from agent.tradeoff.study import UNSPECIFIED, plogp, union
 
@@ -84,7 +84,7 @@ def guarded(trace: Trace, person: Person, people: Codes, attribute: int) -> Lear
     return Learned(*np.array(found, dtype=np.float64).reshape(-1, 2).T)
 
 
-class Inferred(NamedTuple):
+class Remaining(NamedTuple):
     """The people of a list who are left after each request; intp, shape (T,), and bool.
 
     ``agreeing``: with all that was disclosed to any recipient; ``producing``: whose agent would
@@ -112,7 +112,7 @@ class Reasoner:
         """Take the list: unsigned, shape (N, P), codes by person attribute."""
         self._agent, self._model, self._scene, self._people = agent, model, scene, people
 
-    def inferred(self, person: Person) -> Inferred:
+    def inferred(self, person: Person) -> Remaining:
         """Return who is left of the list, after each request of a person who is on it."""
         # Whoever is not out yet was asked the same and has said the same: one memory is all theirs.
         producing, held = np.arange(len(self._people)), 0
@@ -125,14 +125,14 @@ class Reasoner:
             left.append(producing)
             masks.append(held)
         agreeing = list(consistent(masks, person, self._people))
-        return Inferred(
+        return Remaining(
             np.array([len(rows) for rows in agreeing], dtype=np.intp),
             np.array([len(rows) for rows in left], dtype=np.intp),
             np.array([np.array_equal(*both) for both in zip(agreeing, left, strict=True)]),
         )
 
     def _those_who_say(
-        self, order: Sequence[int], question: Question, person: Person, among: Indexes
+        self, order: Sequence[int], question: PosedRequest, person: Person, among: Indexes
     ) -> Indexes:
         """Return who would send these attributes, in this order, with the person's values."""
         # Whoever would have sent other values need not be decided for.
@@ -147,7 +147,7 @@ class Reasoner:
                 said.append(rows)
         return np.sort(np.concatenate([np.zeros(0, np.intp), *said]))
 
-    def _decided_alike(self, question: Question, among: Indexes) -> list[Indexes]:
+    def _decided_alike(self, question: PosedRequest, among: Indexes) -> list[Indexes]:
         """Return the rows in groups that share all that a decision takes."""
         if not len(among) or not self._agent.reads_person(question):
             return [among] if len(among) else []
@@ -270,7 +270,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class StrategyOutcome:
     """What came of one strategy, shape (people, steps) each.
 
     ``left``: intp, how many people of the list agree with what is held after a step; float64, mean
@@ -294,7 +294,7 @@ class Outcome:
         return 1 / self.left
 
 
-def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> Outcome:
+def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> StrategyOutcome:
     """Return what came of the traces of the crowd's people."""
     brought, places = realised(service, crowd.people, traces), np.array(crowd.steps) - 1
     until = [np.cumsum(each, axis=1, dtype=np.float64)[:, places] for each in brought]
@@ -308,7 +308,9 @@ def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> Outcome:
     taken = np.concatenate([each.seconds for each in traces])
     seconds = float(taken[taken > 0].mean()) if taken.any() else float("nan")
     learned, entropy = table
-    return Outcome(left_of(crowd, traces), bits, reciprocal, carried, learned, entropy, seconds)
+    return StrategyOutcome(
+        left_of(crowd, traces), bits, reciprocal, carried, learned, entropy, seconds
+    )
 
 
 def left_of(crowd: Crowd, traces: Sequence[Trace]) -> Indexes:
@@ -325,7 +327,7 @@ def _ends(crowd: Crowd, traces: Sequence[Trace]) -> list[tuple[Trace, Person]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class StrategyFigures:
     """What one strategy gave away and brought.
 
     ``success``: of a single guess; ``left``: the QUANTILES over people of how many people are
@@ -344,10 +346,10 @@ class Figures:
     entropy: Interval | None
 
 
-def figures(found: Outcome, step: int, resamples: Resamples) -> Figures:
+def figures(found: StrategyOutcome, step: int, resamples: Resamples) -> StrategyFigures:
     """Return the figures after a step, by its place among the steps."""
     left = found.left[:, step]
-    return Figures(
+    return StrategyFigures(
         success=resamples.mean(found.success[:, step]),
         left=tuple(int(quantile(left, each)) for each in QUANTILES),
         enough=resamples.mean((left >= ENOUGH).astype(np.float64)),

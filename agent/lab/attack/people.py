@@ -34,7 +34,7 @@ Draw = Literal["uniformly", "by weight"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class World:
+class WholeTable:
     """A table whose rows are all the people there are.
 
     ``seen``: all of it, with the weights of the table itself, which only say who is drawn into
@@ -51,7 +51,7 @@ class World:
         return Population(self.seen.population.codes)
 
 
-def world_of(options: BuildOptions) -> World:
+def world_of(options: BuildOptions) -> WholeTable:
     """Return the population in two tables; errors as `build_model`."""
     files = options.files
     source = clean(open_tables(*TableFiles(*files[:2])))
@@ -70,7 +70,7 @@ def world_of(options: BuildOptions) -> World:
     bare = source.without((*options.description.without, *unused))
     plain = replace(options, validation=False)
     plain = plain.described(weights=PEOPLE, without=(), attributes=notes)
-    return World(bare, plain, seen)
+    return WholeTable(bare, plain, seen)
 
 
 class Sample(NamedTuple):
@@ -107,7 +107,7 @@ def _chances(weights: Floats, size: float) -> Floats:
     return chances
 
 
-def model_of_sample(world: World, sample: Sample, name: str, progress: Progress) -> Model:
+def model_of_sample(world: WholeTable, sample: Sample, name: str, progress: Progress) -> Model:
     """Build the model of a sample of a population."""
     ids = [world.seen.users[row] for row in sample.rows.tolist()]
     people = ibis.memtable(
@@ -314,7 +314,7 @@ class SampleStudy:
         return (*chain.from_iterable(each.criteria(self.options.k) for each in judged),)
 
 
-def study(world: World, options: StudyOptions, progress: Progress) -> SampleStudy:
+def study(world: WholeTable, options: StudyOptions, progress: Progress) -> SampleStudy:
     """Study samples of at least `FEWEST` people.
 
     UsageError where all of them have fewer; BuildError where one cannot make a model.
@@ -328,7 +328,9 @@ def study(world: World, options: StudyOptions, progress: Progress) -> SampleStud
     return SampleStudy(options, people, samples)
 
 
-def _sampled(world: World, share: float, draw: Draw, options: StudyOptions, run: Run) -> Sampled:
+def _sampled(
+    world: WholeTable, share: float, draw: Draw, options: StudyOptions, run: Run
+) -> Sampled:
     sample = drawn(world.seen.population, share, draw, options.seed)
     model = model_of_sample(world, sample, "sample", run.progress)
     held_out_people = held_out(world.seen, model)

@@ -14,7 +14,7 @@ from agent.lab.attack.criteria import (
     number,
     percent,
 )
-from agent.lab.attack.outcome import QUANTILES, Figures, Interval, figures
+from agent.lab.attack.outcome import QUANTILES, Interval, StrategyFigures, figures
 from agent.lab.attack.strategies import (
     ANSWERED,
     CONSTANT,
@@ -78,7 +78,7 @@ class _Curve(NamedTuple):
 
     title: str
     label: str
-    of: Callable[[Figures], Interval | float | None]
+    of: Callable[[StrategyFigures], Interval | float | None]
     log: bool = False
 
 

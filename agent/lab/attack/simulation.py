@@ -51,7 +51,7 @@ class Scene:
     seed: int = 0
 
 
-class Question(NamedTuple):
+class PosedRequest(NamedTuple):
     """One request as it is decided: a query of the model, to whom, who knows what, and when."""
 
     query: int
@@ -60,7 +60,7 @@ class Question(NamedTuple):
     at: datetime
 
 
-class Chosen(NamedTuple):
+class ChosenSet(NamedTuple):
     """What is told, indexes of the model in the order chosen; seconds that choosing took.
 
     ``planned``: whether choosing depends on what the recipient was asked before.
@@ -71,7 +71,7 @@ class Chosen(NamedTuple):
     planned: bool = False
 
 
-Chooser = Callable[[Question, Person], Chosen]  # what one person's request carries
+Chooser = Callable[[PosedRequest, Person], ChosenSet]  # what one person's request carries
 
 
 class Memory:
@@ -94,7 +94,7 @@ class Memory:
         """Return what the agent takes a host to hold."""
         return self._holdings[self._pool(host)].knowledge(now)
 
-    def tell(self, question: Question, chosen: Chosen) -> None:
+    def tell(self, question: PosedRequest, chosen: ChosenSet) -> None:
         """Tell the recipient of a request what was chosen; what is of the request is forgotten.
 
         The agent counts what it was asked where it plans.
@@ -133,21 +133,21 @@ def chooser(strategy: Strategy, model: Model, scene: Scene, clock: Clock) -> Cho
         case "random":
             count = min(strategy.count, len(asked))
 
-            def drawn(_question: Question, person: Person) -> Chosen:
+            def drawn(_question: PosedRequest, person: Person) -> ChosenSet:
                 generator = np.random.default_rng((scene.seed, person.place))
                 chosen = generator.choice(len(asked), count, replace=False).tolist()
-                return Chosen(tuple(sorted(asked[each] for each in chosen)))
+                return ChosenSet(tuple(sorted(asked[each] for each in chosen)))
 
             return drawn
         case "nothing":
-            return lambda *_: Chosen(())
+            return lambda *_: ChosenSet(())
         case "everything":
-            return lambda *_: Chosen(tuple(range(len(names))))
+            return lambda *_: ChosenSet(tuple(range(len(names))))
     groups = {group.name: group.mask for group in groups_of(model)}
     if strategy.telling not in groups:
         hint = f"leave out the strategy {strategy.name!r}"
         raise UsageError(f"the model has no {strategy.telling}", hint)
-    group = Chosen(tuple(each for each in asked if groups[strategy.telling] >> each & 1))
+    group = ChosenSet(tuple(each for each in asked if groups[strategy.telling] >> each & 1))
     return lambda *_: group
 
 
@@ -167,9 +167,9 @@ class Reticent:
             self._rules = rulebook(rules, model, ())
         self._terms: dict[tuple[str, int, date], tuple[int, Terms]] = {}
         self._numbers: dict[Terms, int] = {}
-        self._decided: dict[Hashable, Chosen] = {}
+        self._decided: dict[Hashable, ChosenSet] = {}
 
-    def chosen(self, question: Question, person: Person) -> Chosen:
+    def chosen(self, question: PosedRequest, person: Person) -> ChosenSet:
         """Return what a request carries."""
         state = self.state(question, person)
         found = self._decided.get(state)
@@ -179,10 +179,10 @@ class Reticent:
             seconds = self._clock() - start
             order = tuple(self._places[name] for name in decision.disclosed)
             planned = self._ruled(question)[1].mode == "planned"
-            found = self._decided[state] = Chosen(order, seconds, planned)
+            found = self._decided[state] = ChosenSet(order, seconds, planned)
         return found
 
-    def state(self, question: Question, person: Person) -> Hashable:
+    def state(self, question: PosedRequest, person: Person) -> Hashable:
         """Return all that a decision depends on: a person's codes only where it protects them."""
         number, terms = self._ruled(question)
         held = relevant(question.held, terms)
@@ -190,21 +190,21 @@ class Reticent:
             held = replace(held, codes=(), queries=())
         return number, question.query, held, self.own(question, person.codes)
 
-    def own(self, question: Question, codes: Sequence[int]) -> Hashable:
+    def own(self, question: PosedRequest, codes: Sequence[int]) -> Hashable:
         """Return what of a person's codes a decision takes: all of them, which are set, or none."""
         if self.reads_own(question):
             return tuple(codes)
         return self._available(codes)
 
-    def reads_own(self, question: Question) -> bool:
+    def reads_own(self, question: PosedRequest) -> bool:
         """Say whether limits are kept for this user, whose own codes a decision then takes."""
         return self._ruled(question)[1].limits.protect == "me"
 
-    def reads_person(self, question: Question) -> bool:
+    def reads_person(self, question: PosedRequest) -> bool:
         """Say whether decisions differ between people: by their codes, or by what they have set."""
         return self.reads_own(question) or self._strategy.unset
 
-    def decision(self, question: Question, person: Person) -> Decision:
+    def decision(self, question: PosedRequest, person: Person) -> Decision:
         """Return the decision itself, as the agent makes it for a request."""
         terms, own = self._ruled(question)[1], None
         terms = replace(terms, available=self._available(person.codes))
@@ -222,7 +222,7 @@ class Reticent:
         said = {name for name, code in zip(self._names, codes, strict=False) if code != UNSPECIFIED}
         return frozenset(said.union(self._names[persons:]))
 
-    def _ruled(self, question: Question) -> tuple[int, Terms]:
+    def _ruled(self, question: PosedRequest) -> tuple[int, Terms]:
         """Return the terms of a request, and a number that equal terms share."""
         query, host, today = question.query, question.host, question.at.date()
         found = self._terms.get((host, query, today))
@@ -252,7 +252,7 @@ class Trace(NamedTuple):
 
 def requests_of(
     choose: Chooser, model: Model, scene: Scene, person: Person
-) -> Iterator[tuple[Question, Chosen, int]]:
+) -> Iterator[tuple[PosedRequest, ChosenSet, int]]:
     """Yield a person's requests: each question, what is told with it, and what its host then holds.
 
     Their recipients knew nothing before.
@@ -262,7 +262,7 @@ def requests_of(
     for number, asked in enumerate(person.requests):
         at = FIRST + number * scene.pause
         host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
-        question = Question(asked.query, host, memory.knowledge(host, at), at)
+        question = PosedRequest(asked.query, host, memory.knowledge(host, at), at)
         chosen = choose(question, person)
         memory.tell(question, chosen)
         yield question, chosen, memory.held(host)

@@ -16,10 +16,10 @@ from agent.lab import Progress, StudyOptions, spawned
 from agent.lab.attack.heldout import Codes, Floats, Indexes, Material, Person, drawn
 from agent.lab.attack.outcome import (
     Crowd,
-    Inferred,
-    Outcome,
     Reasoner,
+    Remaining,
     Resamples,
+    StrategyOutcome,
     knowing,
     left_of,
     outcome,
@@ -180,8 +180,8 @@ class Reasoned:
 def reasoned(
     model: Model,
     crowd: Crowd,
-    outcomes: Mapping[Strategy, Outcome],
-    everyone: Iterable[Inferred],
+    outcomes: Mapping[Strategy, StrategyOutcome],
+    everyone: Iterable[Remaining],
     run: Run,
 ) -> Reasoned:
     """Return what was found; ``outcomes``: of ANSWERED, for the crowd's people.
@@ -217,14 +217,14 @@ def reasoned(
     )
 
 
-def _rarest(people: Sequence[Person], found: Outcome) -> list[Person]:
+def _rarest(people: Sequence[Person], found: StrategyOutcome) -> list[Person]:
     """Return those with whom the fewest agree in the end, in their first requests."""
     places = np.argsort(found.left[:, -1], kind="stable")[:FEW].tolist()
     return [people[each]._replace(requests=people[each].requests[:SHORT]) for each in places]
 
 
 class Side(NamedTuple):
-    """One strategy before one more adversary; ``left``: as of `Outcome`."""
+    """One strategy before one more adversary; ``left``: as of `StrategyOutcome`."""
 
     strategy: Strategy
     adversary: str
@@ -238,7 +238,7 @@ class AttackStudy:
     options: StudyOptions
     material: Material
     crowd: Crowd
-    outcomes: Mapping[Strategy, Outcome]
+    outcomes: Mapping[Strategy, StrategyOutcome]
     sides: tuple[Side, ...]
     reasoned: Reasoned
     resamples: Resamples

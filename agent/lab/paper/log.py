@@ -18,7 +18,7 @@ from agent.build.options import BuildOptions, Description, LogFiles
 from agent.build.tables import Source
 from agent.errors import UsageError
 from agent.lab import Progress
-from agent.lab.paper.subject import SHRINKAGE, Material, Places
+from agent.lab.paper.subject import SHRINKAGE, PaperSubject, Places
 from agent.lab.paper.survey import with_default_sensitivities, within_outcomes
 from agent.model.file import SUFFIX, write
 from agent.tradeoff import Population, study
@@ -35,7 +35,7 @@ SOURCE = "SOURCE.md"
 MODEL = f"model{SUFFIX}"
 
 
-def logged(folder: Path, out: Path, progress: Progress) -> Material:
+def logged(folder: Path, out: Path, progress: Progress) -> PaperSubject:
     """Build the model of a log under the paper's estimator, and write it into ``out``.
 
     ``folder``: has log, people and sites; the first heading of its SOURCE.md, where there is one,
@@ -56,7 +56,7 @@ def logged(folder: Path, out: Path, progress: Progress) -> Material:
     progress("reading", 1.0)
     made = model_of(source, options, progress)
     model = write(with_default_sensitivities(made, within_outcomes()), out / MODEL)
-    return Material(out / MODEL, places_of(log, source, model))
+    return PaperSubject(out / MODEL, places_of(log, source, model))
 
 
 def files_of(folder: Path) -> LogFiles:

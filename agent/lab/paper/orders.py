@@ -212,7 +212,7 @@ WITHIN = 0.25  # of the planted lambda: so near the procedure should come
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class SubjectCurve:
     """The sets that LLS chooses, in ascending lambda.
 
     ``whole``: what all attributes would cost, by ``maxprob``, above nothing.
@@ -228,15 +228,15 @@ class Curve:
         return None if place is None else self.points[place]
 
 
-def curve_of(subject: Subject, present: float) -> Curve:
+def curve_of(subject: Subject, present: float) -> SubjectCurve:
     """Return the curve over the grid of lambdas, ``present`` among them (paper 7.2)."""
     objective = subject.objective(present)
     points = curve(objective)
     objective.forget()
-    return Curve(points, objective.identifiability_cost(objective.candidates))
+    return SubjectCurve(points, objective.identifiability_cost(objective.candidates))
 
 
-def curve_finding(curves: Mapping[str, Curve], note: str) -> Finding:
+def curve_finding(curves: Mapping[str, SubjectCurve], note: str) -> Finding:
     """Return Fig. 8a; ``curves``: by estimator, the paper's first."""
     panels = tuple(_curve_panel(name, each) for name, each in curves.items())
     chart = Chart("fig-08a-curve", "Fig. 8a: the trade-off curve over λ", note, panels)
@@ -244,7 +244,7 @@ def curve_finding(curves: Mapping[str, Curve], note: str) -> Finding:
     return Finding(chart, tuple(claims), (prose("knee"), prose("cost-at-the-knee")))
 
 
-def _curve_panel(name: str, shown: Curve) -> Panel:
+def _curve_panel(name: str, shown: SubjectCurve) -> Panel:
     pairs = zip(shown.points, beaten(shown.points), strict=True)
     ordered = sorted(pairs, key=lambda each: (each[0].cost, each[0].worth))
     series = []
@@ -272,7 +272,7 @@ def _range(point: Point) -> str:
     return f"from {point.least:.3g} to {point.most:.3g}"
 
 
-def _claims(name: str, shown: Curve) -> list[Claim]:
+def _claims(name: str, shown: SubjectCurve) -> list[Claim]:
     bend = shown.knee
     if bend is None:
         return [claim("no-knee", same=False, name=name)]

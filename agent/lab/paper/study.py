@@ -13,8 +13,8 @@ from agent.lab import Progress, spawned
 from agent.lab.charts import Finding
 from agent.lab.paper import assumptions, comparison, orders
 from agent.lab.paper.subject import (
-    Material,
     Options,
+    PaperSubject,
     Subject,
     is_synthetic,
     prose,
@@ -93,7 +93,7 @@ class Study:
     findings: tuple[Finding, ...]
 
 
-def study(material: Material, options: Options, processes: int, progress: Progress) -> Study:
+def study(material: PaperSubject, options: Options, processes: int, progress: Progress) -> Study:
     """Return every figure, in the order of the paper; Fig. 8b only where places are known.
 
     ``processes``: 1, or 2, one for each estimator. What comes back does not depend on how many
@@ -135,7 +135,7 @@ def study(material: Material, options: Options, processes: int, progress: Progre
     return Study("The paper's results, here", intro, findings)
 
 
-def _intro(model: Model, material: Material, options: Options) -> list[str]:
+def _intro(model: Model, material: PaperSubject, options: Options) -> list[str]:
     """Return what a reader has to know first, a paragraph each."""
     requests, count = len(model.attributes) - model.persons, len(model.attributes)
     priced = sum(each.sensitivity > 0 for each in model.attributes)

@@ -113,7 +113,7 @@ class Places:
     utilities: Mapping[str, float]
 
 
-class Material(NamedTuple):
+class PaperSubject(NamedTuple):
     """What is studied: the file of a model, and of a log the places that its people ask from."""
 
     path: Path

@@ -58,7 +58,7 @@ AS_ANSWERED = 1.0
 HALF = 0.5  # of the people
 
 
-class Outcome(NamedTuple):
+class PublishedSet(NamedTuple):
     """A set of Fig. 11 (7.3): its utility in bits, or a ``bound`` above it, and its F."""
 
     name: str
@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
 
 
 TOPICS = tuple(each.label for each in TOPIC)
-OUTCOMES = tuple(Outcome(**{"labels": TOPICS, **each}) for each in _STATED["outcomes"])
+OUTCOMES = tuple(PublishedSet(**{"labels": TOPICS, **each}) for each in _STATED["outcomes"])
 
 
 def made_answers(

@@ -23,9 +23,9 @@ from agent.lab.synth.queries import (
     COUNTRIES,
     NOWHERE,
     SUFFIXES,
-    Moment,
     Pages,
-    Queries,
+    QueryMoments,
+    SyntheticQueries,
     moments,
     pages,
     queries,
@@ -39,8 +39,8 @@ from agent.lab.synth.world import (
     SOURCE,
     Ints,
     Marginal,
-    People,
-    World,
+    SyntheticPeople,
+    SyntheticWorld,
     people,
     world,
 )
@@ -66,21 +66,21 @@ prove nothing about people.
 class Block(NamedTuple):
     """People, what they asked, with which moment, the host of each query, and all pages."""
 
-    people: People
-    queries: Queries
-    moment: Moment
+    people: SyntheticPeople
+    queries: SyntheticQueries
+    moment: QueryMoments
     target: Ints
     pages: Pages
 
 
-def world_of(seed: int) -> World:
+def world_of(seed: int) -> SyntheticWorld:
     """Return the world of a seed: its sites are for people as its first block has them."""
     rng = np.random.default_rng((seed, _WORLD))
     liked = people(2_000, rng).interests.mean(axis=0)
     return world(liked, rng)
 
 
-def block(seed: int, number: int, of: World) -> Block:
+def block(seed: int, number: int, of: SyntheticWorld) -> Block:
     """Return block ``number``, from 1; the same arguments, the same block."""
     rng = np.random.default_rng((seed, number))
     crowd = people(PEOPLE, rng)
@@ -105,7 +105,7 @@ def people_table(block: Block, number: int) -> pa.Table:
     return pa.table([columns.get(name, unknown) for name in schema.names], schema=schema)
 
 
-def log_table(block: Block, number: int, of: World) -> pa.Table:
+def log_table(block: Block, number: int, of: SyntheticWorld) -> pa.Table:
     """Return a row per page of block ``number``, in order of person and time."""
     row, moment = block.pages.row, block.moment
     asked = moment.asked[row] * 1_000_000
@@ -127,7 +127,7 @@ def log_table(block: Block, number: int, of: World) -> pa.Table:
     return pa.table([columns[name] for name in schema.names], schema=schema)
 
 
-def sites_table(of: World) -> pa.Table:
+def sites_table(of: SyntheticWorld) -> pa.Table:
     """Return a row per host and topic of a world."""
     known = of.classified()
     second = np.flatnonzero(known & (of.second >= 0))

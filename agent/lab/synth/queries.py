@@ -18,9 +18,9 @@ from agent.lab.synth.world import (
     Flags,
     Floats,
     Ints,
-    People,
     Rng,
-    World,
+    SyntheticPeople,
+    SyntheticWorld,
     apportioned,
     by_rank,
     chances,
@@ -46,7 +46,7 @@ _FOREIGN = len(DOMAINS)  # and the code of a region
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Queries(Arrays):
+class SyntheticQueries(Arrays):
     """What is asked in a block, a row per time, in order of person; any order within one.
 
     ``person``, ``text``: who asks which; ``pair``: which of the ``pair_person`` and ``pair_text``
@@ -60,7 +60,7 @@ class Queries(Arrays):
     pair_text: Ints
 
 
-def queries(interests: Floats, of: World, rng: Rng) -> Queries:
+def queries(interests: Floats, of: SyntheticWorld, rng: Rng) -> SyntheticQueries:
     """Return what people ask who like topics in these shares, float64 (people, topics).
 
     They are QUERIES, and MIN_USERS or more ask each text.
@@ -76,10 +76,10 @@ def queries(interests: Floats, of: World, rng: Rng) -> Queries:
     repeated = within(habits, pair_person, np.repeat(np.arange(count), again), rng)
     pair = np.concatenate([np.arange(first), repeated])
     pair = pair[np.lexsort((rng.random(total), pair_person[pair]))]
-    return Queries(pair_person[pair], pair_text[pair], pair, pair_person, pair_text)
+    return SyntheticQueries(pair_person[pair], pair_text[pair], pair, pair_person, pair_text)
 
 
-def _chosen(interests: Floats, of: World, own: Ints, rng: Rng) -> Flags:
+def _chosen(interests: Floats, of: SyntheticWorld, own: Ints, rng: Rng) -> Flags:
     """Return who ever asks what, (people, texts): ``own`` of them each, those that score most."""
     match = (interests @ of.meaning.T).astype(np.float32)
     scores = np.log(match / match.mean(axis=0) * of.asked.astype(np.float32))
@@ -100,7 +100,7 @@ def _chosen(interests: Floats, of: World, own: Ints, rng: Rng) -> Flags:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moment(Arrays):
+class QueryMoments(Arrays):
     """When and where each query is asked.
 
     ``asked``: int64 seconds since 1970, ascending per person; ``working``, ``workday``: whether
@@ -118,7 +118,7 @@ class Moment(Arrays):
     moves: Flags
 
 
-def moments(crowd: People, person: Ints, rng: Rng) -> Moment:
+def moments(crowd: SyntheticPeople, person: Ints, rng: Rng) -> QueryMoments:
     """Return when and where each query is asked; ``person``: who asks it, ascending."""
     asked = _times(crowd, person, rng)
     hours = asked % DAY // HOUR
@@ -126,10 +126,10 @@ def moments(crowd: People, person: Ints, rng: Rng) -> Moment:
     workday = (asked // DAY + 3) % 7 < SATURDAY  # 1 January 1970 was a Thursday
     code, city, moves = _places(crowd.region, person, rng)
     suffix = _suffixes(crowd, person, working & workday, rng)
-    return Moment(asked, working, workday, code, city, suffix, moves)
+    return QueryMoments(asked, working, workday, code, city, suffix, moves)
 
 
-def _times(crowd: People, person: Ints, rng: Rng) -> Ints:
+def _times(crowd: SyntheticPeople, person: Ints, rng: Rng) -> Ints:
     """Return when each query is asked."""
     first, days = _windows(np.bincount(person, minlength=len(crowd.circle)), rng)
     day = _days(first, days, person, rng)
@@ -225,7 +225,7 @@ def _places(region: Ints, person: Ints, rng: Rng) -> tuple[Ints, Ints, Flags]:
     return code, np.where(silent, NOWHERE, city), far | near
 
 
-def _suffixes(crowd: People, person: Ints, inside: Flags, rng: Rng) -> Ints:
+def _suffixes(crowd: SyntheticPeople, person: Ints, inside: Flags, rng: Rng) -> Ints:
     """Return the code of the network of each query; ``inside``: asked in hours for work.
 
     So many say nothing, by being unknown or another's, as the paper says.
@@ -247,7 +247,13 @@ _SET = invented("clicks")
 LONG = 30.0  # seconds; a shorter stay is no intent
 
 
-def targets(crowd: People, asked: Queries, moment: Moment, of: World, rng: Rng) -> Ints:
+def targets(
+    crowd: SyntheticPeople,
+    asked: SyntheticQueries,
+    moment: QueryMoments,
+    of: SyntheticWorld,
+    rng: Rng,
+) -> Ints:
     """Return the host of each query of a block, a code in ``of.hosts``."""
     first = np.zeros(len(asked.pair), dtype=np.bool_)
     first[np.unique(asked.pair, return_index=True)[1]] = True
@@ -315,11 +321,13 @@ class Pages(Arrays):
     dwell: Floats
 
 
-def pages(taste: Floats, asked: Queries, target: Ints, of: World, rng: Rng) -> Pages:
+def pages(
+    taste: Floats, asked: SyntheticQueries, target: Ints, of: SyntheticWorld, rng: Rng
+) -> Pages:
     """Return the pages of a block's queries.
 
     Before the one that was meant they look at other answers, for less than LONG; after it at
-    sites of topics that they like. ``taste``: as `People` has it.
+    sites of topics that they like. ``taste``: as `SyntheticPeople` has it.
     """
     count = len(target)
     early = np.minimum(rng.poisson(_SET.early, count), _SET.most)

@@ -161,7 +161,7 @@ OCCUPATIONS = tuple(each.name for each in CIRCLES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class People(Arrays):
+class SyntheticPeople(Arrays):
     """People of one block, each array one entry per person.
 
     ``circle``, ``woman``, ``age``, ``region``: what is true, codes of CIRCLES, no or yes,
@@ -186,7 +186,7 @@ class People(Arrays):
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def people(count: int, rng: Rng) -> People:
+def people(count: int, rng: Rng) -> SyntheticPeople:
     """Return ``count`` people, of whom as many volunteered what as the paper says."""
     circle = by_rank(rng.random(count), [each.share for each in CIRCLES])
     lean = np.array([each.woman for each in CIRCLES])[circle]
@@ -205,7 +205,7 @@ def people(count: int, rng: Rng) -> People:
     liked, of_women, of_age = (_row(tastes[each]) for each in ("all", "women", "age"))
     own = rng.normal(scale=_SET.taste, size=(count, len(TOPICS)))
     shared = np.array([_row(each.likes) for each in CIRCLES])[circle]
-    return People(
+    return SyntheticPeople(
         circle=circle,
         woman=woman,
         age=age,
@@ -244,7 +244,7 @@ def texts(topic: str, count: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class World(Arrays):
+class SyntheticWorld(Arrays):
     """Sites, queries and answers.
 
     ``texts``: of queries; ``asked``: their popularity, float64; ``meaning``: shares of topics,
@@ -281,7 +281,7 @@ class World(Arrays):
         return known
 
 
-def world(liked: Floats, rng: Rng) -> World:
+def world(liked: Floats, rng: Rng) -> SyntheticWorld:
     """Return a world for people who like topics in these shares, float64 (topics,)."""
     counts = apportioned(liked, SITES, _SET.least_sites)
     topic = np.repeat(np.arange(len(TOPICS)), counts)
@@ -300,7 +300,7 @@ def world(liked: Floats, rng: Rng) -> World:
     fit = np.log(visited) + np.log(meaning[:, topic] + 1e-4)
     order = np.argsort(-(fit + rng.gumbel(size=fit.shape)), axis=1)
     names = [each.replace("_", "-") for each in TOPICS]
-    return World(
+    return SyntheticWorld(
         texts=np.concatenate([texts(*each) for each in zip(TOPICS, own, strict=True)]),
         asked=rng.permutation(_power(TEXTS)),
         meaning=meaning,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from agent import Model
-    from agent.lab.attack.heldout import Asked, Person
+    from agent.lab.attack.heldout import HeldOutRequest, Person
     from agent.lab.attack.simulation import Trace
     from examples.search_service.replay.lines import Line
 
@@ -76,6 +76,6 @@ class Service:
             np.stack(people, axis=1).astype(np.int32),
         )
 
-    def _known(self, person: Person, asked: Asked, sent: int) -> dict[str, int]:
+    def _known(self, person: Person, asked: HeldOutRequest, sent: int) -> dict[str, int]:
         own = (*person.codes, *asked.request)
         return {self.names[each]: own[each] for each in members(sent)}

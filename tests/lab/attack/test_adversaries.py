@@ -14,7 +14,7 @@ from agent.decision.decide import decide
 from agent.decision.terms import Terms, terms_under
 from agent.decision.values import Request
 from agent.lab.attack.heldout import Person, drawn
-from agent.lab.attack.outcome import Inferred, Reasoner, guarded, knowing, left, pooled
+from agent.lab.attack.outcome import Reasoner, Remaining, guarded, knowing, left, pooled
 from agent.lab.attack.simulation import FIRST, Reticent, Scene, Trace, requests_of
 from agent.lab.attack.strategies import ANSWERED, PRESETS, SHIPPED, UNSET, Strategy
 from agent.model.model import Model
@@ -182,7 +182,7 @@ def reasoner(
     return Reasoner(Reticent(strategy, of, scene, still), of, scene, codes)
 
 
-def inferred(strategy: Strategy, target: Person, scene: Scene | None = None) -> Inferred:
+def inferred(strategy: Strategy, target: Person, scene: Scene | None = None) -> Remaining:
     """Return who is left of the list, by groups."""
     return reasoner(strategy, model(), CODES, scene).inferred(target)
 

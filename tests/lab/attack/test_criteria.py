@@ -5,25 +5,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.lab.attack.criteria import Line, ratios
+from agent.lab.attack.criteria import FrontierLine, ratios
 from agent.lab.attack.outcome import Resamples
 
 PEOPLE = 40
 RESAMPLES = Resamples(PEOPLE, 1)
 
 
-def line(seed: int, points: int = 4, success: float = 0.1) -> Line:
+def line(seed: int, points: int = 4, success: float = 0.1) -> FrontierLine:
     """Return points that bring the more the more they give away, of people who differ."""
     draw = np.random.default_rng(seed)
     level = np.linspace(1, 2, points)[:, None]
     utility = level + draw.normal(0, 0.1, (points, PEOPLE))
-    return Line(utility, success * np.exp(level + draw.normal(0, 0.3, (points, PEOPLE))))
+    return FrontierLine(utility, success * np.exp(level + draw.normal(0, 0.3, (points, PEOPLE))))
 
 
-def flat(utility: list[float], success: list[float]) -> Line:
+def flat(utility: list[float], success: list[float]) -> FrontierLine:
     """Return points of people who are all alike."""
     everybody = np.ones(PEOPLE)
-    return Line(np.outer(utility, everybody), np.outer(success, everybody))
+    return FrontierLine(np.outer(utility, everybody), np.outer(success, everybody))
 
 
 @settings(max_examples=8)
@@ -31,7 +31,7 @@ def flat(utility: list[float], success: list[float]) -> Line:
 def test_a_multiple_is_found_everywhere(seed: int, times: float) -> None:
     """A line that gives away so many times as much does so at each utility, surely."""
     one = line(seed)
-    found = ratios(Line(one.utility, times * one.success), one, RESAMPLES)
+    found = ratios(FrontierLine(one.utility, times * one.success), one, RESAMPLES)
     assert len(found) >= 4
     for each in found:
         assert each.ratio == pytest.approx([times] * 3)

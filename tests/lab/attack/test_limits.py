@@ -14,7 +14,7 @@ from agent.lab.attack.criteria import WANTED, promises
 from agent.lab.attack.halves import whole
 from agent.lab.attack.heldout import Material
 from agent.lab.attack.limits import KS, Frontier, Limited, frontier, grid, page
-from agent.lab.attack.outcome import Outcome, Resamples, figures
+from agent.lab.attack.outcome import Resamples, StrategyOutcome, figures
 from agent.lab.attack.strategies import ANSWERED, PAPERS
 from agent.lab.charts import Criterion
 from tests.build.worlds import QUIET
@@ -75,10 +75,10 @@ def test_a_strict_limit_leaves_everybody_alike(material: Material) -> None:
     assert all(each.strategy.name in finding.text[0] for each in found.found)
 
 
-def ended(utility: float, *left: int) -> Outcome:
+def ended(utility: float, *left: int) -> StrategyOutcome:
     """Return an outcome of people after one request; ``left``: as many as agree with each."""
     one = np.ones((len(left), 1))
-    return Outcome(np.array(left)[:, None], utility * one, one, one, one, one, 0.0)
+    return StrategyOutcome(np.array(left)[:, None], utility * one, one, one, one, one, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def ended(utility: float, *left: int) -> Outcome:
         (ended(0.91, 999, 9000), [False, False, True]),  # the worse end of each interval counts
     ],
 )
-def test_a_bar_is_met_at_its_end(ours: Outcome, met: list[bool]) -> None:
+def test_a_bar_is_met_at_its_end(ours: StrategyOutcome, met: list[bool]) -> None:
     """One guess in a thousand, a thousand people left, nine tenths of the utility."""
     found = promises("x", WANTED, ours, ended(1.0, 1, 1), 0, Resamples(2, 0))
     assert [bar.met for bar in found] == met

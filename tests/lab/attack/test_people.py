@@ -18,7 +18,7 @@ from agent.lab.attack.people import (
     Draw,
     Predictions,
     SampleStudy,
-    World,
+    WholeTable,
     compared,
     criteria_of,
     disclosures,
@@ -44,7 +44,7 @@ def quiet(_what: str, _share: float) -> None:
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> World:
+def town(tmp_path_factory: pytest.TempPathFactory) -> WholeTable:
     """Return the people of a small town."""
     users, events = write_town(tmp_path_factory.mktemp("town"))
     return world_of(
@@ -81,7 +81,7 @@ def test_by_weight_everybody_is_as_often_drawn_as_their_weight_says() -> None:
     assert np.allclose(often, 2 * weights / 20, atol=0.03)
 
 
-def test_a_model_of_everybody_predicts_what_is_so(town: World) -> None:
+def test_a_model_of_everybody_predicts_what_is_so(town: WholeTable) -> None:
     """Whatever was held before; as it is counted by hand."""
     model = _model(town, 1.0)
     before = ((1, 1),)
@@ -96,7 +96,7 @@ def test_a_model_of_everybody_predicts_what_is_so(town: World) -> None:
     assert np.allclose(result.realised[0], np.array(by_hand) / len(alike))
 
 
-def test_a_sample_predicts_about_what_is_so(town: World) -> None:
+def test_a_sample_predicts_about_what_is_so(town: WholeTable) -> None:
     """Rows are not people: a fifth of them predicts the risk of all within a third."""
     model = _model(town, 0.2)
     assert model.people == pytest.approx(TOWN)
@@ -113,7 +113,7 @@ def test_disclosures_are_what_was_new_and_holdings_forget_what_was_before() -> N
     assert holdings(found) == {Disclosed((), 1): 1, Disclosed((), 3): 1}
 
 
-def _model(town: World, share: float) -> Model:
+def _model(town: WholeTable, share: float) -> Model:
     sample = drawn(town.seen.population, share, "uniformly", 1)
     return model_of_sample(town, sample, "sample", quiet)
 
@@ -142,7 +142,7 @@ def test_no_criterion_speaks_of_what_is_far_beyond_the_limits() -> None:
     assert found.beyond.ratio.tolist() == [100.0]
 
 
-def test_a_study_of_a_small_town(town: World) -> None:
+def test_a_study_of_a_small_town(town: WholeTable) -> None:
     """The samples that are large enough, each beside the truth; on the page every criterion."""
     found = study(town, StudyOptions(people=4, requests=4, k=5, processes=1), quiet)
     assert isinstance(found, SampleStudy)

@@ -11,7 +11,7 @@ import pytest
 from agent.lab import StudyOptions
 from agent.lab.attack.criteria import criteria
 from agent.lab.attack.heldout import Material, drawn
-from agent.lab.attack.outcome import Crowd, Inferred, Outcome, figures
+from agent.lab.attack.outcome import Crowd, Remaining, StrategyOutcome, figures
 from agent.lab.attack.report import charts, numbers, page
 from agent.lab.attack.strategies import (
     ANSWERED,
@@ -39,7 +39,7 @@ from tests.lab.attack.made import PEOPLE, model, others
 
 OPTIONS = StudyOptions(people=8, requests=7, seed=1, processes=1)
 SOURCE = "Synthetic: made for a test"
-SAID = (Inferred(np.array([3, 2]), np.array([3, 1]), np.array([True, False])),) * 2
+SAID = (Remaining(np.array([3, 2]), np.array([3, 1]), np.array([True, False])),) * 2
 QUIET = Run(1, lambda _what, _share: None)
 
 
@@ -55,12 +55,12 @@ def made(options: StudyOptions = OPTIONS) -> AttackStudy:
     return study(Material(model(), others(), SOURCE), options, lambda *_: None)
 
 
-def fixed(utility: float, success: float, long: int = 200) -> Outcome:
+def fixed(utility: float, success: float, long: int = 200) -> StrategyOutcome:
     """Return an outcome of eight people who are all alike, as after 100 requests too."""
     steps = len(StudyOptions(requests=long).steps)
     one = np.ones((8, steps))
     left = np.full((8, steps), round(1 / success))
-    return Outcome(left, utility * one, one, one, one, one, 0.001)
+    return StrategyOutcome(left, utility * one, one, one, one, one, 0.001)
 
 
 def judged(changed: dict[str, tuple[float, float]]) -> dict[str, Criterion]:
@@ -212,10 +212,10 @@ def test_every_number_is_in_the_table() -> None:
     assert float(row["bits_low"]) == last.bits.low
 
 
-def leaving(counts: list[int]) -> dict[Strategy, Outcome]:
+def leaving(counts: list[int]) -> dict[Strategy, StrategyOutcome]:
     """Return outcomes after which so many people are left."""
     left, one = np.array(counts)[:, None], np.ones((len(counts), 1))
-    return dict.fromkeys(ANSWERED, Outcome(left, one, one, one, one, one, 0.001))
+    return dict.fromkeys(ANSWERED, StrategyOutcome(left, one, one, one, one, one, 0.001))
 
 
 def test_the_rarest_are_looked_for() -> None:

@@ -32,7 +32,7 @@ def test_no_set_on_the_curve_is_better_than_the_best(seed: int, present: float) 
 def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
     """Four fifths of the utility for a twentieth of the cost, at lambda 4."""
     points = (point(0.5, 1.0, 2.0), point(4.0, 0.05, 1.6), point(64.0, 0.0, 0.0))
-    made = orders.Curve(points, 1.0)
+    made = orders.SubjectCurve(points, 1.0)
     assert made.knee == points[1]
     finding = orders.curve_finding({"plugin": made}, "made")
     assert [each.same for each in finding.claims] == [True, True]
@@ -43,7 +43,7 @@ def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
 def test_a_set_that_another_beats_is_no_part_of_the_line() -> None:
     """It is drawn, and the line goes up with the cost all the same."""
     points = (point(0.5, 1.0, 2.0), point(1.0, 0.5, 1.0), point(4.0, 0.05, 1.6))
-    finding = orders.curve_finding({"plugin": orders.Curve(points, 1.0)}, "made")
+    finding = orders.curve_finding({"plugin": orders.SubjectCurve(points, 1.0)}, "made")
     line, others = finding.chart.panels[0].series
     assert (line.x, line.y) == ((0.05, 1.0), (1.6, 2.0))
     assert (others.x, others.y, others.names) == ((0.5,), (1.0,), ("λ = 1",))
@@ -52,7 +52,7 @@ def test_a_set_that_another_beats_is_no_part_of_the_line() -> None:
 def test_a_knee_elsewhere_is_another_shape() -> None:
     """Where lambda is far from the paper's, and where there is no knee at all."""
     points = (point(0.5, 1.0, 2.0), point(50.0, 0.5, 1.9), point(64.0, 0.0, 0.0))
-    finding = orders.curve_finding({"plugin": orders.Curve(points, 1.0)}, "made")
+    finding = orders.curve_finding({"plugin": orders.SubjectCurve(points, 1.0)}, "made")
     assert [each.same for each in finding.claims] == [False, False]
-    finding = orders.curve_finding({"plugin": orders.Curve(points[:1], 1.0)}, "made")
+    finding = orders.curve_finding({"plugin": orders.SubjectCurve(points[:1], 1.0)}, "made")
     assert [each.same for each in finding.claims] == [False]

@@ -7,7 +7,7 @@ import pytest
 from agent.errors import UsageError
 from agent.lab.paper import orders
 from agent.lab.paper.log import MODEL, logged
-from agent.lab.paper.subject import Material
+from agent.lab.paper.subject import PaperSubject
 from agent.lab.paper.survey import default_sensitivities, within_outcomes
 from agent.model.file import read
 from agent.tradeoff.study import Fit
@@ -38,7 +38,7 @@ def write_log(folder: Path, source: str = "# Synthetic\n\nNobody asked.\n") -> N
     (folder / "SOURCE.md").write_text(source)
 
 
-def made(folder: Path) -> Material:
+def made(folder: Path) -> PaperSubject:
     """Return what is made of such a log, in a folder beside it."""
     log, out = folder / "log", folder / "out"
     log.mkdir()

@@ -5,25 +5,25 @@ import pytest
 from agent.build.options import LogFiles
 from agent.lab.synth import log
 from agent.lab.synth.log import Block, block, world_of, write_log
-from agent.lab.synth.world import World
+from agent.lab.synth.world import SyntheticWorld
 
 SEED = 3
 
 
 @pytest.fixture(scope="package")
-def world() -> World:
+def world() -> SyntheticWorld:
     """The world of the seed."""
     return world_of(SEED)
 
 
 @pytest.fixture(scope="package")
-def made(world: World) -> Block:
+def made(world: SyntheticWorld) -> Block:
     """The first block of the seed."""
     return block(SEED, 1, world)
 
 
 @pytest.fixture(scope="package")
-def files(tmp_path_factory: pytest.TempPathFactory, world: World, made: Block) -> LogFiles:
+def files(tmp_path_factory: pytest.TempPathFactory, world: SyntheticWorld, made: Block) -> LogFiles:
     """A log of the paper's size, written with the seed; the block is made once for all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log, "world_of", lambda _seed: world)

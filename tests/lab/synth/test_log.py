@@ -22,7 +22,7 @@ from agent.lab.synth.world import (
     SOURCE,
     TEXTS,
     UNSAID,
-    World,
+    SyntheticWorld,
 )
 from tests.build.worlds import QUIET
 from tests.lab.synth.conftest import SEED
@@ -36,7 +36,7 @@ def same_person(made: Block) -> NDArray[np.bool_]:
     return same
 
 
-def test_it_has_the_size_of_the_paper(made: Block, world: World) -> None:
+def test_it_has_the_size_of_the_paper(made: Block, world: SyntheticWorld) -> None:
     """Section 5: so many queries, so many different ones, and enough people behind each."""
     asked = made.queries
     assert len(asked.person) == QUERIES
@@ -73,7 +73,7 @@ def test_who_asks_daily_is_who_asks_in_fewer_days_than_times(made: Block) -> Non
     assert np.all((times < days) | (times == 1) | daily)
 
 
-def test_the_target_is_the_first_page_that_holds_them(made: Block, world: World) -> None:
+def test_the_target_is_the_first_page_that_holds_them(made: Block, world: SyntheticWorld) -> None:
     """It is an answer to their query, and what they saw before did not hold them."""
     pages = made.pages
     long = np.flatnonzero(pages.dwell >= LONG)
@@ -108,12 +108,12 @@ def test_people_say_what_is_true_or_nothing(made: Block) -> None:
         assert np.any(says == UNSAID)
 
 
-def test_another_seed_makes_another_world(world: World) -> None:
+def test_another_seed_makes_another_world(world: SyntheticWorld) -> None:
     """That the same one makes the same, and another number another, is tested on the files."""
     assert not np.array_equal(world_of(SEED + 1).visited, world.visited)
 
 
-def test_nothing_can_be_written_to(made: Block, world: World) -> None:
+def test_nothing_can_be_written_to(made: Block, world: SyntheticWorld) -> None:
     """Values stay what they are."""
     for array in (world.answers, made.people.taste, made.queries.text, made.pages.host):
         with pytest.raises(ValueError, match="read-only"):
