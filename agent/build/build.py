@@ -119,8 +119,8 @@ def model_from(
     sample: dict[str, Figure] = {}
     if options.most_queries is not None:
         sample |= {"most_queries": options.most_queries, "share_of_events": observations.share}
-    if observations.everybody is not None:
-        sample["sampled_from"] = observations.everybody
+    if observations.sampled_from is not None:
+        sample["sampled_from"] = observations.sampled_from
     titles = {normalise(text): note.title for text, note in described.queries.items()}
     return Model(
         id=options.id,

@@ -22,8 +22,8 @@ _STEPS = (
 )
 
 
-class People(NamedTuple):
-    """The population, and where each user went.
+class ArrangedPeople(NamedTuple):
+    """The population, and the position of each user in it.
 
     ``place``: intp, shape (N,), the position in the population of the user at each position of
     the table; ``profile``: intp, shape (N,), for each position of the population, the rank of
@@ -37,11 +37,11 @@ class People(NamedTuple):
 
 def arranged(
     codes: Codes, counts: Sequence[NDArray[np.uint32]], weights: NDArray[np.float64] | None
-) -> People:
-    """Return the people in the order of their codes, counts and weights.
+) -> ArrangedPeople:
+    """Arrange the people in the order of their codes, counts and weights.
 
-    So the order is a function of what the model holds of each anyway, and of nothing else: a
-    shuffle whose seed can be computed could be undone.
+    So the order depends on nothing but what the model holds anyway: a shuffle whose seed can be
+    computed could be undone.
     """
     wide = [np.ascontiguousarray(table).astype(">u4").view(np.uint8) for table in counts]
     if weights is not None:  # bytes of numbers above 0 are in order of the numbers
@@ -55,8 +55,8 @@ def arranged(
     changes = (codes[1:] != codes[:-1]).any(axis=1)
     profile = np.concatenate([[0], np.cumsum(changes)])
     kinds = tuple(Kinds.of(table[order]) for table in counts)
-    mine = None if weights is None else weights[order]
-    return People(Population(codes, mine, kinds), place, profile)
+    own = None if weights is None else weights[order]
+    return ArrangedPeople(Population(codes, own, kinds), place, profile)
 
 
 class Events(NamedTuple):
@@ -75,8 +75,8 @@ class Events(NamedTuple):
 class Observed:
     """One query as it was observed.
 
-    ``people``: intp, shape (users,), position in the population of each user of ``rows``. It
-    serves validation, and must not get into a model. ``events``: how many rows there were.
+    ``people``: intp, shape (users,), position in the population of each user of ``rows``, for
+    validation; it must not get into a model. ``events``: how many rows there were.
     """
 
     text: str
@@ -85,22 +85,22 @@ class Observed:
     people: Indexes
     events: int
 
-    def kept(self, marks: NDArray[np.uint64]) -> "Observed":
-        """Return the query with at most MOST_ROWS rows, all those of some users, at least one.
+    def kept(self, hashes: NDArray[np.uint64]) -> "Observed":
+        """The query with at most MOST_ROWS rows, all those of some users, at least one.
 
-        ``marks``: one for each of the population; the users with the smallest are kept.
+        ``hashes``: uint64, shape (N,), of the population; the users with the smallest are kept.
         """
         if len(self.rows.user) <= MOST_ROWS:
             return self
         sizes = np.bincount(self.rows.user)
-        order = np.argsort(marks[self.people], kind="stable")
+        order = np.argsort(hashes[self.people], kind="stable")
         fit = max(1, int(np.searchsorted(np.cumsum(sizes[order]), MOST_ROWS, "right")))
-        chosen = np.zeros(len(marks), dtype=bool)
+        chosen = np.zeros(len(hashes), dtype=bool)
         chosen[self.people[order[:fit]]] = True
         return self.part(chosen) or self
 
     def part(self, chosen: NDArray[np.bool_]) -> "Observed | None":
-        """Return the query as some of the people saw it, None if none of them did.
+        """The query with the rows of some of the people, None if they have none.
 
         ``chosen``: bool, shape (N,). Users and intents are numbered anew, those left out gone.
         """
@@ -109,20 +109,22 @@ class Observed:
         if not of_row.any():
             return None
         user, intent = self.rows.user[of_row], self.rows.intent[of_row]
-        seen, intent = np.unique(intent, return_inverse=True)
+        intents, intent = np.unique(intent, return_inverse=True)
         rows = QueryRows(
             user=(np.cumsum(kept) - 1)[user],
             intent=intent,
             person=self.rows.person[kept],
             request=self.rows.request[of_row],
-            intents=len(seen),
+            intents=len(intents),
         )
-        names = tuple(self.intents[each] for each in seen)
+        names = tuple(self.intents[each] for each in intents)
         return Observed(self.text, names, rows, self.people[kept], self.events)
 
 
-def observed(text: str, intents: tuple[str, ...], events: Events, people: People) -> Observed:
-    """Return the rows of a query, its users numbered in order of their codes and their rows.
+def observed(
+    text: str, intents: tuple[str, ...], events: Events, people: ArrangedPeople
+) -> Observed:
+    """The rows of a query, with its users numbered in order of their codes and their rows.
 
     As in the population, the order is a function of what the model holds of each anyway. Users
     who agree in all of it cannot be told apart.
@@ -130,10 +132,10 @@ def observed(text: str, intents: tuple[str, ...], events: Events, people: People
     first = np.flatnonzero(np.diff(events.user, prepend=-1))
     person = people.place[events.user[first]]
     # 64 bits for each user that depend on the contents of the user's rows only.
-    marks = _mixed(events.intent.astype(np.uint64))
+    row_hashes = _mixed(events.intent.astype(np.uint64))
     for column in events.request.T:
-        marks = _mixed(marks + column)
-    order = np.lexsort((np.add.reduceat(marks, first), people.profile[person]))
+        row_hashes = _mixed(row_hashes + column)
+    order = np.lexsort((np.add.reduceat(row_hashes, first), people.profile[person]))
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     sizes = np.diff(first, append=len(events.user))
@@ -150,7 +152,7 @@ def observed(text: str, intents: tuple[str, ...], events: Events, people: People
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return values that look unrelated to the ones given, and differ where those do."""
+    """Scramble values: the result looks unrelated to them, and differs where they do."""
     values = values + _SPREAD
     for shift, factor in _STEPS:
         values = (values ^ (values >> shift)) * factor

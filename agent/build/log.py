@@ -7,7 +7,7 @@ from typing import NamedTuple
 import ibis
 
 from agent.build.engines import connected, header_of, partitions, reading, scanned
-from agent.build.log_schema import DOMAINS, TABLE_1, TABLES, TOPICS, Column
+from agent.build.log_schema import DOMAINS, TABLE_1, TABLES, TOPICS, LogColumn
 from agent.build.options import LogFiles
 from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import INTENT, USER, Described, Source, check_keys, meanings, text_of
@@ -31,7 +31,7 @@ WEEK = timedelta(days=7)  # no shorter span says whether somebody asks once a da
 _PLACES = {"several_zips": "zip", "several_cities": "city", "several_countries": "country"}
 
 
-def check_types(table: str, raw: ibis.Table, columns: Sequence[Column]) -> None:
+def check_types(table: str, raw: ibis.Table, columns: Sequence[LogColumn]) -> None:
     """Raise BuildError for a column whose type in a parquet file does not fit its kind."""
     schema = raw.schema()
     for column in columns:
@@ -49,16 +49,16 @@ def check_types(table: str, raw: ibis.Table, columns: Sequence[Column]) -> None:
             raise BuildError(what, hint)
 
 
-def typed(raw: ibis.Table, columns: Sequence[Column]) -> ibis.Table:
-    """Return the table with all ``columns``, NULL where a field is empty or not a time.
+def typed(raw: ibis.Table, columns: Sequence[LogColumn]) -> ibis.Table:
+    """The table with all ``columns``, NULL where a field is empty or not a time.
 
     Seconds that cannot be read are NaN, to distinguish them from empty fields.
     """
     return raw.select(**{column.name: field_of(raw, column) for column in columns})
 
 
-def field_of(raw: ibis.Table, column: Column) -> ibis.Value:
-    """Return one column as `typed` does."""
+def field_of(raw: ibis.Table, column: LogColumn) -> ibis.Value:
+    """One column as `typed` has it."""
     if column.name not in raw.columns:
         return ibis.null("string")
     field = raw[column.name]
@@ -76,7 +76,7 @@ def field_of(raw: ibis.Table, column: Column) -> ibis.Value:
     return text.nullif(UNSPECIFIED) if column.values or column.most else text
 
 
-def check_header(table: str, header: Sequence[str], columns: Sequence[Column]) -> None:
+def check_header(table: str, header: Sequence[str], columns: Sequence[LogColumn]) -> None:
     """Raise BuildError unless a table has the columns that it needs, each once, and no other."""
     check_keys(table, header, [column.name for column in columns if column.needed])
     known = [column.name for column in columns]
@@ -86,7 +86,9 @@ def check_header(table: str, header: Sequence[str], columns: Sequence[Column]) -
             raise BuildError(what, _near(name, known))
 
 
-def check_fields(table: str, raw: ibis.Table, read: ibis.Table, columns: Sequence[Column]) -> None:
+def check_fields(
+    table: str, raw: ibis.Table, read: ibis.Table, columns: Sequence[LogColumn]
+) -> None:
     """Raise BuildError for fields that are not what their columns allow.
 
     ``raw``: as they stand in the file; ``read``: as `typed` made of it.
@@ -126,7 +128,7 @@ def check_fields(table: str, raw: ibis.Table, read: ibis.Table, columns: Sequenc
             raise BuildError(what, "keep one row per user")
 
 
-def _check_field(table: str, raw: ibis.Table, read: ibis.Table, column: Column) -> None:
+def _check_field(table: str, raw: ibis.Table, read: ibis.Table, column: LogColumn) -> None:
     """Refuse required fields that are empty, and fields that are not times or seconds."""
     count = read.filter(_wrong(read[column.name], column)).count().to_pyarrow().as_py()
     if not count:
@@ -141,14 +143,14 @@ def _check_field(table: str, raw: ibis.Table, read: ibis.Table, column: Column) 
     raise BuildError(what, HOW[column.kind])
 
 
-def _wrong(field: ibis.Value, column: Column) -> ibis.Value:
+def _wrong(field: ibis.Value, column: LogColumn) -> ibis.Value:
     if column.kind == "seconds":
         return field.isnan() | field.isinf() | (field < 0)
     return field.isnull()
 
 
 def _near(name: str, names: Sequence[str]) -> str:
-    """Return the hint for a name that is none of ``names``."""
+    """The hint for a name that is none of ``names``."""
     near = nearest(name, names)
     return f"known: {', '.join(names)}" if near is None else f"did you mean {near!r}?"
 
@@ -164,7 +166,7 @@ class Log(NamedTuple):
 def open_log(
     files: LogFiles, backend: ibis.BaseBackend | None = None, stages: Stages = IN_ENGINE
 ) -> Log:
-    """Return the tables of a search log on an engine, by default a new DuckDB.
+    """The tables of a search log on an engine, by default a new DuckDB.
 
     Raises UsageError if there is no such file; BuildError if it is not a table, if a column is
     missing or unknown, or if a field is not what `schema` allows.
@@ -187,7 +189,7 @@ def open_log(
 
 
 def queries_of(log: ibis.Table) -> ibis.Table:
-    """Return user, asked, query, host and tld: one row per query, ``query`` as it was typed.
+    """The columns user, asked, query, host and tld: one row per query, ``query`` as it was typed.
 
     ``host`` is the target: that of the first page, in order of time, on which they stayed for
     DWELL or longer; NULL where there is none, or no query. Of pages opened at once it is the
@@ -204,7 +206,7 @@ def queries_of(log: ibis.Table) -> ibis.Table:
 
 
 def _keyed(table: ibis.Table) -> ibis.Table:
-    """Return the table with its keys under names that no other table has."""
+    """The table with its keys under names that no other table has."""
     return table.rename({f"of_{name}": name for name in QUERY_KEYS})
 
 
@@ -213,7 +215,7 @@ def _same_query(table: ibis.Table, keyed: ibis.Table) -> list[ibis.Value]:
 
 
 def requests_of(queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
-    """Return user, query, intent and the request attributes, one row per query.
+    """The columns user, query, intent and the request attributes, one row per query.
 
     ``queries``: user, asked, text (normalised), host (the target) and tld; ``visits``: user, host
     and since, when they first had a page of it open. ``visited_before`` is about the page that
@@ -238,12 +240,12 @@ def requests_of(queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
 
 
 def no_yes(holds: ibis.Value) -> ibis.Value:
-    """Return the value of an attribute: "yes" or "no", NULL where it is not known."""
+    """The value of an attribute: "yes" or "no", NULL where it is not known."""
     return ibis.cases((holds, "yes"), (~holds, "no"))
 
 
 def persons_of(log: Log, queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
-    """Return user and the person attributes, one row per row of ``log.people``.
+    """The columns user and the person attributes, one row per row of ``log.people``.
 
     ``queries``: user, asked and text (normalised); ``visits``: user and host, each pair once.
     What nothing is known of is NULL.
@@ -277,7 +279,7 @@ def persons_of(log: Log, queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
 
 
 def source_of(log: Log, stages: Stages = IN_ENGINE) -> Source:
-    """Return users and events as section 5 of the paper makes them, on the backend of the log.
+    """Make users and events as section 5 of the paper says, on the backend of the log.
 
     Users are the people, whether they asked or not; events are the queries, with or without a
     target, for what is dropped is counted later. Nothing but the texts of queries is read here.

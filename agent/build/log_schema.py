@@ -23,7 +23,7 @@ from agent.model.attributes import Scope
 Kind = Literal["text", "time", "seconds"]
 
 
-class Entry(NamedTuple):
+class PaperFact(NamedTuple):
     """An attribute of Table 1.
 
     ``label``: the paper's; ``meaning``: for people; ``values``: beside "unspecified", empty where
@@ -43,14 +43,13 @@ class Entry(NamedTuple):
         return f"{self.meaning} ({self.label})"
 
 
-def _entry(label: str, name: str, scope: str, concept: str, values: str, meaning: str) -> Entry:
-    return Entry(label, name, convert(scope, Scope), concept, tuple(values.split()), meaning)
-
-
 # The names of those that change with the request are the names of the daemon's sources.
 _, *_ROWS = csv.reader((files("agent.build") / "table_1.csv").read_text("utf-8").splitlines())
-TABLE_1 = tuple(_entry(*row) for row in _ROWS)
-BY_LABEL: Mapping[str, Entry] = MappingProxyType({each.label: each for each in TABLE_1})
+TABLE_1 = tuple(
+    PaperFact(label, name, convert(scope, Scope), concept, tuple(values.split()), meaning)
+    for label, name, scope, concept, values, meaning in _ROWS
+)
+BY_LABEL: Mapping[str, PaperFact] = MappingProxyType({each.label: each for each in TABLE_1})
 DEMOGRAPHIC = tuple(each for each in TABLE_1 if each.label.startswith("D"))
 # The sixteen top-level categories of the Open Directory, and two more that Table 1 has.
 TOPIC = tuple(each for each in TABLE_1 if each.label.startswith("T"))
@@ -63,7 +62,7 @@ NO_YES = ("no", "yes")
 DOMAINS = BY_LABEL["ATLV"].values
 
 
-class Column(NamedTuple):
+class LogColumn(NamedTuple):
     """One column of a table.
 
     ``kind``: time is ISO 8601 without a zone, the searcher's own; seconds is a number from 0;
@@ -82,30 +81,30 @@ class Column(NamedTuple):
 
 
 LOG = (
-    Column("user", needed=True, filled=True),
-    Column("asked", "time", needed=True, filled=True),  # when the query was sent
-    Column("query", needed=True),
-    Column("time", "time", needed=True, filled=True),  # when the page was opened
-    Column("host", needed=True, folded=True),  # of the page
-    Column("dwell", "seconds", needed=True),  # how long they stayed on it
-    Column("zip"),  # what a reverse look-up of the address gave
-    Column("city"),
-    Column("country"),
-    Column("tld", folded=True),  # without a dot
+    LogColumn("user", needed=True, filled=True),
+    LogColumn("asked", "time", needed=True, filled=True),  # when the query was sent
+    LogColumn("query", needed=True),
+    LogColumn("time", "time", needed=True, filled=True),  # when the page was opened
+    LogColumn("host", needed=True, folded=True),  # of the page
+    LogColumn("dwell", "seconds", needed=True),  # how long they stayed on it
+    LogColumn("zip"),  # what a reverse look-up of the address gave
+    LogColumn("city"),
+    LogColumn("country"),
+    LogColumn("tld", folded=True),  # without a dot
 )
 PEOPLE = (
-    Column("user", needed=True, filled=True),
-    Column("gender", values=GENDERS),
-    Column("age_group", values=AGE_GROUPS),
-    Column("occupation", most=MAX_OCCUPATIONS),
-    Column("region", values=REGIONS),
-    Column("marital_status", values=MARITAL_STATUSES),
-    Column("children", values=NO_YES),
+    LogColumn("user", needed=True, filled=True),
+    LogColumn("gender", values=GENDERS),
+    LogColumn("age_group", values=AGE_GROUPS),
+    LogColumn("occupation", most=MAX_OCCUPATIONS),
+    LogColumn("region", values=REGIONS),
+    LogColumn("marital_status", values=MARITAL_STATUSES),
+    LogColumn("children", values=NO_YES),
 )
 SITES = (
-    Column("host", needed=True, filled=True, folded=True),
-    Column("topic", needed=True, values=TOPICS),
+    LogColumn("host", needed=True, filled=True, folded=True),
+    LogColumn("topic", needed=True, values=TOPICS),
 )
-TABLES: Mapping[str, tuple[Column, ...]] = MappingProxyType(
+TABLES: Mapping[str, tuple[LogColumn, ...]] = MappingProxyType(
     {"log": LOG, "people": PEOPLE, "sites": SITES}
 )

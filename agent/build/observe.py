@@ -1,4 +1,4 @@
-"""Two tables to arrays: all that a model is made of, before anything is chosen."""
+"""Two tables to arrays: everything that a model is made of, before anything is fitted."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from agent.build import tables
-from agent.build.canonical import MOST_ROWS, Events, Observed, People, arranged, observed
+from agent.build.canonical import MOST_ROWS, ArrangedPeople, Events, Observed, arranged, observed
 from agent.build.engines import computing
 from agent.build.options import AttributeNote, BuildOptions, concept_of
 from agent.build.stages import IN_ENGINE, Stages
@@ -34,69 +34,69 @@ from agent.tradeoff.tables import Population
 HALF_KEY = b"reticent half"
 VALIDATION_KEY = b"reticent validation"
 SAMPLE_KEY = b"reticent sample"
-MOST_PEOPLE = 1_000_000  # of a model: of more, those who drew the smallest marks are kept
+MOST_PEOPLE = 1_000_000  # of a model: of more, those with the smallest hashes are kept
 MOST_EXCEPTIONS = 0.01  # of the people with a value, who contradict what it implies
-Marks = NDArray[np.uint64]
+Hashes = NDArray[np.uint64]
 _FIRST_BYTE = np.uint64(56)  # bits after it
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def in_half_a(users: Iterable[str], key: bytes) -> NDArray[np.bool_]:
-    """Return whether each user is in half A, bool, shape (users,); the others are in half B.
+    """Whether each user is in half A, bool, shape (users,); the others are in half B.
 
-    ``key``: at most 64 bytes; another key splits independently. It depends on the user and the
-    key alone: a user stays in its half when others come and go. Source: RFC 7693 (BLAKE2b).
+    ``key``: at most 64 bytes; another key splits independently. The half depends on the id and the
+    key alone: a user stays in it when others come and go. Source: RFC 7693 (BLAKE2b).
     """
     even: NDArray[np.bool_] = np.frombuffer(_digests(users, key, 1), dtype=np.uint8) % 2 == 0
     return even
 
 
-def marks_of(users: Iterable[str], key: bytes = SAMPLE_KEY) -> Marks:
-    """Return what each user draws, uint64, shape (users,), by the id and the key alone.
+def user_hashes(users: Iterable[str]) -> Hashes:
+    """A keyed hash of each user's id, uint64, shape (users,).
 
-    Of too many users, and of a query that is too large, those with the smallest are kept: those
-    who come and go change little.
+    Of too many users, and of a query with too many rows, those with the smallest hashes are kept:
+    users who come and go change little. Source: RFC 7693 (BLAKE2b).
     """
-    return np.frombuffer(_digests(users, key, 8), dtype="<u8").astype(np.uint64)
+    return np.frombuffer(_digests(users, SAMPLE_KEY, 8), dtype="<u8").astype(np.uint64)
 
 
 def _digests(users: Iterable[str], key: bytes, size: int) -> bytearray:
-    found = bytearray()
+    digests = bytearray()
     for each in users:
-        found += blake2b(each.encode(), key=key, digest_size=size).digest()
-    return found
+        digests += blake2b(each.encode(), key=key, digest_size=size).digest()
+    return digests
 
 
 class Users(NamedTuple):
     """The users a model is built from, at most MOST_PEOPLE, in order of their ids.
 
-    ``codes``: uint8, shape (N, P), of the person attributes; ``marks``: uint64, shape (N,), what
-    each drew, by the id alone; ``table``: known_user, person and mark, the first byte of its mark,
-    of every user of the table. A person is the position of one of these users, from N on one of
-    those who are too many, LEFT_OUT for one in the other half. ``everybody``: how many there are
-    with those who are too many, None if none are.
+    ``codes``: uint8, shape (N, P), of the person attributes; ``weights``: float64, shape (N,), or
+    None; ``hashes``: uint64, shape (N,); ``table``: known_user, person and hash_byte, the first
+    byte of the hash, of every user of the table. A person is the position of one of these users,
+    from N on one of those who are too many, LEFT_OUT for one in the other half. ``sampled_from``:
+    how many there are with those who are too many, None if none are.
     """
 
     ids: tuple[str, ...]
     codes: NDArray[np.uint8]
     weights: NDArray[np.float64] | None
-    marks: Marks
+    hashes: Hashes
     table: ibis.Table
-    everybody: int | None
+    sampled_from: int | None
 
 
 def read_users(
     users: ibis.Table, values: tables.Values, options: BuildOptions, stages: Stages = IN_ENGINE
 ) -> Users:
-    """Return the users in ``options.half``, or all; ``values``: of each person attribute, by name.
+    """Read the users in ``options.half``, or all; ``values``: of each person attribute, by name.
 
-    Of more than MOST_PEOPLE, those with the smallest marks. Users have weights where the
+    Of more than MOST_PEOPLE, those with the smallest hashes. Users have weights where the
     description names their column; a half, or a sample, stands for as many people as all do.
     Raises BuildError if a user has no id or occurs twice, if there are none, or for a weight
     below 1.
     """
-    found = stages.fetched("people", tables.coded_users(users, values))
-    ids = found[tables.USER]
+    coded = stages.fetched("people", tables.coded_users(users, values))
+    ids = coded[tables.USER]
     if unnamed := ids.null_count:
         what = f"the users table has {unnamed} rows without a user"
         raise BuildError(what, "give every row an id in the column 'user'")
@@ -105,59 +105,61 @@ def read_users(
         twice = ids[pc.index(same, True).as_py()].as_py()
         what = f"the users table repeats users in {repeated} rows"
         raise BuildError(what, f"keep one row per user; {twice!r} for example has several")
-    half, marks = np.ones(len(ids), dtype=bool), marks_of(_texts(ids))
+    half, hashes = np.ones(len(ids), dtype=bool), user_hashes(_texts(ids))
     if options.half is not None:
         half = in_half_a(_texts(ids), HALF_KEY) == (options.half == "A")
     if not half.any():
         raise BuildError("no users to build from", "give a users table with more rows")
     everybody, chosen = int(half.sum()), half
     if everybody > MOST_PEOPLE:
-        chosen = half & (marks <= np.partition(marks[half], MOST_PEOPLE - 1)[MOST_PEOPLE - 1])
-    person = np.where(half, chosen.sum() + np.cumsum(half & ~chosen) - 1, tables.LEFT_OUT)
-    person[chosen] = np.arange(chosen.sum())
+        chosen = half & (hashes <= np.partition(hashes[half], MOST_PEOPLE - 1)[MOST_PEOPLE - 1])
+    count = int(chosen.sum())
+    person = np.where(half, count + np.cumsum(half & ~chosen) - 1, tables.LEFT_OUT)
+    person[chosen] = np.arange(count)
     columns = {
         "known_user": ids,
         "person": person.astype(np.int32),
-        "mark": (marks >> _FIRST_BYTE).astype(np.int16),
+        "hash_byte": (hashes >> _FIRST_BYTE).astype(np.int16),
     }
-    weighed = weights_of(users, options.description.weights, chosen)
-    if weighed is None and everybody > MOST_PEOPLE:
-        weighed = np.full(chosen.sum(), everybody / chosen.sum())
-    kept = tuple(_texts(ids.filter(pa.array(chosen))))
-    codes = [each.to_numpy()[chosen].astype(np.uint8) for each in found.columns[1:]]
-    table = ibis.memtable(pa.table(columns))
-    sampled = everybody if everybody > len(kept) else None
-    return Users(kept, np.stack(codes, axis=1), weighed, marks[chosen], table, sampled)
+    weights = _weights(users, options.description.weights, chosen)
+    if weights is None and everybody > count:
+        weights = np.full(count, everybody / count)
+    return Users(
+        ids=tuple(_texts(ids.filter(pa.array(chosen)))),
+        codes=np.stack([each.to_numpy()[chosen].astype(np.uint8) for each in coded.columns[1:]], 1),
+        weights=weights,
+        hashes=hashes[chosen],
+        table=ibis.memtable(pa.table(columns)),
+        sampled_from=everybody if everybody > count else None,
+    )
 
 
 def _texts(column: pa.ChunkedArray) -> Iterator[str]:
-    """Yield the texts of a column, few of them at a time in Python."""
-    for start in range(0, len(column), tables.BATCH):
+    for start in range(0, len(column), tables.BATCH):  # few of them at a time are Python's
         yield from column.slice(start, tables.BATCH).to_pylist()
 
 
-def weights_of(
+def _weights(
     users: ibis.Table, column: str, chosen: NDArray[np.bool_]
 ) -> NDArray[np.float64] | None:
-    """Return how many people each chosen user stands for, so that they stand for all of them."""
+    """How many people each chosen user stands for, so that they stand for all of them."""
     if not column:
         return None
-    found = tables.people_per_row(users, column).to_pyarrow()
-    weights: NDArray[np.float64] = found["number"].to_numpy()
+    weighted = tables.people_per_row(users, column).to_pyarrow()
+    weights: NDArray[np.float64] = weighted["number"].to_numpy()
     wrong = np.flatnonzero(~((weights >= MIN_PEOPLE) & (weights <= MAX_WEIGHT)))
     if len(wrong):
-        user, text = (found[each][int(wrong[0])].as_py() for each in (tables.USER, "text"))
+        user, text = (weighted[each][int(wrong[0])].as_py() for each in (tables.USER, "text"))
         what = f"column {column!r} has {'no weight' if text is None else repr(text[:40])}"
         hint = f"a weight is how many people a row stands for, from 1 to {MAX_WEIGHT:g}"
         raise BuildError(f"{what} in the row of user {user!r}", hint)
-    scale = float(weights.sum() / weights[chosen].sum())
-    return np.asarray(weights[chosen] * scale)
+    return np.asarray(weights[chosen] * float(weights.sum() / weights[chosen].sum()))
 
 
 def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribute, ...]:
-    """Return the attributes, those of persons first, in the order of the columns.
+    """The attributes, those of persons first, in the order of the columns.
 
-    The values of each are "unspecified", those it is described with, and those in the table, in
+    The values of each are "unspecified", those of its description, and those in the table, in
     order of their characters.
     Raises BuildError for too many values; UsageError for a description that does not fit.
     """
@@ -172,30 +174,30 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
     lists |= tables.distinct_values(source.events, source.requests, MAX_VALUES)
     attributes = []
     for name, scope in scopes.items():
-        known = source.described.get(name) or tables.Described(name.replace("_", " "))
-        note = options.description.attributes.get(name) or AttributeNote(concept=known.concept)
-        found = sorted({*lists[name].values} - {UNSPECIFIED})
-        values = tuple(dict.fromkeys((UNSPECIFIED, *known.values, *note.values, *found)))
-        count = max(len(values) - 1, lists[name].many if not found else 0)
+        default = source.described.get(name) or tables.Described(name.replace("_", " "))
+        note = options.description.attributes.get(name) or AttributeNote(concept=default.concept)
+        occurring = sorted({*lists[name].values} - {UNSPECIFIED})
+        values = tuple(dict.fromkeys((UNSPECIFIED, *default.values, *note.values, *occurring)))
+        count = max(len(values) - 1, lists[name].many if not occurring else 0)
         if count >= MAX_VALUES:
             what = f"attribute {name!r} has {count} different values"
             hint = f"group them: {MAX_VALUES - 1} are the most it may have besides {UNSPECIFIED!r}"
             raise BuildError(what, hint)
-        check_printable(found, f"attribute {name!r}: the value")
+        check_printable(occurring, f"attribute {name!r}: the value")
         if wrong := next((each for each in note.words.values() if not is_plain(each)), None):
-            what = f"attribute {name!r}: {wrong!r} is no plain word for a search"
+            what = f"attribute {name!r}: {wrong!r} is not a plain word for a search"
             raise UsageError(what, "agent/build/FORMAT_DESCRIPTION.md says what `words` may be")
-        concept, spoken = concept_of(f"{options.id}.{name}", note, values)
+        concept, value_concepts = concept_of(f"{options.id}.{name}", note, values)
         attributes.append(
             Attribute(
                 name=name,
-                title=note.title or known.title,
+                title=note.title or default.title,
                 scope=scope,
                 values=values,
                 refines=note.refines or None,
                 sensitivity=note.sensitivity,
                 concept=concept,
-                value_concepts=spoken,
+                value_concepts=value_concepts,
                 implies=note.implies,
                 words=note.words,
             )
@@ -250,8 +252,8 @@ def check_printable(texts: Iterable[str], kind: str) -> None:
             raise BuildError(what, "clean the table: no tabs, line ends or the like within a field")
 
 
-class Crowds(NamedTuple):
-    """What some queries have, in order of their numbers; all integers.
+class QueryCounts(NamedTuple):
+    """Integers of some queries, in order of their numbers.
 
     ``users``, ``rows``: how many different users and events, of the users that a model is built
     from; ``events``: of everybody.
@@ -262,12 +264,12 @@ class Crowds(NamedTuple):
     rows: NDArray[Any]
     events: NDArray[Any]
 
-    def where(self, chosen: NDArray[Any]) -> "Crowds":
-        """Return what the chosen ones have; ``chosen``: bools, or positions."""
-        return Crowds(*(each[chosen] for each in self))
+    def where(self, chosen: NDArray[Any]) -> "QueryCounts":
+        """The counts of some of the queries; ``chosen``: bools, or positions."""
+        return QueryCounts(*(each[chosen] for each in self))
 
-    def kept(self, options: BuildOptions) -> tuple["Crowds", dict[str, int]]:
-        """Return those of enough users, of these the most frequent, and how much is dropped why.
+    def kept(self, options: BuildOptions) -> tuple["QueryCounts", dict[str, int]]:
+        """The queries of enough users, the most frequent of them, and how much is dropped and why.
 
         BuildError if none has enough.
         """
@@ -288,12 +290,12 @@ class Crowds(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
-    """What two tables hold.
+    """The contents of two tables.
 
     ``dropped``: how many events and queries were not used, by reason; ``users``: the id of each
-    person, in the order of the population; must not get into a model; ``everybody``: how many
-    people there were, None if the population has them all; ``share``: of all events that could
-    be used, those of ``queries``.
+    person, in the order of the population, which must not get into a model; ``sampled_from``: how
+    many people there were, None if the population has them all; ``share``: of all usable events,
+    those of ``queries``.
     """
 
     attributes: tuple[Attribute, ...]
@@ -301,7 +303,7 @@ class Observations:
     queries: tuple[Observed, ...]
     dropped: Mapping[str, int]
     users: tuple[str, ...] = field(repr=False)
-    everybody: int | None = None
+    sampled_from: int | None = None
     share: float = 1.0
 
     @property
@@ -316,12 +318,13 @@ def observe(
     stages: Stages = IN_ENGINE,
     advance: Callable[[float], None] = lambda _share: None,
 ) -> Observations:
-    """Return what the tables hold about ``options.half`` of the users, or about all.
+    """Count what the tables hold about ``options.half`` of the users, or about all.
 
-    Queries whose texts are normalised alike are one, called by the normalised text; those with
-    fewer than ``options.min_users`` different users are dropped, and of the others all but the
+    Queries with the same normalised text are one, named by it; those with fewer than
+    ``options.min_users`` different users are dropped, and of the others all but the
     ``options.most_queries`` with the most events. Of each query at most MOST_ROWS rows are kept.
-    ``advance`` is called with the share done, as it was of 100 million events.
+    ``advance`` is called with the share of the time that has passed, as measured for 100 million
+    events.
     Raises BuildError if the tables cannot make a model, UsageError for a description that does
     not fit them.
     """
@@ -346,33 +349,33 @@ def observe(
         rows = tables.numbered_events(source.events, requests, users.table, numbers)
         rows = stages.computed("rows", rows)
         advance(0.8)
-        row = tables.dropped(rows).to_pyarrow().to_pylist()[0]
+        unusable = tables.dropped(rows).to_pyarrow().to_pylist()[0]
         rows = tables.usable(rows)
-        asked, events = _columns(stages.fetched("traffic", tables.traffic(rows)))
+        numbers_, events = _columns(stages.fetched("traffic", tables.traffic(rows)))
         rows = rows.filter(rows.person < len(users.ids))
         counts = _counts(rows, len(users.ids), requests)
         people = arranged(users.codes, counts, users.weights)
         advance(0.9)
-        query, people_of, own = _columns(stages.fetched("crowds", tables.crowds(rows)))
-        crowds = Crowds(query, people_of, own, events[np.searchsorted(asked, query)])
-        kept, dropped = crowds.kept(options)
+        query, askers, own = _columns(stages.fetched("crowds", tables.users_and_rows(rows)))
+        asked = QueryCounts(query, askers, own, events[np.searchsorted(numbers_, query)])
+        kept, dropped = asked.kept(options)
         advance(0.95)
-        found = tuple(_queries(rows, kept, texts, users, people, stages))
-    dropped["thin_queries"] += len(asked) - len(query)
-    dropped["thin_rows"] += int(events.sum() - crowds.events.sum())
+        observed_queries = tuple(_queries(rows, kept, texts, users, people, stages))
+    dropped["thin_queries"] += len(numbers_) - len(query)
+    dropped["thin_rows"] += int(events.sum() - asked.events.sum())
     return Observations(
-        attributes,
-        people.population,
-        found,
-        {reason: int(count) for reason, count in row.items()} | dropped,
-        tuple(users.ids[each] for each in np.argsort(people.place)),
-        users.everybody,
-        float(kept.events.sum() / events.sum()),
+        attributes=attributes,
+        population=people.population,
+        queries=observed_queries,
+        dropped={reason: int(count) for reason, count in unusable.items()} | dropped,
+        users=tuple(users.ids[each] for each in np.argsort(people.place)),
+        sampled_from=users.sampled_from,
+        share=float(kept.events.sum() / events.sum()),
     )
 
 
 def _counts(rows: ibis.Table, people: int, requests: tables.Values) -> list[NDArray[np.uint32]]:
-    """Return how many rows each person has with each value of each request attribute."""
+    """How many rows each person has with each value of each request attribute."""
     counts = []
     for place, values in enumerate(requests.values()):
         person, value, count = _columns(tables.request_counts(rows, f"r{place}").to_pyarrow())
@@ -382,23 +385,30 @@ def _counts(rows: ibis.Table, people: int, requests: tables.Values) -> list[NDAr
 
 
 def _queries(
-    rows: ibis.Table, kept: Crowds, texts: pa.Array, users: Users, people: People, stages: Stages
+    rows: ibis.Table,
+    kept: QueryCounts,
+    texts: pa.Array,
+    users: Users,
+    people: ArrangedPeople,
+    stages: Stages,
 ) -> Iterator[Observed]:
-    """Yield the queries of these numbers, in order, with at most MOST_ROWS rows of each.
+    """Yield the queries that are kept, in order, with at most MOST_ROWS rows of each.
 
-    Of a larger one the engine gives the people with the smallest first bytes of their marks.
+    Of a larger one the engine returns the people with the smallest first bytes of their hashes.
     """
-    last = np.full(len(kept.query), tables.MARKS - 1, dtype=np.int16)
+    last = np.full(len(kept.query), tables.HASH_BYTES - 1, dtype=np.int16)
     large = np.flatnonzero(kept.rows > MOST_ROWS)
     if len(large):
         which = ibis.memtable(pa.table({"known_query": kept.query[large]}))
-        query, mark, count = _columns(tables.marked(rows, which).to_pyarrow())
-        counts = np.zeros((len(large), tables.MARKS), dtype=np.int64)
-        counts[np.searchsorted(kept.query[large], query), mark] = count
+        query, byte, count = _columns(tables.by_hash_byte(rows, which).to_pyarrow())
+        counts = np.zeros((len(large), tables.HASH_BYTES), dtype=np.int64)
+        counts[np.searchsorted(kept.query[large], query), byte] = count
         last[large] = (counts.cumsum(axis=1) <= MOST_ROWS).sum(axis=1)
     limits = ibis.memtable(pa.table({"known_query": kept.query, "last": last}))
     rows = rows.join(limits, rows.query == limits.known_query)
-    rows = stages.computed("kept", rows.filter(rows.mark <= rows.last).drop("known_query", "last"))
+    rows = stages.computed(
+        "kept", rows.filter(rows.hash_byte <= rows.last).drop("known_query", "last")
+    )
     pairs = rows.select(known_query="query", known_intent=tables.INTENT).distinct()
     pairs = stages.fetched("intents", pairs.order_by("known_query", "known_intent"))
     check_printable(_texts(pairs["known_intent"]), "the intent")
@@ -409,16 +419,15 @@ def _queries(
     coded = stages.fetched("coded", tables.coded_events(rows, known))
     query, person, codes, *request = _columns(coded)
     cuts = np.searchsorted(query, ends)
-    marks = users.marks[np.argsort(people.place)]
+    hashes = users.hashes[np.argsort(people.place)]
     for at, (number, events) in enumerate(zip(kept.query, kept.events, strict=True)):
         own, names = slice(*cuts[at : at + 2]), pairs["known_intent"][starts[at] : starts[at + 1]]
         columns = np.array([each[own] for each in request], dtype=np.uint8)
         columns = columns.reshape(len(request), len(person[own])).T
-        given = Events(person[own].astype(np.intp), codes[own].astype(np.intp), columns)
-        whole = observed(texts[int(number)].as_py(), tuple(names.to_pylist()), given, people)
-        yield replace(whole, events=int(events)).kept(marks)
+        every = Events(person[own].astype(np.intp), codes[own].astype(np.intp), columns)
+        whole = observed(texts[int(number)].as_py(), tuple(names.to_pylist()), every, people)
+        yield replace(whole, events=int(events)).kept(hashes)
 
 
 def _columns(table: pa.Table) -> list[NDArray[Any]]:
-    """Return the columns of a table of numbers."""
     return [column.to_numpy() for column in table.columns]

@@ -113,7 +113,7 @@ def read_description(path: Path) -> Description:
 
 @cache
 def concepts() -> Mapping[str, tuple[str, ...]]:
-    """Return the values of each concept that models share, by its name."""
+    """The values of each concept that models share, by its name."""
     text = (files("agent.build") / "concepts.toml").read_text("utf-8")
     return MappingProxyType(
         {name: tuple(each["values"]) for name, each in tomllib.loads(text).items()}
@@ -123,7 +123,7 @@ def concepts() -> Mapping[str, tuple[str, ...]]:
 def concept_of(
     own: str, note: AttributeNote, values: Sequence[str]
 ) -> tuple[str, tuple[str | None, ...]]:
-    """Return the concept of an attribute with these values, and that of each value.
+    """The concept of an attribute with these values, and that of each value.
 
     ``own``: its concept where the note has none. UsageError for a concept or value that does not
     exist, or two values of one.

@@ -36,7 +36,7 @@ HOTTEST, STEPS = 7.0, 60  # a temperature is from 2^-7 to 2^7, and found to 1e-9
 
 
 def with_phrasings(model: Model, phrasings: Path, background: Path) -> Model:
-    """Return a model that reads any text; what held-out texts say joins its validation.
+    """A model that reads any text; what held-out texts say joins its validation.
 
     The two tables are as `read_texts` takes them. Raises UsageError or BuildError, as that does.
     """
@@ -64,7 +64,7 @@ class Texts(NamedTuple):
 
 
 def read_texts(phrasings: Path, background: Path, queries: Sequence[str]) -> Texts:
-    """Return the texts in two tables; ``queries``: the names of the model's queries, in order.
+    """The texts in two tables; ``queries``: the names of the model's queries, in order.
 
     Columns of the first: query and text; of the second: text, and intent, without which each text
     is one of its own; others are ignored. Phrasings of a query that the model lacks join the
@@ -90,7 +90,7 @@ def read_texts(phrasings: Path, background: Path, queries: Sequence[str]) -> Tex
 
 
 def _pairs(path: Path, name: str, key: str) -> list[tuple[str, str]]:
-    """Return the columns ``key`` and text of a table, one line each, where there is a text."""
+    """The columns ``key`` and text of a table, one line each, where there is a text."""
     connection = connected()
     header = header_of(connection, path)
     keyed = key in header or key == "query"
@@ -104,15 +104,15 @@ def _pairs(path: Path, name: str, key: str) -> list[tuple[str, str]]:
     return [(one, text) for one, text in tidied if normalise(text)]
 
 
-class Fit(NamedTuple):
+class ReadingFit(NamedTuple):
     """A classifier, and its figures on texts and intents that it has not seen."""
 
     classifier: Classifier
     figures: dict[str, Figure]
 
 
-def fit_classifier(titles: Sequence[str], texts: Texts) -> Fit:
-    """Return the classifier of texts; ``titles``: of the queries, in order.
+def fit_classifier(titles: Sequence[str], texts: Texts) -> ReadingFit:
+    """The classifier of texts; ``titles``: of the queries, in order.
 
     The same texts give the same classifier, to the last bit on the same machine.
     """
@@ -145,11 +145,11 @@ def fit_classifier(titles: Sequence[str], texts: Texts) -> Fit:
         "reading_right": float(right[read].mean()) if read.any() else None,
         "reading_false_accepts": float(weights[unknown >= threshold].sum()),
     }
-    return Fit(replace(classifier, temperature=temperature, threshold=threshold), figures)
+    return ReadingFit(replace(classifier, temperature=temperature, threshold=threshold), figures)
 
 
 def _folds(names: Sequence[str]) -> NDArray[np.intp]:
-    """Return the fold of each name, all of one size, by chance that the names alone decide."""
+    """The fold of each name, all of one size, by chance that the names alone decide."""
     digests = [blake2b(name.encode()).digest() for name in names]
     folds = np.empty(len(names), dtype=np.intp)
     folds[sorted(range(len(names)), key=digests.__getitem__)] = np.arange(len(names)) % FOLDS
@@ -157,7 +157,7 @@ def _folds(names: Sequence[str]) -> NDArray[np.intp]:
 
 
 def _regression(vectors: NDArray[np.float32], labels: NDArray[np.intp]) -> Classifier:
-    """Return a classifier that is not calibrated yet."""
+    """A classifier that is not calibrated yet."""
     fitted = LogisticRegression(C=C, max_iter=ITERATIONS).fit(vectors, labels)
     weights, biases = fitted.coef_, fitted.intercept_
     if len(weights) == 1:  # of two classes, the scores of the second against the first
@@ -167,7 +167,7 @@ def _regression(vectors: NDArray[np.float32], labels: NDArray[np.intp]) -> Class
 
 
 def _temperature(scores: Floats, labels: NDArray[np.intp]) -> float:
-    """Return the temperature at which the labels are likeliest.
+    """The temperature at which the labels are likeliest.
 
     The loss is convex in its inverse, so thirds of an interval that hold no minimum can go.
     """
@@ -181,7 +181,7 @@ def _temperature(scores: Floats, labels: NDArray[np.intp]) -> float:
 
 
 def _threshold(known: Floats, right: NDArray[np.bool_], unknown: Floats, weights: Floats) -> float:
-    """Return the least threshold that keeps FALSE_ACCEPTS and RIGHT, 1 if there is none.
+    """The least threshold that keeps FALSE_ACCEPTS and RIGHT, 1 if there is none.
 
     ``known``, ``unknown``: the probability of the surest query for each text; ``weights``: of
     the unknown texts, such that every intent counts alike.

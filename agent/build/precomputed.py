@@ -38,7 +38,7 @@ ANY_HOST, ANY_DAY = "recipient.example", date.min
 
 
 def precomputed(model: Model) -> Near | None:
-    """Return the figures near the sets of a model's decisions; None where all are soon counted.
+    """The figures near the sets of a model's decisions; None where all are soon counted.
 
     A model with attributes of the request has none: their costs are not kept by rows.
     """
@@ -115,14 +115,14 @@ def _decided(
 def _counting(
     query: int, model: Model, cache: Cache
 ) -> Callable[[int, Sequence[int]], Sequence[float]]:
-    """Return U of a query, in bits, of a set with each of some attributes added."""
+    """U of a query, in bits, of a set with each of some attributes added."""
     return lambda mask, attributes: (
         uses_of(query, model, cache).utility().extensions(mask, attributes)
     )
 
 
 def _pairs(stored: Stored, count: int) -> list[int]:
-    """Return the pairs that help most, which are best where others are not set, or not allowed."""
+    """The pairs that help most, which are best where others are not set, or not allowed."""
     if stored.both is None:
         return []
     every = pairs(count)
@@ -130,14 +130,13 @@ def _pairs(stored: Stored, count: int) -> list[int]:
 
 
 def _in_bits(sets: Sequence[int], count: int) -> NDArray[np.uint8]:
-    """Return sets as bytes, a row each."""
     size = -(-count // 8)
     data = b"".join(each.to_bytes(size, "little") for each in sets)
     return np.frombuffer(data, np.uint8).reshape(-1, size)
 
 
 def _terms(model: Model) -> Iterable[Terms]:
-    """Return the terms that people are likely to have: by default, and by each preset."""
+    """The terms that people are likely to have: by default, and by each preset."""
     rules = (read(f'preset = "{name}"', name, preset) for name in PRESETS)
     rulings = (rulebook(each, model, ()).match(ANY_HOST, "", ANY_DAY) for each in rules)
     presets = (terms_under(each, model) for each in rulings)
@@ -157,12 +156,12 @@ class _Asked(Stored):
         self._count, self._extensions = count, extensions
 
     def get(self, mask: int) -> float:
-        """Return the figure of a set that is not empty."""
+        """The figure of a set that is not empty."""
         found = super().get(mask)
         return float(self.row(mask)[mask.bit_length() - 1]) if found is None else found
 
     def row(self, mask: int) -> Floats:
-        """Return the figure of A u {V} for each V, that of A for those in A."""
+        """The figure of A u {V} for each V, that of A for those in A."""
         found = super().row(mask)
         if found is None:
             inside = mask_array(mask, self._count)

@@ -61,7 +61,7 @@ class Spark(Backend):  # type: ignore[misc]  # Ibis ships no types
         return super()._create_cached_table(name, expr)
 
     def to_pyarrow(self, expr: Any, /, **_options: Any) -> Any:  # noqa: ANN401  (of Ibis)
-        """Return what an expression computes, in Arrow."""
+        """Compute an expression, and return the result in Arrow."""
         table = expr.as_table()
         self._run_pre_execute_hooks(table)
         found = self._session.sql(self.compile(table)).toArrow()
@@ -124,13 +124,13 @@ def _stop_by(handler: Any, context: SparkContext) -> None:  # noqa: ANN401  (of 
 
 
 def folders_of(backend: ibis.BaseBackend, address: str) -> list[str]:
-    """Return the names of the folders between an address and one of the files below it."""
+    """The names of the folders between an address and one of the files below it."""
     files = backend._session.read.parquet(address).inputFiles()  # noqa: SLF001  (Ibis lists none)
     return [each for file in files[:1] for each in file.removeprefix(address).split("/")[:-1]]
 
 
 def scanned(backend: ibis.BaseBackend, base: str | None, names: Sequence[str]) -> ibis.Table:
-    """Return the table in parquet files; ``base``: the folder below which partitions lie."""
+    """The table in parquet files; ``base``: the folder below which partitions lie."""
     reader = backend._session.read  # noqa: SLF001  (Ibis takes one path only)
     found = (reader if base is None else reader.option("basePath", base)).parquet(*names)
     name = ibis.util.gen_name("parquet")

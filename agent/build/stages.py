@@ -41,18 +41,18 @@ class Stages:
         self._names = set[str]()
 
     def computed(self, name: str, table: ibis.Table) -> ibis.Table:
-        """Return a table, computed once and kept where its engine reads it."""
+        """A table, computed once and kept where its engine reads it."""
         backend = table.get_backend()
         if self.folder is None or backend.name != "duckdb":  # Spark keeps its own
             return table.cache()
         return parquet(backend, self.file(name, lambda path: backend.to_parquet(table, path)))
 
     def fetched(self, name: str, table: ibis.Table) -> pa.Table:
-        """Return what a table holds, in its order."""
+        """The rows of a table, in its order."""
         return self.saved(name, table.to_pyarrow)
 
     def saved(self, name: str, make: Callable[[], pa.Table]) -> pa.Table:
-        """Return what ``make`` returns."""
+        """The table that ``make`` returns, made once."""
         if self.folder is None:
             return make()
         path = self.file(name, lambda path: pq.write_table(make(), path))
@@ -66,7 +66,7 @@ class Stages:
         schema: pa.Schema,
         advance: Callable[[float], None],
     ) -> pa.Table:
-        """Return a row for each item, a block of them a stage; ``advance``: told the share done."""
+        """A row for each item, a block of them a stage; ``advance``: told the share done."""
 
         def made(start: int) -> pa.Table:
             rows = []
@@ -79,7 +79,7 @@ class Stages:
         return pa.concat_tables(self.saved(f"{name}-{at}", partial(made, at)) for at in starts)
 
     def file(self, name: str, write: Callable[[Path], object]) -> Path:
-        """Return the file of a stage, which is whole or not there."""
+        """The file of a stage, which is whole or not there."""
         if name in self._names:
             raise ValueError(f"two stages are called {name}")
         self._names.add(name)

@@ -2,8 +2,8 @@
 
 Every count is an Ibis expression that gives the same result on every engine; so none uses `strip`,
 for which Spark takes the letters v and f. Columns of the numbered events: `person` and `query`
-(int32), `mark` (int16, the first byte of the user's hash), `intent` (text) and `r0`, `r1`, ..., the
-codes of the request attributes; a name from outside cannot clash with these.
+(int32), `hash_byte` (int16, the first byte of the user's hash), `intent` (text) and `r0`, `r1`,
+..., the codes of the request attributes; a name from outside cannot clash with these.
 """
 
 import re
@@ -32,7 +32,7 @@ KEYS = (USER, QUERY, INTENT)
 MAX_ATTRIBUTES = 1024  # of a model (FORMAT.md)
 LEFT_OUT = -1  # the person of an event whose user is in the other half
 BATCH = 100_000  # texts that are Python's at a time
-MARKS = 256  # parts that people are in by chance; a large query is cut between two of them
+HASH_BYTES = 256  # parts of the people, by chance; a large query is cut between two of them
 _OUTER = r"^[\t-\r ]+|[\t-\r ]+\z"  # spaces of ASCII; `$` would stand before a line end in Java
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"  # Spark knows 1d and 1f too
 _PLAIN = "[^ -~]"  # in a text that may have to be composed, or has spaces beyond ASCII
@@ -40,7 +40,7 @@ _MEANT = ("known_text", "meant")
 
 
 def attribute_names(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that are attributes, in the order of the table."""
+    """The columns that are attributes, in the order of the table."""
     return tuple(name for name in columns if name not in KEYS)
 
 
@@ -122,7 +122,7 @@ class Source:
         return attribute_names(self.events.columns)
 
     def without(self, columns: Sequence[str]) -> "Source":
-        """Return the tables without these columns; UsageError for one that is no attribute."""
+        """The tables without these columns; UsageError for one that is no attribute."""
         for each in columns:
             if each not in (*self.persons, *self.requests):
                 raise UsageError.unknown("column", each, (*self.persons, *self.requests))
@@ -166,12 +166,12 @@ def open_tables(
 
 
 def tidy(table: ibis.Table) -> ibis.Table:
-    """Return the table with every column as text without outer spaces, empty text as NULL."""
+    """The table with every column as text without outer spaces, empty text as NULL."""
     return table.select(**{name: text_of(table[name]) for name in table.columns})
 
 
 def text_of(field: ibis.Value) -> ibis.Value:
-    """Return a field as text without outer spaces, NULL where it is empty."""
+    """A field as text without outer spaces, NULL where it is empty."""
     text = field.cast("string")
     # Most texts begin and end with what comes after the space, and comparing is quick.
     bare = (text > " \N{DELETE}") & (text.right(1) > " ")
@@ -186,7 +186,7 @@ class Distinct(NamedTuple):
 
 
 def distinct_values(table: ibis.Table, names: Sequence[str], most: int) -> dict[str, Distinct]:
-    """Return the different values of each column; which they are where they are at most ``most``.
+    """The different values of each column; which they are where they are at most ``most``.
 
     So a column of millions of values, which is no attribute, does not come back from its engine.
     """
@@ -204,7 +204,7 @@ def distinct_values(table: ibis.Table, names: Sequence[str], most: int) -> dict[
 
 
 def coded_users(users: ibis.Table, values: Values) -> ibis.Table:
-    """Return user and p0, p1, ..., the codes of the person attributes, in order of user.
+    """The columns user and p0, p1, ..., the codes of the person attributes, in order of user.
 
     ``values``: the values of each attribute, by its name.
     """
@@ -212,7 +212,7 @@ def coded_users(users: ibis.Table, values: Values) -> ibis.Table:
 
 
 def people_per_row(users: ibis.Table, column: str) -> ibis.Table:
-    """Return user, text and number in order of user: the weights, 0 for what is no number."""
+    """The columns user, text and number in order of user: the weights, 0 for an invalid number."""
     text = users[column]
     number = text.re_search(_NUMBER).ifelse(text.try_cast("float64"), ibis.null("float64"))
     return users.select(USER, text=text, number=number.fill_null(0.0)).order_by(USER)
@@ -221,20 +221,20 @@ def people_per_row(users: ibis.Table, column: str) -> ibis.Table:
 def numbered_events(
     events: ibis.Table, values: Values, people: ibis.Table, texts: ibis.Table
 ) -> ibis.Table:
-    """Return the events with person, mark, query, ...; NULL for what is not known.
+    """The events with person, hash_byte, query, ...; NULL for what is not known.
 
     ``values``: the values of each request attribute, by its name; ``people``: columns known_user,
-    person and mark; ``texts``: columns known_text and query, the number of what the text means.
+    person and hash_byte; ``texts``: known_text and query, the number of what the text means.
     """
     codes = _codes(events, "r", values)
     rows = events.select(USER, INTENT, text=events[QUERY], **codes)
     rows = rows.left_join(texts, rows.text == texts.known_text)  # the smaller table first
     rows = rows.left_join(people, rows.user == people.known_user)
-    return rows.select("person", "mark", "query", INTENT, *codes)
+    return rows.select("person", "hash_byte", "query", INTENT, *codes)
 
 
 def dropped(rows: ibis.Table) -> ibis.Table:
-    """Return one row: how many numbered events cannot be used, each counted for one reason.
+    """One row: how many numbered events cannot be used, each counted for one reason.
 
     unknown_user: not in users; no_query: without text; no_intent: without intent.
     """
@@ -250,34 +250,34 @@ def dropped(rows: ibis.Table) -> ibis.Table:
 
 
 def usable(rows: ibis.Table) -> ibis.Table:
-    """Return the numbered events that can be used."""
+    """The numbered events that can be used."""
     here = rows.person.notnull() & (rows.person != LEFT_OUT)
     return rows.filter(here & rows.query.notnull() & rows.intent.notnull())
 
 
 def traffic(rows: ibis.Table) -> ibis.Table:
-    """Return query and events: how many events each query has, in order of query."""
+    """The columns query and events: how many events each query has, in order of query."""
     return rows.group_by("query").aggregate(events=rows.count()).order_by("query")
 
 
-def crowds(rows: ibis.Table) -> ibis.Table:
-    """Return query, users and rows: how many different users and how many events each has."""
+def users_and_rows(rows: ibis.Table) -> ibis.Table:
+    """The columns query, users and rows: how many different users and events each query has."""
     each = rows.group_by("query", "person").aggregate(rows=rows.count())  # DuckDB can spill it
     found = each.group_by("query").aggregate(users=each.count(), rows=each.rows.sum())
     return found.order_by("query")
 
 
-def marked(rows: ibis.Table, queries: ibis.Table) -> ibis.Table:
-    """Return query, mark and rows: how many events of people with this mark some queries have.
+def by_hash_byte(rows: ibis.Table, queries: ibis.Table) -> ibis.Table:
+    """The columns query, hash_byte and rows: how many events of people with this byte there are.
 
     ``queries``: column known_query.
     """
     rows = rows.semi_join(queries, rows.query == queries.known_query)
-    return rows.group_by("query", "mark").aggregate(rows=rows.count())
+    return rows.group_by("query", "hash_byte").aggregate(rows=rows.count())
 
 
 def coded_events(rows: ibis.Table, vocabulary: ibis.Table) -> ibis.Table:
-    """Return query, person, code, r0, r1, ... in this order, for the queries in ``vocabulary``.
+    """The columns query, person, code, r0, r1, ..., in this order, for some queries.
 
     ``vocabulary``: columns known_query, known_intent and code, the number of the intent.
     """
@@ -287,12 +287,12 @@ def coded_events(rows: ibis.Table, vocabulary: ibis.Table) -> ibis.Table:
 
 
 def request_counts(rows: ibis.Table, column: str) -> ibis.Table:
-    """Return person, value and rows: how many of a person's rows had each code in ``column``."""
+    """The columns person, value and rows: how many rows of a person have each code."""
     return rows.group_by("person", value=rows[column]).aggregate(rows=rows.count())
 
 
 def _codes(table: ibis.Table, prefix: str, values: Values) -> dict[str, ibis.Value]:
-    """Return the code of each attribute, int16: the place of its value, 0 where there is none."""
+    """The code of each attribute, int16: the place of its value, 0 where there is none."""
     codes = {}
     for place, (name, known) in enumerate(values.items()):
         cases = [(value, code) for code, value in enumerate(known) if code]
@@ -302,7 +302,7 @@ def _codes(table: ibis.Table, prefix: str, values: Values) -> dict[str, ibis.Val
 
 
 def clean(source: Source) -> Source:
-    """Return the tables with values and intents in NFC, without white space around them.
+    """The tables with values and intents in NFC, without white space around them.
 
     What is white space only is not given. Source: UAX 15.
     """
@@ -333,7 +333,7 @@ def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
 
 
 def meanings(texts: ibis.Table) -> pa.Table:
-    """Return known_text and meant, the normalised text, for each text in one column that has one.
+    """The columns known_text and meant, the normalised text, for each text of a column with one.
 
     Kept in Arrow, because a log has millions of texts.
     """
@@ -343,7 +343,7 @@ def meanings(texts: ibis.Table) -> pa.Table:
 def _mapped(
     texts: pa.Table, change: Callable[[str], str | None], names: tuple[str, str]
 ) -> pa.Table:
-    """Return the texts of one column, and what becomes of each; without those of which nothing."""
+    """The texts of one column, and what becomes of each; without those of which nothing."""
     schema = pa.schema([(name, pa.string()) for name in names])
     batches = []
     for batch in texts.to_batches(BATCH):
@@ -356,7 +356,7 @@ def _mapped(
 
 
 def numbered(found: pa.Table) -> tuple[pa.Array, ibis.Table]:
-    """Return the normalised texts of `meanings`, in order, and which of them each text means.
+    """The normalised texts of `meanings`, in order, and which of them each text means.
 
     The table has the columns known_text and query, the position among the normalised texts.
     """

@@ -85,7 +85,7 @@ def design(path: str, trade_off: float, out: Path | None) -> Answer:
 
 
 def verdict_of(made: Design, found: Model) -> tuple[str, list[str]]:
-    """Return what to ask for, in a sentence, and what follows from it, in others."""
+    """What to ask for, in a sentence, and the reasons, in others."""
 
     def level(each: Level) -> str:
         guess = measured(each.identifiability, "maxprob")
@@ -158,7 +158,7 @@ def _markdown(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
 
 
 def chart_of(made: Design, found: Model) -> Chart:
-    """Return the curve as a picture; the standing set is pointed out."""
+    """The curve as a picture; the standing set is pointed out."""
     mark = Mark(len(made.standing.names), made.standing.utility_bits, "standing set")
     guesses = [each.identifiability for each in made.curve]
     return Chart(

@@ -72,7 +72,7 @@ def left_to_others() -> Iterator[None]:
 
 
 def came() -> bool:
-    """Return whether Ctrl-C has come, even if nobody was told."""
+    """Whether Ctrl-C has come, even if nobody was told."""
     return _came.is_set()
 
 

@@ -150,7 +150,7 @@ def _done(asked: Callable[["Client"], T], here: Callable[["ModelRegistry"], T]) 
 
 
 def trusted_keys() -> tuple[str, ...]:
-    """Return the keys of the makers that the policy trusts; PolicyError if it has mistakes."""
+    """The keys of the makers that the policy trusts; PolicyError if it has mistakes."""
     place = paths().policy
     return load(place, check_ours).trusted_keys if os.path.lexists(place) else ()
 
@@ -178,7 +178,7 @@ def sign(path: Path, key: Path) -> Answer:
 
 
 def model_record(found: Model) -> dict[str, Any]:
-    """Return what a model states about itself, without its tables."""
+    """The statements of a model about itself, without its tables."""
     names = ("id", "source", "licence", "digest", "estimator")
     return {
         **{name: getattr(found, name) for name in names},
@@ -197,7 +197,7 @@ def model_record(found: Model) -> dict[str, Any]:
 
 
 def summary(found: Model) -> str:
-    """Return one plain sentence about a model."""
+    """One plain sentence about a model."""
     counts = f"{len(found.queries)} queries and {len(found.attributes)} attributes"
     rows = f"{found.population.rows:,}"
     if found.population.weights is None:
@@ -207,7 +207,7 @@ def summary(found: Model) -> str:
 
 
 def dropped(found: Model) -> str:
-    """Return which parts of the tables a model left out, in words; empty if none."""
+    """Which parts of the tables a model left out, in words; empty if none."""
     counts = {name: found.options.get(DROP + name, 0) for name in DROPPED}
     return ", ".join(
         counted(count, *DROPPED[name])
@@ -217,7 +217,7 @@ def dropped(found: Model) -> str:
 
 
 def sample(found: Model) -> str:
-    """Return which queries, people and answers a model keeps, in words; empty if all."""
+    """Which queries, people and answers a model keeps, in words; empty if all."""
     kept, options, once = list[str](), found.options, "one standard error"
     if isinstance(share := options.get("share_of_events"), float):
         kept.append(f"the queries are the most frequent, {100 * share:.1f} % of all requests")
@@ -234,7 +234,7 @@ def sample(found: Model) -> str:
 
 
 def reads(found: Model) -> str:
-    """Return how a model reads texts, by the figures that it states about texts left out."""
+    """How well a model reads texts that it did not learn from, in words."""
     if found.tables.classifier is None:
         return "exact names of queries only"
     stated = {name: found.validation.get(f"{READ}{name}") for name in READS}
@@ -266,7 +266,7 @@ def _attribute(each: Attribute) -> tuple[str, str]:
 
 
 def model_path(named: str) -> Path:
-    """Return where a model lies, named by its file or as policies name it."""
+    """The path of a model, named by its file or as policies name it; UsageError if unknown."""
     path = Path(named)
     if path.exists() or path.suffix or path.name != named:
         return path

@@ -154,7 +154,7 @@ def _prepared(
 
 
 def _weights(model: Model) -> NDArray[np.float64]:
-    """Return the share of each query in all requests."""
+    """The share of each query in all requests."""
     shares: NDArray[np.float64] = model.tables.query_weights / model.tables.query_weights.sum()
     return shares
 

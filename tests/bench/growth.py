@@ -14,7 +14,7 @@ import numpy as np
 
 from agent.build.build import model_from
 from agent.build.canonical import Events, arranged, observed
-from agent.build.observe import Observations, marks_of
+from agent.build.observe import Observations, user_hashes
 from agent.build.options import BuildOptions
 from agent.build.precomputed import precomputed
 from agent.decision.cache import Cache
@@ -178,7 +178,7 @@ def observations(shape: Shape) -> Observations:
         events = Events(users[order], wanted[order], columns[order])
         seen.append(observed(f"query {query}", names, events, people))
     ids = tuple(map(str, np.argsort(people.place)))
-    kept = tuple(each.kept(marks_of(ids)) for each in seen)
+    kept = tuple(each.kept(user_hashes(ids)) for each in seen)
     attributes = _attributes(cards, shape.requests)
     return Observations(attributes, people.population, kept, {}, ids)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agent.build.engines import parquet
 from agent.build.log import Log
-from agent.build.log_schema import PEOPLE, TABLES, Column
+from agent.build.log_schema import PEOPLE, TABLES, LogColumn
 from agent.build.options import LogFiles
 
 QUERIES = (None, " ", "tea", "TEA ", "Straße", "strasse")
@@ -121,7 +121,7 @@ def frames(log: SmallLog) -> dict[str, pa.Table]:
     return {name: _frame(TABLES[name], rows[name]) for name in TABLES}
 
 
-def _frame(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> pa.Table:
+def _frame(columns: Sequence[LogColumn], rows: Sequence[Sequence[object]]) -> pa.Table:
     schema = pa.schema([(column.name, _TYPES[column.kind]) for column in columns])
     return pa.table(
         {each.name: [row[at] for row in rows] for at, each in enumerate(columns)}, schema

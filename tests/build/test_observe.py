@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.build import canonical
 from agent.build import observe as observe_module
-from agent.build.observe import HALF_KEY, Observations, in_half_a, marks_of
+from agent.build.observe import HALF_KEY, Observations, in_half_a, user_hashes
 from agent.build.options import AttributeNote
 from agent.errors import BuildError
 from tests.build import naive
@@ -50,7 +50,7 @@ def test_of_too_many_people_some_stand_for_all(world: World, most: int) -> None:
     """As if those who drew the smallest marks were the users, and each stood for as many."""
     header, *users = world.users
     assume(len(users) > most)
-    ranks = np.argsort(marks_of([row[0] for row in users]))
+    ranks = np.argsort(user_hashes([row[0] for row in users]))
     part = replace(world, users=(header, *(users[each] for each in ranks[:most])))
     columns = (*header[1:], *world.events[0][3:])
     known = {each: AttributeNote(values=("a", "b")) for each in columns}
@@ -62,7 +62,7 @@ def test_of_too_many_people_some_stand_for_all(world: World, most: int) -> None:
             return
         seen = observed(world, attributes=known)
     expected = observed(part, attributes=known)
-    assert (seen.users, seen.everybody) == (expected.users, len(users))
+    assert (seen.users, seen.sampled_from) == (expected.users, len(users))
     assert np.array_equal(seen.population.codes, expected.population.codes)
     assert seen.population.weights is not None
     assert seen.population.weights.tolist() == [len(users) / most] * most
