@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.build.build import model_of
@@ -20,7 +21,7 @@ from agent.model.tables import COST_METRICS
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import members, pairs
 from agent.tradeoff.utility import Estimator, query_utility
-from tests.build.worlds import QUIET, World, options, source, worlds
+from tests.build.worlds import QUIET, World, few, options, source, worlds
 
 pytestmark = QUIET
 
@@ -30,7 +31,7 @@ def built(world: World, **changes: object) -> Model:
     return model_of(source(world), options(**changes), lambda _what, _share: None)
 
 
-@settings(max_examples=8)
+@few(4)
 @given(
     world=worlds(),
     estimator=st.sampled_from(["louo", "plugin"]),
@@ -50,7 +51,7 @@ def test_every_model_fits_the_format(
         assert (query.predicted_bits is None) == (query.heldout_bits is None)
 
 
-@settings(max_examples=8)
+@few(4)
 @given(world=worlds())
 def test_what_is_stored_of_single_attributes_is_what_is_computed(world: World) -> None:
     """Bit for bit, so that a search may take it for its own."""
@@ -165,6 +166,7 @@ def test_progress_is_told_in_order() -> None:
         {"shrinkage": math.nan},
         {"shrinkage": math.inf},
         {"shrinkage": -1.0, "estimator": "plugin"},
+        {"phrasings": Path("x.csv")},  # else everything would be read as one of the queries
     ],
 )
 def test_options_that_cannot_be(changes: dict[str, object]) -> None:
@@ -173,7 +175,7 @@ def test_options_that_cannot_be(changes: dict[str, object]) -> None:
         options(**changes)
 
 
-FEW = settings(max_examples=3)  # each builds three models
+FEW = few(3)
 
 
 @FEW

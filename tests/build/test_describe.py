@@ -1,7 +1,5 @@
 """What a description says of tables, and what it cannot say."""
 
-import csv
-import gzip
 import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.build import options as stated
 from agent.build.build import model_of
 from agent.build.observe import HALF_KEY, in_half_a
-from agent.build.options import AttributeNote, BuildOptions, QueryNote, concepts, read_description
+from agent.build.options import AttributeNote, BuildOptions, concepts, read_description
 from agent.errors import BuildError, ReticentError, UsageError
 from agent.model.file import decode, encode
 from agent.model.model import Model
-from tests.build.worlds import QUIET, World, observed, options, source, worlds
+from tests.build.worlds import QUIET, World, few, observed, options, source, worlds
 from tests.house.tree import ROOT
 
 pytestmark = QUIET
@@ -89,22 +87,16 @@ def test_the_page_names_every_key() -> None:
     [
         ("licens = 'x'", "unknown key 'licens'", "did you mean 'licence'?"),
         ("[attributes.size]\ntitel = 'x'", "unknown key 'titel'", "did you mean 'title'?"),
-        ("[queries.a]\ntext = 'x'", "unknown key 'text'", "known"),
         ("id = 1", "the description does not fit: id is not text", "FORMAT_DESCRIPTION"),
         ("[attributes.a]\nsensitivity = -1", "sensitivity is below 0", "FORMAT_DESCRIPTION"),
-        ("[queries.a]", "title is missing", "FORMAT_DESCRIPTION"),
         ("id = 'a'\nid\n", "line 2 is not TOML", "FORMAT_DESCRIPTION"),
         ("id = 'a", "not a file in TOML", "FORMAT_DESCRIPTION"),
-        ("id = '\\u0007'", "", ""),
     ],
 )
 def test_a_description_that_does_not_fit(tmp_path: Path, text: str, what: str, hint: str) -> None:
     """One sentence names what is wrong, and where."""
     path = tmp_path / "model.toml"
     path.write_text(text, encoding="utf-8")
-    if not what:  # a backslash in single quotes is itself
-        assert read_description(path).id == "\\u0007"
-        return
     with pytest.raises(UsageError) as caught:
         read_description(path)
     assert what in caught.value.what
@@ -130,7 +122,6 @@ SEX = "[attributes.gender]\nconcept = 'sex'\nsame_as"
     ("text", "what", "hint"),
     [
         ("[attributes.sise]", "unknown attribute 'sise'", "'size'"),
-        ("[attributes.street]\nrefines = 'quartr'", "unknown attribute 'quartr'", "'quarter'"),
         ("[attributes.gender]\nconcept = 'sexx'", "unknown concept 'sexx'", "'sex'"),
         (f"{SEX}.women = 'female'", "unknown value 'women'", "'woman'"),
         (f"{SEX}.woman = 'femal'", "unknown value of concept 'sex' 'femal'", "'female'"),
@@ -138,7 +129,6 @@ SEX = "[attributes.gender]\nconcept = 'sex'\nsame_as"
         ("[queries.'day off']\ntitle = 'x'", "unknown query 'day off'", "'days off'"),
         ("without = ['yaer']", "unknown column 'yaer'", "'year'"),
         ("weights = 'weigth'", "unknown column 'weigth'", "'weight'"),
-        ("weights = 'user'", "unknown column 'user'", "known"),
         ("stands_for = ' '", "stands_for is empty", "plural"),
         ("[attributes.size]\ntitle = '''a\nb'''", "control character", "shown"),
         ("[attributes.quarter]\nrefines = 'street'", "does not refine 'street'", "'east' lies in"),
@@ -148,16 +138,8 @@ SEX = "[attributes.gender]\nconcept = 'sex'\nsame_as"
             "",
         ),
         ("[attributes.size]\nimplies.xl.gender = 'man'", "unknown value 'xl'", "'l'"),
-        ("[attributes.size]\nimplies.unspecified.gender = 'man'", "'unspecified'", "known"),
-        ("[attributes.size]\nwords.xl = 'large'", "unknown value 'xl'", "'l'"),
-        ("[attributes.size]\nwords.l = 'site:a'", "'site:a' is no plain word", "`words`"),
-        ("[attributes.size]\nimplies.m.gander = 'man'", "unknown attribute 'gander'", "'gender'"),
+        ("[attributes.size]\nwords.l = 'site:a'", "'site:a' is not a plain word", "`words`"),
         ("[attributes.size]\nimplies.m.gender = 'men'", "'gender' is 'men', which is not", "what"),
-        (
-            "[attributes.size]\nimplies.m.gender = 'man'",
-            "size 'm' does not imply gender 'man'",
-            "1 of 1 people say otherwise",
-        ),
         (
             """
             attributes.street.implies.elm.gender = "woman"
@@ -204,7 +186,7 @@ def test_a_weight_below_one_is_refused(text: str, shown: str) -> None:
 WEIGHTS = st.sampled_from([1.0, 1.5, 7.0, 1331.2])
 
 
-@settings(max_examples=8)
+@few(4)
 @given(world=worlds(), data=st.data())
 def test_weights_stay_with_their_rows(world: World, data: st.DataObject) -> None:
     """In the population's order; rows, utilities and the order of codes are as without them."""
@@ -226,7 +208,7 @@ def test_weights_stay_with_their_rows(world: World, data: st.DataObject) -> None
     assert np.array_equal(again.weights, seen.population.weights)  # type: ignore[arg-type]
 
 
-@settings(max_examples=8)
+@few(4)
 @given(world=worlds())
 def test_a_half_stands_for_as_many_people_as_the_whole(world: World) -> None:
     """Half of a sample is a sample of the same people."""
@@ -259,17 +241,15 @@ def test_unlisted_facts_of_two_models_are_never_one(tmp_path: Path) -> None:
     assert "mine.size" in {each.concept for each in built(VILLAGE, mine).attributes}
 
 
-@pytest.mark.parametrize("name", ["atus", "so2017"])
-def test_a_shipped_description_fits_the_format(name: str) -> None:
-    """Every concept that it names is in the list, and nothing is left of codes in titles."""
-    found = read_description(ROOT / "examples/data" / name / "model.toml")
-    assert found.id == name
-    notes = found.attributes.values()
-    assert {note.concept for note in notes} - {""} <= {*concepts()}
-    assert not [note.title for note in notes if "_" in note.title or not note.title]
-    queries = found.queries.values()
-    assert not [note.title for note in queries if "_" in note.title]
-    assert all(isinstance(note, QueryNote) for note in queries)
+def test_the_shipped_descriptions_fit_the_format() -> None:
+    """Every concept that they name is in the list, and no title has codes left."""
+    for name in ("atus", "so2017"):
+        description = read_description(ROOT / "examples/data" / name / "model.toml")
+        assert description.id == name
+        notes = [*description.attributes.values()]
+        assert {note.concept for note in notes} - {""} <= {*concepts()}
+        titles = [each.title for each in (*notes, *description.queries.values())]
+        assert not [title for title in titles if "_" in title or not title]
 
 
 def test_an_implication_may_have_few_exceptions(tmp_path: Path) -> None:
@@ -290,20 +270,3 @@ def test_an_implication_may_have_few_exceptions(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="alone 'yes' does not imply children 'none'") as caught:
         village(rows[1:])
     assert caught.value.hint == "1 of 99 people say otherwise: remove it"
-
-
-def test_what_the_shipped_description_implies_holds_of_the_shipped_tables() -> None:
-    """As the builder checks it, read from the tables without it."""
-    folder = ROOT / "examples/data/atus"
-    notes = read_description(folder / "model.toml").attributes
-    with gzip.open(folder / "users.csv.gz", "rt", encoding="utf-8") as file:
-        users = [*csv.DictReader(file)]
-    found = 0
-    for name, note in notes.items():
-        for value, then in note.implies.items():
-            for other, implied in then.items():
-                stated = [each[other] for each in users if each[name] == value and each[other]]
-                assert len(stated) > 1000
-                assert stated.count(implied) >= 0.99 * len(stated), (name, value, other)
-                found += 1
-    assert found == 12

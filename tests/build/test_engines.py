@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.build import canonical, observe
@@ -20,14 +20,12 @@ from agent.build.options import BuildOptions
 from agent.build.tables import open_tables
 from agent.errors import BuildError, UsageError
 from agent.model.file import write
-from tests.build.worlds import ENGINES, QUIET, SOCKETS, World, frame, options, worlds
+from tests.build.worlds import ENGINES, QUIET, SOCKETS, World, few, frame, options, worlds
 
 pytestmark = QUIET
 NOTHING_GIVEN = "__HIVE_DEFAULT_PARTITION__"
 NONE = st.none()
-FEW = settings(
-    max_examples=5, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow]
-)
+FEW = few(4)
 
 
 def built(folder: Path, spark: str | None, most: int, half: str | None) -> bytes:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow.csv import write_csv
 
@@ -27,7 +27,7 @@ from agent.errors import BuildError
 from agent.model.file import encode
 from tests.build import naive, naive_log
 from tests.build.logs import SmallLog, frames, logs, tables, write_log
-from tests.build.worlds import ENGINES, QUIET, options
+from tests.build.worlds import ENGINES, QUIET, few, options
 from tests.house.tree import ROOT
 
 pytestmark = QUIET
@@ -65,7 +65,7 @@ def first_row(path: Path, changed: dict[str, pa.Array]) -> pa.Table:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
-@settings(max_examples=3)
+@few(2)
 @given(log=logs())
 def test_what_was_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, log: SmallLog
@@ -101,11 +101,7 @@ def test_the_same_log_written_otherwise(tmp_path: Path) -> None:
     [
         ({"log": LOG.replace("dwell", "dwel")}, "the log table has no column 'dwell'", "'dwel'"),
         ({"log": LOG.replace("zip", "zap")}, "has an unknown column 'zap'", "did you mean 'zip'"),
-        ({"log": LOG.replace("tld", "zip")}, "the log table has the column 'zip' twice", "remove"),
         ({"people": PEOPLE.replace("gender", "shoe_size")}, "unknown column 'shoe_size'", "known"),
-        ({"people": SITES}, "the people table has no column 'user'", "needs user"),
-        ({"sites": PEOPLE}, "the sites table has no column 'host'", "needs host, topic"),
-        ({"log": ""}, "the table is empty", "first row of names"),
         (
             {"log": LOG.replace("2006-03-01T09:30:00", "01/03/06")},
             "the log table has 1 rows in which 'asked' is not a time: '01/03/06', for example",
@@ -117,14 +113,10 @@ def test_the_same_log_written_otherwise(tmp_path: Path) -> None:
             "'asked' is not a time",
             "write",
         ),
-        ({"log": LOG.replace("2006-03-01T09:30:05", "")}, "1 rows without 'time'", "write times"),
         ({"log": LOG.replace("\n2,", "\n,")}, "1 rows without 'user'", "fill it"),
         ({"log": LOG.replace("12.5", "long")}, "not a number of seconds: 'long'", "from 0"),
-        ({"log": LOG.replace("12.5", "-1")}, "not a number of seconds: '-1'", "from 0"),
         ({"log": LOG.replace("12.5", "inf")}, "not a number of seconds: 'inf'", "from 0"),
-        ({"log": LOG.replace("12.5", "nan")}, "not a number of seconds: 'nan'", "from 0"),
         ({"log": LOG.replace("09:30:05", "09:29:59")}, "1 pages that were opened", "swapped"),
-        ({"people": PEOPLE.replace("female", "femal")}, "unknown gender 'femal'", "'female'"),
         ({"people": PEOPLE.replace("over_55", "old")}, "unknown age_group 'old'", "18_to_55"),
         ({"people": PEOPLE + "2,male,,\n"}, "repeats users in 1 rows", "one row per user"),
         (
@@ -133,8 +125,6 @@ def test_the_same_log_written_otherwise(tmp_path: Path) -> None:
             "7 are the most",
         ),
         ({"sites": SITES.replace("arts", "art")}, "unknown topic 'art'", "did you mean 'arts'?"),
-        ({"sites": SITES + ",news\n"}, "the sites table has 1 rows without 'host'", "fill it"),
-        ({"sites": SITES + "c,news,more\n"}, "line 4 is not a row", "in UTF-8"),
         ({"log": LOG.encode("utf-16")}, "not a table", "in UTF-8"),
     ],
 )
@@ -204,7 +194,7 @@ def test_the_description_names_every_column_and_value() -> None:
         assert words <= known
 
 
-FEW = settings(max_examples=3)  # each asks a database two dozen questions
+FEW = few(2)
 
 
 def in_order(rows: list[naive_log.Fields]) -> list[list[tuple[str, str]]]:

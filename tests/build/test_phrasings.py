@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 
 from agent.build import phrasings
 from agent.build.phrasings import (
@@ -24,10 +23,10 @@ from agent.build.phrasings import (
     read_texts,
     with_phrasings,
 )
-from agent.errors import BuildError, ReticentError, UsageError
+from agent.errors import BuildError
 from agent.model.file import decode, encode
-from agent.model.reading import LEAST, Classifier, softmax
-from tests.build.worlds import QUIET, options
+from agent.model.reading import LEAST, softmax
+from tests.build.worlds import QUIET
 from tests.model.examples import small_model
 
 pytestmark = QUIET
@@ -82,17 +81,6 @@ def test_a_model_learns_to_read(tables: tuple[Path, Path], tmp_path: Path) -> No
         more = [(*row, "en") for row in [*rows[::-1], *rows[:3]]]
         mixed.append(table(tmp_path / f"mixed-{path.name}", [(*head, "language"), *more]))
     assert encode(with_phrasings(small_model(), *mixed)) == encode(model)
-
-
-def test_the_classifier_is_that_of_the_library() -> None:
-    """Probabilities as scikit-learn has them for the same weights."""
-    random = np.random.default_rng(1)
-    vectors = random.normal(size=(60, 512)).astype(np.float32)
-    labels = np.arange(60) % 3
-    fitted = LogisticRegression(C=10).fit(vectors, labels)
-    weights, biases = fitted.coef_.astype(np.float32), fitted.intercept_.astype(np.float32)
-    shares = Classifier(weights, biases, 1.0, 0.5).probabilities(vectors)
-    assert shares == pytest.approx(fitted.predict_proba(vectors)[:, :2], abs=1e-6)
 
 
 @given(st.data())
@@ -198,15 +186,6 @@ def test_tables_that_teach_nothing_are_refused(
     with pytest.raises(BuildError) as caught:
         read_texts(*tables, ["python", "c"])
     assert sentence in caught.value.what
-
-
-def test_phrasings_come_with_a_background() -> None:
-    """Without other topics, everything would be read as one of the queries."""
-    for name in ("phrasings", "background"):
-        with pytest.raises(UsageError) as caught:
-            options(**{name: Path("x.csv")})
-        assert isinstance(caught.value, ReticentError)
-        assert "together" in caught.value.what
 
 
 def test_one_query_is_told_from_the_rest() -> None:

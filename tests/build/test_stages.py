@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 
 from agent.build import stages
 from agent.build.build import build_model
@@ -15,16 +15,12 @@ from agent.build.stages import IN_ENGINE, Stages, stages_beside
 from agent.errors import BuildError, UsageError
 from agent.model.file import write
 from tests.build.logs import SmallLog, logs, write_log
-from tests.build.worlds import ENGINES, QUIET, options, write_parquet
+from tests.build.worlds import ENGINES, QUIET, few, options, write_parquet
 
 pytestmark = QUIET
 PEOPLE = [(f"u{at}", "ab"[at % 2], "xy"[at % 3 % 2]) for at in range(12)]
 ASKED = [(user, query, one, "") for user, one, _ in PEOPLE for query in ("tea", "Tee", "été ")]
-FEW = settings(
-    max_examples=3,
-    phases=[Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+FEW = few(1)
 
 
 class Killed(BaseException):

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from agent.build.canonical import Observed
@@ -38,6 +39,14 @@ SOCKETS = pytest.mark.filterwarnings(  # Spark's, which close with it
 ENGINES = [None, pytest.param("local", marks=[pytest.mark.spark, SOCKETS])]  # None: DuckDB
 
 Row = tuple[str, ...]
+
+
+def few(count: int) -> settings:
+    """So many examples of what asks a database dozens of questions; a fifth of all in a soak."""
+    soaking = settings().max_examples > 100
+    quiet = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much]
+    every = settings().max_examples // 5 if soaking else count
+    return settings(max_examples=every, phases=[Phase.generate], suppress_health_check=quiet)
 
 
 @dataclass(frozen=True, slots=True)
