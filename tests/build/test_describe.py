@@ -248,7 +248,8 @@ def test_the_shipped_descriptions_fit_the_format() -> None:
         assert description.id == name
         notes = [*description.attributes.values()]
         assert {note.concept for note in notes} - {""} <= {*concepts()}
-        titles = [each.title for each in (*notes, *description.queries.values())]
+        titles = [each.title for each in notes]
+        titles += [each.title for each in description.queries.values()]
         assert not [title for title in titles if "_" in title or not title]
 
 
