@@ -70,8 +70,8 @@ SOME = "Show only what waits, then only what sent facts, then only what sent not
 FIGURES = "Show the figures behind it, each with its unit: bits, λ, cost, proof; or hide them."
 FIND = "Show only what contains these words: a recipient, a query or an attribute."
 REQUESTS = (
-    Action("open", "enter", "Open", WHY, "requests whatif --entry N"),
-    Action("switch", "space", "Try", TRY, "requests whatif --entry N --with ATTR"),
+    Action("open", "enter", "Open", WHY, "ask HOST TEXT --explain"),
+    Action("switch", "space", "Try", TRY, "ask HOST TEXT --explain --with ATTR"),
     Action("decide('approve', 'always')", "a", "Allow", ALWAYS, "requests approve ID --always"),
     Action("decide('approve', 'once')", "o", "Allow once", ONCE, "requests approve ID", "wide"),
     Action("decide('deny', 'always')", "d", "Deny", DENY, "requests deny ID --always"),
@@ -79,7 +79,7 @@ REQUESTS = (
     Action("decide('deny', 'once')", "n", "Deny once", DENY_ONCE, "requests deny ID", "never"),
     Action("approve_all", "A", "Approve all", APPROVE_ALL, "requests approve --from HOST", "never"),
     Action("choose", "c", "Choose", CHOOSE, "policy let HOST ATTR always --days N", "never"),
-    Action("reset", "r", "Undo trial", RESET, "requests whatif --entry N", "never"),
+    Action("reset", "r", "Undo trial", RESET, "ask HOST TEXT --explain", "never"),
     Action("not_that", "t", "Not that", NOT_THAT, "requests not-that ID", "never"),
     Action("put_aside", "x", "Dismiss", UNLIST, "requests pending --dismiss ID", "never"),
     Action("only_find", "slash", "Find", FIND, footer="wide"),
@@ -96,7 +96,7 @@ ITS = "List the requests sent to it."
 SOUGHT = "Show only recipients with these words: a name, a fact that it has, or blocked."
 RECIPIENTS = (
     Action("knows", "enter", "Open", KNOWS, "requests knows HOST"),
-    Action("whatif", "w", "One more", WHATIF, "requests whatif --recipient HOST --all"),
+    Action("whatif", "w", "One more", WHATIF, "ask HOST TEXT --explain --all"),
     Action("forget", "f", "Forget", FORGET, "requests forget HOST"),
     Action("block", "b", "Block", BLOCK, "policy block HOST"),
     Action("unblock", "", "Unblock", UNBLOCK, "policy unblock HOST", "never"),
@@ -110,7 +110,7 @@ FROM = "Type which recipient; its rules and what it knows count then. Leave empt
 APPLY = "Write the selected λ into the policy, for this recipient or for everyone."
 TRADEOFF = (
     Action("query", "e", "Query", "Type the query to look at.", CURVE),
-    Action("all", "o", "Average", "Show the average of all queries.", "model curve --all", "wide"),
+    Action("all", "o", "Average", "Show the average of all queries.", "model curve", "wide"),
     Action("recipient", "r", "Recipient", FROM, f"{CURVE} --recipient HOST"),
     Action("apply", "a", "Apply", APPLY, "policy set lambda=L"),
     Action("only_figures", "v", "Figures", FIGURES),

@@ -24,7 +24,7 @@ FILE = ("profile", "export", "-", "--yes")
 # Commands, the route whose answer each shows, and the key it has in the object, where not alone.
 SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("ask", "a.example", "weather"): ("decide", None),
-    ("ask", "a.example", "weather", "--dry-run"): ("explain", None),
+    ("ask", "a.example", "weather", "--explain"): ("explain", None),
     ("lock",): ("lock", None),
     ("model", "list"): ("models", "models"),
     ("policy", "attributes"): ("attributes", "attributes"),

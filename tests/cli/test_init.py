@@ -140,7 +140,7 @@ def test_a_weak_passphrase_is_said_to_be_weak(begin: Begin) -> None:
 
 
 def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
-    """Such as `reticent model decide --profile` reads; a value that does not fit makes nothing."""
+    """Such as `reticent profile export` writes; a value that does not fit makes nothing."""
     file = tmp_path / "profile.toml"
     file.write_text('[so2017]\nregion = "mars"\n')
     error, _ = begin("--profile", file).refusal()

@@ -30,7 +30,7 @@ from tests.wire.fake import FakeDaemon
 # The command in a process of its own, as a shell starts it.
 START = [sys.executable, "-c", "from agent.cli.main import run; run()"]
 ASKED = "heard of job"
-MAY = {"know", "sensitivity", "guard"}  # an example, bits and a weight: nothing of a profile's
+MAY = {"know", "settings"}  # an example, and settings: nothing of a profile's
 
 
 def commands(
@@ -271,7 +271,7 @@ def test_every_query_can_come_from_the_standard_input() -> None:
     taken = [(name, each) for name, command in LEAVES.items() for each in command.params]
     queries = [(name, each.type) for name, each in taken if each.name == "query"]
     assert {name for name, _ in queries} == {
-        *("ask", "model curve", "model decide", "requests whatif"),
+        *("ask", "model curve", "model decide"),
         *("policy explain", "policy set", "policy unset"),
     }
     assert {kind for _, kind in queries} == {QUERY}

@@ -161,7 +161,7 @@ def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) 
     assert (info["id"], info["people"]) == ("library", 300)
     for query, helpful in (("weather", "region"), ("music", "age"), ("bus", "working_hours")):
         record = run("model", "decide", "--model", tables[-1], "--query", query, "--json").record
-        assert record["disclose"] == [helpful]
+        assert record["disclosed"] == [helpful]
         assert record["identifiability"] >= 1 / 300
         assert record["identifiability_cost"] >= 0
 
@@ -345,9 +345,9 @@ def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
     assert titles["daily"] == "asks once a day or more (AFRQ)"
     out = files[files.index("--out") + 1]
     for query, helpful in (("weather", "region"), ("shoes", "age_group"), ("map", "region")):
-        decide = ("model", "decide", "--model", out, "--query", query, "--lambda", "1")
+        decide = ("model", "decide", "--model", out, "--query", query, "--set", "lambda=1")
         record = run(*decide, "--json").record
-        assert record["disclose"] == [helpful]
+        assert record["disclosed"] == [helpful]
 
 
 @builds
