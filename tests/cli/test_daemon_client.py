@@ -34,7 +34,7 @@ SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("policy", "unblock", "a.example"): ("allow", None),
     FILE: ("profile", None),
     ("profile", "show", "--reveal"): ("profile", None),
-    ("profile", "unset", "region"): ("change_profile", None),
+    ("profile", "set", "region="): ("change_profile", None),
     ("requests", "approve", "3"): ("verdict", None),
     ("requests", "forget", "weather.example", "--yes"): ("forget", None),
     ("requests", "knows", "a.example"): ("knowledge", None),
@@ -42,17 +42,16 @@ SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("requests", "pending"): ("reviews", "waiting"),
     ("requests", "recipients"): ("recipients", "recipients"),
     ("requests", "undo"): ("undo", None),
-    ("requests", "whatif", "weather", "--recipient", "a.example"): ("whatif", None),
     ("status",): ("status", None),
     ("unlock",): ("status", None),
 }
 SAID = {**ANSWERS, "allow": Allowed(rule="mine"), "attributes": [REGION], "rules": BROKEN}
-EXPLAINED = [(*each, "--explain") for each in SHOWN if {"ask", "whatif"} & {*each[:2]}]
+WITH = ("ask", "a.example", "weather", "--explain", "--with", "hobby")
 PAGES = [
     *(each for each in SHOWN if each != FILE),
     ("requests", "ledger"),
     ("requests", "list", "--explain"),
-    *EXPLAINED,
+    WITH,
 ]
 
 
@@ -133,7 +132,7 @@ def test_the_object_is_the_message(run: Run, fake: FakeDaemon, command: tuple[st
     """As openapi.json describes it."""
     route, key = SHOWN[command]
     fake.handlers[route] = says(SAID[route])
-    message = msgspec.to_builtins(SAID[route])
+    message = msgspec.json.decode(msgspec.json.encode(SAID[route]))
     assert run(*command, "--json").record == (message if key is None else {key: message})
 
 

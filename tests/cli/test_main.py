@@ -73,13 +73,14 @@ def test_few_commands_stand_at_the_top() -> None:
         assert deferred.help.endswith(".")
 
 
-@pytest.mark.parametrize(("name", "group"), MOVED.items())
-def test_what_was_typed_before_says_what_it_is_called_now(run: Run, name: str, group: str) -> None:
+def test_what_was_typed_before_says_what_it_is_called_now(run: Run) -> None:
     """The command is there under its new name."""
-    error, hint = run(name, "--json", "x").refusal()
-    assert error == f"`reticent {name}` is now `reticent {group} {name}`"
-    assert hint == "run that; its arguments are the same"
-    assert (group, name) in ALL
+    for old, new in MOVED.items():
+        error, hint = run(*old.split(), "--json", "x").refusal()
+        command = new.split(" --")[0]
+        assert error == f"`reticent {old}` is now `reticent {new}`"
+        assert hint == f"see `reticent {command} --help`"
+        assert tuple(command.split()) in ALL, new
 
 
 @pytest.mark.parametrize(("group", "default"), [("requests", "list"), ("daemon", "run")])
@@ -277,7 +278,7 @@ def test_every_query_can_come_from_the_standard_input() -> None:
     assert {kind for _, kind in queries} == {QUERY}
     paired = {(name, each.name) for name, each in taken if "=" in str(each.metavar or "")}
     hypothetical = {(name, each) for name in ("model decide", "model curve") for each in MAY}
-    assert paired == {*hypothetical, ("policy set", "pairs")}
+    assert paired == {*hypothetical, ("policy set", "pairs"), ("profile set", "names")}
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class Many:
         self.past: list[Handled] = []
         self.waits: list[Review] = []
         self.error: UsageError | None = None
-        self.rows = [row("region", inside=True), row("gender", gain_bits=0.3), *map(row, MORE)]
+        self.rows = [row("region", disclosed=True), row("gender", gain_bits=0.3), *map(row, MORE)]
         daemon.calls |= {
             "requests": lambda limit: self.past[-limit:],
             "reviews": lambda: self.waits,
@@ -63,7 +63,7 @@ class Many:
         if self.error is not None:
             raise self.error
         after = weight("region", *body.add, breaks="k" if body.add else None)
-        return weighed(weighed=after, rows=self.rows)
+        return weighed(weighed=after, rows=tuple(self.rows))
 
     def ledger(self, **_: Any) -> list[Entry]:  # noqa: ANN401  (of the call)
         """Return the entries from the first on."""

@@ -151,7 +151,7 @@ def test_what_is_worth_most_stands_first(
 def test_what_rules_an_attribute_is_said_beside_it() -> None:
     """In words, and the limit that it would break."""
     rows = [
-        row("one", gain_bits=0.5, inside=True),
+        row("one", gain_bits=0.5, disclosed=True),
         row("two", gain_bits=0.4, disclose="never"),
         row("three", gain_bits=0.3, disclose="guarded", limit="k"),
         row("four", gain_bits=0.2),
@@ -162,7 +162,7 @@ def test_what_rules_an_attribute_is_said_beside_it() -> None:
 
 def test_the_set_beside_which_it_is_weighed_is_named() -> None:
     """By titles; an empty one is none."""
-    held = weighed(rows=[row("age", inside=True)], weighed=weight())
+    held = weighed(rows=[row("age", disclosed=True)], weighed=weight())
     assert ", by itself. Helps:" in basis(held)
     found = replace(held, weighed=weight("age", "height"))
     assert "best for all of them: the age and height. Helps:" in basis(found)

@@ -44,7 +44,7 @@ async def test_text_from_outside_steers_nothing(found: Many, size: tuple[int, in
     strange = {"recipient": "[b]x\x1b[2J", "pool": "@\x1b", "query": "[red]\n\x07 é 語"}
     found.past = [handled(1, disclosed=["a\x1b"], **strange)]
     found.waits = [review(1, names=["[/b]"], **strange)]
-    found.rows[0] = row("region", inside=True, title="\x1b[31mthe region")
+    found.rows[0] = row("region", disclosed=True, title="\x1b[31mthe region")
     async with found.shown(size) as shown:
         await shown.pilot.press("enter")
         await shown.until(lambda: "the region" in shown.text())

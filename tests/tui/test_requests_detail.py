@@ -60,7 +60,7 @@ def test_what_is_in_stands_first_then_what_brings_most(
 ) -> None:
     """Where nothing can be said of an attribute it stands last; none is lost."""
     rows = [
-        row(f"a{place}", gain_bits=gain, cost_bits=cost, inside=inside)
+        row(f"a{place}", gain_bits=gain, cost_bits=cost, disclosed=inside)
         for place, (gain, cost, inside) in enumerate(drawn)
     ]
     order = order_of(weighed(rows=rows))
@@ -97,7 +97,7 @@ def test_a_row_has_exactly_so_many_columns(
 def test_the_signs_say_what_is_in_out_and_tried() -> None:
     """As the set and the change have it."""
     change = Change(add=frozenset({"a"}), drop=frozenset({"region"}))
-    rows = [row("region", inside=True), row("a"), row("b")]
+    rows = [row("region", disclosed=True), row("a"), row("b")]
     trial = Trial(review(), change, weighed(rows=rows))
     found = rows_of(trial, ("region", "b", "a"), {"a": "red"})
     assert [
@@ -136,7 +136,7 @@ def test_figures_come_on_demand_each_with_its_unit() -> None:
 
 def test_a_past_request_is_not_explained_by_the_rules_of_today() -> None:
     """What was sent was sent; the reason is that of today, and says so."""
-    rows = [row("region", inside=True, reason="never"), row("gender", reason="worth it")]
+    rows = [row("region", disclosed=True, reason="never"), row("gender", reason="worth it")]
     found = rows_of(Trial(handled(), Change(), weighed(rows=rows)), ("region", "gender"), {})
     said = ["".join(part.text for part in lines(each, 100)[1]) for each in found[:2]]
     assert "sent; today: never sent" in said[0]

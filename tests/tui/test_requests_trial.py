@@ -104,7 +104,7 @@ def test_the_verdict_comes_first() -> None:
         "you.\nRequest of 09:15 for “editor”."
     )
     nothing = handled(-1, kind="nothing", code="unknown query", disclosed=[])
-    assert headline(begun(nothing), AT).startswith("Sent nothing to shop.example: not understood, ")
+    assert headline(begun(nothing), AT).startswith("Sent nothing to shop.example: not recognised; ")
     assert "having forgotten everything" in headline(begun(handled(kind="forgotten")), AT)
     assert headline(begun(review(names=["a", "b"])), AT).startswith("Send a and b to shop.example")
     offer = review(kind="offer", names=["a"], search="https://b.example/?q={query}")
@@ -123,14 +123,14 @@ def test_what_it_means_is_said_in_few_words() -> None:
     assert said(trial(nothing)).startswith("Today it would get the region.")
     assert said(trial(nothing, rows=[])) == "Disclose region."
     assert said(begun(handled())) == said(trial(handled())) == ""
-    assert said(trial(handled(), decided=["gender"])) == "Today it would get the gender."
+    assert said(trial(handled(), disclosed=("gender",))) == "Today it would get the gender."
     blocked = said(trial(review(pool="@shops"), code="blocked"))
     assert blocked.startswith("shop.example (and @shops) is blocked")
 
 
 def test_a_change_says_what_it_would_do() -> None:
     """In people; in bits only on demand."""
-    after = weight("region", "gender", utility_bits=0.37, cost_bits=0.12, people_left=12.0)
+    after = weight("region", "gender", utility=0.37, objective=0.25, people_left=12.0)
     tried = Trial(handled(), Change(add=frozenset({"gender"})), weighed(weighed=after))
     people = "expected: about 12 people still look like you, 310 without this."
     assert changed(tried) == f"With the gender: serves you better; {people}"
@@ -145,7 +145,7 @@ def test_a_change_says_what_it_would_do() -> None:
 
 def test_withholding_what_it_knows_gains_nothing() -> None:
     """Which is said where it is tried, and not of what it does not know."""
-    rows = [row("region", inside=True, held=True), row("gender", inside=True)]
+    rows = [row("region", disclosed=True, held=True), row("gender", disclosed=True)]
     for name in ("region", "gender"):
         said = changed(Trial(handled(), Change(drop=frozenset({name})), weighed(rows=rows)))
         assert ("It already knows the region" in said) == (name == "region")
@@ -175,7 +175,7 @@ def test_what_is_added_goes_along_and_what_is_dropped_stays(
 
 def test_all_that_may_be_chosen_is_different_and_says_for_whom() -> None:
     """This recipient first; an offer has nothing for once, and is about its recipient alone."""
-    for subject, count in ((handled(), 8), (review(), 16), (review(kind="offer"), 4)):
+    for subject, count in ((handled(), 6), (review(), 12), (review(kind="offer"), 4)):
         found = choices(subject)
         assert len({text for text, _ in found}) == len({repr(each) for _, each in found}) == count
         assert all("everyone" in text for text, each in found if each.about == "everyone")

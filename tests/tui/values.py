@@ -94,7 +94,8 @@ def weight(*names: str, **given: Any) -> Figures:  # noqa: ANN401  (of the messa
 
 def weighed(**given: Any) -> Weighed:  # noqa: ANN401  (of the message)
     """Return a request that carries the region, beside the gender."""
-    return replace(WEIGHED, **given)
+    decided = {name: given.pop(name) for name in ("code", "disclosed") if name in given}
+    return replace(WEIGHED, decision=replace(WEIGHED.decision, **decided), **given)
 
 
 def recipient(counts: list[int], **more: Any) -> Recipient:  # noqa: ANN401  (of the message)
