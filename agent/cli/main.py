@@ -26,9 +26,9 @@ SCREENS, BEGIN = ["requests", "review"], ["init"]  # for a person who names no c
 
 
 _GROUPS = {  # what stood at the top once, by the group that has it now
-    "policy": ("attributes", "block", "calibrate", "let", "unblock"),
+    "policy": ("block", "calibrate"),
     "requests": (
-        *("approve", "deny", "forget", "knows", "ledger", "pending"),
+        *("forget", "knows", "ledger", "pending"),
         *("recipients", "review", "undo", "watch"),
     ),
     "vault": ("backup", "key", "purge", "reset-clock", "restore"),
@@ -37,16 +37,28 @@ _GROUPS = {  # what stood at the top once, by the group that has it now
 }
 MOVED = {  # commands that are called otherwise now
     **{name: f"{group} {name}" for group, names in _GROUPS.items() for name in names},
+    "attributes": "policy facts",
+    "let": "approve",
+    "policy attributes": "policy facts",
+    "policy explain": "policy show",
+    "policy let": "approve",
+    "policy rules": "policy show",
+    "policy unblock": "policy block --undo",
+    "policy unset": "policy set",
     "read": "model decide",
+    "requests approve": "approve",
+    "requests deny": "deny",
     "model read": "model decide --explain",
     "requests whatif": "ask --explain",
     "whatif": "ask --explain",
 }
 COMMANDS = {
+    "approve": Deferred("agent.cli.reviews", "Approve what waits, or facts for a recipient."),
     "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
     "browser": Deferred("agent.cli.browser", "Connect your browsers."),
     "daemon": Deferred("agent.cli.daemon", "Run, stop and check the daemon that answers."),
     "demo": Deferred("agent.cli.demo", "Watch eight requests of a fictional mother of two."),
+    "deny": Deferred("agent.cli.reviews", "Deny what waits, or facts for a recipient."),
     "init": Deferred("agent.cli.init", "Set up: a passphrase, a policy and your facts."),
     "lab": Deferred("agent.cli.lab", "Repeat the studies behind reticent."),
     "lock": Deferred("agent.cli.status", "Close the vault, so that nothing is sent."),

@@ -19,8 +19,8 @@ from agent.model.file import SHIPPED, read, shipped_model, shipped_models
 from agent.model.model import Model, surest
 from agent.model.signature import trusted
 from agent.paths import paths
-from agent.wire.policy import AttributeStatus, RuleRemark, RulesStatus, RuleStatus
-from agent.words.figures import bits, counted, moment
+from agent.wire.policy import AttributeStatus
+from agent.words.figures import bits, counted
 from agent.words.titles import quoted
 from policy.audit import Remark, audit, misspelt
 from policy.read import load
@@ -31,13 +31,9 @@ BITS = "bits: the help that it must bring, or it is not sent."
 DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
     "calibrate": Deferred("agent.cli.calibrate", "Turn your answers into prices, in bits."),
-    "explain": Deferred("agent.cli.policy_pages", "Show which rules decide about one request."),
-    "let": Deferred("agent.cli.policy_edit", "Decide whether facts may go to a recipient."),
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
     "show": Deferred("agent.cli.policy_pages", "Show every setting in force, and its origin."),
     "try": Deferred("agent.cli.policy_try", "Show what a policy would have sent."),
-    "unblock": Deferred("agent.cli.policy_edit", "Treat a blocked recipient like others again."),
-    "unset": Deferred("agent.cli.policy_edit", "Remove a setting from a policy file."),
 }
 
 
@@ -165,61 +161,9 @@ def _lines(file: Path, found: Sequence[Problem | Remark], kind: str = "") -> Ite
 
 
 @policy.command()
-@answers
-def rules() -> Answer:
-    """Show the rules in force, and when each last decided.
-
-    Mistakes in the file come first; settings without effect are noted below their rule.
-    """
-    with door() as client:
-        found: RulesStatus = client.call("rules")
-    return Answer(found, rules_text(found))
-
-
-def rules_text(found: RulesStatus) -> str:
-    """Return the page: what is wrong, then the rules of the file, then those of its preset."""
-    head = f"{counted(len(found.rules), 'rule')} in use."
-    if found.problems:
-        head += " The file has mistakes now, and these are its last good rules."
-    if not found.in_use:
-        why = "has mistakes" if found.problems else "does not exist"
-        head = f"No rules are in use, so nothing is sent: {found.path} {why}."
-        if not found.problems:
-            head += " Create one with `reticent init`, or write one by hand."
-    wrong = [_problem(each, "  ") for each in found.problems]
-    sections: dict[str, list[str]] = {"Mistakes": wrong} if wrong else {}
-    for each in sorted(found.rules, key=lambda each: each.line is None):
-        title = f"From the {each.source}" if each.line is None else found.path
-        sections.setdefault(title, []).append(_rule(each, found))
-    return page(head, *("\n".join([printable(title), *of]) for title, of in sections.items()))
-
-
-def _problem(each: RuleRemark, indent: str, kind: str = "") -> str:
-    place = f"line {each.line}: " if each.line and not kind else kind
-    key = f"{each.key}: " if each.key else ""
-    return paragraph(f"{place}{key}{each.what} ({each.hint})", indent)
-
-
-def _rule(rule: RuleStatus, found: RulesStatus) -> str:
-    """Return the lines about one rule."""
-    line = "" if rule.line is None else f", line {rule.line}"
-    over = " (expired)" if rule.expired else ""
-    sets = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
-    whom = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
-    below = [f"{whom or 'every request'}: {sets}"]
-    if rule.fired_at is not None:
-        below.append(f"last decided {moment(rule.fired_at)}")
-    elif not rule.expired:
-        below.append(f"has not decided since {moment(found.since)}")
-    lines = [paragraph(f"{rule.name}{line}{over}", "  ")]
-    lines += [paragraph(each, "    ") for each in below]
-    return "\n".join([*lines, *(_problem(each, "    ", "note: ") for each in rule.remarks)])
-
-
-@policy.command()
 @recipient_option
 @answers
-def attributes(recipient: str | None) -> Answer:
+def facts(recipient: str | None) -> Answer:
     """Show which facts may be sent, and which rule says so.
 
     HOST may also be a group, as in @ads. Your values are not shown, and the vault may be locked.

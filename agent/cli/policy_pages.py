@@ -24,6 +24,7 @@ from agent.cli.printing import Column, facts, numeric, page, paragraph, table, w
 from agent.decision.decide import read_by
 from agent.decision.terms import rulebook
 from agent.decision.values import Reading
+from agent.errors import UsageError
 from agent.model.model import Model
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import Titles, read_as, titled
@@ -209,17 +210,8 @@ def matters(key: str, verdicts: Verdicts) -> bool:
     return key not in ("guard", "disclose") or (key == "guard") == guarded
 
 
-@click.command()
-@option("--recipient", str, "HOST", "Who receives the request.", required=True)
-@option("--query", QUERY, "TEXT", ASKED, required=True)
-@policy_option
-@model_option
-@answers
 def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answer:
-    """Show which rules decide about one request.
-
-    It also shows which rules they override, and why.
-    """
+    """Return which rules decide about one request, which they override, and why."""
     used = read_model(model, query)
     view = view_of(file, used, recipient, query)
     note_unknown_query(query, used)
@@ -311,15 +303,20 @@ def _decides(rule: Rule, ruling: Ruling) -> str:
 
 @click.command()
 @recipient_option
+@option("--query", QUERY, "TEXT", ASKED)
 @policy_option
 @model_option
 @answers
-def show(recipient: str | None, file: Path, model: Path | None) -> Answer:
+def show(recipient: str | None, query: str | None, file: Path, model: Path | None) -> Answer:
     """Show every setting in force, and where it comes from.
 
     A setting comes from the file, its preset or the defaults. Rules for some requests only are
-    listed below.
+    listed below. With --query it shows which rules decide about that request, and why others lost.
     """
+    if query is not None:
+        if recipient is None:
+            raise UsageError("--query needs --recipient", "name who receives the request")
+        return explain(recipient, query, file, model)
     view = view_of(file, read_model(model), recipient)
     policy, ruling = view.policy, view.ruling
     host = None if recipient is None else ruling.host

@@ -47,8 +47,6 @@ DONE = (
     "you said this."
 )
 DEFERRED = {
-    "approve": Deferred("agent.cli.reviews", "Approve what waits for you."),
-    "deny": Deferred("agent.cli.reviews", "Deny what waits for you."),
     "pending": Deferred("agent.cli.reviews", "List what waits for your approval."),
     "review": Deferred("agent.cli.review", "Open the screens: see what was sent, and change it."),
     "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts."),

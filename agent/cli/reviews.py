@@ -1,6 +1,8 @@
 """What waits for the user's word, and their word on it: approve, deny, undo."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -9,21 +11,22 @@ import msgspec
 from msgspec.structs import replace as changed
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import Answer, answers, names, option
-from agent.cli.printing import facts, page, paragraph
-from agent.errors import UsageError
+from agent.cli.options import Answer, answers, option
+from agent.cli.options import names as names_in
+from agent.cli.printing import facts, note, page, paragraph
+from agent.errors import LockedError, UsageError
 from agent.wire.base import MOST_DAYS
 from agent.wire.client import Client
-from agent.wire.policy import About, Decided, Lasting, Review, Ruled, Undone, Word
+from agent.wire.policy import About, Decided, Lasting, Override, Review, Ruled, Undone, Word
 from agent.words.figures import counted, listed, moment
-from agent.words.notices import asks, settled, took_effect
+from agent.words.notices import asks, overridden, settled, took_effect
 
 ALL = "all"
 SHOWN = 5  # numbers in a hint
 MEANWHILE = "it may have been settled meanwhile, on the screen or by another command"
 NONE_WAIT = "nothing else waits"
 HOW = (
-    "`reticent requests approve ID` sends it with the next request, `reticent requests deny ID` "
+    "`reticent approve ID` sends it with the next request, `reticent deny ID` "
     "does not. Both can last longer: see --help."
 )
 OFFERS = (
@@ -39,15 +42,12 @@ ONCE = "For the next request only; the default, but for what a recipient offers 
 ALWAYS = "For good; written into the policy."
 DAYS = "For N days; written into the policy."
 DISMISS = f"Take these off the list, or {ALL} of it, without deciding."
-FROM = "All attributes that wait for this recipient, or whoever it pools with; offers stay."
-NO_ID = (
-    "`reticent requests pending` lists what waits, each with its ID; --from HOST is for all of one"
-)
+ALIKE = 0.85  # how much of a host is that of another, from which on it may be misspelt
 
 
 def _numbers(text: str) -> tuple[int, ...] | None:
     """Return the numbers in a list, None for all; UsageError if it is neither."""
-    parts = names(text)
+    parts = names_in(text)
     if parts == (ALL,):
         return None
     if not parts or not all(each.isascii() and each.isdecimal() for each in parts):
@@ -136,45 +136,41 @@ def span_options(once: str, always: str) -> Callable[[F], F]:
 
 def _options(command: F) -> F:
     """Give a command what both take."""
-    command = option("--from sender", str, "HOST", FROM)(span_options(ONCE, ALWAYS)(command))
-    command = click.argument("names", nargs=-1, metavar="[NAME]...")(command)
-    return click.argument("number", type=int, metavar="ID", required=False)(command)
+    command = click.argument("names", nargs=-1, metavar="[FACT]...")(
+        span_options(ONCE, ALWAYS)(command)
+    )
+    return click.argument("which", metavar="ID|HOST")(command)
 
 
 @click.command()
 @_options
 @answers
-def approve(**options: Any) -> Answer:  # noqa: ANN401  (those of `_rule`)
-    """Approve what waits under ID, or only the attributes NAME.
+def approve(**options: Any) -> Answer:  # noqa: ANN401  (those of `_say`)
+    """Approve what waits under ID or for HOST, or only the facts named.
 
-    It is sent from the next request on. A recipient that asked for the facts itself gets only
-    those, within your rules: for good, or for --days and then nothing.
-    `reticent requests undo` reverts it.
+    They are sent from the next request on. Facts that do not wait for HOST may be sent to it when
+    worth it. A recipient that asked for facts itself gets only those, within your rules: for good,
+    or for --days and then nothing. `reticent requests undo` reverts it.
     """
-    return _rule("approve", **options)
+    return _say("approve", **options)
 
 
 @click.command()
 @_options
 @answers
-def deny(**options: Any) -> Answer:  # noqa: ANN401  (those of `_rule`)
-    """Deny what waits under ID, or only the attributes NAME.
+def deny(**options: Any) -> Answer:  # noqa: ANN401  (those of `_say`)
+    """Deny what waits under ID or for HOST, or only the facts named.
 
-    A recipient that asked for the facts itself gets nothing from then on, for good or for --days,
-    by a rule that is written into the policy. `reticent requests undo` reverts it.
+    Facts that do not wait for HOST are not sent to it either. A recipient that asked for facts
+    itself gets nothing from then on, for good or for --days, by a rule that is written into the
+    policy. `reticent requests undo` reverts it.
     """
-    return _rule("deny", **options)
+    return _say("deny", **options)
 
 
-def _rule(
-    decided: Decided, *, number: int | None, names: tuple[str, ...], sender: str | None, span: Span
-) -> Answer:
-    """Give a verdict on one review, or on all attributes that wait for a recipient and its pool."""
-    if number is not None and sender is not None:
-        raise UsageError("--from does not go with an ID", "choose one of them")
-    if number is None and sender is None:
-        raise UsageError("missing argument 'ID'", NO_ID)
-    chosen = [*dict.fromkeys(names)] or None
+def _say(decided: Decided, *, which: str, names: tuple[str, ...], span: Span) -> Answer:
+    """Answer one review, all attributes that wait for a pool, or decide about facts of a host."""
+    chosen = [*dict.fromkeys(each for listed in names for each in names_in(listed))] or None
     word = Word(
         decided=decided,
         lasting=span.lasting or "once",
@@ -182,12 +178,15 @@ def _rule(
         names=chosen,
         days=span.days,
     )
+    number = int(which) if which.isascii() and which.isdecimal() else None
     given: list[tuple[Review, Word, Ruled]] = []
     with door() as client:
-        reviews, offers = _meant(number, sender, client)
+        reviews, offers = _meant(number, which, chosen, client)
+        if not reviews and chosen:
+            return _override(which, word, client)
         for review in reviews:
             _check(review, word, span)
-            # On what it has now, so that it is no verdict on what it has later.
+            # On what it has now, so that it is no answer to what it has later.
             shown = changed(word, names=chosen or review.names or None, pool=review.pool)
             given.append((review, shown, client.call("verdict", shown, id=review.id)))
         written = any(ruled.written is not None for *_, ruled in given)
@@ -198,30 +197,55 @@ def _rule(
         texts += [settled(review, shown, titles), *took_effect(made, place, titles)]
     texts += [f"What it asks for still waits: settle it by ID: {_ids(offers)}."] if offers else []
     text = "\n".join(map(paragraph, texts))
-    if sender is None:
+    if number is not None:
         return Answer(given[0][-1], text)
     ruled = [{"id": review.id, **msgspec.to_builtins(made)} for review, _, made in given]
     return Answer({"ruled": ruled, "offers": offers}, text)
 
 
 def _meant(
-    number: int | None, sender: str | None, client: Client
+    number: int | None, host: str, chosen: Sequence[str] | None, client: Client
 ) -> tuple[list[Review], list[int]]:
     """Return what waits under a number, or for a recipient and its pool, and the IDs of its offers.
 
-    UsageError where nothing does but offers: they are settled for good, each by itself.
+    ``chosen``: with these facts alone, where any are named. UsageError where nothing does but
+    offers: they are settled for good, each by itself.
     """
     if number is not None:
         return [waiting(number, client.call("reviews"))], []
-    pool = client.call("knowledge", recipient=sender).pool
+    pool = client.call("knowledge", recipient=host).pool
     found: list[Review] = [each for each in client.call("reviews") if each.pool == pool]
     offers = [each.id for each in found if each.kind == "offer"]
     asked = [each for each in found if each.kind == "ask"]
+    if chosen:
+        return [each for each in asked if {*chosen} <= {*each.names}][-1:], []
     if not asked:
         hint = f"settle what it asks for by ID: {_ids(offers)}"
-        hint = hint if offers else "`reticent requests pending` lists what waits"
-        raise UsageError(f"no attribute waits for {sender}", hint)
+        hint = hint if offers else "name facts, or see `reticent requests list --waiting`"
+        raise UsageError(f"no fact waits for {host}", hint)
     return asked, offers
+
+
+def _override(host: str, word: Word, client: Client) -> Answer:
+    """Decide about facts that do not wait for a recipient."""
+    override = Override(
+        recipient=host,
+        names=word.names or [],
+        disclose=word.disclose,
+        lasting=word.lasting,
+        about=word.about,
+        days=word.days,
+    )
+    ruled: Ruled = client.call("override", override)
+    place = None if ruled.written is None else client.call("policy").path
+    titles = titles_of(client)
+    with suppress(LockedError):
+        sites = [site for each in client.call("recipients") for site in each.sites]
+        near = get_close_matches(host, sites, 1, ALIKE)
+        if near and not any(f".{host}".endswith(f".{site}") for site in sites):
+            note(f"nothing was sent to {host} so far; did you mean {near[0]}?")
+    lines = [overridden(override, titles), *took_effect(ruled, place, titles)]
+    return Answer(ruled, "\n".join(map(paragraph, lines)))
 
 
 def _ids(numbers: Iterable[int]) -> str:
@@ -239,7 +263,7 @@ def _check(review: Review, word: Word, span: Span) -> None:
         hint = "it is settled for good, or with --days N"
         raise UsageError("--once does not go with an offer", hint)
     if word.decided == "deny" and word.names:
-        use = f"reticent requests approve {review.id} NAME..."
+        use = f"reticent approve {review.id} NAME..."
         hint = f"`{use}` names what its recipient may use"
         raise UsageError("an offer is denied as a whole", hint)
 
@@ -247,7 +271,7 @@ def _check(review: Review, word: Word, span: Span) -> None:
 @click.command()
 @answers
 def undo() -> Answer:
-    """Undo your last approve, deny, let, dismissal or change of your facts, once.
+    """Undo your last approve, deny, dismissal or change of your facts, once.
 
     What waited for you waits again, and what was written into the policy is removed, unless you
     have edited the file since. Data already sent cannot be recalled. Once the vault is locked,

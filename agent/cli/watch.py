@@ -87,7 +87,7 @@ def of_review(event: Event, waiting: list[Review], titles: Titles) -> Notice:
     for each in waiting:
         if each.id == event.id:
             shown = msgspec.structs.replace(each, query="")
-            how = f"`reticent requests approve {each.id}` or `reticent requests deny {each.id}`"
+            how = f"`reticent approve {each.id}` or `reticent deny {each.id}`"
             fields = msgspec.to_builtins(shown).items()
             own = {name: value for name, value in fields if name not in UNSAID}
             return Notice(event.kind, event.at, f"{asks(shown, titles)}: {how}.", own)

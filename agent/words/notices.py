@@ -127,7 +127,7 @@ def asks(review: Review, titles: Titles = NONE) -> str:
 
 def waits(review: Review, titles: Titles = NONE) -> str:
     """Return what waits for approval, and how to settle it."""
-    approve, deny = (f"`reticent requests {word} {review.id}`" for word in ("approve", "deny"))
+    approve, deny = (f"`reticent {word} {review.id}`" for word in ("approve", "deny"))
     names = listed(titled(review.names, titles_in(review.model, titles)))
     return f"{names}, until you say {approve} or {deny}"
 
@@ -187,7 +187,7 @@ def took_effect(ruled: Ruled, place: str | None = None, titles: Titles = NONE) -
     lines = [] if ruled.written is None else [f"Written{into} as {ruled.written!r}."]
     if ruled.blocked and ruled.decided_by:
         by = f"{ruled.decided_by[0]!r} blocks the recipient"
-        return [*lines, f"Still nothing is sent: {by}; `reticent policy unblock` lifts that."]
+        return [*lines, f"Still nothing is sent: {by}; `reticent policy block --undo` lifts that."]
     for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
         lines.append(f"No effect on {titles.get(name, name)}: {rule!r} still wins.")
     return lines

@@ -128,7 +128,7 @@ def gets_nothing(world: World) -> None:
     whole = reads(
         world,
         "refused.localhost gets nothing, because you said so",
-        "reticent policy unblock refused",
+        "reticent policy block --undo refused",
     )
     assert "before" not in whole
     assert not world.browser.run(f"return !!({FIND % REFUSE})")

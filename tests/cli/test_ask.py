@@ -104,7 +104,7 @@ def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> Non
     """Of this recipient's pool only."""
     fake.handlers["decide"] = says(changed(ANSWER, summary=changed(SUMMARY, waiting=1)))
     said = run(*ASK).page
-    assert "waits for you hobby and shoe_size, until you say `reticent requests approve 3`" in said
+    assert "waits for you hobby and shoe_size, until you say `reticent approve 3`" in said
     assert "approve 4" not in said
     fake.handlers["reviews"] = says([changed(REVIEW, pool="other.example")])
     assert "approve" not in run(*ASK).page

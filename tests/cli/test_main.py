@@ -273,7 +273,7 @@ def test_every_query_can_come_from_the_standard_input() -> None:
     queries = [(name, each.type) for name, each in taken if each.name == "query"]
     assert {name for name, _ in queries} == {
         *("ask", "model curve", "model decide"),
-        *("policy explain", "policy set", "policy unset"),
+        *("policy show", "policy set"),
     }
     assert {kind for _, kind in queries} == {QUERY}
     paired = {(name, each.name) for name, each in taken if "=" in str(each.metavar or "")}

@@ -7,8 +7,7 @@ import pytest
 
 from agent.paths import paths
 from tests.cli.conftest import Run
-from tests.cli.daemon import changed
-from tests.cli.policing import BROKEN, HOURS, NONE, REGION, RULES, WRONG
+from tests.cli.policing import HOURS, REGION, RULES
 from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon, says
 
@@ -44,7 +43,7 @@ def test_all_that_is_wrong_is_said(asked: Run) -> None:
 
 
 def test_what_does_nothing_is_noted_and_no_problem(asked: Run) -> None:
-    """Unknown attributes, rules that are over, and rules to which others win."""
+    """Unknown attributes, and rules that are over."""
     said = asked("check", "dead.toml")
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
@@ -55,13 +54,12 @@ def test_what_does_nothing_is_noted_and_no_problem(asked: Run) -> None:
     assert [line.split(":")[1] for line in lines] == [
         "2",
         "6",
-        "8",
-        " 4 rules, no problems, 3 notes",
+        " 4 rules, no problems, 2 notes",
     ]
     (file,) = asked("check", "dead.toml", "--json").record["files"]
     keys = {"line", "key", "rule", "settings", "what", "hint"}
-    assert [{*each} for each in file["remarks"]] == [keys] * 3
-    assert [each["settings"] for each in file["remarks"]] == [["disclose"], ["lambda"], ["k"]]
+    assert [{*each} for each in file["remarks"]] == [keys] * 2
+    assert [each["settings"] for each in file["remarks"]] == [["disclose"], ["lambda"]]
 
 
 def test_the_shipped_policies_are_without_notes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +75,7 @@ def test_the_shipped_policies_are_without_notes(run: Run, monkeypatch: pytest.Mo
     "command",
     [
         ["show", "--policy"],
-        ["explain", "--recipient", "a.test", "--query", "x", "--policy"],
+        ["show", "--recipient", "a.test", "--query", "x", "--policy"],
         ["try", "--history", "wrong.toml"],
     ],
 )
@@ -142,8 +140,8 @@ def test_nothing_in_a_file_steers_the_terminal(asked: Run, folder: Path) -> None
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["explain", "--query", "x"], "missing option '--recipient'"),
-        (["explain", "--recipient", "a b", "--query", "x"], "'a b' is not a host name"),
+        (["show", "--query", "x"], "--query needs --recipient"),
+        (["show", "--recipient", "a b", "--query", "x"], "'a b' is not a host name"),
         (["show", "--recipient", ""], "'' is not a host name"),
         (["check", "--model", "none.safetensors"], "none.safetensors: no such file"),
     ],
@@ -174,49 +172,9 @@ def ruled(fake: FakeDaemon) -> FakeDaemon:
 
 
 @pytest.mark.usefixtures("ruled")
-def test_each_rule_stands_with_all_that_is_to_be_said_of_it(run: Run) -> None:
-    """The file's own first, with their lines; then those of the preset."""
-    ran = run("policy", "rules")
-    assert (ran.code, ran.err) == (0, "")
-    head, own, preset = ran.out.rstrip().split("\n\n")
-    assert head == "3 rules in use."
-    lines = [line.strip() for line in own.splitlines()]
-    assert lines[:3] == [
-        "/home/u/policy.toml",
-        "books, line 5",
-        'recipient books.example; query novel*: lambda = 3.0, disclose = "auto"',
-    ]
-    assert lines[3].startswith("last decided 2026-03-02 ")
-    assert lines[4:] == [
-        "rule 2, line 9 (expired)",
-        "expires 2020-01-01: k = 4",
-        "note: rule[1].k: never decides: 'books' wins (delete it)",
-    ]
-    lines = [line.strip() for line in preset.splitlines()]
-    assert lines[:3] == ["From the preset strict", "preset strict", "every request: risk = 0.02"]
-    assert lines[3].startswith("has not decided since 2026-03-02 ")
-
-
-def test_mistakes_stand_on_top_with_their_lines(run: Run, ruled: FakeDaemon) -> None:
-    """Whether other rules are in use or none."""
-    ruled.handlers["rules"] = says(BROKEN)
-    head, mistakes, *_ = run("policy", "rules").out.split("\n\n")
-    assert " ".join(head.split()) == (
-        "3 rules in use. The file has mistakes now, and these are its last good rules."
-    )
-    assert mistakes == "Mistakes\n  line 2: lamda: unknown key 'lamda' (did you mean 'lambda'?)"
-    ruled.handlers["rules"] = says(changed(NONE, problems=[WRONG]))
-    said = " ".join(run("policy", "rules").out.split())
-    assert said.startswith("No rules are in use, so nothing is sent: /home/u/policy.toml has")
-    ruled.handlers["rules"] = says(NONE)
-    said = " ".join(run("policy", "rules").out.split())
-    made = "does not exist. Create one with `reticent init`, or write one by hand."
-    assert said.endswith(f": /home/u/policy.toml {made}")
-
-
 def test_the_table_says_what_each_may_do(run: Run, ruled: FakeDaemon) -> None:
     """For one recipient, or for whoever no rule names."""
-    ran = run("policy", "attributes", "--recipient", "@adverts")
+    ran = run("policy", "facts", "--recipient", "@adverts")
     assert (ran.code, ran.err) == (0, "")
     assert ruled.calls == [("attributes", {"recipient": "@adverts"})]
     said = " ".join(ran.out.split())
@@ -224,7 +182,7 @@ def test_the_table_says_what_each_may_do(run: Run, ruled: FakeDaemon) -> None:
     assert "region guarded (2) 0.250 attributes.region, line 4" in said
     assert "hours auto 0.000 preset strict" in said
     assert max(map(len, ran.out.splitlines())) <= 80
-    said = " ".join(run("policy", "attributes").out.split())
+    said = " ".join(run("policy", "facts").out.split())
     assert "of village, to recipients without rules of their own." in said
     ruled.handlers["attributes"] = says([])
-    assert run("policy", "attributes").out == "The model in use has no attributes.\n"
+    assert run("policy", "facts").out == "The model in use has no attributes.\n"

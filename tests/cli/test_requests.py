@@ -205,7 +205,7 @@ def test_one_person_is_the_lowest_bar_and_all_the_highest(monkeypatch: pytest.Mo
 def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: FakeDaemon) -> None:
     """Unspecified is a fact too; what waits stands below; of what nobody knows is no table."""
     also: list[object] = [("reviews", {}), ("attributes", {})]
-    waits = "waits for you hobby and shoe_size, until you say `reticent requests approve 3`"
+    waits = "waits for you hobby and shoe_size, until you say `reticent approve 3`"
     said = page(run, "knows", "@weather")
     assert waits in said
     assert said.startswith("weather.example knows 2 facts about you. To it, you blend in with 20")

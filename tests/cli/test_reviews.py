@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from agent.errors import UsageError
-from agent.wire.policy import Review, Word
+from agent.wire.policy import Override, Review, Word
+from agent.words.notices import overridden
 from tests.cli.conftest import Run
 from tests.cli.daemon import HELD, OFFER, REVIEW, RULED, UNDONE, changed
 from tests.wire.fake import FakeDaemon, says
@@ -24,7 +25,8 @@ WORDS: list[tuple[str, dict[str, Any], str]] = [
 
 def page(run: Run, *arguments: str) -> str:
     """Return what a command about requests prints, in one line."""
-    return run("requests", *arguments).page
+    words = ("approve", "deny")
+    return run(*(() if arguments[0] in words else ("requests",)), *arguments).page
 
 
 def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
@@ -68,11 +70,11 @@ def test_of_what_is_not_there_nothing_is_dismissed(run: Run, fake: FakeDaemon) -
     run("requests", "pending", "--dismiss", "3,9").refusal()
     assert fake.calls == [("reviews", {})]
     fake.handlers["reviews"] = says([changed(REVIEW, id=each) for each in range(10, 20)])
-    _, hint = run("requests", "approve", "999").refusal()
+    _, hint = run("approve", "999").refusal()
     assert hint.endswith(" lists what does wait: 10, 11, 12, 13, 14 and 5 more")
     fake.handlers["reviews"] = says([])
     assert page(run, "pending", "--dismiss", "all") == "Nothing waits for you."
-    assert run("requests", "approve", "3").refusal()[1].endswith("; nothing else waits")
+    assert run("approve", "3").refusal()[1].endswith("; nothing else waits")
 
 
 @pytest.mark.parametrize("decided", ["approve", "deny"])
@@ -107,7 +109,7 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     other = changed(REVIEW, id=7, recipient="a.weather.example", names=["region"])
     theirs = changed(OFFER, id=8, pool="weather.example")
     fake.handlers["reviews"] = says([REVIEW, OFFER, theirs, other])
-    said = page(run, "deny", "--from", "www.weather.example", "--days", "2")
+    said = page(run, "deny", "www.weather.example", "--days", "2")
     word = Word(decided="deny", lasting="days", days=2, pool="weather.example")
     assert fake.calls == [
         ("knowledge", {"recipient": "www.weather.example"}),
@@ -121,22 +123,56 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     assert "hobby and shoe_size will not be sent to weather.example for 2" in said
     assert "region will not be sent to weather.example for 2 days." in said
     assert "What it asks for still waits: settle it by ID: 8." in said
-    made = run("requests", "approve", "--from", "weather.example", "--json").record
+    made = run("approve", "weather.example", "--json").record
     assert [each["id"] for each in made["ruled"]] == [3, 7]
     assert made["offers"] == [8]
 
 
-@pytest.mark.parametrize(
-    ("left", "hint"), [([], "`reticent requests pending`"), ([OFFER], "by ID: 4")]
-)
+@pytest.mark.parametrize("decided", ["approve", "deny"])
+@pytest.mark.parametrize("options", ["", "--always", "--everyone --days 2"])
+def test_facts_that_do_not_wait_are_decided_about_in_advance(
+    run: Run, fake: FakeDaemon, decided: str, options: str
+) -> None:
+    """For as long, and about whom, as it is said; those that do wait are answered."""
+    fake.handlers["knowledge"] = says(changed(HELD, pool="shop.example"))
+    said = page(run, decided, "shop.example", "region,hobby", "region", *options.split())
+    fields: dict[str, Any] = {"lasting": "once", "about": "recipient"}
+    fields |= {"lasting": "always"} if "--always" in options else {}
+    fields |= {"lasting": "days", "days": 2, "about": "everyone"} if "--days" in options else {}
+    word = msgspec.convert(
+        {
+            "recipient": "shop.example",
+            "names": ["region", "hobby"],
+            "disclose": "auto" if decided == "approve" else "never",
+            **fields,
+        },
+        Override,
+    )
+    assert ("override", {"body": word}) in fake.calls
+    assert said.startswith(overridden(word))
+    fake.calls.clear()
+    fake.handlers["knowledge"] = says(HELD)
+    page(run, decided, "weather.example", "hobby")
+    [(_, given)] = [call for call in fake.calls if call[0] == "verdict"]
+    assert (given["id"], given["body"].names) == (3, ["hobby"])
+
+
+def test_a_host_that_is_probably_misspelt_is_noted(run: Run, fake: FakeDaemon) -> None:
+    """Not one that was sent something."""
+    fake.handlers["reviews"] = says([])
+    for host, noted in (("wether.example", 1), ("api.weather.example", 0), ("shop.example", 0)):
+        assert run("deny", host, "region").err.count("did you mean") == noted
+
+
+@pytest.mark.parametrize(("left", "hint"), [([], "name facts, or see"), ([OFFER], "by ID: 4")])
 def test_where_nothing_waits_for_a_recipient_that_is_said(
     run: Run, fake: FakeDaemon, left: list[Review], hint: str
 ) -> None:
     """Also where it only offers something."""
     fake.handlers["knowledge"] = says(changed(HELD, pool="books.example"))
     fake.handlers["reviews"] = says([REVIEW, *left])
-    said = run("requests", "approve", "--from", "books.example").refusal()
-    assert said[0] == "no attribute waits for books.example"
+    said = run("approve", "books.example").refusal()
+    assert said[0] == "no fact waits for books.example"
     assert hint in said[1]
 
 
@@ -186,16 +222,14 @@ def test_an_assistant_is_listed_for_good_or_for_some_days(
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
-        ("approve", "missing argument 'ID'", "--from HOST"),
-        ("deny 3 --from weather.example", "--from does not go with an ID", "one of"),
-        ("approve x", "'x' is not a whole number", "--help"),
+        ("approve", "missing argument 'ID|HOST'", "--help"),
         ("approve 7", "nothing waits under 7", "settled meanwhile"),
         ("deny 3 --once --always", "--once does not go with --always", "one of them"),
         ("deny 3 --days 2 --always", "--days does not go with --always", "one"),
         ("deny 3 --days 0", "0 is not between 1 and 3650", "--help"),
         ("deny 4 --once", "--once does not go with an offer", "--days N"),
         ("approve 4 --once", "--once does not go with", "for good"),
-        ("deny 4 region", "an offer is denied as a whole", "`reticent requests approve 4 NAME...`"),
+        ("deny 4 region", "an offer is denied as a whole", "`reticent approve 4 NAME...`"),
         ("pending --dismiss 3,x", "'3,x' is not a list of IDs", "--dismiss all"),
         ("pending --dismiss=", "'' is not a list of IDs", "--dismiss 3,4"),
         ("pending --dismiss 4,9", "nothing waits under 9", "lists what does wait: 3 and 4"),
@@ -204,7 +238,8 @@ def test_an_assistant_is_listed_for_good_or_for_some_days(
 )
 def test_a_mistake_is_one_sentence(run: Run, arguments: str, error: str, hint: str) -> None:
     """With what can be said instead."""
-    said = run("requests", *arguments.split()).refusal()
+    words = arguments.split()
+    said = run(*(() if words[0] in ("approve", "deny") else ("requests",)), *words).refusal()
     assert error in said[0]
     assert hint in said[1]
 

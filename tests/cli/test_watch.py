@@ -127,8 +127,8 @@ def test_what_waits_has_the_commands_that_settle_it(watched: Watch) -> None:
     """A review and an offer; then that one is settled."""
     ask, offer, gone = watched(("review", REVIEW.id), ("offer", OFFER.id), ("review", 9))
     assert "Send hobby and shoe_size to www.weather.example (and weather.example)? +0.12" in ask
-    assert ask.endswith(": `reticent requests approve 3` or `reticent requests deny 3`.")
-    assert "books.example asks for region: `reticent requests approve 4`" in offer
+    assert ask.endswith(": `reticent approve 3` or `reticent deny 3`.")
+    assert "books.example asks for region: `reticent approve 4`" in offer
     assert gone.endswith("Nothing waits under 9 any more.")
     [said] = watched(("review", None))
     assert said.endswith(": Your decisions about facts have changed.")

@@ -89,7 +89,7 @@ function wordOf(offered, refused) {
   if (!refused) {
     return null;
   }
-  const command = `reticent policy unblock ${refused}`;
+  const command = `reticent policy block --undo ${refused}`;
   return { text: `${refused} gets nothing, because you said so.`, command, rest: "lifts that." };
 }
 

@@ -160,7 +160,7 @@ def test_a_site_that_was_refused(modules: Modules) -> None:
     """By whom, and the command that takes it back."""
     word = modules("popup/page.js", "page", {**NOTHING, "refused": "a.example"})["word"]
     assert word["text"] == "a.example gets nothing, because you said so."
-    assert word["command"] == "reticent policy unblock a.example"
+    assert word["command"] == "reticent policy block --undo a.example"
 
 
 def test_a_site_that_has_offered(modules: Modules) -> None:
