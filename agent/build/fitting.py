@@ -23,8 +23,8 @@ from agent.build.observe import Observations, in_half_a
 from agent.build.stages import IN_ENGINE, Stages
 from agent.model.model import Figure
 from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.counts import heldout_bits
 from agent.tradeoff.grouping import row_columns
-from agent.tradeoff.heldout import heldout_bits
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import maximise
 from agent.tradeoff.tables import Floats, Kinds, Population, QueryRows, singleton

@@ -21,7 +21,7 @@ from agent.decision.terms import Terms
 from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
-from agent.tradeoff.heldout import heldout_bits
+from agent.tradeoff.counts import heldout_bits
 from agent.tradeoff.tables import QueryRows
 
 Score = Callable[[Collection[str]], float | None]

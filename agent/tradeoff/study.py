@@ -23,12 +23,11 @@ from agent.tradeoff.grouping import Columns, Partitions, plogp, row_columns
 from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
-from agent.tradeoff.search import Algorithm, greedy_order, possible
+from agent.tradeoff.search import greedy_order, possible
 from agent.tradeoff.tables import (
     UNSPECIFIED,
     Floats,
     Indexes,
-    Kinds,
     QueryRows,
     members,
     singleton,
@@ -42,12 +41,10 @@ __all__ = [
     "LEVELS",
     "NEVER",
     "UNSPECIFIED",
-    "Algorithm",
     "AnonymitySet",
     "Columns",
     "DisclosureObjective",
     "Estimator",
-    "Kinds",
     "MeanUtility",
     "Metric",
     "Pair",

@@ -20,8 +20,8 @@ from agent.decision.choice import FEWEST as FEWEST_QUERIES
 from agent.decision.choice import OWN_ROWS
 from agent.lab.synth.log import write_log
 from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.counts import heldout_bits
 from agent.tradeoff.grouping import row_columns
-from agent.tradeoff.heldout import heldout_bits
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.search import maximise

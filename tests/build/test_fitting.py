@@ -11,8 +11,8 @@ from agent.build.fitting import SHRINKAGES, HalfTrial, figures, fit, mean, valid
 from agent.build.observe import Observations
 from agent.model.attributes import Attribute
 from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.counts import heldout_bits
 from agent.tradeoff.grouping import row_columns
-from agent.tradeoff.heldout import heldout_bits
 from agent.tradeoff.search import maximise
 from agent.tradeoff.tables import Kinds, Population, QueryRows, members
 from tests import strategies

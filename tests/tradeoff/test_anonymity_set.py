@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from dataclasses import replace
-from functools import partial
 from math import log2
 
 import numpy as np
@@ -24,7 +23,7 @@ from agent.tradeoff.tables import (
     subsets,
 )
 from tests.tradeoff import naive
-from tests.tradeoff.worlds import World, known, rich_worlds, stored_of, worlds
+from tests.tradeoff.worlds import World, known, rich_worlds, worlds
 
 KS = st.integers(2, 5)
 METRIC = st.sampled_from(METRICS)
@@ -94,22 +93,6 @@ def test_it_never_falls_where_that_is_promised(
             if crowd.monotone(metric, mask):
                 before = crowd.identifiability(mask & ~singleton(each), metric, k)
                 assert crowd.identifiability(mask, metric, k) >= before - 1e-9
-
-
-@given(rich_worlds(), st.sampled_from([1.0, 0.5]))
-def test_where_it_is_promised(world: World, share: float) -> None:
-    """Of people counted, the peak and the information always, a threshold where all are equal.
-
-    Of people estimated, every loss as the set of facts about the person grows.
-    """
-    crowd = AnonymitySet(world.population, world.cards, (), share)
-    counted = world.population.weights is None and share == 1
-    for mask in subsets(world.everything):
-        requested = mask >> world.persons > 0
-        for metric in METRICS:
-            always = metric == "maxprob" or (counted and metric == "entropy")
-            promised = (counted or share == 1) and (always or not requested)
-            assert crowd.monotone(metric, mask) == promised
 
 
 @given(rich_worlds(people=30), st.data(), METRIC, KS)
@@ -185,17 +168,6 @@ def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: in
     assert certainty(metric, population.rows, k) == pytest.approx(expected)
     if world.anonymity_set(what).people == 1:
         assert world.anonymity_set(what).identifiability(0, metric, k) == pytest.approx(expected)
-
-
-@given(rich_worlds(), st.sampled_from(["maxprob", "log-maxprob", "entropy"]))
-def test_stored_figures_are_the_figures(world: World, metric: Metric) -> None:
-    """What a model has computed before may be handed over instead of computed again."""
-    plain, told = world.anonymity_set(), world.anonymity_set()
-    loss = partial(plain.identifiability, metric=metric, k=1)
-    near = [each for each in subsets(world.everything) if not each >> world.persons]
-    told.learn({metric: stored_of(loss, len(world.cards), near)})
-    for mask in subsets(world.everything):
-        assert told.identifiability(mask, metric, 1) == plain.identifiability(mask, metric, 1)
 
 
 @given(rich_worlds(requests=1, people=90), st.integers(1, 9), st.integers(1, 200), KS)

@@ -12,7 +12,7 @@ from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.tables import members, singleton, subsets, union
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
-from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for
+from tests.tradeoff.worlds import objectives
 
 ALGORITHM = st.sampled_from(ALGORITHMS)
 NODES = st.sampled_from([0, 3, 5000])
@@ -85,22 +85,6 @@ def test_beside_nothing_it_is_the_search_itself(
     assert (
         maximise(Contraction(function, 0, function.candidates), algorithm, EPSILON, nodes) == alone
     )
-
-
-@given(rich_worlds(people=30), st.data(), ALGORITHM)
-def test_preparing_does_not_change_the_answers(
-    world: World, data: st.DataObject, algorithm: Algorithm
-) -> None:
-    """What a search left behind has the value that it has afresh."""
-    settings, what = data.draw(settings_for(world)), data.draw(known(world))
-    objective, fresh = (
-        DisclosureObjective(world.utility(), world.anonymity_set(what), settings) for _ in range(2)
-    )
-    beside, base = data.draw(besides(objective))
-    maximise(beside, algorithm)
-    for mask in subsets(beside.candidates):
-        assert objective.parts(base | mask) == fresh.parts(base | mask)
-        assert objective.feasible(base | mask) == fresh.feasible(base | mask)
 
 
 @given(submodular(), st.data())

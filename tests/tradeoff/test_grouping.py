@@ -1,4 +1,4 @@
-"""Groups, and what is counted in them, are the plain counts."""
+"""Sets of attributes, and the classes that they divide rows into."""
 
 import sqlite3
 from contextlib import closing
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import Column, Grouping, Presence, tally
 from agent.tradeoff.measures import METRICS, Metric
-from agent.tradeoff.tables import Population, members, subsets
+from agent.tradeoff.tables import Population, members, singleton, subsets, union
 from tests.tradeoff.worlds import Known, World, known, rich_worlds
 
 SIZES = [1, 3, 256, 21_845, 21_846, 65_536, 65_537]  # about where 16 bits end, for 3 values or 1
@@ -136,3 +136,25 @@ def test_entropy_is_the_wrong_way_round() -> None:
     crowd = AnonymitySet(Population(codes), (2, 2))
     costs = [crowd.identifiability(mask, "entropy", 1) for mask in range(4)]
     assert costs[3] - costs[1] < costs[2] - costs[0]
+
+
+ATTRIBUTES = st.sets(st.integers(0, 70))
+
+
+@given(ATTRIBUTES)
+def test_a_set_is_its_members(attributes: set[int]) -> None:
+    """In ascending order, however it was put together; more than 64 are no trouble."""
+    mask = union(attributes)
+    assert list(members(mask)) == sorted(attributes)
+    assert mask == sum(map(singleton, attributes)) == union(sorted(attributes, reverse=True))
+
+
+@given(st.sets(st.integers(0, 70), max_size=8))
+def test_subsets_are_all_of_them(attributes: set[int]) -> None:
+    """Each once, the empty one first, in ascending order."""
+    mask = union(attributes)
+    found = list(subsets(mask))
+    assert found == sorted(set(found))
+    assert len(found) == 2 ** len(attributes)
+    assert found[0] == 0
+    assert all(subset & ~mask == 0 for subset in found)

@@ -160,12 +160,6 @@ def test_telling_more_may_keep_a_limit_that_telling_less_breaks() -> None:
     assert objective.cost_floor(0b01) <= objective.cost(0b11)
 
 
-@pytest.mark.parametrize("algorithm", ["exact", "exhaustive", "lls"])
-def test_such_a_set_is_found(algorithm: Algorithm) -> None:
-    """By way of a set that is not allowed, where there is no other."""
-    assert maximise(uneven(), algorithm).mask & 0b10
-
-
 class Counting(AnonymitySet):
     """A crowd that remembers the most combinations of request values it had to sum over."""
 
@@ -199,26 +193,6 @@ def test_larger_sets_are_no_candidates(
     )
     assert crowd.combinations(result.mask) <= COMBINATIONS
     assert 1 < crowd.worst <= COMBINATIONS
-
-
-@pytest.mark.parametrize(("cards", "allowed"), [((16, 16), True), ((16, 17), False)])
-def test_where_the_line_is(cards: tuple[int, int], allowed: bool) -> None:
-    """256 combinations are allowed, 272 are not."""
-    rows = QueryRows(
-        user=np.arange(2),
-        intent=np.arange(2),
-        person=np.zeros((2, 1), np.uint8),
-        request=np.zeros((2, 2), np.uint8),
-        intents=2,
-    )
-    counts = tuple(Kinds.of(np.ones((2, card), np.uint8)) for card in cards)
-    world = World((1, *cards), 1, rows, Population(np.zeros((2, 1), np.uint8), None, counts))
-    settings = Settings(0b111, (0.0,) * 3)
-    objective = DisclosureObjective(world.utility(), world.anonymity_set(), settings)
-    assert objective.feasible(0b110) is allowed
-    assert objective.hopeless(0b110) is not allowed
-    assert all(objective.feasible(mask) for mask in (0b001, 0b010, 0b100))
-    assert list(members(objective.candidates)) == [0, 1, 2]
 
 
 @given(rich_worlds(requests=1, people=25), st.data(), CAP, CAP)

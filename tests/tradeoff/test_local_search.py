@@ -188,16 +188,6 @@ def test_a_utility_is_the_same_by_every_path(
         assert used.value(mask) == fresh().value(mask)
 
 
-@given(rich_worlds(), st.sampled_from(ESTIMATORS), st.data())
-def test_extensions_are_values(world: World, estimator: Estimator, data: st.DataObject) -> None:
-    """Many attributes at once, or one at a time: the same."""
-    utility, plain = world.utility(estimator), world.utility(estimator)
-    for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=5)):
-        new = list(members(world.everything & ~mask))
-        expected = [plain.value(mask | singleton(each)) for each in new]
-        assert utility.extensions(mask, new) == expected
-
-
 @given(rich_worlds(), st.data())
 def test_identifiability_is_the_same_by_every_path(world: World, data: st.DataObject) -> None:
     """Whatever the crowd was asked before, and in whose neighbourhood."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.tables import Stored, members, singleton, subsets
+from agent.tradeoff.tables import members, singleton, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for, stored_of
 
@@ -42,16 +42,6 @@ def test_it_is_the_formula(world: World, data: st.DataObject) -> None:
 
 
 @given(objectives())
-def test_the_parts_add_up(objective: DisclosureObjective) -> None:
-    """F is utility less cost, and the parts say the same."""
-    for mask in subsets(objective.candidates):
-        parts = objective.parts(mask)
-        assert parts.objective == objective.value(mask)
-        assert objective.value(mask) == objective.utility(mask) - objective.cost(mask)
-        assert parts.utility == objective.utility(mask)
-
-
-@given(objectives())
 def test_nothing_is_worth_nothing(objective: DisclosureObjective) -> None:
     """F(0) = 0, whatever is known already, and adding nothing is allowed."""
     assert objective.parts(0) == (0, 0, 0, 0, 0)
@@ -68,17 +58,6 @@ def test_what_may_not_exceed_does_not(world: World, data: st.DataObject, gap: fl
         value = objective.value(mask)
         assert objective.may_exceed(mask, value - 1e-6)
         assert objective.may_exceed(mask, value - gap - 1e-6)
-
-
-@given(rich_worlds(), st.data())
-def test_stored_utilities_are_taken_as_they_are(world: World, data: st.DataObject) -> None:
-    """What the model says of single attributes is not computed again."""
-    settings = data.draw(settings_for(world))
-    singles = np.arange(1000.0, 1000.0 + len(world.cards), dtype=np.float64)
-    stored = Stored(singles)
-    objective = DisclosureObjective(world.utility(), world.anonymity_set(), settings, stored)
-    assert [objective.utility(1 << each) for each in range(len(singles))] == singles.tolist()
-    assert objective.utility(0) == 0.0
 
 
 @given(rich_worlds(), st.data())

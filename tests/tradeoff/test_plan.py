@@ -245,22 +245,6 @@ def test_what_is_remembered_changes_nothing(
             assert again == planned(world, wanted)
 
 
-@given(drawn())
-def test_the_uses_of_a_query_are_its_utility(case: tuple[Drawn, Scope]) -> None:
-    """Looked up once, and the same however it is asked."""
-    world, _ = case
-    given_, everything = Given(world.tables[0]), len(world.tables[0]) - 1
-    uses = uses_of(given_)
-    for mask in range(everything + 1):
-        row = uses.beside(mask, everything & ~mask)
-        assert [row[each] for each in members(everything & ~mask)] == [
-            given_.table[mask | singleton(each)] for each in members(everything & ~mask)
-        ]
-    asked = given_.asked
-    assert [uses.value(mask) for mask in range(everything + 1)] == [*given_.table]
-    assert given_.asked == asked
-
-
 @settings(max_examples=60)
 @given(rich_worlds(requests=0), st.data())
 def test_real_portfolios_keep_their_limits(world: World, data: st.DataObject) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.integrate import IntegrationWarning
 
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.measures import METRICS, Alike, Measure, risk
+from agent.tradeoff.measures import METRICS, Measure
 from agent.tradeoff.tables import Population, members, singleton, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, rich_worlds
@@ -216,15 +216,6 @@ def test_a_group_is_independent_of_the_way_to_it(world: World) -> None:
             for measure in MEASURES:
                 found = used.identifiability(mask, measure, 3)
                 assert found == at_once.identifiability(mask, measure, 3)
-
-
-def test_the_estimate_is_an_array() -> None:
-    """One number a group, in their order; what it is given stays as it was."""
-    alike = Alike(*(np.array(each) for each in ([0.5, 0.5], [4.0, 1.0], [4.0, 900.0], [9.0, 9.0])))
-    found = risk(alike, 1.0)
-    assert found.shape == (2,)
-    assert found[0] == 0.25
-    assert alike.rows.tolist() == [4.0, 1.0]
 
 
 def test_who_nobody_expects_is_recognised() -> None:

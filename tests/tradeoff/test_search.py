@@ -1,6 +1,5 @@
 """The search: on submodular functions, on any function, and beside a mixed-integer programme."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import highspy
@@ -117,35 +116,6 @@ def test_branch_and_bound_tells_of_the_violations_it_sees() -> None:
     result = maximise(function, "exact", EPSILON, 2, restarts=0)
     assert (result.node_limit_hit, result.proof) == (True, "none")
     assert result.violations > 0
-
-
-class Watched:
-    """A set function that notes every set it is evaluated at."""
-
-    def __init__(self, function: Tabulated) -> None:
-        self.function = function
-        self.seen: list[int] = []
-
-    def value(self, mask: int) -> float:
-        """Return F(A), and note A."""
-        self.seen.append(mask)
-        return self.function.value(mask)
-
-    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return F(A u {V}) for each of these, and note those that may be chosen."""
-        return SetFunction.extensions(self, mask, attributes)  # type: ignore[arg-type]  # likewise
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.function, name)
-
-
-@given(arbitrary(), st.sampled_from(ALGORITHMS), st.integers(0, 12))
-def test_evaluations_are_counted(function: Tabulated, algorithm: Algorithm, nodes: int) -> None:
-    """F is computed once for a set, never for the empty one, and every time counts."""
-    watched = Watched(function)
-    result = maximise(watched, algorithm, EPSILON, nodes)  # type: ignore[arg-type]  # by __getattr__
-    assert len(watched.seen) == len(set(watched.seen)) == result.evaluations
-    assert 0 not in watched.seen
 
 
 @given(submodular())

@@ -1,7 +1,6 @@
-"""Both estimators of utility against their definitions, their bounds, and noise."""
+"""Utilities are their definitions, less their prices (DESIGN.md 2.1)."""
 
 from dataclasses import replace
-from itertools import product
 from math import log2
 
 import numpy as np
@@ -10,8 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from agent.tradeoff.tables import Kinds, Population, QueryRows, members, singleton, subsets
-from agent.tradeoff.utility import Estimator, MeanUtility, PlugIn, Utility, query_utility
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.search import maximise
+from agent.tradeoff.tables import Kinds, Population, QueryRows, members, singleton, subsets, union
+from agent.tradeoff.utility import (
+    MOST_PRICE,
+    Estimator,
+    Function,
+    MeanUtility,
+    PlugIn,
+    Priced,
+    Utility,
+    query_utility,
+)
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, World, rich_worlds, worlds
 
@@ -98,33 +108,6 @@ def test_with_smoothing_it_may_fall() -> None:
     assert not utility.monotone
     assert utility.value(0b10) < utility.value(0b01)
     assert utility.value(0b11) < utility.value(0b01)
-
-
-@st.composite
-def conditionally_independent(draw: st.DrawFn) -> World:
-    """Draw rows whose empirical distribution is exactly P(x) times the product of P(v_i|x).
-
-    For each intent x, attribute i takes the values of one short list, equally often; the rows
-    of x are all combinations of places in these lists, as often as x is likely.
-    """
-    attributes, places = draw(st.integers(2, 3)), draw(st.integers(2, 3))
-    frequencies = draw(st.lists(st.integers(1, 3), min_size=2, max_size=3))
-    lists = st.lists(st.integers(0, 2), min_size=places, max_size=places)
-    told, intents = [], []
-    for intent, times in enumerate(frequencies):
-        values = [draw(lists) for _ in range(attributes)]
-        combinations = list(product(*values)) * times
-        told += combinations
-        intents += [intent] * len(combinations)
-    codes = np.array(told, np.uint8)
-    rows = QueryRows(
-        user=np.arange(len(codes)),
-        intent=np.array(intents),
-        person=codes,
-        request=np.zeros((len(codes), 0), np.uint8),
-        intents=len(frequencies),
-    )
-    return World((3,) * attributes, attributes, rows, Population(codes))
 
 
 @pytest.mark.parametrize("shrinkage", [-1.0, float("nan"), 0.0])
@@ -336,3 +319,59 @@ def test_the_same_noise_deceives_the_plug_in_estimate() -> None:
     """The tables above are hard enough to matter: four attributes of noise "gain" half a bit."""
     drawn = gains("plugin", 5.0, 200, 1, (0.5, 0.0))
     assert drawn[:, SETS.index(0b1111)].mean() > 0.5
+
+
+PRICES = st.floats(0, MOST_PRICE) | st.floats(0, 0.1)
+
+
+def priced(world: World, data: st.DataObject) -> Priced:
+    """Return the world's utility less prices that are drawn."""
+    count = len(world.cards)
+    prices = data.draw(st.lists(PRICES, min_size=count, max_size=count))
+    return Priced(world.utility(), np.array(prices))
+
+
+@given(rich_worlds(), st.data())
+def test_a_price_is_paid_for_each_attribute_of_the_set(world: World, data: st.DataObject) -> None:
+    """Nothing is worth nothing, and no price is rounded by more than shows."""
+    count = len(world.cards)
+    prices = data.draw(st.lists(PRICES, min_size=count, max_size=count))
+    utility, plain = Priced(world.utility(), np.array(prices)), world.utility()
+    assert utility.value(0) == 0.0
+    for mask in subsets(world.everything):
+        paid = sum(prices[each] for each in members(mask))
+        assert abs(utility.value(mask) - (plain.value(mask) - paid)) < 1e-9
+        for each in members(mask):
+            [bound] = utility.potentials(mask & ~singleton(each), [each])
+            assert utility.value(mask) <= min(utility.limit, bound) + 1e-9
+            assert utility.value(world.everything) <= bound + 1e-9
+
+
+@given(rich_worlds(), st.data())
+def test_a_set_is_worth_the_same_however_it_is_reached(world: World, data: st.DataObject) -> None:
+    """Equal, not nearly equal, attribute by attribute or many at once, whatever the order."""
+    utility = priced(world, data)
+    for mask in subsets(world.everything):
+        new = data.draw(st.permutations([*members(world.everything & ~mask)]))
+        values = [utility.value(mask | singleton(each)) for each in new]
+        assert utility.extensions(mask, new) == values
+
+
+@given(st.data())
+def test_lazy_and_eager_search_agree(data: st.DataObject) -> None:
+    """Of what covers most at a price, which is submodular: the same set in the same order."""
+    covers = data.draw(st.lists(st.sets(st.integers(0, 7)), min_size=1, max_size=6))
+    prices = data.draw(st.lists(PRICES, min_size=len(covers), max_size=len(covers)))
+
+    def covered(mask: int) -> float:
+        return float(len(set[int]().union(*(covers[each] for each in members(mask)))))
+
+    utility = Priced(Function(covered), np.array(prices))
+
+    def searched(algorithm: str) -> tuple[int, float]:
+        objective = Objective(utility, float, len(covers), 0.0, submodular=True)
+        found = maximise(objective, algorithm)  # type: ignore[arg-type]  # one of three
+        assert union(found.order) == found.mask
+        return found.mask, found.value
+
+    assert searched("lls") == searched("ls")

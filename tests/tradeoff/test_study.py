@@ -1,4 +1,4 @@
-"""The calibration of the paper's 7.2: its laws, and a fit by another way."""
+"""Violations are counted as they are defined, and a calibration is that of the paper's 7.2."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,75 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.tradeoff.study import LEVELS, NEVER, UNANSWERED, fit, wanted_bits
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.study import (
+    LEVELS,
+    NEVER,
+    TOLERANCE,
+    UNANSWERED,
+    Pair,
+    Violations,
+    fit,
+    random_pairs,
+    submodularity,
+    supermodularity,
+    wanted_bits,
+)
+from agent.tradeoff.tables import singleton
+from tests.tradeoff.doubles import Tabulated, submodular
+from tests.tradeoff.worlds import all_pairs, objectives
+
+
+def size(mask: int) -> int:
+    """Return how many attributes a set has."""
+    return mask.bit_count()
+
+
+@given(submodular())
+def test_submodular_functions_have_no_violation(function: Tabulated) -> None:
+    """And their negatives are supermodular."""
+    pairs = all_pairs(function.everything)
+    nothing = Violations(len(pairs), 0, 0.0, 0.0)
+    assert submodularity(function.value, pairs) == nothing
+    assert supermodularity(lambda mask: -function.value(mask), pairs) == nothing
+
+
+def test_the_square_of_the_size_is_supermodular_only() -> None:
+    """Each attribute adds 2|B - A| more to B than to A."""
+    pairs = all_pairs(0b111)
+    found = submodularity(lambda mask: size(mask) ** 2.0, pairs)
+    assert found.pairs == found.violating == len(pairs) == 15
+    assert found.share == 1.0
+    assert found.largest == 4.0
+    assert found.mean == pytest.approx((12 * 2 + 3 * 4) / 15)
+    assert supermodularity(lambda mask: size(mask) ** 2.0, pairs).violating == 0
+
+
+@pytest.mark.parametrize(("growth", "violating"), [(TOLERANCE / 2, 0), (TOLERANCE * 2, 1)])
+def test_rounding_is_no_violation(growth: float, violating: int) -> None:
+    """What is below the tolerance is not counted, what is above is."""
+    found = submodularity(lambda mask: growth * (mask == 0b11), [Pair(0b00, 0b01, 1)])
+    assert (found.pairs, found.violating) == (1, violating)
+
+
+@given(objectives(), st.integers(0, 6), st.integers(0, 2**32 - 1))
+def test_random_pairs_are_pairs_of_feasible_sets(
+    objective: DisclosureObjective, largest: int, seed: int
+) -> None:
+    """Only what a search may meet: A in B, V outside, all of B and V feasible, in the cap."""
+    pairs = random_pairs(objective, 30, largest, np.random.default_rng(seed))
+    assert len(pairs) <= 30
+    for smaller, larger, attribute in pairs:
+        reached = larger | singleton(attribute)
+        assert smaller & ~larger == 0
+        assert smaller != larger
+        assert not larger >> attribute & 1
+        assert reached & ~objective.candidates == 0
+        assert objective.feasible(larger)
+        assert objective.feasible(reached)
+        assert size(reached) <= largest
+    assert pairs == random_pairs(objective, 30, largest, np.random.default_rng(seed))
+
 
 Floats = NDArray[np.float64]
 
@@ -87,11 +155,3 @@ def test_it_is_the_least_squares_of_numpy(curve: tuple[Floats, Floats]) -> None:
 def test_without_a_price_for_a_cost_there_is_no_line(costs: list[float], bits: list[float]) -> None:
     """Any λ would do, so none is named."""
     assert fit(np.array(costs), np.array(bits)) is None
-
-
-def test_what_comes_back_cannot_be_changed() -> None:
-    """Arrays inside a value are read-only."""
-    found = fit(np.array([1.0]), np.array([2.0]))
-    assert found is not None
-    assert not found.used.flags.writeable
-    assert not found.residuals.flags.writeable
