@@ -180,7 +180,7 @@ class Agent:
 
     def look(self, now: datetime) -> None:
         """Reload the policy if it has changed, and publish that."""
-        if self.rules.check(now):
+        if self.rules.check(now - self.ahead):
             self.bus.publish("policy")
 
     def guard(self) -> None:

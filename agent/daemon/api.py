@@ -74,7 +74,7 @@ class Calls:
         ``clock``: the time where the user lives; none before the ledger's latest is taken for now.
         """
         self.agent = agent
-        self._wall, self._clock = clock, partial(agent.time, clock)
+        self._clock = partial(agent.time, clock)
         self._opening = opening
         self._one_at_a_time, self._one_apart = asyncio.Lock(), asyncio.Lock()
         self._models: list[ModelStatus] | None = None
@@ -117,15 +117,13 @@ class Calls:
     async def look(self) -> None:
         """Look whether the files of vault, policy and models have changed."""
         self.agent.guard()
-        await self.fresh()
+        self._now()
         self.models()
-
-    async def fresh(self) -> None:
-        """Have the rules of the policy file in force; it takes a second at most."""
-        await self.agent.rules.follow(self._wall, partial(self.agent.bus.publish, "policy"))
 
     async def readable(self, message: object) -> None:
         """Wait for the encoder, a second at most, where it is being loaded and a text needs it."""
+        if self.agent.reader.state != "loading":
+            return
         if isinstance(message, Ask | WhatIf | CurveAsk | records.NotThat) and message.query:
             await self.agent.readable(message.query, message.recipient or ANYBODY, self._clock())
 
@@ -134,7 +132,7 @@ class Calls:
 
         ``by``: who asks. VaultError where it cannot be: then the status says so until one is.
         """
-        now = self._clock()
+        now = self._now()
         try:
             answer = handle(body, now, self.agent, by)
         except VaultError as error:
@@ -177,7 +175,7 @@ class Calls:
 
     def explain(self, body: Ask) -> Decision:
         """Return what would be decided."""
-        found = explained(body, self._clock(), self.agent)
+        found = explained(body, self._now(), self.agent)
         return replace(found, stale_rules=self.agent.rules.stale)
 
     def clicked(self, body: Clicked) -> Done:
@@ -196,11 +194,11 @@ class Calls:
 
         LockedError while locked, and where it was locked before the end.
         """
-        return await self._in_steps(weighed(body, self._clock(), self.agent))
+        return await self._in_steps(weighed(body, self._now(), self.agent))
 
     async def curve(self, body: CurveAsk) -> Curve:
         """Return what would be disclosed at every trade-off; runs as `whatif` does."""
-        return await self._in_steps(curved(body, self._clock(), self.agent))
+        return await self._in_steps(curved(body, self._now(), self.agent))
 
     async def _in_steps(self, steps: Generator[None, None, T]) -> T:
         """Return what steps come to: each in a thread, and those of one call after another's."""

@@ -76,7 +76,6 @@ def context_of(
     No value of the profile is read. UndecidedError where nothing can be decided, UsageError where
     the recipient is not a host.
     """
-    agent.look(now)
     vault, in_use, today = agent.vault, agent.rules.active, now.date()
     if vault is None:
         raise UndecidedError("locked")

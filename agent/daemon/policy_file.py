@@ -1,6 +1,5 @@
 """The policy file and the rules in use: read when it changes, rewritten whole or not at all."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -30,10 +29,6 @@ Change = Callable[[str, Policy], str]  # of a text, and of what it says
 Check = Callable[[Policy, Policy], None]  # of what it says before and after
 _Found = Policy | PolicyError | UsageError | None
 KEPT = 4096  # recipients, and terms of one
-PATIENCE = 0.7  # seconds that a call waits for changed rules: less than a browser waits for us
-STEP = 0.02  # seconds between two looks at a file that is being written
-BEING_WRITTEN = "the file is still being written, or takes over a second to read"
-LATE = Problem(0, "", BEING_WRITTEN, "the previous rules stay in use until then")
 
 
 class Fingerprint(NamedTuple):
@@ -278,15 +273,12 @@ class PolicyFile:
         self.path = path
         self.active = ActivePolicy(None)
         self.usage = RuleUsage()
-        self._problems: tuple[Problem, ...] = ()
+        self.problems: tuple[Problem, ...] = ()
         self._seen: Fingerprint | None = None
         self._sure = True  # a later edit has another stamp
         self._unsafe = False  # another user could have written it
         self._begun = False
         self._loaded_at: datetime | None = None
-        self._following: asyncio.Task[None] | None = None
-        self._late_at = 0.0  # on the clock of the loop
-        self._late = False
 
     @property
     def policy(self) -> Policy | None:
@@ -294,48 +286,27 @@ class PolicyFile:
         return self.active.policy
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the file as it is now."""
-        return (LATE,) if self._late else self._problems
-
-    @property
     def stale(self) -> bool:
         """Whether the rules in force are older than the file, which has problems."""
-        return self.policy is not None and (self._late or bool(self._problems))
+        return self.policy is not None and bool(self.problems)
 
     def check(self, now: datetime) -> bool:
-        """Look at the file; say whether other rules are in force since.
+        """Read the file if it changed and has settled; say whether other rules are in force.
 
-        Nothing is read that is being read already, or may be half of what will be there.
+        ``now``: of the system's clock. Until the file has settled, the last good rules hold: what
+        is there may be half of what will be.
         """
         stamp = fingerprint_of(self.path)
-        if self._following is not None or self._has(stamp, now):
+        young = settling(stamp, now)
+        is_read = stamp == self._seen and (self._sure or young)
+        if is_read and not self._unsafe:  # a folder above may be mended without a new stamp
             return False
-        if self._begun and settling(stamp, now):
+        if self._begun and young:
             return False
-        return self._take(stamp, _load(self.path, stamp), now)
-
-    async def follow(self, clock: Callable[[], datetime], tell: Callable[[], object]) -> None:
-        """Have the rules in force that the file says now: a call is answered by them.
-
-        What was written a moment ago is waited for until it is whole, and read in a thread. After
-        PATIENCE the last good rules stay, and the problems say so; the file is followed on.
-        ``tell``: called whenever other rules are in force.
-        """
-        loop = asyncio.get_running_loop()
-        if self._following is None:
-            if self._has(fingerprint_of(self.path), clock()):
-                return
-            self._following = loop.create_task(self._caught_up(clock, tell))
-            self._late_at = loop.time() + PATIENCE
-        following, left = self._following, self._late_at - loop.time()
-        if left > 0:
-            await asyncio.wait({following}, timeout=left)
-        if following.done():
-            following.result()
-        elif not self._late:
-            self._late = True
-            tell()
+        found = _load(self.path, stamp)
+        if self._begun and fingerprint_of(self.path) != stamp:  # it is being written now
+            return False
+        return self._take(stamp, found, now)
 
     def renew(self, now: datetime) -> bool:
         """Read the file now if it is another than was read; say whether it is.
@@ -379,26 +350,6 @@ class PolicyFile:
             ],
         )
 
-    def _has(self, stamp: Fingerprint | None, now: datetime) -> bool:
-        """Return whether a file was read; one that was read young is, until it has settled."""
-        is_read = stamp == self._seen and (self._sure or settling(stamp, now))
-        return is_read and not self._unsafe  # a folder above may be mended without a new stamp
-
-    async def _caught_up(self, clock: Callable[[], datetime], tell: Callable[[], object]) -> None:
-        """Read the file until it stays as it was read."""
-        try:
-            while not self._has(stamp := fingerprint_of(self.path), clock()):
-                if settling(stamp, clock()):
-                    await asyncio.sleep(STEP)
-                    continue
-                found = await asyncio.to_thread(_load, self.path, stamp)
-                if fingerprint_of(self.path) == stamp and self._take(stamp, found, clock()):
-                    tell()
-                if self._unsafe:
-                    return
-        finally:
-            self._following, self._late = None, False
-
     def _take(self, stamp: Fingerprint | None, found: _Found, now: datetime) -> bool:
         """Take the rules of the file, or keep the last ones and note what is wrong with it.
 
@@ -416,15 +367,15 @@ class PolicyFile:
                 problems = (EMPTY_POLICY,)
             case Policy() if again and before is not None and before.text == found.text:
                 return False  # it was read before it had settled
-        if self._unsafe and was_unsafe and self._problems == problems:
+        if self._unsafe and was_unsafe and self.problems == problems:
             return False
         if self._unsafe or not problems:  # who wrote the last rules of an unsafe file is unknown
             policy = found if isinstance(found, Policy) else None
             self.active = ActivePolicy(policy, self.active.models)
             self._loaded_at = None if policy is None else now
-        self._problems = problems
-        if self._problems:
-            LOG.warning("%s: not used, problems: %d", self.path.name, len(self._problems))
+        self.problems = problems
+        if self.problems:
+            LOG.warning("%s: not used, problems: %d", self.path.name, len(self.problems))
         else:
             LOG.info("%s: %s", self.path.name, "there is none now" if found is None else "in use")
         return True

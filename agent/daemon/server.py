@@ -52,7 +52,7 @@ PATIENCE = 10.0  # seconds for a body to arrive
 IDLE = 60.0  # seconds that a connection may stand open between two calls, or before the first
 GRACE = 5.0  # seconds for running calls to end when the daemon does
 LONGEST_LINE = 32 * 1024  # bytes of a request's first: the longest host has 12 for a character
-AT_ONCE = {"lock", "shutdown", "events"}  # these do not wait for the policy
+AT_ONCE = {"lock", "shutdown", "events"}  # these wait for nothing
 LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
 
 
@@ -186,9 +186,8 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
 
 
 async def _before(name: str, message: object, caller: Caller, daemon: Daemon) -> None:
-    """Have the policy and the encoder ready for a call, and lock first if it is time."""
+    """Have the encoder ready for a call, and lock first if it is time."""
     if name not in AT_ONCE:
-        await daemon.calls.fresh()
         await daemon.calls.readable(message)
     daemon.autolock.before(caller.door, "unattended" if caller.unattended else name)
 

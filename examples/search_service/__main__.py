@@ -16,7 +16,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from agent import load_model
+from agent.decision.engine import load_model
 from agent.errors import ReticentError, UsageError, reason
 from examples.search_service.journal import Journal
 from examples.search_service.service import Service, application

@@ -13,7 +13,8 @@ from examples.shared_attributes import LAMBDA
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from agent import Attribute, Model
+    from agent.model.attributes import Attribute
+    from agent.model.model import Model
 
 
 def asked_of(model: Model) -> tuple[Attribute, ...]:

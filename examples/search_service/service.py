@@ -20,7 +20,8 @@ from examples.shared_attributes import ACCEPT, SHARED, accepting, heard
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from agent import Attribute, Model
+    from agent.model.attributes import Attribute
+    from agent.model.model import Model
     from examples.shared_attributes import Heard
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from agent import load_model
+from agent.decision.engine import load_model
 from agent.model.model import Model, surest
 from examples.phrasings import DATA, MODELS
 

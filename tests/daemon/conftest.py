@@ -21,11 +21,3 @@ def opened(home: Home) -> Home:
     home.unlock()
     home.fill()
     return home
-
-
-@pytest.fixture(scope="module")
-def patient() -> Iterator[None]:
-    """Wait for the rules of a file as long as a busy machine takes to read it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.daemon.policy_file.PATIENCE", 60)
-        yield

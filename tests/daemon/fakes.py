@@ -66,8 +66,6 @@ class FakeCalls:
     async def look(self) -> None:
         """Do nothing."""
 
-    fresh = look
-
     async def readable(self, message: object) -> None:
         """Wait for nothing."""
 

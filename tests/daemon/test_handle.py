@@ -365,7 +365,6 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
 @pytest.mark.parametrize(
     ("owner", "step"),
     [
-        (Agent, "look"),
         (OneModel, "usable"),
         (Consent, "offered"),
         (Consent, "overlay"),

@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 
+from agent.daemon.policy_file import SETTLING
 from agent.model.attributes import UNSPECIFIED
 from agent.paths import Paths
 from agent.vault.disclosure_index import Disclosure
@@ -184,10 +185,11 @@ def decided(client: Client) -> str:
 
 
 def test_an_edit_is_in_force_for_the_next_request() -> None:
-    """Whether by a command or by hand; facts left for half a second by the rules before."""
+    """Of a command at once, and of a text editor once the file has settled."""
     with living() as live, live.client() as client, live.client(QUERY) as query:
         for text, code in ((CLOSED, "blocked"), (BALANCED, "answered")):
             live.paths.policy.write_text(text)
+            time.sleep(2 * SETTLING.total_seconds())
             assert decided(query) == code
         client.call("refuse", Refuse(recipient=SITE))
         assert decided(query) == "blocked"
@@ -195,6 +197,7 @@ def test_an_edit_is_in_force_for_the_next_request() -> None:
         assert decided(query) == "answered"
         client.call("refuse", Refuse(recipient=SITE))
         live.paths.policy.write_text("lamda = 3\n")
+        time.sleep(2 * SETTLING.total_seconds())
         answer: Answer = query.call("decide", ASK)
         assert (answer.code, answer.stale_rules) == ("blocked", True)
 
@@ -204,6 +207,7 @@ def test_a_pipe_in_the_place_of_the_policy_holds_up_nothing() -> None:
     with living() as live, live.client() as client:
         live.paths.policy.unlink()
         os.mkfifo(live.paths.policy)
+        time.sleep(2 * SETTLING.total_seconds())
         answer: Answer = client.call("decide", ASK)
         assert (answer.code, answer.stale_rules) == ("answered", True)
         [problem] = live.status().policy.problems

@@ -1,15 +1,13 @@
 """The policy file, live."""
 
-import asyncio
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from logging import INFO, Handler
 from pathlib import Path
-from threading import Event
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import agent.daemon.policy_file
@@ -23,7 +21,6 @@ SECOND = timedelta(seconds=1)
 GOOD = "lambda = 1.0\n"
 OTHER = "nothing = true\n[[rule]]\nrecipient = 'shop.example'\nlambda = 2.0\n"
 BROKEN = "lamda = 1.0\nk = -1\n"
-pytestmark = pytest.mark.usefixtures("patient")
 NOTHING = ("", "# nothing\n", "format = 1\n\n[attributes]\n")
 
 
@@ -177,28 +174,6 @@ def test_a_file_that_cannot_be_read_leaves_the_rules(edited: Edited) -> None:
     assert len(edited.rules.status().problems) == 1
 
 
-class Live:
-    """A policy file that is followed, by the system's own clock; ``told``: of how many changes."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "policy.toml"
-        self.rules = PolicyFile(self.path)
-        self.told = 0
-
-    def clock(self) -> datetime:
-        """Return the time."""
-        return datetime.now(UTC)
-
-    def tell(self) -> None:
-        """Count a change."""
-        self.told += 1
-
-    async def follow(self) -> str | None:
-        """Return the text of the policy by which a call is answered now."""
-        await self.rules.follow(self.clock, self.tell)
-        return None if self.rules.policy is None else self.rules.policy.text
-
-
 def in_place(path: Path, text: str) -> None:
     """Write over a file, as `cat >` does, with the times it had."""
     status = path.stat()
@@ -219,138 +194,52 @@ def removed(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-EDITS = st.tuples(
-    st.sampled_from([in_place, replaced, removed]), st.sampled_from(["k = 3\n", "k = 4\n", BROKEN])
-)
-
-
-@settings(max_examples=10, deadline=None)
-@given(st.lists(EDITS, min_size=1, max_size=4), st.booleans())
-def test_an_edit_is_in_force_when_the_next_call_is_answered(
-    tmp_path_factory: pytest.TempPathFactory, edits: list[Any], ours: bool
+@pytest.mark.parametrize("edit", [in_place, replaced, removed])
+@pytest.mark.parametrize("text", ["k = 3\n", BROKEN])
+def test_a_changed_file_is_read_once_it_has_settled(
+    tmp_path: Path, edit: Callable[[Path, str], None], text: str
 ) -> None:
-    """However it is written, as long as before and at the same time; also after one of ours."""
-    file = Live(tmp_path_factory.mktemp("policy"))
-    file.path.write_text(good := "k = 2\n")
-
-    async def run() -> None:
-        nonlocal good
-        if ours:
-            file.rules.renew(file.clock())
-        assert await file.follow() == good
-        for edit, text in edits:
-            edit(file.path, text)
-            good = good if text == BROKEN else text
-            assert await file.follow() == good
-            assert file.rules.stale == (text == BROKEN)
-
-    asyncio.run(run())
+    """However it is written: until then the last good rules hold, half of it can be a policy."""
+    path, start = tmp_path / "policy.toml", datetime.now(UTC)
+    path.write_text("k = 2\n")
+    rules = PolicyFile(path)
+    rules.check(start)
+    edit(path, text)
+    changed = datetime.now(UTC)
+    assert not rules.check(changed)
+    assert (rules.policy is not None and rules.policy.text, rules.stale) == ("k = 2\n", False)
+    rules.check(changed + 2 * SETTLING)
+    good = "k = 2\n" if text == BROKEN else text
+    assert (rules.policy is not None and rules.policy.text) == good
+    assert rules.stale == (text == BROKEN)
 
 
 def test_an_edit_after_one_of_ours_in_the_same_moment_is_seen(tmp_path: Path) -> None:
     """The clock of a file system has steps: of both edits the file has the same times."""
-    file = Live(tmp_path)
-    file.path.write_text("k = 3\n")
-    file.rules.renew(file.clock())
-    seen = fingerprint_of(file.path)
-    file.path.write_text("k = 4\n")
-
-    async def run() -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(agent.daemon.policy_file, "fingerprint_of", lambda _: seen)
-            await asyncio.sleep(SETTLING.total_seconds())
-            assert await file.follow() == "k = 4\n"
-
-    asyncio.run(run())
+    path = tmp_path / "policy.toml"
+    path.write_text("k = 3\n")
+    rules, now = PolicyFile(path), datetime.now(UTC)
+    rules.renew(now)
+    seen = fingerprint_of(path)
+    path.write_text("k = 4\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agent.daemon.policy_file, "fingerprint_of", lambda _: seen)
+        rules.check(now + 2 * SETTLING)
+    assert rules.policy is not None
+    assert rules.policy.text == "k = 4\n"
 
 
 def test_an_unchanged_file_is_not_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call costs one look at what the file is."""
-    file = Live(tmp_path)
-    file.path.write_text("k = 3\n")
-    reads: list[Path] = []
+    path, reads = tmp_path / "policy.toml", list[Path]()
+    path.write_text("k = 3\n")
 
-    def counted(path: Path, check: Check) -> Policy:
-        reads.append(path)
-        return load(path, check)
+    def counted(at: Path, check: Check) -> Policy:
+        reads.append(at)
+        return load(at, check)
 
     monkeypatch.setattr(agent.daemon.policy_file, "load", counted)
-
-    async def run() -> None:
-        for _ in range(100):
-            await asyncio.gather(*[file.follow() for _ in range(3)])
-
-    asyncio.run(run())
-    assert (len(reads), file.told) == (1, 1)
-
-
-@pytest.mark.parametrize("slow", ["reading", "writing"])
-def test_nobody_waits_longer_than_a_second(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: str
-) -> None:
-    """The last good rules stay meanwhile, and that is said; what is read at last is in force."""
-    file, end = Live(tmp_path), Event()
-    file.path.write_text("k = 2\n")
-
-    def waiting(path: Path, check: Check) -> Policy:
-        assert end.wait(30)
-        return load(path, check)
-
-    async def run() -> None:
-        assert await file.follow() == "k = 2\n"
-        monkeypatch.setattr(agent.daemon.policy_file, "PATIENCE", 0.5)
-        if slow == "reading":
-            monkeypatch.setattr(agent.daemon.policy_file, "load", waiting)
-        replaced(file.path, "k = 3\n")
-        touching = asyncio.create_task(touched())
-        assert await file.follow() == "k = 2\n"
-        assert (file.rules.stale, file.told) == (True, 2)
-        monkeypatch.setattr(agent.daemon.policy_file, "PATIENCE", 60)
-        async with asyncio.timeout(30):  # whoever calls next does not wait once more
-            assert await file.follow() == "k = 2\n"
-        assert "over a second" in file.rules.status().problems[0]
-        end.set()
-        await touching
-        for _ in range(500):
-            if file.rules.stale:
-                await asyncio.sleep(0.02)
-        assert await file.follow() == "k = 3\n"
-        assert not file.rules.stale
-
-    async def touched() -> None:
-        while not end.is_set():
-            if slow == "writing":
-                os.utime(file.path)
-            await asyncio.sleep(0.05)
-
-    asyncio.run(run())
-
-
-def test_half_a_policy_is_never_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often it is emptied and written: what half of it would open stays closed."""
-    monkeypatch.setattr(agent.daemon.policy_file, "SETTLING", timedelta(seconds=1.5))
-    file = Live(tmp_path)
-    whole = OTHER + "# the end\n"
-    file.path.write_text(whole)
-
-    async def write() -> None:
-        for _ in range(4):
-            with file.path.open("w") as opened:
-                await asyncio.sleep(0.05)
-                opened.write("lambda = 3\n")
-                opened.flush()
-                await asyncio.sleep(0.05)
-                opened.seek(0)
-                opened.write(whole)
-
-    async def run() -> None:
-        assert await file.follow() == whole
-        writing = asyncio.create_task(write())
-        while not writing.done():
-            assert await file.follow() == whole
-            await asyncio.sleep(0.01)
-        assert await file.follow() == whole
-
-    asyncio.run(run())
+    rules, later = PolicyFile(path), datetime.now(UTC) + 2 * SETTLING
+    assert [rules.check(later) for _ in range(100)].count(True) == len(reads) == 1

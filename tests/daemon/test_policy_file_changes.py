@@ -1,6 +1,5 @@
 """The policy file rewritten, and one that others could have written."""
 
-import asyncio
 import os
 import subprocess
 from collections.abc import Callable
@@ -22,14 +21,13 @@ from agent.daemon.policy_file import (
 )
 from agent.errors import PolicyError, UnsafeError, UsageError
 from policy.rules import Policy
-from tests.daemon.test_policy_file import GOOD, OTHER, Edited, Live
+from tests.daemon.test_policy_file import GOOD, OTHER, Edited
 from tests.wire.fake import short_folder
 
 NOW = datetime(2027, 3, 1, 9, tzinfo=UTC)
 SPANS = st.integers(-2_000, 2_000).map(lambda number: timedelta(milliseconds=number))
 INTRUDER = 65534
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
-pytestmark = pytest.mark.usefixtures("patient")
 BEFORE = 'disclose = "ask"  # é\r\n'
 ADDED = "k = 3\n"
 
@@ -145,17 +143,14 @@ def test_a_folder_that_is_mended_needs_no_edit() -> None:
     """The rules are in force again, for who looks and for who asks; meanwhile it is said once."""
     with short_folder() as home:
         (home / "config").mkdir(0o700)
-        edited, live = Edited(home / "config"), Live(home / "config")
+        edited = Edited(home / "config")
         edited.save(GOOD)
         home.chmod(0o777)
         assert edited.look()
         assert not edited.look()
-        assert asyncio.run(live.follow()) is None
         home.chmod(0o711)
         assert edited.look()
         assert (edited.text,) == (GOOD,)
-        assert asyncio.run(live.follow()) == GOOD
-        assert live.told == 2
 
 
 def add(text: str, _: Policy) -> str:

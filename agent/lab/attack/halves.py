@@ -7,7 +7,6 @@ import ibis
 import numpy as np
 from numpy.typing import NDArray
 
-from agent import Model
 from agent.build.build import model_of
 from agent.build.log import open_log, source_of
 from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
@@ -16,6 +15,7 @@ from agent.build.tables import Source, open_tables
 from agent.lab import Progress
 from agent.lab.attack.heldout import HeldOut, Material
 from agent.lab.paper.log import files_of, stated_source, table_in
+from agent.model.model import Model
 
 DESCRIPTION = "model.toml"
 EACH = "one_each"  # the column of weights where every row is one person

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent import Model
+from agent.model.model import Model
 from agent.tradeoff import members
 
 Codes = NDArray[np.unsignedinteger]

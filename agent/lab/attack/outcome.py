@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent import Model
 from agent.lab.attack.heldout import Codes, Floats, Indexes, Person, received
 from agent.lab.attack.simulation import PosedRequest, Reticent, Scene, Trace, requests_of
+from agent.model.model import Model
 from agent.tradeoff import members
 from agent.tradeoff.study import UNSPECIFIED, plogp, union
 

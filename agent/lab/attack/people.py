@@ -10,7 +10,6 @@ import ibis
 import numpy as np
 from numpy.typing import NDArray
 
-from agent import Model
 from agent.build.build import model_of
 from agent.build.observe import Observations, observe
 from agent.build.options import AttributeNote, BuildOptions, TableFiles
@@ -26,6 +25,7 @@ from agent.lab.attack.simulation import Scene, Trace
 from agent.lab.attack.strategies import ANSWERED, LEDGER, Strategy
 from agent.lab.attack.study import Run, traces
 from agent.lab.charts import Chart, Criterion, Finding, Panel, Series, criteria_table, table
+from agent.model.model import Model
 from agent.tradeoff import Population, members
 from agent.tradeoff.study import AnonymitySet
 

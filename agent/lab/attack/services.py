@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from agent import Model
 from agent.lab.attack.heldout import SILENT, Floats, Received, Table, as_table
 from agent.lab.paper.subject import groups_of
+from agent.model.model import Model
 from agent.tradeoff.study import QueryRows, row_columns
 
 FLOOR = 0.01  # of the prior is mixed in: nothing is ever certain

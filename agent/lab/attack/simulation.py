@@ -9,16 +9,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent import Decision, Knowledge, Model, Request, Terms
 from agent.decision.cache import Cache
 from agent.decision.context import Context, relevant
 from agent.decision.decide import decide_context
-from agent.decision.request import Holdings
-from agent.decision.terms import rulebook, terms_under
+from agent.decision.request import Holdings, Knowledge
+from agent.decision.terms import Terms, rulebook, terms_under
+from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.lab.attack.heldout import Person
 from agent.lab.attack.strategies import Strategy
 from agent.lab.paper.subject import groups_of
+from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.tradeoff.study import UNSPECIFIED, union
 from policy.hosts import site_of

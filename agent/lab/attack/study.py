@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from agent import Model, load_model
+from agent.decision.engine import load_model
 from agent.lab import Progress, StudyOptions, spawned
 from agent.lab.attack.heldout import Codes, Floats, Indexes, Material, Person, drawn
 from agent.lab.attack.outcome import (
@@ -40,6 +40,7 @@ from agent.lab.attack.strategies import (
 )
 from agent.lab.paper.subject import groups_of
 from agent.model.file import SUFFIX, write
+from agent.model.model import Model
 from agent.tradeoff import members
 from agent.tradeoff.study import union
 

@@ -6,10 +6,10 @@ from math import log2, sqrt
 
 import numpy as np
 
-from agent import Model
 from agent.lab.charts import Chart, Finding, Panel, Series
 from agent.lab.paper.orders import METRICS, Along, along
 from agent.lab.paper.subject import Options, Subject, claim, cost_alone, people_of, prose
+from agent.model.model import Model
 from agent.tradeoff import study
 from agent.tradeoff.study import Columns, Partitions
 

@@ -11,7 +11,6 @@ import ibis
 import numpy as np
 from numpy.typing import NDArray
 
-from agent import Model
 from agent.build.build import model_of
 from agent.build.log import Log, open_log, source_of
 from agent.build.options import BuildOptions, Description, LogFiles
@@ -21,6 +20,7 @@ from agent.lab import Progress
 from agent.lab.paper.subject import SHRINKAGE, PaperSubject, Places
 from agent.lab.paper.survey import with_default_sensitivities, within_outcomes
 from agent.model.file import SUFFIX, write
+from agent.model.model import Model
 from agent.tradeoff import Population, study
 
 COLUMNS: Mapping[str, str] = {  # precision, as the survey asked of it, and the log's column

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import or_
 
-from agent import Model
 from agent.build.fitting import SHRINKAGES
 from agent.decision.calibration import Calibration, aligned
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
@@ -21,6 +20,7 @@ from agent.lab.paper.subject import (
     names_of,
     prose,
 )
+from agent.model.model import Model
 from agent.tradeoff import Point, curve, knee
 from agent.tradeoff.study import Metric, beaten, eager_pass, greedy_order
 

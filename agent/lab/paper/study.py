@@ -8,7 +8,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from agent import Model, load_model
+from agent.decision.engine import load_model
 from agent.lab import Progress, spawned
 from agent.lab.charts import Finding
 from agent.lab.paper import assumptions, comparison, orders
@@ -21,6 +21,7 @@ from agent.lab.paper.subject import (
     subject_of,
     with_chosen_prior,
 )
+from agent.model.model import Model
 from agent.tradeoff.study import COMBINATIONS, Estimator
 
 ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")  # the paper's first

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agent import Model
 from agent.build.fitting import fit
 from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.decision.cache import Cache
 from agent.lab.charts import Claim
 from agent.lab.paper.survey import OUTCOMES, TRADE_OFF
+from agent.model.model import Model
 from agent.tradeoff import members
 from agent.tradeoff.study import (
     AnonymitySet,

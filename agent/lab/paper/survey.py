@@ -22,11 +22,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent import Model
 from agent.build.log_schema import BY_LABEL, TOPIC
 from agent.decision.calibration import IMPROVEMENTS, Answers
 from agent.errors import UsageError
-from agent.model.model import Figure
+from agent.model.model import Figure, Model
 from agent.tradeoff.study import NEVER
 
 RESPONSES = 1451  # 6

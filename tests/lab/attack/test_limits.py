@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent import Limits, Terms
 from agent.build.observe import HALF_KEY, in_half_a
 from agent.build.options import BuildOptions, Description
+from agent.decision.terms import Limits, Terms
 from agent.lab import StudyOptions
 from agent.lab.attack.criteria import WANTED, promises
 from agent.lab.attack.halves import whole

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent import Model
 from agent.build.options import BuildOptions, Description
 from agent.errors import UsageError
 from agent.lab import StudyOptions
@@ -30,6 +29,7 @@ from agent.lab.attack.people import (
     world_of,
 )
 from agent.lab.attack.simulation import Trace
+from agent.model.model import Model
 from agent.tradeoff import Population
 from tests.build.worlds import QUIET
 from tests.lab.attack.town import TOWN, write_town

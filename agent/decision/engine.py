@@ -1,0 +1,154 @@
+"""The engine: opened models and all that was computed from them, in one object to throw away."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from agent.decision.cache import Cache
+from agent.decision.context import Context
+from agent.decision.decide import decide_context
+from agent.decision.matching import share_of
+from agent.decision.request import Knowledge
+from agent.decision.terms import Limits, Terms, rulebook, terms_under
+from agent.decision.values import Decision, Request
+from agent.errors import UsageError
+from agent.model.concepts import Concepts, Meaning, meaning_of
+from agent.model.file import SHIPPED, read, shipped_model
+from agent.model.model import Model, surest, unknown_person
+from agent.model.reading import Interpretation
+from policy.hosts import ANYBODY
+from policy.read import load
+from policy.rules import Policy
+
+
+def load_model(name: str | Path = SHIPPED[0]) -> Model:
+    """Return a model by the name of one that ships with Reticent, or by the path of its file.
+
+    UsageError where there is no such file; DamagedModelError or VersionError where it must not be
+    used.
+    """
+    return read(shipped_model(str(name)) if str(name) in SHIPPED else Path(name))
+
+
+class Engine:
+    """Decides about requests by one model or several; the surest reading of a text chooses.
+
+    It owns all that it computes, which shows what was asked: to drop the engine drops that.
+    Threads may share one: a decision is made after the other.
+    """
+
+    def __init__(self, models: Sequence[Model]) -> None:
+        """Take at least one model; UsageError for none."""
+        if not models:
+            raise UsageError("no model to decide with", "name one, or open the shipped ones")
+        self.models = tuple(models)
+        self._concepts = Concepts(self.models)
+        self._cache = Cache()
+        self._lock = RLock()
+
+    def __repr__(self) -> str:
+        return f"<Engine: {', '.join(model.id for model in self.models)}>"
+
+    def decide(  # noqa: PLR0913  (what a request may depend on, all by name)
+        self,
+        query: str,
+        to: str = "",
+        *,
+        knows: Mapping[str, str] | None = None,
+        offers: Collection[str] | None = None,
+        price: float | None = None,
+        at_least: int | None = None,
+        never: Iterable[str] = (),
+        ask: Iterable[str] = (),
+        policy: Policy | str | Path | None = None,
+        today: date | None = None,
+        **terms: Any,  # noqa: ANN401  (of the terms)
+    ) -> Decision:
+        """Return which facts to share with a request: their names, never values.
+
+        ``query``: the text; ``to``: the recipient, a host; ``knows``: facts that it has, values by
+        name; ``offers``: names of the facts that it can use, by default all. ``price``: bits per
+        unit of identifiability, from 0; ``at_least``: how many people must still look alike;
+        ``never``, ``ask``: names of facts that are never shared, or that wait for the user.
+        ``policy``: sets all of this, where nothing here says otherwise; ``today``: for its rules
+        that expire. ``terms``: other fields of `agent.decision.terms.Terms`, such as ``algorithm``
+        and ``metric``. UsageError for a name, value or number that cannot be; PolicyError for a
+        policy with mistakes. Source: DESIGN.md 2.
+        """
+        request = Request(query, to, None if offers is None else tuple(sorted(offers)))
+        with self._lock:
+            model, reading = surest(query, self.models, self._read)
+            found = self._terms(request, model, policy, today)
+            limits = found.limits if at_least is None else replace(found.limits, k=at_least)
+            try:
+                found = replace(
+                    found,
+                    limits=limits,
+                    trade_off=found.trade_off if price is None else price,
+                    excluded=found.excluded | self._named(never, model),
+                    ask=found.ask | self._named(ask, model),
+                    **terms,
+                )
+            except TypeError:
+                raise UsageError.unknown(
+                    "term", next(iter(terms)), Terms.__dataclass_fields__
+                ) from None
+            known = self._knowledge(knows or {}, model)
+            context = Context(request, found, known, model, reading=reading, cache=self._cache)
+            return decide_context(context)
+
+    def decide_many(self, queries: Iterable[str], to: str = "", **named: Any) -> list[Decision]:  # noqa: ANN401  (of `decide`)
+        """Return a decision for each of several texts, each as if it were the first to ``to``.
+
+        ``named``: as of `decide`, whose errors it raises.
+        """
+        return [self.decide(query, to, **named) for query in queries]
+
+    def _read(self, model: Model, text: str) -> Interpretation:
+        return self._cache.read(model, text)
+
+    def _terms(
+        self, request: Request, model: Model, policy: Policy | str | Path | None, today: date | None
+    ) -> Terms:
+        if policy is None:
+            return Terms(limits=Limits())
+        rules = policy if isinstance(policy, Policy) else load(Path(policy))
+        day = today or datetime.now().astimezone().date()
+        book = rulebook(rules, model, self.models)
+        return terms_under(book.match(request.recipient or ANYBODY, request.query, day), model)
+
+    def _named(self, names: Iterable[str], model: Model) -> frozenset[str]:
+        """Return the names that the model has; UsageError for one that no model has."""
+        known = {each.name for other in self.models for each in other.attributes}
+        wanted = frozenset(names)
+        for name in sorted(wanted - known):
+            raise UsageError.unknown("fact", name, known)
+        return wanted & {each.name for each in model.attributes}
+
+    def _knowledge(self, knows: Mapping[str, str], model: Model) -> Knowledge:
+        """Return what a recipient holds in the codes of a model, and how few share the rest."""
+        facts = {fact for name, value in knows.items() for fact in self._meanings(name, value)}
+        coded = (self._concepts.code(fact, model) for fact in facts)
+        codes = dict(code for code in coded if code is not None)
+        share = share_of(facts, model, self._concepts, self._cache)
+        return Knowledge(share=share).with_facts(codes)
+
+    def _meanings(self, name: str, value: str) -> Iterable[Meaning]:
+        """Return what a value means to the models that have the fact; UsageError for none."""
+        attributes = [
+            (model, each)
+            for model in self.models
+            for each in model.attributes[: model.persons]
+            if each.name == name
+        ]
+        if not attributes:
+            raise unknown_person(name, self.models)
+        found = [
+            meaning_of(name, value, model) for model, each in attributes if value in each.values
+        ]
+        if not found:
+            attributes[0][1].code(value)  # which says what is wrong
+        return found[:1]
