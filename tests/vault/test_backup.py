@@ -19,7 +19,6 @@ from agent.errors import (
     DamagedVaultError,
     RolledBackError,
     VaultError,
-    VaultVersionError,
     WrongSecretError,
 )
 from agent.vault import backup as backups
@@ -41,7 +40,6 @@ from tests.vault.worlds import (
     TOLD,
     TYPED,
     Rows,
-    altered,
     contents,
     count,
     made,
@@ -119,28 +117,6 @@ def test_a_backup_that_does_not_open_changes_nothing(
     assert (at.vault.read_bytes(), at.witness.read_bytes()) == before
     assert names_beside(at) == ["vault.db"]
     assert [path.name for path in at.witness.parent.iterdir()] == ["witness.json"]
-
-
-def test_a_trouble_names_what_somebody_knows(
-    tmp_path: Path, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The backup where it is of another format, the folder where the disk is full."""
-    to = tmp_path / "backup.db"
-    vault.backup(to)
-    vault.close()
-
-    def full(trial: Location, *_given: object) -> None:
-        raise VaultError("the disk is full", "free some space", str(trial.vault))
-
-    with monkeypatch.context() as patched:
-        patched.setattr(backups, "unlock", full)
-        with pytest.raises(VaultError, match="the disk is full") as caught:
-            restore(at, to, TYPED)
-    assert caught.value.where == str(at.vault.parent)
-    altered(Location(to, at.witness), "PRAGMA user_version=9")
-    with pytest.raises(VaultVersionError, match="the backup is in format 9") as caught:
-        restore(at, to, TYPED)
-    assert caught.value.where == str(to)
 
 
 @pytest.mark.parametrize("opens", [True, False])

@@ -309,25 +309,6 @@ def test_what_a_model_leaves_unspecified_takes_back_only_what_it_could_say() -> 
     assert held_after[3] == [(), (("sex", 0),)]  # in the first it may be what the second lacks
 
 
-@given(histories())
-def test_a_stranger_holds_nothing(history: list[Record]) -> None:
-    """Asking about one does not make it known either."""
-    ledger, pools = ledger_of(history), Grouping({})
-    assert held(ledger, "stranger.example", pools.of) == {}
-    assert knowledge(ledger, "stranger.example", pools.of, MODEL, NOW) == Knowledge()
-    assert "stranger.example" not in dict(ledger.disclosures.pools(pools.of))
-
-
-@given(histories())
-def test_what_was_handed_out_stays(history: list[Record]) -> None:
-    """A later entry does not change an earlier answer."""
-    ledger, pools = ledger_of(history), Grouping({})
-    before = held(ledger, "a.example", pools.of)
-    copied = dict(before)
-    ledger.append(forgotten("a.example"))
-    assert before == copied
-
-
 def test_a_week_is_seven_days_of_time_not_of_clocks() -> None:
     """Where summer time began since, a fact of 168 hours ago is just not recent any more."""
     zone = ZoneInfo("Europe/Berlin")

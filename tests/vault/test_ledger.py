@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from itertools import groupby
 
 import msgspec
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from agent.errors import DamagedVaultError, UsageError, VaultError
 from agent.vault.disclosure_index import (
     MOST_SITES,
-    DisclosureIndex,
     Forgetting,
     Record,
 )
@@ -42,18 +40,6 @@ def written(history: Sequence[Record]) -> tuple[Ledger, MemoryStore]:
     """Return a ledger of these entries, and where it is kept."""
     store = MemoryStore()
     return ledger_of(history, store), store
-
-
-def kept(facts: DisclosureIndex) -> int:
-    """Return how much is noted: whoever groups hosts anew is asked for each site of each note."""
-    asked: list[str] = []
-
-    def alone(host: str) -> str:
-        asked.append(host)
-        return host
-
-    list(facts.pools(alone))
-    return len(asked)
 
 
 @given(st.lists(records(), max_size=8))
@@ -157,18 +143,6 @@ def test_groups_may_change_at_any_time(history: list[Record], asked: list[dict[s
         assert holdings(ledger.disclosures, each.of) == holdings(again, each.of)
 
 
-@given(histories())
-def test_what_is_kept_in_memory_is_what_was_learnt(history: list[Record]) -> None:
-    """It does not grow with what repeats."""
-    ledger, _ = written(history)
-    before = kept(ledger.disclosures)
-    for record in history[-1:] * 5:
-        ledger.append(record)
-    said = [len(each.sites) if isinstance(each, Forgetting) else 0 for each in history]
-    assert kept(ledger.disclosures) == before + 5 * sum(said[-1:])
-    assert before <= sum(max(1, each) for each in said)
-
-
 @given(histories(), st.sampled_from(HOSTS))
 def test_what_was_not_written_did_not_happen(history: list[Record], host: str) -> None:
     """A full disk: the error comes through, and nobody is taken to hold more."""
@@ -179,14 +153,6 @@ def test_what_was_not_written_did_not_happen(history: list[Record], host: str) -
         with pytest.raises(VaultError, match="the disk is full"):
             ledger.append(record)
     assert follows(ledger) == before
-
-
-def test_a_fact_is_masked() -> None:
-    """The value stays out of a log."""
-    ledger, _ = written([disclosed(NOW, "a.example", region="uk")])
-    held = ledger.disclosures.pool("a.example", Grouping({}).of).held
-    assert held["region"].value == "uk"
-    assert "uk" not in repr(held)
 
 
 @given(histories(), histories(), st.integers(-250, 250))
@@ -210,23 +176,6 @@ def test_a_reset_that_cannot_be_read_is_damage(written_so: bytes) -> None:
     with pytest.raises(DamagedVaultError, match="of its clock"):
         Reset.read(written_so)
     assert Reset.read(None) is None
-
-
-@given(histories())
-def test_each_entry_is_a_step(history: Sequence[Record]) -> None:
-    """With its time, whom it is about and how many were left; read anew, it is the same."""
-    ledger, store = written(history)
-    steps = [*ledger.disclosures.steps]
-    assert [*Ledger(store).disclosures.steps] == steps
-    found = [[*group] for _, group in groupby(steps, key=lambda step: step.number)]
-    for number, (group, record) in enumerate(zip(found, history, strict=True), 1):
-        assert {(step.number, step.at) for step in group} == {(number, record.at)}
-        if isinstance(record, Forgetting):
-            assert [step.site for step in group] == [*record.sites]
-            assert {step.people_left for step in group} == {None}
-        else:
-            [step] = group
-            assert (step.site, step.people_left) == (site_of(record.host), record.people_left)
 
 
 @given(histories(), st.sampled_from(SITES), st.sampled_from(GROUPINGS))

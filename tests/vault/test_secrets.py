@@ -68,12 +68,6 @@ def test_what_is_no_passphrase_is_refused(text: str) -> None:
     assert text == "" or text not in str(caught.value)
 
 
-def test_a_secret_is_not_shown() -> None:
-    """Neither by repr nor by str."""
-    secret = Secret("passphrase", "correct horse")
-    assert "horse" not in f"{secret!r} {secret}"
-
-
 @given(CODES)
 def test_a_code_that_was_written_is_read(code: bytes) -> None:
     """In six groups of six."""
@@ -114,14 +108,6 @@ def test_any_text_is_a_code_or_refused(text: str) -> None:
     assert said is None or (said.what + said.hint).isprintable()
 
 
-def test_length_and_digits_are_told() -> None:
-    """What was typed is not repeated but for the one character that cannot be."""
-    with pytest.raises(WrongSecretError, match="5 digits instead of 36"):
-        code_bytes("ABCDE")
-    with pytest.raises(WrongSecretError, match="no 'U'"):
-        code_bytes("U" * 36)
-
-
 @pytest.fixture
 def ring() -> Iterator[Memory]:
     """The keyring of the system, for one test."""
@@ -148,15 +134,6 @@ def test_the_keyring_opens_the_vault(ring: Memory, at: Location, vault: Vault) -
     assert ring.kept == {}
     with pytest.raises(WrongSecretError, match="no key for this vault"):
         unlock(at, RING)
-
-
-def test_the_keyring_is_not_the_last(ring: Memory, vault: Vault) -> None:
-    """It may be gone tomorrow, and a backup opens nowhere else."""
-    vault.add_slot("keyring")
-    vault.remove_slot(1)
-    with pytest.raises(VaultError, match="the last"):
-        vault.remove_slot(2)
-    assert len(ring.kept) == 1
 
 
 def test_rotation_writes_the_keyring_anew(ring: Memory, at: Location, vault: Vault) -> None:
@@ -243,38 +220,6 @@ def test_a_keyring_that_waits_is_not_waited_for(
         unlock(at, TYPED).close()
     finally:
         answered.set()
-
-
-def test_a_rotation_that_fails_half_way_leaves_no_key(ring: Memory, vault: Vault) -> None:
-    """Neither the first of two new ones, nor in the file."""
-    vault.add_slot("keyring")
-    vault.add_slot("keyring")
-    before, slots = dict(ring.kept), vault.keys()
-    made: list[str] = []
-
-    def refuse(service: str, account: str, password: str) -> None:
-        made.append(account)
-        if len(made) == 2:
-            raise keyring.errors.PasswordSetError
-        ring.kept[service, account] = password
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ring, "set_password", refuse)
-        with pytest.raises(VaultError, match="did not store the key"):
-            vault.rotate(PASSPHRASE)
-    assert (ring.kept, vault.keys()) == (before, slots)
-
-
-@pytest.mark.parametrize("text", ["", "zz", "00", "00" * 31, "00" * 32, "é" * 64])
-def test_what_is_not_ours_in_the_keyring_opens_nothing(
-    ring: Memory, at: Location, vault: Vault, text: str
-) -> None:
-    """Whatever somebody put there."""
-    vault.add_slot("keyring")
-    vault.close()
-    ring.kept = dict.fromkeys(ring.kept, text)
-    with pytest.raises(WrongSecretError):
-        unlock(at, RING)
 
 
 def test_without_the_extra_everything_else_works(

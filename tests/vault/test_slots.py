@@ -1,6 +1,5 @@
 """A slot opens with its secret, in its place, as it was made; and the last cannot go."""
 
-import os
 from dataclasses import replace
 
 import msgspec
@@ -103,15 +102,6 @@ def test_numbers_are_taken_where_they_are_free() -> None:
     assert free_id(rows[:-1]) == MAX_SLOTS
     with pytest.raises(VaultError, match="8 key slots already"):
         free_id(rows)
-
-
-def test_salts_are_never_the_same() -> None:
-    """Two slots of one passphrase have nothing in common."""
-    one, other = (make_slot(1, TYPED, KEY, ID, os.urandom, FAST)[0].slot for _ in range(2))
-    assert one is not None
-    assert other is not None
-    assert one.salt != other.salt
-    assert one.wrapped != other.wrapped
 
 
 def kinds(rows: list[SlotRow]) -> list[tuple[int, Kind | None, Derivation | None]]:

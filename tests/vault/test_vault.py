@@ -2,12 +2,10 @@
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from agent.errors import DamagedVaultError, UsageError, WrongSecretError
-from agent.paths import HOME, paths
 from agent.vault.secrets import Secret
 from agent.vault.slots import key_slots
 from agent.vault.vault import unlock
@@ -95,11 +93,3 @@ def test_an_entry_that_is_no_record_is_damage(at: Location) -> None:
     with pytest.raises(DamagedVaultError):
         unlock(at, TYPED)
     assert key_slots(at.vault)
-
-
-def test_a_location_is_where_the_users_files_are(tmp_path: Path) -> None:
-    """Vault and witness lie in different folders."""
-    ours = paths({HOME: str(tmp_path)})
-    at = Location.of(ours)
-    assert (at.vault, at.witness) == (ours.vault, ours.witness)
-    assert at.vault.parent != at.witness.parent

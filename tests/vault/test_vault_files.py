@@ -19,10 +19,7 @@ from agent.vault.vault_files import (
     UNWRITTEN,
     Location,
     Witness,
-    check_free,
-    free_names,
     read_witness,
-    replaced_vaults,
     write_line,
 )
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, made, store_of, stream
@@ -177,29 +174,6 @@ def test_a_vault_that_vanished_is_missed(at: Location, vault: Vault) -> None:
     assert at.witness.read_bytes() == before
     assert restore(at, backup, TYPED) is None
     unlock(at, TYPED).close()
-
-
-def test_a_replaced_vault_is_named(at: Location, vault: Vault) -> None:
-    """The latest of them, though it comes before another in the order of letters."""
-    vault.close()
-    for number in (9, 10):
-        copyfile(at.vault, at.vault.with_name(f"vault.db.replaced-{number}"))
-    at.vault.unlink()
-    at.witness.unlink()
-    with pytest.raises(VaultError, match="a vault was here, and nothing") as caught:
-        check_free(at)
-    assert f"`reticent vault restore {at.vault}.replaced-10`" in caught.value.hint
-
-
-def test_what_is_called_alike_is_no_vault_of_ours(at: Location) -> None:
-    """Only a number follows."""
-    assert replaced_vaults(at.vault) == []
-    at.vault.parent.mkdir(0o700)
-    for end in ("", "x", "1-wal", "-1", "2"):
-        at.vault.with_name(f"vault.db.replaced-{end}").touch()
-    assert [path.name for path in replaced_vaults(at.vault)] == ["vault.db.replaced-2"]
-    names = free_names(at.vault)
-    assert [next(names).name[-1] for _ in range(2)] == ["1", "3"]
 
 
 def test_what_killed_ones_left_goes_once_the_vault_is_open(at: Location, vault: Vault) -> None:
