@@ -174,7 +174,7 @@ def _listed(given: dict[str, str], models: Sequence[Model]) -> dict[str, str]:
 
 
 def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
-    """Return what somebody at the terminal chooses; UsageError for a name that no model has.
+    """Ask at the terminal for values; UsageError for a name that no model has.
 
     A name that several kinds share asks for each of them.
     """
@@ -241,7 +241,7 @@ def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) 
 
 
 def _changes_text(planned: Changed, titles: Titles) -> str:
-    """Return what would change, masked, and who holds what is not so any more."""
+    """Return the planned changes, masked, with the recipients that hold older values."""
     held = {each.name: listed(each.pools) for each in planned.stale}
     rows = []
     for each in planned.changes:
@@ -253,7 +253,7 @@ def _changes_text(planned: Changed, titles: Titles) -> str:
 
 
 def _piped() -> bytes:
-    """Return what is piped; UsageError for too much."""
+    """Read the standard input; UsageError if it is too large."""
     text = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST + 1)
     if len(text) > LARGEST:
         hint = f"a profile has at most {LARGEST:,} bytes"

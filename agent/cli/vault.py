@@ -202,12 +202,12 @@ def _secret(method: Method, question: str = "", *, yes: bool = True) -> Secret:
 
 
 def _with_code(text: str, code: str | None) -> str:
-    """Return what was done, with the recovery code if there is a new one."""
+    """Return a message, followed by the new recovery code if there is one."""
     return paragraph(text) if code is None else f"{paragraph(text)}\n{paragraph(CODE)}\n\n  {code}"
 
 
 def _work(derivation: Derivation | None) -> str:
-    """Return what a guess costs."""
+    """Describe the work of one guess."""
     if derivation is None:
         return ""
     return f"{derivation.memory_kib / 1024:g} MiB, {derivation.iterations} times"

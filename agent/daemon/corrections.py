@@ -44,21 +44,21 @@ def correct(agent: Agent, wanted: records.NotThat, now: datetime) -> records.Cor
         changed = [
             known_query(each.query, each.model, 1.0, models.get(each.model)) for each in before
         ]
-        done = bool(before)
+        is_new = bool(before)
         corrections.replace(text, ())
     else:
-        meant = then if wanted.entry is not None else read()
-        if meant is None:
+        reading = then if wanted.entry is not None else read()
+        if reading is None:
             hint = "there is nothing to correct: it goes as it is"
             raise UsageError("the text was not understood as anything", hint)
-        changed, done = [meant], corrections.add(text, meant.model, meant.query)
+        changed, is_new = [reading], corrections.add(text, reading.model, reading.query)
 
     def put_back() -> str:
         corrections.replace(text, before)
         agent.bus.publish("review")
         return ALREADY_SENT
 
-    if done:
+    if is_new:
         agent.bus.publish("review")
         agent.consent.changed("Said what a text does not mean", put_back)
-    return records.Corrected(done=done, query=text, read_as=changed, now=read())
+    return records.Corrected(done=is_new, query=text, read_as=changed, now=read())

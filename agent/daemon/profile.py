@@ -99,8 +99,8 @@ def _sent_since(agent: Agent, vault: Vault, count: int, kinds: Collection[str]) 
     index = vault.ledger.disclosures
     sent = dict[str, dict[str, None]]()
     for _, site, facts in index.new_facts_after(count):
-        told = (index.concepts.current(Meaning(*fact)).concept for fact in facts)
-        if new := [_title(index.concepts, kind) for kind in told if kind in kinds]:
+        kinds_sent = (index.concepts.current(Meaning(*fact)).concept for fact in facts)
+        if new := [_title(index.concepts, kind) for kind in kinds_sent if kind in kinds]:
             sent.setdefault(agent.rules.active.pool_of(site), {}).update(dict.fromkeys(new))
     if not sent:
         return "None of it was sent in the meantime."
@@ -111,7 +111,7 @@ def _sent_since(agent: Agent, vault: Vault, count: int, kinds: Collection[str]) 
 def _implied(
     changes: Mapping[str, str | None], stated: Collection[str], concepts: Concepts
 ) -> list[records.Implied]:
-    """Return what changes without being named, as it will be."""
+    """Return the changes that follow from the named ones, with their new values."""
     return [
         records.Implied(
             name=kind.name,

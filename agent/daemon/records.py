@@ -5,11 +5,12 @@ from dataclasses import asdict
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 from agent.daemon.agent import Agent
 from agent.decision.decide import counted_among
 from agent.decision.matching import knowledge_in
-from agent.decision.request import inferred, people_left
+from agent.decision.request import Holdings, Knowledge, inferred, people_left
 from agent.decision.values import Reading
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.concepts import Meaning
@@ -32,7 +33,7 @@ def opened(agent: Agent) -> Vault:
 
 
 def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
-    """Return what says whether a site, and so all its hosts, is in a pool."""
+    """Return a predicate: whether a site, and so each of its hosts, is in a pool."""
     return lambda site: agent.rules.active.pool_of(site) == pool
 
 
@@ -63,7 +64,7 @@ def entries(
 
 
 def read_then(entry: Disclosure, model: Model | None) -> Reading | None:
-    """Return what the text of an entry was read as; None where it was not, or nothing says so.
+    """Return how the text of an entry was read; None if it was not, or the entry does not say.
 
     ``model``: the one that read it, as it is now, for the title; None where it is gone.
     """
@@ -79,35 +80,53 @@ def known_query(name: str, model_id: str, probability: float, model: Model | Non
     return Reading(query=name, title=title, probability=probability, model=model_id)
 
 
-def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
-    """Return what a recipient or group holds; UsageError where it is neither."""
-    in_use = agent.rules.active
-    ledger, pool = opened(agent).ledger, in_use.pool(recipient)
-    index = ledger.disclosures
-    steps = [each for each in index.steps if in_use.pool_of(each.site) == pool]
+class _PoolView(NamedTuple):
+    """What a pool holds, and the model by which its people are counted."""
+
+    model: Model
+    holdings: Holdings[str]
+    knowledge: Knowledge
+    people_left: int
+    labels: list[tuple[str, str, datetime]]  # name, value, since
+
+
+def _view_of(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> _PoolView:
+    """Return the view of a pool; ``steps``: those of the ledger that are about it."""
+    index, cache = opened(agent).ledger.disclosures, agent.reader.cache
     model = _counted_by(agent, pool, steps, now)
-    found = index.pool(pool, in_use.pool_of)
-    facts = sorted(
+    holdings = index.pool(pool, agent.rules.active.pool_of)
+    knowledge = knowledge_in(holdings, model, now, concepts=index.concepts, cache=cache)
+    labels = sorted(
         (*index.concepts.label(Meaning(concept, fact.value)), fact.since)
-        for concept, fact in found.held.items()
+        for concept, fact in holdings.held.items()
     )
+    return _PoolView(model, holdings, knowledge, people_left(knowledge, model, cache), labels)
+
+
+def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
+    """Return the facts a recipient or group holds; UsageError for anything else."""
+    in_use = agent.rules.active
+    pool = in_use.pool(recipient)
+    steps = opened(agent).ledger.disclosures.steps
+    about = [each for each in steps if in_use.pool_of(each.site) == pool]
+    view = _view_of(agent, pool, about, now)
+    model, cache = view.model, agent.reader.cache
     terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
-    cache = agent.reader.cache
-    knowledge = knowledge_in(found, model, now, concepts=index.concepts, cache=cache)
+    known = view.knowledge if view.knowledge.share else None
     return records.Held(
         pool=pool,
-        values={name: value for name, value, _ in facts},
-        since={name: since for name, _, since in facts},
-        recent=found.recent(now),
+        values={name: value for name, value, _ in view.labels},
+        since={name: since for name, _, since in view.labels},
+        recent=view.holdings.recent(now),
         model=model.id,
         people=round(model.people),
-        people_left=people_left(knowledge, model, cache),
+        people_left=view.people_left,
         among=counted_among(model),
         inferred=[
             records.Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
-            for each in inferred(guarded, knowledge if knowledge.share else None, model, cache)
+            for each in inferred(guarded, known, model, cache)
         ],
     )
 
@@ -162,7 +181,7 @@ def requested(
         settled = sum((pool, name) not in pending for name in names)
         return {"waiting": len(names), "settled": settled}
 
-    found = [  # each by its place: after which entry of the ledger, and which request after that
+    handled = [  # each by its place: after which entry of the ledger, and which request after that
         (
             (each.number, 0),
             made(
@@ -182,7 +201,7 @@ def requested(
         except UsageError:  # it went nowhere; without a policy nobody looks at it
             continue
         if pool in (None, pool_of(host)):
-            handled = made(
+            nothing = made(
                 records.Handled,
                 silent,
                 silent.ask,
@@ -191,9 +210,9 @@ def requested(
                 pool=pool_of(host),
                 **waited(silent.waiting, pool_of(host)),
             )
-            found.append(((silent.after, -silent.number), handled))
-    found.sort(key=itemgetter(0))
-    return [handled for _, handled in found][-(limit or LATEST_ENTRIES) :]
+            handled.append(((silent.after, -silent.number), nothing))
+    handled.sort(key=itemgetter(0))
+    return [each for _, each in handled][-(limit or LATEST_ENTRIES) :]
 
 
 def recipients(agent: Agent, now: datetime) -> list[records.Recipient]:
@@ -222,10 +241,11 @@ def thinned(moments: Sequence[records.Moment], most: int = MOST) -> list[records
 
 
 def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> records.Recipient:
-    """Return what there is to see of a pool; ``steps``: of the ledger, all that are about it."""
+    """Return the message about a pool; ``steps``: those of the ledger that are about it."""
     index, in_use = opened(agent).ledger.disclosures, agent.rules.active
-    model, found = _counted_by(agent, pool, steps, now), index.pool(pool, in_use.pool_of)
     concepts, cache = index.concepts, agent.reader.cache
+    view = _view_of(agent, pool, steps, now)
+    model = view.model
     disclosed = [step for step in steps if step.people_left is not None]
     sites = sorted({step.site for step in disclosed})
     book = in_use.book(model)
@@ -249,16 +269,12 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
     return records.Recipient(
         pool=pool,
         sites=sites,
-        held=sorted(
-            concepts.label(Meaning(concept, fact.value))[0] for concept, fact in found.held.items()
-        ),
+        held=[name for name, _, _ in view.labels],
         requests=len(disclosed),
         last_at=disclosed[-1].at,
         people=round(model.people),
         among=counted_among(model),
-        people_left=people_left(
-            knowledge_in(found, model, now, concepts=concepts, cache=cache), model, cache
-        ),
+        people_left=view.people_left,
         history=thinned([*history()]),
         blocked=book is not None
         and all(

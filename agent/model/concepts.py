@@ -21,11 +21,11 @@ class Meaning(NamedTuple):
 
 
 def meaning_of(name: str, value: str, model: Model) -> Meaning:
-    """Return what a value of a person attribute means across models."""
+    """Return the meaning of a value of a person attribute across models."""
     attribute = model.attributes[model.index(name)]
     concept = attribute.value_concepts[attribute.values.index(value)]
-    own = value == UNSPECIFIED or concept is None
-    return Meaning(attribute.concept, f"{model.id}:{value}" if own else str(concept))
+    unshared = value == UNSPECIFIED or concept is None
+    return Meaning(attribute.concept, f"{model.id}:{value}" if unshared else str(concept))
 
 
 class Kind(NamedTuple):
@@ -57,7 +57,7 @@ class Kind(NamedTuple):
         return name == self.concept or any(name in each for each in names)
 
     def meaning(self, value: str, name: str = "") -> Meaning | None:
-        """Return what a listed value means, or None; ``name``: MODEL.NAME prefers that model."""
+        """Return the meaning of a listed value, or None; a ``name`` MODEL.NAME prefers MODEL."""
         if value == UNSPECIFIED:
             return Meaning(self.concept, UNSPECIFIED)
         for model, each in sorted(
@@ -119,25 +119,25 @@ class Concepts:
         if not colon or rest != UNSPECIFIED or held.rpartition(":")[2] == UNSPECIFIED:
             return True
         model = self._by_id.get(teller)
-        told = {} if model is None else model.codes_by_meaning
-        return held.startswith(f"{teller}:") or Meaning(concept, held) in told
+        meanings = {} if model is None else model.codes_by_meaning
+        return held.startswith(f"{teller}:") or Meaning(concept, held) in meanings
 
     def label(self, fact: Meaning) -> tuple[str, str]:
         """Return the name and the value that the first model with the concept has for a fact.
 
         MODEL.NAME where models call two facts alike; what no model has is called what it was.
         """
-        own = [each for each in self.models if fact.concept in each.by_concept]
+        owners = [each for each in self.models if fact.concept in each.by_concept]
         values = (
             each.by_concept[fact.concept].values[each.codes_by_meaning[fact][1]]
-            for each in own
+            for each in owners
             if fact in each.codes_by_meaning
         )
         value = next(values, fact.value.rpartition(":")[2])
-        return self.name(own[0], fact.concept) if own else fact.concept, value
+        return self.name(owners[0], fact.concept) if owners else fact.concept, value
 
     def name(self, model: Model, concept: str) -> str:
-        """Return what a fact of a model is called: its name, or MODEL.NAME where that is two."""
+        """Return the name of a fact of a model, or MODEL.NAME where models share the name."""
         name = model.by_concept[concept].name
         alike = (
             each.name == name and each.concept != concept
@@ -149,19 +149,19 @@ class Concepts:
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:
         """Every kind of fact, by its concept, in the order of the models."""
-        found: dict[str, list[tuple[Model, Attribute]]] = {}
+        owners_of: dict[str, list[tuple[Model, Attribute]]] = {}
         for model in self.models:
             for concept, attribute in model.by_concept.items():
-                found.setdefault(concept, []).append((model, attribute))
+                owners_of.setdefault(concept, []).append((model, attribute))
         return {
             concept: Kind(
                 concept,
-                self.name(own[0][0], concept),
-                own[0][1].title,
-                tuple(dict.fromkeys(value for _, each in own for value in each.values)),
-                tuple(own),
+                self.name(owners[0][0], concept),
+                owners[0][1].title,
+                tuple(dict.fromkeys(value for _, each in owners for value in each.values)),
+                tuple(owners),
             )
-            for concept, own in found.items()
+            for concept, owners in owners_of.items()
         }
 
     def called(self, name: str) -> list[Kind]:
@@ -169,13 +169,13 @@ class Concepts:
 
         That is the kind of exactly this name, then those that models call so, in their order.
         """
-        found = [each for each in self.kinds.values() if each.called(name)]
-        if not found:
+        kinds = [each for each in self.kinds.values() if each.called(name)]
+        if not kinds:
             raise unknown_person(name, self.models)
-        return sorted(found, key=lambda each: name not in (each.concept, each.name))
+        return sorted(kinds, key=lambda each: name not in (each.concept, each.name))
 
     def fact(self, name: str, value: str) -> Meaning:
-        """Return what a value of a name means: of the likeliest kind that lists the value.
+        """Return the meaning of a value: in the likeliest kind of that name that lists it.
 
         UsageError where nothing has the name, or none of those that have it lists the value.
         """

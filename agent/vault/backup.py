@@ -209,9 +209,11 @@ def bring_over(
             Fact(id=new_id(), kind=kind, value=value, set_at=now)
             for kind, value in sorted(old_facts(values, models).items())
         ]
-        gone = [name for name in store.names() if name.startswith(_GONE)]
+        removed = [name for name in store.names() if name.startswith(_GONE)]
         put = {ITEM: msgspec.json.encode(facts)} if facts else {}
-        store.replace(put, [*gone, *({ITEM} - put.keys())], [(f"PRAGMA user_version={FORMAT}", ())])
+        store.replace(
+            put, [*removed, *({ITEM} - put.keys())], [(f"PRAGMA user_version={FORMAT}", ())]
+        )
 
 
 def old_facts(values: Mapping[str, Mapping[str, str]], models: Sequence[Model]) -> dict[str, str]:
@@ -219,15 +221,15 @@ def old_facts(values: Mapping[str, Mapping[str, str]], models: Sequence[Model]) 
 
     What no model here knows is kept as MODEL.ATTRIBUTE, with the value MODEL:VALUE.
     """
-    found = dict[str, str]()
-    known = {each.id: each for each in models}
-    for model_id in dict.fromkeys((*known, *values)):
+    facts = dict[str, str]()
+    installed = {each.id: each for each in models}
+    for model_id in dict.fromkeys((*installed, *values)):
         for name, value in values.get(model_id, {}).items():
-            kind, meant = f"{model_id}.{name}", f"{model_id}:{value}"
-            if model_id in known and value in known[model_id].person_codes.get(name, ()):
-                kind, meant = meaning_of(name, value, known[model_id])
-            if meant == f"{model_id}:{UNSPECIFIED}":
-                meant = UNSPECIFIED
-            if found.get(kind, UNSPECIFIED) == UNSPECIFIED:
-                found[kind] = meant
-    return found
+            kind, meaning = f"{model_id}.{name}", f"{model_id}:{value}"
+            if model_id in installed and value in installed[model_id].person_codes.get(name, ()):
+                kind, meaning = meaning_of(name, value, installed[model_id])
+            if meaning == f"{model_id}:{UNSPECIFIED}":
+                meaning = UNSPECIFIED
+            if facts.get(kind, UNSPECIFIED) == UNSPECIFIED:
+                facts[kind] = meaning
+    return facts

@@ -43,14 +43,14 @@ class Corrections:
     def __init__(self, items: Items) -> None:
         """Read them; DamagedVaultError if they cannot be read."""
         self._items = items
-        found = decoded(items.get(ITEM), _DECODER, "what texts do not mean") or ()
+        stored = decoded(items.get(ITEM), _DECODER, "what texts do not mean") or ()
         # An older vault has the texts in a spelling that told more of them apart.
-        self.kept = frozenset(replace(each, text=spelling(each.text)) for each in found)
+        self.kept = frozenset(replace(each, text=spelling(each.text)) for each in stored)
 
     def of(self, text: str) -> list[Correction]:
         """Return those of a text, however it is written."""
-        wanted = spelling(text)
-        return sorted(each for each in self.kept if each.text == wanted)
+        spelled = spelling(text)
+        return sorted(each for each in self.kept if each.text == spelled)
 
     @property
     def all(self) -> list[Correction]:

@@ -114,10 +114,10 @@ def decoded(payload: bytes | None, decoder: Decoder[Value], what: str) -> Value 
 
     ``what``: the value in words.
     """
-    found = None if payload is None else from_json(payload, decoder)
-    if payload is not None and found is None:
+    value = None if payload is None else from_json(payload, decoder)
+    if payload is not None and value is None:
         raise damaged(f"{what} cannot be read")
-    return found
+    return value
 
 
 def _kind(error: sqlite3.Error) -> int:
@@ -205,10 +205,10 @@ class Watch:
 def stamp(name: str) -> Stamp | None:
     """Return the stamp of the file of a name, None if there is none."""
     try:
-        found = os.stat(name)  # noqa: PTH116  (twice as fast, and done four times a commit)
+        status = os.stat(name)  # noqa: PTH116  (twice as fast, and done four times a commit)
     except OSError:
         return None
-    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def same_file(one: Stamp | None, other: Stamp | None) -> bool:
@@ -263,9 +263,9 @@ def snapshot(path: Path, part_of: Path | None = None) -> Iterator[Path]:
     it is a temporary file of the system. A VaultError about the copy names the vault instead.
     Raises BusyVaultError if the vault is open, VaultError if it is missing or cannot be read.
     """
-    found = check_file(path)
+    status = check_file(path)
     # To open and close it here would give up the locks on it.
-    if (found.st_dev, found.st_ino) in open_here:
+    if (status.st_dev, status.st_ino) in open_here:
         raise busy(path)
     prefix = "reticent-" if part_of is None else unfinished(part_of).name
     parent = Path(gettempdir()) if part_of is None else part_of.parent
@@ -347,9 +347,9 @@ class Database:
         Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if it is missing
         or cannot be opened.
         """
-        found = check_file(path)
+        status = check_file(path)
         with ExitStack() as on_failure, translated(path):
-            if stat.S_IMODE(found.st_mode) != PRIVATE:
+            if stat.S_IMODE(status.st_mode) != PRIVATE:
                 path.chmod(PRIVATE)
             connection = connect(path)
             database = cls(connection, path)
@@ -359,7 +359,7 @@ class Database:
             # Before anything is read: the lock is kept when the transaction ends.
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("ROLLBACK")
-            if not os.path.samestat(found, check_file(path)):  # the opened one has lost its name
+            if not os.path.samestat(status, check_file(path)):  # the opened one has lost its name
                 what = "another vault took the place of this one"
                 raise BusyVaultError(what, "try again", str(path))
             database._check(older=older)

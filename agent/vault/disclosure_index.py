@@ -116,8 +116,8 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
 
         In older entries an attribute is MODEL.NAME, until `Concepts.current` is asked.
         """
-        told, model = dict(self.disclosed), self.model
-        return self.means or tuple((f"{model}.{n}", f"{model}:{told[n]}") for n in self.persons)
+        values, model = dict(self.disclosed), self.model
+        return self.means or tuple((f"{model}.{n}", f"{model}:{values[n]}") for n in self.persons)
 
     @property
     def meant(self) -> Shares:
@@ -293,7 +293,7 @@ class DisclosureIndex:
         self._step(Step(number, record.at, site, record.people_left, record.query, record.meant))
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
-        """Return what a pool holds; ``pool_of``: the pool of a host, the same for its whole site.
+        """Return the values a pool holds; ``pool_of``: the pool of a host, the same for its site.
 
         Pass the same function again: its result is cached. ``before``: as it was before the entry
         of this number, folded anew each time.
@@ -319,17 +319,17 @@ class DisclosureIndex:
         knows already, without being asked about: what is decided cannot depend on a value that was
         not disclosed, nor on its change (DESIGN.md 2.6).
         """
-        found: dict[str, list[str]] = {}
+        pools: dict[str, list[str]] = {}
         for pool, holdings in self.pools(pool_of):
             for name in holdings.held.keys() & values.keys():
-                held = holdings.held[name].value
-                unsaid = values[name] == UNSPECIFIED and held.endswith(f":{UNSPECIFIED}")
-                if held != values[name] and not unsaid:
-                    found.setdefault(name, []).append(pool)
-        return {name: tuple(found[name]) for name in sorted(found)}
+                value = holdings.held[name].value
+                unsaid = values[name] == UNSPECIFIED and value.endswith(f":{UNSPECIFIED}")
+                if value != values[name] and not unsaid:
+                    pools.setdefault(name, []).append(pool)
+        return {name: tuple(pools[name]) for name in sorted(pools)}
 
     def new_facts_after(self, number: int) -> Iterator[tuple[int, str, Pairs]]:
-        """Yield what was news after an entry: the number of its entry, the site, and the facts."""
+        """Yield the new facts of later entries: number of the entry, site, and facts."""
         for note in self._notes[bisect_right(self._notes, number, key=_NUMBER) :]:
             if note.at is not None:
                 yield note.number, note.sites[0], note.facts
@@ -345,14 +345,14 @@ class DisclosureIndex:
             for site in [*self._queries][view.sites_read :]:
                 view.sites[pool_of(site)].append(site)
             view.sites_read = len(self._queries)
-            found = [self._queries[site] for site in view.sites.get(pool, ())]
+            latest = [self._queries[site] for site in view.sites.get(pool, ())]
         else:
             queries: dict[str, _Latest] = {}
             for step in self.steps[: bisect_left(self.steps, before, key=_NUMBER)]:
                 _enqueue(queries, step)
-            found = [queries[site] for site in queries if pool_of(site) == pool]
+            latest = [queries[site] for site in queries if pool_of(site) == pool]
         times = Counter[str]()
-        for name, share in chain.from_iterable(chain.from_iterable(found)):
+        for name, share in chain.from_iterable(chain.from_iterable(latest)):
             times[name] += round(share * THOUSANDTHS)
         return {name: count / THOUSANDTHS for name, count in times.items()}
 

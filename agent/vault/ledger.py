@@ -68,11 +68,11 @@ def read_snapshot(store: Store, reset: Reset | None) -> Snapshot | None:
         text = zlib.decompressobj().decompress(store.get(SNAPSHOT) or b"", LARGEST)
     except zlib.error:
         return None
-    found = from_json(text, _DECODER)
-    if found is None or (found.version, found.reset) != (VERSION, reset):
+    snapshot = from_json(text, _DECODER)
+    if snapshot is None or (snapshot.version, snapshot.reset) != (VERSION, reset):
         return None
-    fits = 0 < found.entries <= store.count and found.digest == store.digest(found.entries)
-    return found if fits else None
+    fits = 0 < snapshot.entries <= store.count and snapshot.digest == store.digest(snapshot.entries)
+    return snapshot if fits else None
 
 
 class Ledger:
@@ -131,11 +131,11 @@ class Ledger:
         ``sites``: selects the registered sites; ``host``: as the user named it, None for any.
         Returns False, and records nothing, if the ledger has none of them. Raises VaultError.
         """
-        found = self._of(sites)
-        for begin in range(0, len(found), MOST_SITES):
-            part = tuple(found[begin : begin + MOST_SITES])
+        registered = self._of(sites)
+        for begin in range(0, len(registered), MOST_SITES):
+            part = tuple(registered[begin : begin + MOST_SITES])
             self.append(Forgetting(at=at, host=host or part[0], sites=part))
-        return bool(found)
+        return bool(registered)
 
     def read(
         self, after: int = 0, limit: int | None = None, sites: Callable[[str], bool] | None = None
@@ -147,13 +147,13 @@ class Ledger:
         if sites is None:
             begin = after if limit is None else max(after, self.count - limit)
             return [Numbered(at, decode(body)) for at, body in self._entries.entries(begin)]
-        about = {
+        numbers = {
             step.number: None
             for step in reversed(self.disclosures.steps)
             if step.number > after and sites(step.site)
         }
-        found = (Numbered(number, self.entry(number)) for number in about)
-        return [*islice((each for each in found if sites(each.record.site)), limit)][::-1]
+        entries = (Numbered(number, self.entry(number)) for number in numbers)
+        return [*islice((each for each in entries if sites(each.record.site)), limit)][::-1]
 
     def entry(self, number: int) -> Record:
         """Return the entry with this number; UsageError if it does not exist."""

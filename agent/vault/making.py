@@ -225,12 +225,12 @@ def set_aside(store: Store, at: Location) -> Notice:
     try:
         file = _copied(store, at)
     except DamagedVaultError as error:
-        lost = f"{what}, and its contents cannot be read any more"
-        raise DamagedVaultError(lost, RESTORE, str(at.vault)) from error
+        problem = f"{what}, and its contents cannot be read any more"
+        raise DamagedVaultError(problem, RESTORE, str(at.vault)) from error
     except (VaultError, UsageError) as error:
-        kept = f"{what}, and it could not be set aside: {error}"
+        problem = f"{what}, and it could not be set aside: {error}"
         hint = "fix that or free some space, then run `reticent lock`: it is only in memory now"
-        raise ReplacedVaultError(kept, hint) from error
+        raise ReplacedVaultError(problem, hint) from error
     seen = store.state.witness(store.seals.vault_id)
     store.update_witness(seen)
     notice = Notice(str(file), what, seen)
@@ -258,9 +258,9 @@ def _copied_into(folder: Path, store: Store, at: Location) -> Path:
     with ExitStack() as on_failure:
         on_failure.callback(file.unlink, missing_ok=True)
         with snapshot(file, name) as copy, closing(Database.open(copy)) as database:
-            found = Store(database, store.seals, copy.with_name("no-witness"))
-            deque(found.verify(), maxlen=0)
-        if found.state.generation not in (store.state.generation, store.state.generation + 1):
+            copied = Store(database, store.seals, copy.with_name("no-witness"))
+            deque(copied.verify(), maxlen=0)
+        if copied.state.generation not in (store.state.generation, store.state.generation + 1):
             raise damaged("it differs from what was last written", file)
         on_failure.pop_all()
     return file

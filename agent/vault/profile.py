@@ -34,8 +34,8 @@ class Profile:
         several of a kind, which a newer version stores.
         """
         self._records = records
-        found = decoded(records.get(ITEM), _DECODER, "the profile")
-        self.facts = tuple(found or ())
+        facts = decoded(records.get(ITEM), _DECODER, "the profile")
+        self.facts = tuple(facts or ())
         _check(self.facts)
 
     def __repr__(self) -> str:
@@ -57,20 +57,20 @@ class Profile:
 
         A value that the model lacks is "unspecified", and so is one that is not set.
         """
-        own = values_in(values_of(self.facts), model)
-        return {name: own.get(name, UNSPECIFIED) for name in names}
+        values = values_in(values_of(self.facts), model)
+        return {name: values.get(name, UNSPECIFIED) for name in names}
 
     def codes(self, model: Model) -> dict[str, int]:
         """Return the codes of what is set, for a policy with protect = "me" only."""
         codes = model.person_codes
-        own = values_in(values_of(self.facts), model)
-        return {name: codes[name][value] for name, value in own.items()}
+        values = values_in(values_of(self.facts), model)
+        return {name: codes[name][value] for name, value in values.items()}
 
     def keep(self, facts: Iterable[Fact]) -> None:
         """Replace all facts; VaultError if that fails: then nothing has changed."""
-        kept = tuple(sorted(facts, key=lambda fact: (fact.kind, fact.id)))
-        self._records.put(ITEM, msgspec.json.encode(kept))
-        self.facts = kept
+        ordered = tuple(sorted(facts, key=lambda fact: (fact.kind, fact.id)))
+        self._records.put(ITEM, msgspec.json.encode(ordered))
+        self.facts = ordered
 
 
 def _check(facts: Sequence[Fact]) -> None:
@@ -93,12 +93,12 @@ def values_in(values: Values, model: Model) -> dict[str, str]:
 
     "unspecified" where the model lacks the user's value.
     """
-    found = {}
+    own = {}
     for each in model.attributes[: model.persons]:
         value = next((values[kind] for kind in _kinds_of(each, model) if kind in values), None)
         if value is not None:
-            found[each.name] = _listed(value, each, model)
-    return found
+            own[each.name] = _listed(value, each, model)
+    return own
 
 
 def _kinds_of(attribute: Attribute, model: Model) -> dict[str, None]:
@@ -119,14 +119,14 @@ def named_values(given: Iterable[tuple[str, str]], models: Sequence[Model]) -> d
     Of two values of one kind, one that is "unspecified" gives way. UsageError for a name or a value
     that no model has, or two values of one kind.
     """
-    concepts, found = Concepts(models), dict[str, str]()
+    concepts, values = Concepts(models), dict[str, str]()
     for name, value in given:
-        kind, meant = concepts.fact(name, value)
-        before = found.get(kind, UNSPECIFIED)
-        if UNSPECIFIED not in (before, meant) and before != meant:
+        kind, meaning = concepts.fact(name, value)
+        before = values.get(kind, UNSPECIFIED)
+        if UNSPECIFIED not in (before, meaning) and before != meaning:
             raise UsageError(f"{name} has two values", "remove one of them")
-        found[kind] = meant if before == UNSPECIFIED else before
-    return found
+        values[kind] = meaning if before == UNSPECIFIED else before
+    return values
 
 
 def planned(
@@ -148,25 +148,25 @@ def planned(
     """
     before = values_of(facts)
     stated = named_values(given.items(), models)
-    gone = {_set_kind(name, before, models) for name in unset}
-    if both := sorted(gone & stated.keys()):
+    removed = {_set_kind(name, before, models) for name in unset}
+    if both := sorted(removed & stated.keys()):
         raise UsageError(f"{both[0]} is both set and unset", "remove it from one of the two")
-    after = {kind: value for kind, value in {**before, **stated}.items() if kind not in gone}
-    named = stated.keys() | gone
+    after = {kind: value for kind, value in {**before, **stated}.items() if kind not in removed}
+    touched = stated.keys() | removed
     for kind, value in stated.items():
         followed = _hanging(kind, before.get(kind), models)
         for other, follows in _hanging(kind, value, models).items():
-            held = after.get(other)
-            replaced = held is None or follows != UNSPECIFIED or held == followed[other]
-            if other not in named and replaced:
+            current = after.get(other)
+            replaced = current is None or follows != UNSPECIFIED or current == followed[other]
+            if other not in touched and replaced:
                 after[other] = follows
-    for kind in gone & before.keys():
-        for other in _hanging(kind, None, models).keys() - named:
+    for kind in removed & before.keys():
+        for other in _hanging(kind, None, models).keys() - touched:
             after.pop(other, None)
-    kept = {each.kind: each for each in facts}
+    old_facts = {each.kind: each for each in facts}
 
     def fact(kind: str, value: str) -> Fact:
-        old = kept.get(kind)
+        old = old_facts.get(kind)
         if old is None:
             return Fact(id=new_id(), kind=kind, value=value, set_at=now)
         if old.value == value:
@@ -186,7 +186,7 @@ def _set_kind(name: str, facts: Values, models: Sequence[Model]) -> str:
 
 def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str, str]:
     """Return the kinds that hang on a fact, with the values that follow from one of its values."""
-    found = dict[str, str]()
+    hanging = dict[str, str]()
     for model in models:
         by = model.by_concept.get(kind)
         if by is None:
@@ -194,11 +194,11 @@ def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str,
         implied = by.implies.get("" if value is None else _listed(value, by, model), {})
         for name in by.decides:
             other = model.attributes[model.index(name)].concept
-            if found.get(other, UNSPECIFIED) == UNSPECIFIED:
+            if hanging.get(other, UNSPECIFIED) == UNSPECIFIED:
                 follows = implied.get(name)
-                meant = None if follows is None else meaning_of(name, follows, model).value
-                found[other] = meant or UNSPECIFIED
-    return found
+                meaning = None if follows is None else meaning_of(name, follows, model).value
+                hanging[other] = meaning or UNSPECIFIED
+    return hanging
 
 
 def profile_toml(facts: Iterable[Fact], concepts: Concepts) -> str:

@@ -61,7 +61,7 @@ def frame(*fields: Field) -> bytes:
 
 
 def context(vault_id: bytes, label: str, *fields: Field) -> bytes:
-    """Return what a payload of a vault is bound to: the format, the vault, the place in it."""
+    """Return the context that binds a payload: the scheme, the vault, and the place in it."""
     return frame(APP, SCHEME, vault_id, label, *fields)
 
 
@@ -134,14 +134,14 @@ class Seals:
         self._names: dict[tuple[str, str], bytes] = {}  # an HMAC takes 40 µs
 
     def lookup(self, table: str, name: str) -> bytes:
-        """Return what stands for a name in the file."""
-        found = self._names.get((table, name))
-        if found is None:
+        """Return the keyed hash that replaces a name in the file."""
+        identifier = self._names.get((table, name))
+        if identifier is None:
             if len(self._names) >= KEPT:
                 self._names.clear()
             digest = hmac.digest(self._lookup, frame(table, name), "sha256")
-            found = self._names[table, name] = digest[:LOOKUP_BYTES]
-        return found
+            identifier = self._names[table, name] = digest[:LOOKUP_BYTES]
+        return identifier
 
     def seal(self, payload: bytes, label: str, *fields: bytes | int) -> bytes:
         """Return a payload sealed for one place of this vault."""

@@ -301,8 +301,8 @@ class Items:
     def names(self, prefix: str) -> list[str]:
         """Return the names of all items that begin with a prefix, sorted."""
         start = _PREFIX + prefix
-        found = (name for name in self._store.names() if name.startswith(start))
-        return [name.removeprefix(_PREFIX) for name in found]
+        stored = (name for name in self._store.names() if name.startswith(start))
+        return [name.removeprefix(_PREFIX) for name in stored]
 
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
         """Store an item of at most 1 MiB, replacing an earlier one; VaultError if it fails.

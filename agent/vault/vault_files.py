@@ -87,25 +87,25 @@ class Notice(Struct, frozen=True, forbid_unknown_fields=True):
     seen: Witness
 
     def __str__(self) -> str:
-        """Return what happened."""
+        """Describe the event in one sentence."""
         kept = f"your profile and the ledger ({_counted(self.seen.entries)}) were set aside"
         return f"{self.what}; {kept}"
 
     @property
     def hint(self) -> str:
-        """Return what to do."""
+        """The command that brings everything back."""
         back = f"`reticent vault restore '{self.file}'` brings it back"
         return f"{back}; remove the file if you do not need it"
 
 
 def read_notice(at: Location) -> Notice | None:
-    """Return what happened to the vault while it was open, None once that is repaired.
+    """Return the notice of a vault that was replaced while open, None once that is repaired.
 
     It is repaired when the vault that was set aside is restored or removed, or is contained in the
     one that is opened.
     """
-    found = _read(at.notice, MAX_NOTICE, Notice)
-    return found if found is not None and os.path.lexists(found.file) else None
+    notice = _read(at.notice, MAX_NOTICE, Notice)
+    return notice if notice is not None and os.path.lexists(notice.file) else None
 
 
 def write_line(value: Struct, path: Path) -> bool:
@@ -188,8 +188,8 @@ def remove_beside(path: Path) -> None:
 def _numbered(path: Path, kind: str) -> list[Path]:
     """Return the files with the name of a vault, a kind and a number, ascending."""
     begin = path.name + kind
-    found = [each for each in path.parent.glob(f"{begin}*") if each.name[len(begin) :].isdecimal()]
-    return sorted(found, key=lambda each: int(each.name[len(begin) :]))
+    files = [each for each in path.parent.glob(f"{begin}*") if each.name[len(begin) :].isdecimal()]
+    return sorted(files, key=lambda each: int(each.name[len(begin) :]))
 
 
 def _read(path: Path, limit: int, kind: type[_Line]) -> _Line | None:

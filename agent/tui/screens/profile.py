@@ -96,7 +96,7 @@ class Row:
 
 
 def plain_name(attribute: AttributeStatus) -> str:
-    """Return what its own model calls it: the name, without the model where that tells it apart."""
+    """Return the name in its own model, without the prefix MODEL."""
     return attribute.name.removeprefix(f"{attribute.model}.")
 
 
@@ -161,7 +161,7 @@ def heads(width: int) -> str:
 
 
 def cells(row: Row, width: int) -> tuple[str, ...]:
-    """Return what stands in the columns of a row."""
+    """Return the cells of a row."""
     fact = row.attribute
     indent = "  " * (row.depth - 1) + "└ " if row.depth else ""
     bits = f"{row.bits:.4g}{'*' if row.slid is not None else ''}"
@@ -184,7 +184,7 @@ def line(row: Row, width: int) -> Line:
 
 
 def detail(row: Row, rows: Iterable[Row], pending: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
-    """Yield all that there is to say about an attribute, each sentence with its label.
+    """Yield the details of an attribute: labels, each with a sentence.
 
     ``pending``: titles of those whose sliders are not written yet.
     """
@@ -257,7 +257,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         return [replace(row, slid=self._slid.get(row.attribute.name)) for row in found]
 
     def explain(self, item: Row) -> Content:
-        """Return all that there is to say about an attribute."""
+        """Return the details of an attribute."""
         names = (each.attribute for each in self._all)
         pending = [each.title for each in names if each.name in self._slid]
         every = detail(item, self.items(), pending)
@@ -265,7 +265,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         return Content("\n").join(parts)
 
     def on_listing_resized(self) -> None:
-        """Show the titles of the columns that there is room for."""
+        """Show the titles of the columns that fit."""
         width = self.listing.scrollable_content_region.width - 1
         self.put_text("#heads", f" {heads(width)}")
 
@@ -297,11 +297,11 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
     # sliders
 
     def action_more(self) -> None:
-        """Let it be sent only for more bits."""
+        """Raise the threshold for sharing this fact."""
         self._slide(dearer)
 
     def action_less(self) -> None:
-        """Let it be sent for fewer bits."""
+        """Lower the threshold for sharing this fact."""
         self._slide(cheaper)
 
     def action_slide(self, place: int) -> None:
