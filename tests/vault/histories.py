@@ -166,6 +166,10 @@ def records(draw: st.DrawFn) -> Record:
         others=draw(
             st.lists(st.tuples(NAMED, st.sampled_from([0.125, 0.25])), max_size=2).map(tuple)
         ),
+        facts=draw(st.lists(st.tuples(NAMED, NAMED), max_size=2).map(tuple)),
+        context=draw(st.lists(st.tuples(NAMED, NAMED), max_size=2).map(tuple)),
+        spent=draw(st.sampled_from([0.0, 0.25])),
+        judged=draw(st.lists(st.tuples(NAMED, st.floats(0, 1)), max_size=2).map(tuple)),
     )
 
 

@@ -46,7 +46,7 @@ from tests.vault.values import model_of, sexes
 ENTRY = disclosed(NOW, "books.example", region="uk", age="old")
 MODEL = model_of(persons=VALUES)
 GROUPS = st.sampled_from(GROUPINGS)
-LATER = {"read_as", "probability", "others"}  # than the first version of the format
+LATER = {"read_as", "probability", "others", "facts", "context", "spent", "judged"}  # optional
 DEEP = b'{"kind":"disclosed","asked":' + b"[" * 100_000  # the interpreter has a limit
 
 
@@ -134,6 +134,10 @@ def test_what_is_cut_off_is_no_entry(record: Record) -> None:
         {"utility_bits": 10**400},
         {"people_left": -1},
         {"people_left": 1.5},
+        {"facts": [["1", ""]]},
+        {"context": [["", "home"]]},
+        {"spent": -0.5},
+        {"judged": [["1", 1.5]]},
     ],
     ids=str,
 )
