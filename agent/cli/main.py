@@ -45,6 +45,7 @@ MOVED = {  # commands that are called otherwise now
     "policy rules": "policy show",
     "policy unblock": "policy block --undo",
     "policy unset": "policy set",
+    "profile unset": "profile set",
     "read": "model decide",
     "requests approve": "approve",
     "requests deny": "deny",
