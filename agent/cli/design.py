@@ -28,7 +28,7 @@ ADDED = (wide("fact"), Column("ask"), *map(numeric, ("adds", "queries", "singles
 CURVE = (*map(numeric, ("facts", "bits")), Column(""), *map(numeric, ("one guess", "alike")))
 CURVE = (*CURVE, wide("added"))
 MEANING = (
-    "adds: bits better served on the average request, beside the other facts asked for; queries: "
+    "adds: bits more useful on the average request, beside the other facts asked for; queries: "
     "how many of them it helps; singles out: how much it adds to the chance that one guess finds "
     "the person behind an answer with all these facts. Facts that would add less than 0.001 bits "
     "are left out."

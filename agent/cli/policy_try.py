@@ -47,7 +47,7 @@ HINTS = {
 FIELDS = f"a line is one object with {', '.join(HINTS)}"
 NOTHING = "The history is empty: there is nothing to try the policy on."
 COLUMNS = (Column("when"), wide("recipient"), wide("query"), numeric("people left"))
-BITS = numeric("bits better served")
+BITS = numeric("bits more useful")
 HISTORY = "Past requests, a JSON object a line (policy/FORMAT.md); sorted by time."
 SHOWN = 60  # characters of a query
 

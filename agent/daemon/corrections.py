@@ -49,7 +49,7 @@ def correct(agent: Agent, wanted: records.NotThat, now: datetime) -> records.Cor
     else:
         reading = then if wanted.entry is not None else read()
         if reading is None:
-            hint = "there is nothing to correct: it goes as it is"
+            hint = "nothing to correct: this text matches no topic"
             raise UsageError("the text was not understood as anything", hint)
         changed, is_new = [reading], corrections.add(text, reading.model, reading.query)
 

@@ -18,7 +18,7 @@ from agent.wire.records import (
     Recipient,
 )
 from agent.wire.state import Encoder, ModelStatus, Status
-from agent.words.figures import alike, bits, counted, counted_among, listed, people
+from agent.words.figures import alike, bits, counted, counted_among, listed, people, useful
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import (
     NONE,
@@ -43,7 +43,7 @@ def brought(gain: float | None, left: float | None, *, expected: bool = False) -
 
     ``expected``: it is not sent yet, and who is left depends on the user's own values.
     """
-    parts = [] if gain is None else [f"{bits(gain, signed=expected)} bits better served"]
+    parts = [] if gain is None else [useful(gain, signed=expected)]
     remain = "expected to be left" if expected else "left"
     parts += [] if left is None else [f"about {people(left)} people {remain}"]
     return ", ".join(parts)
@@ -64,9 +64,9 @@ def why_nothing(handled: Handled) -> str:
 
 
 def sent(names: Sequence[str], titles: Titles = NONE, unset: Sequence[str] = ()) -> str:
-    """Return what a recipient was told; ``unset``: told by leaving it out."""
+    """Name what a recipient was sent; ``unset``: facts that the user prefers not to say."""
     parts = [listed(titled(names, titles))] if names else []
-    parts += [f"that {listed(titled(unset, titles))} is not said"] if unset else []
+    parts += [f"“prefer not to say” for {listed(titled(unset, titles))}"] if unset else []
     return ", and ".join(parts) or "nothing"
 
 
@@ -255,7 +255,7 @@ def who_know(found: Sequence[Recipient]) -> str:
 def corrected(found: Corrected, *, undone: bool = False) -> str:
     """Return what a text no longer means, or may mean again, and what it is read as now."""
     names = listed(quoted(each.title) for each in found.read_as)
-    now = "It is not understood any more, so it goes as it is."
+    now = "It is no longer recognised, so it is sent unchanged."
     if found.now is not None:
         now = f"It is read as {read_as(found.now)} now."
     if undone:

@@ -31,11 +31,11 @@ WHY_NOTHING: Mapping[Code, str] = {
 BROWSER: Mapping[str, str] = {  # what only a browser can meet
     "no daemon": "Reticent was not running",
     "no host": "this browser could not find Reticent",
-    "too slow": "Reticent took too long, and may count it as shared",
+    "too slow": "Reticent timed out; the facts may be recorded as shared",
     "too large": "the search is too long",
-    "repeated": "repeated in this tab, so it went as you typed it",
+    "repeated": "repeated in this tab, so sent as you typed it",
     "unseen": "a page searched where you could not see it",
-    "withheld": "the browser dropped it, though Reticent counts it as shared",
+    "withheld": "the browser dropped it, but Reticent recorded it as shared",
 }
 ADDED: Mapping[str, str] = {  # to a search; the recipient and what it was follow
     "words": "Added to your search on",
@@ -57,8 +57,8 @@ CHAT: Mapping[str, str] = {  # why there is no line for the message in a chat bo
 CHATTING: Mapping[str, str] = {  # around the line
     "about": "About me",
     "wait": "Waits for your approval, and is not in the line:",
-    "nothing told": "Nothing was told.",
-    "told": "It counts as told all the same. To put it in by hand:",
+    "nothing told": "Nothing was shared.",
+    "told": "It is recorded as shared all the same. To put it in by hand:",
 }
 BROWSER_STATES: Mapping[str, tuple[str, str]] = {  # what is wrong, and what to run
     "lock": ("Reticent is locked. Searches carry nothing.", "reticent unlock"),
@@ -79,16 +79,16 @@ REASONS: Mapping[str, str] = {
     "waits for you": "waits for your approval",
     "in the standing set": "part of the set sent with every request",
     "not in the standing set": "not part of the set sent with every request",
-    "in the plan": "worth it over all its requests",
+    "in the plan": "worth it over all requests to this site",
     "planned for other requests": "planned for other requests",
-    "not in the plan": "helps too rarely so far",
+    "not in the plan": "rarely useful for this site",
     "known to the recipient": "already known to it",
     "costs more than it helps": "does not help enough",
     "would break a limit": "would break a limit",
     "not asked for": "not asked for",
     "not carried": "cannot be sent in the address",
-    "told anyway": "your browser and your network address tell it anyway",
-    "not allowed": "not allowed to leave",
+    "told anyway": "already visible from your browser and IP address",
+    "not allowed": "not allowed by your rules",
     "not set": "not set, so never sent",
     "never": "never sent",
     "guarded": "kept secret, so never sent",

@@ -199,7 +199,7 @@ def test_the_popup_says_what_was_added_and_searches_without(world: World, carry:
     assert is_plain(came, "shown")
     assert world.decided() == []
     with world.browser.popup():
-        text = reads(world, "shown", "repeated in this tab, so it went as you typed it")
+        text = reads(world, "shown", "repeated in this tab, so sent as you typed it")
         assert "without them" not in text
     world.browser.go(world.recipient.search("next", "engine"))
     [came] = world.recipient.heard(lambda each: each.query in {"next", led("next")})

@@ -36,7 +36,7 @@ STATUS = msgspec.structs.replace(
 )
 LOCKED = msgspec.structs.replace(STATUS, locked=True, entries=None)
 SUMMARY = Summary(
-    headline="Disclose region: 0.412 bits better served, and about 20 of 60 people look like you.",
+    headline="Disclose region: 0.412 bits more useful, and about 20 of 60 people look like you.",
     pool="weather.example",
     model="village",
     utility_bits=0.412,

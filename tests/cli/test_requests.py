@@ -53,7 +53,7 @@ def test_the_table_says_what_each_was_told_and_what_not(run: Run, fake: FakeDaem
     assert "-1" not in plain
     assert "nothing: one of your rules blocks it" in plain
     said = page(run, "list", "--explain")
-    for each in ("region,", "hobby; 1", "0.412 20", "bits: bits better served", "marked as"):
+    for each in ("region,", "hobby; 1", "0.412 20", "bits: bits more useful", "marked as"):
         assert each in said
     once = changed(REQUESTS[0], waiting=0)
     fake.handlers["requests"] = says([once, once, changed(once, pool="other.example")])

@@ -35,7 +35,7 @@ def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
     assert said.startswith("2 requests wait for you.")
     assert "3 Send hobby and shoe_size to www.weather.example (and weather.example)," in said
     assert (
-        "for 'weather'? +0.123 bits better served, about 7.2 people expected to be left (2026-03-02"
+        "for 'weather'? +0.123 bits more useful, about 7.2 people expected to be left (2026-03-02"
         in said
     )
     assert "4 books.example asks for region" in said

@@ -36,7 +36,7 @@ from tests.wire.fake import FakeDaemon, says, short_folder
 
 START = [sys.executable, "-c", "from agent.cli.main import run; run()", "requests", "watch"]
 FIRST = (
-    "Sent to weather.example: region, and that hobby is not said; 0.412 bits better served, "
+    "Sent to weather.example: region, and “prefer not to say” for hobby; 0.412 bits more useful, "
     "about 20 people left."
 )
 Watch = Callable[..., list[str]]
@@ -222,7 +222,7 @@ def test_it_follows_a_real_daemon_until_ctrl_c(monkeypatch: pytest.MonkeyPatch) 
             client.call("decide", Ask(recipient="news.example", query="editor"))
             assert "Sent to news.example: " in until("example", started.stdout)
             client.call("decide", Ask(recipient="odd.example", query="what nobody knows"))
-            assert "Sent nothing to odd.example: not understood" in until("example", started.stdout)
+            assert "Sent nothing to odd.example: not recognised" in until("example", started.stdout)
             client.call("lock")
             assert "Locked: nothing is attached" in until("ocked", started.stdout)
             live.stop()

@@ -68,7 +68,7 @@ def test_the_figures_are_those_of_the_point() -> None:
     said = dict([*facts(CURVE, 2, TITLES), *figures_of(CURVE, 2)])
     assert said["shares"].startswith("age and d.")
     assert said["people"] == "To the recipient, about 33 people still look like you."
-    assert said["helps"].startswith("0.100 bits better served")
+    assert said["helps"].startswith("0.100 bits more useful")
     assert said["costs"].startswith(
         "a 1.00 % higher chance that one guess finds you; in bits 0.030 at λ = 3, "
     )
@@ -105,7 +105,7 @@ def test_the_head_says_what_the_curve_is_of() -> None:
     ask = CurveAsk(query="my editor", recipient="shop.example")
     assert about(ask, None) == "“my editor”, asked of shop.example"
     assert about(ask, CURVE) == "“editor”, asked of shop.example"
-    everything = replace(CURVE, matched_query=None)
+    everything = replace(CURVE, read_as=None)
     said = about(CurveAsk(), everything)
     assert said == "All queries, on average, asked of anybody"
 
@@ -143,8 +143,10 @@ def test_a_cost_has_the_unit_of_its_metric(metric: str) -> None:
 def test_what_is_guarded_is_in_the_price() -> None:
     """It costs the same at every lambda, and was in no figure that stands beside another set."""
     points = [*CURVE.points]
-    points[2] = replace(points[2], cost_bits=points[2].figures.cost + 0.5)
-    said = dict(figures_of(replace(CURVE, points=points), 2))
+    figures = points[2].figures
+    dearer = replace(figures, objective=figures.objective - 0.5)
+    points[2] = replace(points[2], figures=dearer)
+    said = dict(figures_of(replace(CURVE, points=tuple(points)), 2))
     assert "in bits 0.530 at λ = 3" in said["costs"]
     assert "0.500 of them for what is secret or sensitive" in said["costs"]
     assert "+0.500 bits for what is secret or sensitive" in said["change"]

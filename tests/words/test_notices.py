@@ -68,14 +68,14 @@ def test_a_cell_of_a_table_is_shorter() -> None:
 def test_what_was_left_out_is_said_too() -> None:
     """By itself, or beside what was sent."""
     assert notices.sent([]) == "nothing"
-    assert notices.sent(["a"], {}, ["b"]) == "a, and that b is not said"
+    assert notices.sent(["a"], {}, ["b"]) == "a, and “prefer not to say” for b"
 
 
 def test_what_waits_is_a_question() -> None:
     """With what it would bring; a recipient that offers asks itself."""
     asked = replace(REVIEW, more_bits=0.5, people_left=20.0)
     assert notices.asks(asked) == (
-        "Send region to a.example (and @shops), for 'git'? +0.500 bits better served, about "
+        "Send region to a.example (and @shops), for 'git'? +0.500 bits more useful, about "
         "20 people expected to be left"
     )
     assert notices.asks(OFFER) == "a.example asks for region"

@@ -42,11 +42,11 @@ export const WHY_NOTHING = {
   "parameters only": "it gets your language and country in its address, and nothing else",
   "no daemon": "Reticent was not running",
   "no host": "this browser could not find Reticent",
-  "too slow": "Reticent took too long, and may count it as shared",
+  "too slow": "Reticent timed out; the facts may be recorded as shared",
   "too large": "the search is too long",
-  "repeated": "repeated in this tab, so it went as you typed it",
+  "repeated": "repeated in this tab, so sent as you typed it",
   "unseen": "a page searched where you could not see it",
-  "withheld": "the browser dropped it, though Reticent counts it as shared"
+  "withheld": "the browser dropped it, but Reticent recorded it as shared"
 };
 
 export const ADDED = {
@@ -71,8 +71,8 @@ export const CHAT = {
 export const CHATTING = {
   "about": "About me",
   "wait": "Waits for your approval, and is not in the line:",
-  "nothing told": "Nothing was told.",
-  "told": "It counts as told all the same. To put it in by hand:"
+  "nothing told": "Nothing was shared.",
+  "told": "It is recorded as shared all the same. To put it in by hand:"
 };
 
 export const ASSISTANTS = {
@@ -128,16 +128,16 @@ export const REASONS = {
   "waits for you": "waits for your approval",
   "in the standing set": "part of the set sent with every request",
   "not in the standing set": "not part of the set sent with every request",
-  "in the plan": "worth it over all its requests",
+  "in the plan": "worth it over all requests to this site",
   "planned for other requests": "planned for other requests",
-  "not in the plan": "helps too rarely so far",
+  "not in the plan": "rarely useful for this site",
   "known to the recipient": "already known to it",
   "costs more than it helps": "does not help enough",
   "would break a limit": "would break a limit",
   "not asked for": "not asked for",
   "not carried": "cannot be sent in the address",
-  "told anyway": "your browser and your network address tell it anyway",
-  "not allowed": "not allowed to leave",
+  "told anyway": "already visible from your browser and IP address",
+  "not allowed": "not allowed by your rules",
   "not set": "not set, so never sent",
   "never": "never sent",
   "guarded": "kept secret, so never sent",

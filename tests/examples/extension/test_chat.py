@@ -61,10 +61,10 @@ def test_what_is_wrong_with_a_message(modules: Modules, code: str) -> None:
 def test_where_nobody_knows_whether_it_was_told(modules: Modules) -> None:
     """It says that it may be; where nobody answered at all, nothing was."""
     late = modules("popup/chat.js", "failed", {"told": None, "fault": {"code": "too slow"}})
-    assert late["text"] == "Reticent took too long, and may count it as shared."
+    assert late["text"] == "Reticent timed out; the facts may be recorded as shared."
     conflict = {"code": "conflict", "what": "your rules have changed"}
     failed = modules("popup/chat.js", "failed", {"told": None, "fault": conflict})
-    assert failed["text"] == "Your rules have changed. Nothing was told."
+    assert failed["text"] == "Your rules have changed. Nothing was shared."
     assert "did not answer" in modules("popup/chat.js", "failed", {"told": None})["text"]
 
 
