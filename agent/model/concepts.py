@@ -1,4 +1,4 @@
-"""What models share: a fact by its concept, a value by what it is called across models."""
+"""Facts and values across models: by concepts, which models share, instead of names."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -10,10 +10,11 @@ from agent.model.model import Model, unknown_person
 
 
 class Meaning(NamedTuple):
-    """One value of one fact, whatever model it came from.
+    """One value of one fact, independent of any model.
 
-    ``concept``: of the attribute; ``value``: the concept of the value, or MODEL:VALUE where nothing
-    elsewhere corresponds to it, and for "unspecified", which says no more than that model knows.
+    ``concept``: that of the attribute; ``value``: the concept of the value, or MODEL:VALUE where no
+    other model has a counterpart. "unspecified" is MODEL:unspecified: its sense depends on the
+    values that the model lists.
     """
 
     concept: str
@@ -21,11 +22,11 @@ class Meaning(NamedTuple):
 
 
 def meaning_of(name: str, value: str, model: Model) -> Meaning:
-    """Return the meaning of a value of a person attribute across models."""
+    """Return the meaning of a value of a person attribute."""
     attribute = model.attributes[model.index(name)]
     concept = attribute.value_concepts[attribute.values.index(value)]
-    unshared = value == UNSPECIFIED or concept is None
-    return Meaning(attribute.concept, f"{model.id}:{value}" if unshared else str(concept))
+    shared = concept is not None and value != UNSPECIFIED
+    return Meaning(attribute.concept, str(concept) if shared else f"{model.id}:{value}")
 
 
 class Kind(NamedTuple):
@@ -52,80 +53,77 @@ class Kind(NamedTuple):
         return max(self.attributes, key=distinguished)[1].values
 
     def called(self, name: str) -> bool:
-        """Say whether a name means it: its own, that in a model, or MODEL.NAME."""
+        """Whether a name means this kind: its own, that in a model, or MODEL.NAME."""
         names = ({each.name, f"{model.id}.{each.name}"} for model, each in self.attributes)
         return name == self.concept or any(name in each for each in names)
 
     def meaning(self, value: str, name: str = "") -> Meaning | None:
-        """Return the meaning of a listed value, or None; a ``name`` MODEL.NAME prefers MODEL."""
+        """Return the meaning of a listed value, else None; ``name``: MODEL.NAME prefers a model."""
         if value == UNSPECIFIED:
             return Meaning(self.concept, UNSPECIFIED)
         for model, each in sorted(
-            self.attributes, key=lambda own: name != f"{own[0].id}.{own[1].name}"
+            self.attributes, key=lambda owner: name != f"{owner[0].id}.{owner[1].name}"
         ):
             if value in each.values:
                 return meaning_of(each.name, value, model)
         meaning = Meaning(self.concept, value)
-        known = any(meaning in model.codes_by_meaning for model, _ in self.attributes)
-        return meaning if known else None
+        listed = any(meaning in model.codes_by_meaning for model, _ in self.attributes)
+        return meaning if listed else None
 
 
 class Concepts:
-    """The installed models, and what each can say of a fact that another one told."""
+    """The installed models, and how each expresses a fact that another one disclosed."""
 
     def __init__(self, models: Sequence[Model] = ()) -> None:
-        """Take the models that may be used, the first the one that names what they share."""
+        """Take the usable models; the first that knows a fact names it."""
         self.models = tuple(models)
         self._by_id = {model.id: model for model in models}
 
     def current(self, fact: Meaning) -> Meaning:
-        """Return a fact by the concepts of today.
+        """Return a fact by today's concepts.
 
-        An attribute without a concept of its own is MODEL.NAME: it may have one by now.
+        The concept of an attribute may once have been MODEL.NAME, and be shared by now.
         """
         for model in self.models:
             name = fact.concept.removeprefix(f"{model.id}.")
             value = fact.value.removeprefix(f"{model.id}:")
-            known = {each.name: each for each in model.attributes[: model.persons]}
-            if name != fact.concept and name in known and value in known[name].values:
+            if name != fact.concept and value in model.person_codes.get(name, ()):
                 return meaning_of(name, value, model)
         return fact
 
     def code(self, fact: Meaning, model: Model) -> tuple[str, int] | None:
-        """Return a model's attribute and code of a fact; None where it cannot tell.
+        """Return a model's attribute and code for a fact; None where it cannot express the fact.
 
-        What another model left unspecified is so here only where that could say all that this one
-        can: else it may be a value that the other one lacks.
+        What another model left unspecified is unspecified here too only if that model lists every
+        value that this one does: else the person may have a value that the other one lacks.
         """
         if fact in model.codes_by_meaning:
             return model.codes_by_meaning[fact]
-        teller, _, value = fact.value.rpartition(":")
-        mine, other = model.by_concept.get(fact.concept), self._by_id.get(teller)
-        theirs = None if other is None else other.by_concept.get(fact.concept)
-        if value != UNSPECIFIED or mine is None or theirs is None:
+        source, _, value = fact.value.rpartition(":")
+        here, other = model.by_concept.get(fact.concept), self._by_id.get(source)
+        there = None if other is None else other.by_concept.get(fact.concept)
+        if value != UNSPECIFIED or here is None or there is None or None in here.value_concepts:
             return None
-        whole = None not in mine.value_concepts
-        return (
-            (mine.name, 0) if whole and {*mine.value_concepts} <= {*theirs.value_concepts} else None
-        )
+        return (here.name, 0) if {*here.value_concepts} <= {*there.value_concepts} else None
 
     def replaces(self, concept: str, value: str, held: str) -> bool:
-        """Say whether a value takes the place of another one that is held of a concept.
+        """Whether a value of a concept takes the place of the one that a recipient holds.
 
-        What a model leaves unspecified takes back what it could have said itself, no more: a value
-        that it lacks is unspecified there, and still known.
+        A model's "unspecified" takes back only values that the model lists: any other value is
+        unspecified there, and still true.
         """
-        teller, colon, rest = value.rpartition(":")
+        source, colon, rest = value.rpartition(":")
         if not colon or rest != UNSPECIFIED or held.rpartition(":")[2] == UNSPECIFIED:
             return True
-        model = self._by_id.get(teller)
-        meanings = {} if model is None else model.codes_by_meaning
-        return held.startswith(f"{teller}:") or Meaning(concept, held) in meanings
+        model = self._by_id.get(source)
+        listed = model is not None and Meaning(concept, held) in model.codes_by_meaning
+        return held.startswith(f"{source}:") or listed
 
     def label(self, fact: Meaning) -> tuple[str, str]:
-        """Return the name and the value that the first model with the concept has for a fact.
+        """Return the name and the value of a fact in the first model that knows its concept.
 
-        MODEL.NAME where models call two facts alike; what no model has is called what it was.
+        MODEL.NAME where models use the name for two facts; the concepts themselves where no model
+        knows them.
         """
         owners = [each for each in self.models if fact.concept in each.by_concept]
         values = (
@@ -137,31 +135,31 @@ class Concepts:
         return self.name(owners[0], fact.concept) if owners else fact.concept, value
 
     def name(self, model: Model, concept: str) -> str:
-        """Return the name of a fact of a model, or MODEL.NAME where models share the name."""
+        """Return a model's name for a concept, MODEL.NAME where models use it for two facts."""
         name = model.by_concept[concept].name
-        alike = (
+        ambiguous = any(
             each.name == name and each.concept != concept
             for other in self.models
-            for each in other.attributes[: other.persons]
+            for each in other.by_concept.values()
         )
-        return f"{model.id}.{name}" if any(alike) else name
+        return f"{model.id}.{name}" if ambiguous else name
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:
         """Every kind of fact, by its concept, in the order of the models."""
-        owners_of: dict[str, list[tuple[Model, Attribute]]] = {}
+        owners: dict[str, list[tuple[Model, Attribute]]] = {}
         for model in self.models:
             for concept, attribute in model.by_concept.items():
-                owners_of.setdefault(concept, []).append((model, attribute))
+                owners.setdefault(concept, []).append((model, attribute))
         return {
             concept: Kind(
                 concept,
-                self.name(owners[0][0], concept),
-                owners[0][1].title,
-                tuple(dict.fromkeys(value for _, each in owners for value in each.values)),
-                tuple(owners),
+                self.name(some[0][0], concept),
+                some[0][1].title,
+                tuple(dict.fromkeys(value for _, each in some for value in each.values)),
+                tuple(some),
             )
-            for concept, owners in owners_of.items()
+            for concept, some in owners.items()
         }
 
     def called(self, name: str) -> list[Kind]:
@@ -175,7 +173,7 @@ class Concepts:
         return sorted(kinds, key=lambda each: name not in (each.concept, each.name))
 
     def fact(self, name: str, value: str) -> Meaning:
-        """Return the meaning of a value: in the likeliest kind of that name that lists it.
+        """Return the meaning of a value, of the likeliest kind of this name that lists it.
 
         UsageError where nothing has the name, or none of those that have it lists the value.
         """

@@ -33,6 +33,8 @@ _OPENING = re.compile(
     rb'\{"__metadata__":\{"reticent":"\{\\"digest\\":\\"([0-9a-f]{64})\\",\\"format\\":(\d{1,9}),'
 )
 _HASHES = re.compile(rb'\\"blocks\\":\\"([0-9a-f]*)\\"')
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_ESCAPE = re.compile(r"\\(?:([bfnrt]|u00(?:[01]|7[fF]|[89]))|.)")  # group 1: of a control character
 _ALTERED = "the model does not match its digest: it was altered or cut short"
 
 
@@ -162,6 +164,9 @@ def _decoded(header: bytes, sections: frozenset[str]) -> tuple[Metadata, dict[st
             name: msgspec.json.decode(each, type=_TensorEntry) for name, each in parts.items()
         }
         text = texts.get("reticent", "")
+        raw = not text.isprintable() and _CONTROL.search(text)
+        if raw or any(each[1] for each in _ESCAPE.finditer(text)):  # a terminal will show the texts
+            raise damaged("the metadata of the model has a control character in a text")
         _check_outline(msgspec.json.decode(text, type=_Outline), sections)
         return msgspec.json.decode(text, type=Metadata), entries
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -1,6 +1,5 @@
 """A model as a file: reading and writing it, and the checks of its content (FORMAT.md)."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
@@ -71,7 +70,6 @@ SHIPPED = ("atus", "so2017")  # the first is the default
 MAX_BYTES = 2**30
 WHOLE = 2**24  # bytes; of a larger file the rows of a query are verified when they are needed
 SUFFIX = ".safetensors"
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def encode(model: Model) -> bytes:
@@ -104,7 +102,6 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
     content = Content(data, _SECTIONS)
     metadata = content.metadata
     _check_encoders(metadata)
-    _check_texts(metadata)
     check_attributes(metadata.attributes)
     check_queries(metadata.queries, metadata.estimator, whole=whole)
     lazy = len(data) > WHOLE and not whole
@@ -151,23 +148,6 @@ def _check_encoders(metadata: Metadata) -> None:
             what = f"the model reads texts with {theirs.name} {theirs.version}"
             have = f"this version of reticent has {ours.name} {ours.version}"
             raise VersionError(f"{what}, and {have}", "build it again")
-
-
-def _check_texts(metadata: Metadata) -> None:
-    """Refuse control characters: these texts will be shown on a terminal."""
-    texts = [metadata.id, metadata.source, metadata.licence, metadata.stands_for]
-    for attribute in metadata.attributes:
-        texts += (attribute.title, *attribute.values, attribute.concept)
-        texts += (each for each in attribute.value_concepts if each is not None)
-    for query in metadata.queries:
-        texts += (query.text, query.title, *query.intents, *query.phrasings, *query.spellings)
-    for figures in (metadata.options, metadata.validation):
-        texts += (*figures, *(each for each in figures.values() if isinstance(each, str)))
-    if "".join(texts).isprintable():  # as most are, and quicker to say of all at once
-        return
-    for text in texts:
-        if _CONTROL.search(text):
-            raise damaged(f"the model has a control character in the text {text[:40]!r}")
 
 
 def _tensors(content: Content, unverified: Collection[str]) -> dict[str, NDArray[Any]]:

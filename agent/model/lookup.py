@@ -1,4 +1,4 @@
-"""Which known query has a text as its name or phrasing, however it is written, or none."""
+"""Finding the known query whose name or phrasing a text is, however it is written."""
 
 import re
 import unicodedata
@@ -14,7 +14,7 @@ _NO_PLURAL = re.compile(r".*(?:[sui]|ic)s|news|windows|pandas|rails|goods|custom
 
 
 def normalise(text: str) -> str:
-    """Return a text as it is compared: NFKC, case folded, white space collapsed and stripped.
+    """Return the form in which texts are compared: NFKC, case folded, white space collapsed.
 
     Control characters count as white space; invisible format characters (category Cf: zero
     width space and joiners, soft hyphen, direction marks) are dropped. Idempotent.
@@ -44,7 +44,7 @@ def separated(text: str) -> str:
     normal = normalise(text)
     if normal.isascii():  # 6 times as fast, for models of thousands of phrasings
         return " ".join(_ASCII_MARK.sub(" ", normal).split())
-    kept = {found.start() for found in _LEADING_DOT.finditer(normal)}
+    kept = {dot.start() for dot in _LEADING_DOT.finditer(normal)}
     kept |= {at for at, each in enumerate(normal) if each in _KEPT_MARKS}
     spaced = (
         " " if unicodedata.category(each)[0] == "P" and at not in kept else each
@@ -69,7 +69,7 @@ def singular(text: str) -> str:
 
 
 def spelling(text: str) -> str:
-    """Return what all spellings of a text have in common that may mean one query. Idempotent."""
+    """Return the form that all spellings of a text share. Idempotent."""
     return singular(text) or normalise(text)  # marks alone are no word
 
 
@@ -84,7 +84,7 @@ class TextIndex:
         """Take the name of each query, and its phrasings with the `spelling` of each.
 
         A phrasing of two queries means neither, and one that is the name of a query means that.
-        Of two names that are normalised alike, the first is found.
+        Of two names with the same normal form, the first counts.
         """
         self._names: dict[str, int] = {}
         self._phrasings = phrasings
@@ -94,16 +94,16 @@ class TextIndex:
     @cached_property
     def _by_spelling(self) -> dict[str, int | None]:
         """The query by the spelling of its texts, None for one of several queries."""
-        found: dict[str, int | None] = {}
+        queries: dict[str, int | None] = {}
         names = ((query, spelling(name)) for name, query in self._names.items())
         others = ((query, each) for query, (_, some) in enumerate(self._phrasings) for each in some)
         for query, spelt in chain(names, others):
-            if found.setdefault(spelt, query) != query:
-                found[spelt] = None
-        return found
+            if queries.setdefault(spelt, query) != query:
+                queries[spelt] = None
+        return queries
 
-    def _told_apart(self, text: str, spelt: str) -> int | None:
-        """Return the query of a text whose spelling several queries have, None if it means two."""
+    def _distinguish(self, text: str, spelt: str) -> int | None:
+        """Return the query of a text whose spelling several queries share; None if it means two."""
         queries: dict[str, int | None] = {}
         for query, pairs in enumerate(self._phrasings):
             for phrasing, other in zip(*pairs, strict=True):
@@ -134,4 +134,4 @@ class TextIndex:
         if not spelt or spelt not in self._by_spelling:
             return None
         query = self._by_spelling[spelt]
-        return self._told_apart(text, spelt) if query is None else query
+        return self._distinguish(text, spelt) if query is None else query

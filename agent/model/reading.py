@@ -51,13 +51,13 @@ class Interpretation:
 
     @property
     def certain(self) -> int | None:
-        """The query where there is no doubt, as for its own text; else None."""
+        """The query if there is no doubt, as for its own text; else None."""
         alone = len(self.candidates) == 1 and self.candidates[0].probability == 1
         return self.query if alone else None
 
     @property
     def probability(self) -> float:
-        """That of ``query``; 0 where there is none."""
+        """The probability of ``query``; 0 if it is None."""
         return 0.0 if self.query is None else self.candidates[0].probability
 
     @property
@@ -66,16 +66,16 @@ class Interpretation:
         return () if self.query is None else self.candidates
 
     def without(self, queries: Collection[int]) -> "Interpretation":
-        """Return what is left once the text is known not to mean these queries.
+        """Return the rest of this reading, once the text is known not to mean these queries.
 
-        The other candidates keep their probabilities, so that the next is meant only where it was
-        sure enough by itself.
+        The other candidates keep their probabilities, so the next one is meant only if it was sure
+        enough by itself.
         """
-        left = tuple(each for each in self.candidates if each.query not in queries)
-        if left == self.candidates:
+        others = tuple(each for each in self.candidates if each.query not in queries)
+        if others == self.candidates:
             return self
-        sure = bool(left) and left[0].probability >= self.threshold
-        return Interpretation(left[0].query if sure else None, left, self.threshold)
+        sure = bool(others) and others[0].probability >= self.threshold
+        return Interpretation(others[0].query if sure else None, others, self.threshold)
 
     @classmethod
     def exact(cls, query: int) -> "Interpretation":
@@ -112,8 +112,8 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 class Classifier:
     """Logistic regression over the vectors of texts: a class for each query, one for all else.
 
-    ``weights``: float32, shape (Q + 1, 512); ``biases``: float32, shape (Q + 1,); the last is of
-    what is no known query. ``temperature``: above 0, by which scores are divided, so that
+    ``weights``: float32, shape (Q + 1, 512); ``biases``: float32, shape (Q + 1,); the last is that
+    of every other text. ``temperature``: above 0, by which scores are divided, so that
     probabilities are neither too sure nor too unsure; ``threshold``: 0.1 to 1, the least
     probability of the surest query for a text to mean it.
     Source: Guo et al., On Calibration of Modern Neural Networks (2017), for the temperature.
@@ -131,7 +131,7 @@ class Classifier:
         return softmax(self.scores(vectors) / self.temperature)[:, :-1]
 
     def scores(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the logarithm of what each class is worth to each text, shape (texts, Q + 1)."""
+        """Return the unscaled log-odds of each class for each text, shape (texts, Q + 1)."""
         scores: NDArray[np.float64] = vectors.astype(np.float64) @ self.weights.T + self.biases
         return scores
 
