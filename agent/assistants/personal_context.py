@@ -18,7 +18,7 @@ from agent.words.figures import listed, of_whom
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import read_as, titled, value_title
 
-DOCTOR = "`reticent daemon doctor` says how to fix it"
+DOCTOR = "`reticent doctor` says how to fix it"
 APPROVE = "`reticent requests pending` lists it"
 
 

@@ -96,7 +96,7 @@ ABOVE = 3  # lines from the recovery code to that below the question whether it 
 NEXT = """\
 Next, have the system start the daemon (or run `reticent daemon`), then unlock:
 
-  reticent daemon service install
+  reticent connect system
   reticent unlock
 """
 NEXT_OF_RUNNING = (
@@ -105,8 +105,8 @@ NEXT_OF_RUNNING = (
 CONNECT = """\
 Then let your browser, or your assistant's program, ask for what helps:
 
-  reticent browser install
-  reticent mcp install claude-desktop --write"""
+  reticent connect browsers
+  reticent connect claude-desktop"""
 
 
 def ask_preset() -> str:

@@ -25,20 +25,28 @@ EXPECTED = (click.ClickException, ReticentError, OSError)
 SCREENS, BEGIN = ["requests", "review"], ["init"]  # for a person who names no command
 
 
-_GROUPS = {  # what stood at the top once, by the group that has it now
-    "policy": ("block", "calibrate"),
-    "requests": (
-        *("forget", "knows", "ledger", "pending"),
-        *("recipients", "review", "undo", "watch"),
-    ),
-    "vault": ("backup", "key", "purge", "reset-clock", "restore"),
-    "daemon": ("completion", "doctor", "service", "stop"),
-    "model": ("curve", "decide"),
-}
-MOVED = {  # commands that are called otherwise now
-    **{name: f"{group} {name}" for group, names in _GROUPS.items() for name in names},
+MOVED = {  # old commands by their first words, and what to run now
     "attributes": "policy facts",
+    "backup": "vault backup",
+    "block": "policy block",
+    "browser": "connect",
+    "browser install": "connect browsers",
+    "browser remove": "disconnect browsers",
+    "calibrate": "policy calibrate",
+    "curve": "model curve",
+    "daemon completion": "completion",
+    "daemon doctor": "doctor",
+    "daemon service": "connect system",
+    "daemon service remove": "disconnect system",
+    "decide": "model decide",
+    "forget": "requests forget",
+    "key": "vault key",
+    "knows": "requests knows",
+    "ledger": "requests ledger",
     "let": "approve",
+    "mcp install": "connect",
+    "model read": "model decide --explain",
+    "pending": "requests pending",
     "policy attributes": "policy facts",
     "policy explain": "policy show",
     "policy let": "approve",
@@ -46,20 +54,33 @@ MOVED = {  # commands that are called otherwise now
     "policy unblock": "policy block --undo",
     "policy unset": "policy set",
     "profile unset": "profile set",
+    "purge": "vault purge",
     "read": "model decide",
+    "recipients": "requests recipients",
     "requests approve": "approve",
     "requests deny": "deny",
-    "model read": "model decide --explain",
     "requests whatif": "ask --explain",
+    "reset-clock": "vault reset-clock",
+    "restore": "vault restore",
+    "review": "requests review",
+    "service": "connect system",
+    "stop": "daemon stop",
+    "unblock": "policy block --undo",
+    "undo": "requests undo",
+    "watch": "requests watch",
     "whatif": "ask --explain",
 }
+MOST_WORDS = 3  # of a key of MOVED
 COMMANDS = {
     "approve": Deferred("agent.cli.reviews", "Approve what waits, or facts for a recipient."),
     "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
-    "browser": Deferred("agent.cli.browser", "Connect your browsers."),
-    "daemon": Deferred("agent.cli.daemon", "Run, stop and check the daemon that answers."),
+    "completion": Deferred("agent.cli.status", "Complete commands in your shell."),
+    "connect": Deferred("agent.cli.connect", "Connect browsers, assistants and the system."),
+    "daemon": Deferred("agent.cli.daemon", "Run and stop the daemon that answers."),
     "demo": Deferred("agent.cli.demo", "Watch eight requests of a fictional mother of two."),
     "deny": Deferred("agent.cli.reviews", "Deny what waits, or facts for a recipient."),
+    "disconnect": Deferred("agent.cli.connect", "Undo `connect`."),
+    "doctor": Deferred("agent.cli.daemon", "Check this machine, and say how to fix it."),
     "init": Deferred("agent.cli.init", "Set up: a passphrase, a policy and your facts."),
     "lab": Deferred("agent.cli.lab", "Repeat the studies behind reticent."),
     "lock": Deferred("agent.cli.status", "Close the vault, so that nothing is sent."),
@@ -87,10 +108,10 @@ class Program(Commands):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is named; UsageError, naming the group, if it moved into one."""
+        """Return the command that is named; UsageError, naming the new one, if it has moved."""
         name = args[0]
-        for old in (" ".join(args[:2]), name):
-            if old in MOVED and not ctx.resilient_parsing:
+        for count in range(MOST_WORDS, 0, -1):
+            if (old := " ".join(args[:count])) in MOVED:
                 what = f"`reticent {old}` is now `reticent {MOVED[old]}`"
                 raise UsageError(what, f"see `reticent {MOVED[old].split(' --')[0]} --help`")
         near = nearest(name, [*self.list_commands(ctx), *MOVED])

@@ -7,38 +7,25 @@ from importlib.util import find_spec
 
 import click
 
-from agent.cli.groups import Commands, Deferred
 from agent.cli.options import host, option
 from agent.errors import UsageError, install_hint
 from agent.paths import paths
 from policy.hosts import host_of
 
-DEFERRED = {
-    "install": Deferred("agent.cli.mcp_install", "Tell an assistant's program to start this.")
-}
 
-
-@click.group(cls=Commands, default="serve", deferred=DEFERRED)
-def mcp() -> None:
+@click.command()
+@option("--recipient", host, "HOST", "Who gets the facts, as in claude.ai.", required=True)
+def mcp(recipient: str) -> None:
     """Let an assistant ask for the few facts about you that help its answer.
 
-    Its program starts `reticent mcp --recipient HOST` by itself, once `reticent mcp install` has
-    told it to.
-    """
-
-
-@mcp.command()
-@option("--recipient", host, "HOST", "Who gets the facts, as in claude.ai.", required=True)
-def serve(recipient: str) -> None:
-    """Answer an assistant over standard input and output.
-
-    It speaks the Model Context Protocol, and asks the daemon on this machine.
+    Its program starts this by itself, once `reticent connect` has told it to. It speaks the Model
+    Context Protocol over standard input and output, and asks the daemon on this machine.
     """
     whom = host_of(recipient)
     check_extra()
-    from agent.assistants.server import serve as answer
+    from agent.assistants.server import serve
 
-    answer(paths().query, whom)
+    serve(paths().query, whom)
 
 
 def check_extra() -> None:

@@ -92,12 +92,11 @@ def start() -> None:
 
 
 def examined() -> Sequence[Finding]:
-    """Return all that `reticent daemon doctor` finds."""
-    from agent.cli.daemon import usual
-    from agent.daemon.checks import Machine
+    """Return all that `reticent doctor` finds."""
     from agent.daemon.doctor import examine
+    from agent.daemon.installations import this_machine
 
-    return examine(Machine(paths(), os.environ, now(), usual(), sys.executable))
+    return examine(this_machine())
 
 
 def now() -> datetime:

@@ -110,9 +110,9 @@ def completion(shell: str) -> Answer:
     """Print what makes a shell complete the commands and options of reticent.
 
     \b
-    In ~/.bashrc:                   eval "$(reticent daemon completion bash)"
-    In ~/.zshrc, after compinit:    eval "$(reticent daemon completion zsh)"
-    In ~/.config/fish/config.fish:  reticent daemon completion fish | source
+    In ~/.bashrc:                   eval "$(reticent completion bash)"
+    In ~/.zshrc, after compinit:    eval "$(reticent completion zsh)"
+    In ~/.config/fish/config.fish:  reticent completion fish | source
     """  # noqa: D301  (click's mark, which stands for itself)
     found = get_completion_class(shell)
     if found is None:

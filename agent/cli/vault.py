@@ -3,6 +3,7 @@
 import os
 import stat
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from io import UnsupportedOperation
@@ -10,19 +11,18 @@ from pathlib import Path
 
 import click
 
-from agent.cli.browser import manifests
-from agent.cli.daemon import ended, left_to_run, removed_service, usual, written
+from agent.cli.connect import disconnected, left_to_run
+from agent.cli.daemon import ended
 from agent.cli.daemon_client import COPYING, door
 from agent.cli.groups import Commands
 from agent.cli.interrupt import uninterrupted
 from agent.cli.options import PATH, Answer, OneOf, answers, json_option, record, yes_option
 from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
-from agent.daemon.browsers import remove_manifests
+from agent.daemon.installations import PRESENT, installations, this_machine
 from agent.daemon.installed_files import InstalledFiles, accounts, forget, installed_files
 from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.profile import new_id
-from agent.daemon.service import foreign, look_at_units
 from agent.decision.locale import LOCALE
 from agent.errors import BusyVaultError, DaemonError, ReticentError, UsageError, VaultError
 from agent.model.file import SUFFIX, read, shipped_models
@@ -313,32 +313,31 @@ def _bring_over(at: Location, secret: Secret) -> None:
 def purge(*, yes: bool) -> Answer:
     """Remove everything that reticent stored on this machine, for good.
 
-    That is the vault, the policy, added models, the log, the sockets, the service, the browsers'
-    manifests, and the key in the keyring. It lists them before it asks. Backups elsewhere stay.
+    That is the vault, the policy, added models, the log, the sockets, what `reticent connect`
+    wrote, and the key in the keyring. It lists them before it asks. Backups elsewhere stay.
     """
-    at = paths()
-    found = installed_files(at)
-    units = written(usual())
-    service = [] if foreign(units) else list(look_at_units(units).present)
-    connected = [each.path for each in manifests() if each.mine]
-    going, staying = [*found.ours, *service, *connected], _staying(found)
+    at, machine = paths(), this_machine()
+    found, programs = installed_files(at), installations(machine)
+    parts = {part.path: part.state() for each in programs for part in each.artifacts}
+    connected = [path for path, state in parts.items() if state in PRESENT]
+    others = [path for path, state in parts.items() if state not in {"absent", *PRESENT}]
+    going, staying = [*found.ours, *connected], _staying(found, others)
     if going:
         head = "This goes, for good, with the key in the keyring if there is one:"
         question = "\n".join([listing(head, going), *staying, f"Type {WORD} to remove it"])
         agree(question, yes=yes, word=WORD)
     with uninterrupted():
-        removed, left = removed_service(usual()) if service else ([], [])
-        removed += map(str, remove_manifests(manifests()))
+        removed, left, _ = disconnected(programs, machine)
     if found.ours or found.folders:
         removed = _removed(at) + removed
-    stays = [str(each) for each in found.others]
+    stays = [str(each) for each in (*found.others, *others)]
     message = {"removed": removed, "stays": stays, "left": left}
     if not removed:
         return Answer(message, "Nothing to remove.")
     lines = [f"Removed {counted(len(removed), 'file or folder', 'files and folders')}."]
     lines += [*staying, "Backups that you made elsewhere stay where they are."]
     if left:
-        lines.append(left_to_run("The system's service manager", left))
+        lines.append(left_to_run(machine, left))
     return Answer(message, "\n".join(lines))
 
 
@@ -357,11 +356,11 @@ def _removed(at: Paths) -> list[str]:
     return removed
 
 
-def _staying(found: InstalledFiles) -> list[str]:
+def _staying(found: InstalledFiles, others: Sequence[Path]) -> list[str]:
     """Return what stays of what lies among ours."""
     links = [each for each in found.ours if each.is_symlink() and each.exists()]
     lists = {
-        "This is not reticent's, and stays:": found.others,
+        "This is not of this installation, and stays:": (*found.others, *others),
         "These are links. They go; what they lead to stays:": [
             f"{each} to {each.resolve()}" for each in links
         ],

@@ -5,7 +5,7 @@ import shutil
 import socket
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,11 +16,11 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 import agent
+from agent.daemon.artifacts import Machine
 from agent.daemon.autolock import watcher
-from agent.daemon.service import Manager
 from agent.errors import UnsafeError, UsageError, reason
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_way
-from agent.paths import HOME, RUNTIME, Paths
+from agent.paths import HOME, RUNTIME
 from agent.vault import secrets
 from agent.vault.seal import OPENSSL
 from agent.wire.client import check_address
@@ -44,17 +44,6 @@ class Finding:
     state: State
     what: str
     fix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """What is checked: the user's folders and environment, and the time and zone they are in."""
-
-    paths: Paths
-    environment: Mapping[str, str]
-    now: datetime
-    manager: Manager
-    interpreter: str
 
 
 def ok(name: str, what: str) -> Finding:

@@ -1,21 +1,26 @@
 """Checks of everything that a user can get wrong, in order; they change nothing."""
 
 import os
-import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from agent import __version__
 from agent.daemon import browsers, checks, pinentry
 from agent.daemon.agent import AHEAD, MODEL, NO_POLICY, POLICY
-from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
-from agent.daemon.extension import look_at_extension
-from agent.daemon.mcp_hosts import look_at_hosts
+from agent.daemon.artifacts import Artifact, ConfigurationEntry, Machine
+from agent.daemon.checks import Finding, bad, listens, ok, warn
+from agent.daemon.installations import (
+    PRESENT,
+    Installation,
+    assistant_installations,
+    browser_installations,
+    system_service,
+)
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.reading import UNREADABLE
-from agent.daemon.service import files, look_at_units, reachable, text_of
+from agent.daemon.service import reachable
 from agent.decision.locale import LOCALE
 from agent.errors import (
     BusyVaultError,
@@ -40,7 +45,7 @@ from policy.rules import Policy
 from policy.settings import DaemonSettings
 
 SECONDS = 5.0  # of silence
-START = "run `reticent daemon service install`, or `reticent daemon` in another terminal"
+START = "run `reticent connect system`, or `reticent daemon` in another terminal"
 AGAIN = "restart the daemon"
 FIXES = {
     vault_files.MISSING: "nothing to do: it is recorded from now on",
@@ -49,33 +54,54 @@ FIXES = {
     UNREADABLE: "install reticent anew, then lock and unlock",
     AHEAD: "set the clock, or if it is right: reticent vault reset-clock",
 }  # by how a note begins
-_PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
-NAME = "browsers"
-INSTALL = "reticent browser install"
-OUTDATED = "the extension of another version"
-UPDATE = f"run `{INSTALL}`, then reload the extension in each browser"
-Check = Callable[[Machine], Iterator[Finding]]
+KINDS: dict[str, Callable[[Machine], Iterator[Installation]]] = {
+    "service": system_service,
+    "browsers": browser_installations,
+    "assistants": assistant_installations,
+}
+NOTHING = {
+    "service": "not connected: the daemon runs only when started by hand",
+    "browsers": "none is connected; to connect them: `reticent connect browsers`",
+    "assistants": "none is connected; to see which can be: `reticent connect`",
+}
+Rules = Policy | ReticentError | None  # the user's policy, or what is wrong with it
+WRONG = {  # by the state of an artifact
+    "absent": "no longer exists",
+    "outdated": "differs from what this version would write",
+    "elsewhere": "belongs to another installation of Reticent",
+    "foreign": "was not written by Reticent",
+}
 
 
-def check_policy(here: Machine) -> Iterator[Finding]:
+def _rules(here: Machine) -> Rules:
+    """Return the user's policy, or what is wrong with it; None without one."""
+    if not os.path.lexists(here.paths.policy):
+        return None
+    try:
+        return load(here.paths.policy, check_ours)
+    except ReticentError as error:
+        return error
+
+
+def check_policy(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterator[Finding]:
     """Yield what is wrong with the policy, and what in it has no effect."""
     place = here.paths.policy
-    if not os.path.lexists(place):
+    if rules is None:
         what = "no policy, so nothing is attached to any request"
         yield warn("policy", what, write_policy(place))
         return
-    try:
-        rules = load(place, check_ours)
-    except PolicyError as error:
-        for each in error.problems:
+    if isinstance(rules, PolicyError):
+        for each in rules.problems:
             key = f"{each.key}: " if each.key else ""
             yield bad("policy", f"{place}:{each.line}: {key}{each.what}", each.hint)
         return
+    if isinstance(rules, ReticentError):
+        raise rules
     if is_empty_policy(rules.text):
         what = f"{place}: {EMPTY_POLICY.what}, so the daemon does not use it"
         yield bad("policy", what, EMPTY_POLICY.hint)
         return
-    usable = ModelRegistry(here.paths.models).usable(rules.trusted_keys, here.now)
+    usable = registry.usable(rules.trusted_keys, here.now)
     names = tuple(sorted({each.name for model in (*usable, LOCALE) for each in model.attributes}))
     spelt = {*misspelt(rules, names)}
     notes = [
@@ -88,20 +114,17 @@ def check_policy(here: Machine) -> Iterator[Finding]:
     yield from notes or [ok("policy", f"{place}")]
 
 
-def check_models(here: Machine) -> Iterator[Finding]:
+def check_models(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterator[Finding]:
     """Yield which models cannot be used, and which are missing."""
-    rules: Policy | None = None
-    with suppress(ReticentError):  # `check_policy` says what is wrong with it
-        rules = load(here.paths.policy, check_ours)
-    keys = rules.trusted_keys if rules else ()
-    registry = ModelRegistry(here.paths.models)
+    keys = rules.trusted_keys if isinstance(rules, Policy) else ()
     for each in registry.status(keys, here.now):
         if each.problem:
             fix = "install reticent again" if each.shipped else f"reticent model remove {each.name}"
             yield bad("models", f"{each.name}: {each.problem}", fix)
         else:
             yield ok("models", f"{each.name}: {each.queries} queries, {each.attributes} attributes")
-    for name in sorted((rules.models if rules else frozenset()) - {*registry.names()}):
+    wanted = rules.models if isinstance(rules, Policy) else frozenset()
+    for name in sorted(wanted - {*registry.names()}):
         what = f"the policy names the model {name!r}, which is missing"
         yield bad("models", what, f"reticent model add {name}.safetensors")
 
@@ -175,60 +198,71 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
             yield warn("daemon", note, next(fixes, "fix that and try again"))
 
 
-def check_service(here: Machine) -> Iterator[Finding]:
-    """Yield whether the system starts the daemon, and with a Python that is still there."""
-    try:
-        units = files(here.manager, here.interpreter, here.environment)
-    except UsageError as error:
-        yield warn("service", str(error), error.hint)
-        return
-    found = look_at_units(units)
-    again = "reticent daemon service install"
-    if not found.present:
-        yield ok("service", "not installed: the daemon runs only when started by hand")
-        return
-    services = (text_of(path) or "" for path in found.present if path.suffix == ".service")
-    for written in _PROGRAM.findall("".join(services)):
-        program = written.replace('\\"', '"').replace("\\\\", "\\").replace("%%", "%")
-        if not os.access(program, os.X_OK):
-            yield bad("service", f"it starts {program}, which no longer exists", again)
-            return
-    if not found.whole:
-        what = f"{found.differing[0]} differs from what this version would write"
-        yield warn("service", what, again)
-    elif not reachable(here.manager):
-        fix = "use it in a desktop or login session, not in a container or through su"
-        yield warn("service", f"installed, but {here.manager} does not answer here", fix)
-    else:
-        yield ok("service", "installed")
+def check_installed(here: Machine) -> Iterator[Finding]:
+    """Yield whether the system, browsers and assistants that are connected can start us."""
+    for name, listed in KINDS.items():
+        found: list[Installation] = []
+        try:
+            found += [each for each in listed(here) if each.state != "absent"]
+        except UsageError as error:
+            yield warn(name, str(error), error.hint)
+            continue
+        shared: dict[Path, Artifact] = {}
+        for each in found:
+            again = f"reticent connect {each.name}"
+            problems = [
+                finding for part in each.artifacts for finding in _problem(name, part, again)
+            ]
+            yield from problems or [ok(name, _connected(each))]
+            if each.state in PRESENT:
+                shared |= {part.path: part for part in each.shared}
+        for part in shared.values():
+            yield from _problem(name, part, f"reticent connect {name}")
+        if not found:
+            yield ok(name, NOTHING[name])
+        elif {each.state for each in found} == {"installed"} and not _answers(name, here):
+            fix = "use it in a desktop or login session, not in a container or through su"
+            yield warn(name, f"connected, but {here.manager} does not answer here", fix)
+        elif name == "assistants" and find_spec("mcp") is None:
+            yield bad(name, "the extra `mcp` is not installed", install_hint("mcp"))
+    for browser, sandbox in browsers.confined(here):
+        yield warn("browsers", *sandboxed(browser, sandbox))
 
 
-def check_assistants(here: Machine) -> Iterator[Finding]:
-    """Yield whether programs that are to start `reticent mcp` can, for whom, and which cannot."""
-    system = browsers.System(here.manager, here.environment)
-    seen = [each for each in look_at_hosts(system, here.interpreter) if each.state != "absent"]
-    for each in seen:
-        title, again = each.host.title, f"reticent mcp install {each.host.name} --write"
-        if each.state == "unreadable":
-            yield ok("assistants", f"{each.path} is not plain JSON: not checked")
-        elif not os.access(each.program, os.X_OK):
-            what = f"{title} starts {each.program or 'nothing'}, which does not exist"
-            yield bad("assistants", what, again)
-        elif each.state == "installed":
-            yield ok("assistants", f"{title} asks for {each.recipient}")
-        else:
-            yield warn("assistants", f"{title} starts it in another way than this version", again)
-    if not seen:
-        yield ok("assistants", "none is configured; to do that: `reticent mcp install`")
-    elif find_spec("mcp") is None:
-        yield bad("assistants", "the extra `mcp` is not installed", install_hint("mcp"))
+def _answers(name: str, here: Machine) -> bool:
+    return name != "service" or reachable(here.manager)
 
 
-def check_dialogs(here: Machine) -> Iterator[Finding]:
+def _problem(name: str, part: Artifact, again: str) -> Iterator[Finding]:
+    """Yield what is wrong with an artifact of a program that is connected, if anything is."""
+    state = part.state()
+    program = None if state in {"absent", "foreign"} else part.missing_program()
+    if program is not None:
+        what = f"{part.path} starts {program or 'nothing'}, which does not exist"
+        yield bad(name, what, again)
+    elif state == "foreign" and isinstance(part, ConfigurationEntry):
+        yield ok(name, f"{part.path} is not plain JSON: not checked")
+    elif state == "foreign":
+        yield warn(name, f"{part.path} {WRONG[state]}", f"move it away, then {again}")
+    elif state != "installed":
+        make = bad if state == "absent" else warn
+        yield make(name, f"{part.path} {WRONG[state]}", again)
+
+
+def _connected(each: Installation) -> str:
+    return f"{each.title} is connected" + (f" for {each.recipient}" if each.recipient else "")
+
+
+def sandboxed(browser: browsers.Browser, sandbox: str) -> tuple[str, str]:
+    """Return what it means that a browser is in a sandbox, and what to do."""
+    what = f"{browser.title} is a {sandbox}, and cannot start the relay outside its sandbox"
+    return what, f"install {browser.title} from the system's packages or from its maker"
+
+
+def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iterator[Finding]:
     """Yield whether dialogs can ask for the passphrase, where the policy says so, or could."""
-    settings, found = DaemonSettings(), pinentry.find()
-    with suppress(ReticentError):  # `check_policy` says what is wrong with it
-        settings = load(here.paths.policy, check_ours).daemon
+    settings = rules.daemon if isinstance(rules, Policy) else DaemonSettings()
+    found = pinentry.find()
     if settings.prompt == "terminal":
         could = "none can be opened: no pinentry is installed, and none is needed"
         if found is not None:
@@ -246,55 +280,7 @@ def check_dialogs(here: Machine) -> Iterator[Finding]:
         yield ok("dialogs", f"{program} asks")
 
 
-def check_browsers(here: Machine) -> Iterator[Finding]:
-    """Yield whether browsers with the relay's manifest can start it, and which cannot."""
-    system = browsers.System(here.manager, here.environment)
-    seen = [
-        each for each in browsers.look_at_manifests(system, here.paths) if each.state != "absent"
-    ]
-    for each in seen:
-        title, again = each.browser.title, f"{INSTALL} {each.browser.name}"
-        if each.state == "installed":
-            yield ok(NAME, f"{title} is connected")
-        elif each.state == "foreign":
-            fix = f"move it away, then {again}"
-            yield warn(NAME, f"{each.path} was not written by Reticent", fix)
-        else:
-            yield warn(NAME, f"{each.path} differs from what this version would write", again)
-    for browser in browsers.BROWSERS:
-        if not browsers.is_here(browser, system):
-            for sandbox in browsers.sandboxes(browser, system):
-                yield warn(NAME, *confined(browser, sandbox))
-    if look_at_extension(here.paths) == "differing":
-        yield warn(NAME, f"{here.paths.extension} has {OUTDATED}", UPDATE)
-    if seen:
-        yield from _launcher(here)
-    else:
-        yield ok(NAME, f"none is connected; to connect them: `{INSTALL}`")
-
-
-def confined(browser: browsers.Browser, sandbox: browsers.Sandbox) -> tuple[str, str]:
-    """Return what it means that a browser is in a sandbox, and what to do."""
-    what = f"{browser.title} is a {sandbox}, and cannot start the relay outside its sandbox"
-    return what, f"install {browser.title} from the system's packages or from its maker"
-
-
-def _launcher(here: Machine) -> Iterator[Finding]:
-    """Yield what is wrong with what browsers start, if anything is."""
-    place, state = here.paths.relay, browsers.look_at_launcher(here.paths, here.interpreter)
-    program = browsers.program_of(here.paths)
-    if state == "absent":
-        yield bad(NAME, f"{place}, which browsers start, no longer exists", INSTALL)
-    elif state == "foreign":
-        what = f"{place}, which browsers start, was not written by Reticent"
-        yield bad(NAME, what, f"check what it is, move it away, then {INSTALL}")
-    elif program is None or not os.access(program, os.X_OK):
-        yield bad(NAME, f"{place} starts {program}, which no longer exists", INSTALL)
-    elif state != "installed":
-        yield warn(NAME, f"{place} differs from what this version would write", INSTALL)
-
-
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
     checks.check_python,
     checks.check_user,
     checks.check_clock,
@@ -304,13 +290,8 @@ CHECKS: tuple[Check, ...] = (
     checks.check_files,
     checks.check_sockets,
     check_daemon,
-    check_service,
-    check_browsers,
-    check_assistants,
-    check_dialogs,
+    check_installed,
     check_vault,
-    check_policy,
-    check_models,
     checks.check_keyring,
     checks.check_screen,
 )
@@ -318,15 +299,21 @@ CHECKS: tuple[Check, ...] = (
 
 def examine(here: Machine) -> tuple[Finding, ...]:
     """Return the findings of each check; what the system keeps it from seeing is bad."""
+    rules, registry = _rules(here), ModelRegistry(here.paths.models)
+    every: dict[str, Callable[[], Iterator[Finding]]] = {
+        check.__name__: partial(check, here) for check in CHECKS
+    }
+    for check in (check_policy, check_models, check_dialogs):
+        every[check.__name__] = partial(check, here, rules, registry)
     findings: list[Finding] = []
-    for check in CHECKS:
+    for name, run in every.items():
         try:
-            findings += check(here)  # one by one: those before an error stay
+            findings += run()  # one by one: those before an error stay
         except (OSError, ReticentError) as error:
             what, fix = str(error), "fix that and try again"
             if isinstance(error, ReticentError):
                 fix = error.hint
             else:
                 what = f"{error.filename}: {reason(error)}" if error.filename else reason(error)
-            findings.append(bad(check.__name__.removeprefix("check_"), what, fix))
+            findings.append(bad(name.removeprefix("check_"), what, fix))
     return tuple(findings)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from agent.daemon.extension import look_at_extension
 from agent.errors import BusyVaultError, VaultError
 from agent.paths import Paths
 from agent.vault import secrets
@@ -21,10 +20,10 @@ VAULTS = ("vault.db", "vault.db.replaced-*", "vault.db.set-aside-*", ".vault.db.
 BESIDE = ("*-wal", "*-shm", "*-journal")  # what SQLite keeps beside each
 ASIDE = ("vault.db.set-aside-*", ".vault.db.set-aside-*")
 VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", ".*vault.db.*", *ASIDE)
-RELAY = ("browser-relay", ".browser-relay.*")
+BROWSERS = ("browser-relay", ".browser-relay.*", "browser-extension")
 MODELS = ("*.safetensors", "*.sig", ".*.part")
-UNPACKING = ".browser-extension.*.part"  # a folder in which the extension is being written
-COPYING = ".????????"  # a folder in which a model is being copied
+COPYING = (".????????",)  # a folder in which a model is being copied
+UNPACKED = ("browser-extension", ".browser-extension.*.part")  # a folder with the extension
 STATE = ("witness.json", ".witness.json.*", "listen.token", "daemon.*", "set-aside.json", *ASIDE)
 POLICY = ("policy.toml", ".policy.toml.*")
 SOCKETS = ("control.sock", "query.sock")
@@ -50,7 +49,7 @@ class Accounts:
 def installed_files(paths: Paths) -> InstalledFiles:
     """Return the files that would be removed, and those that would stay."""
     patterns = {
-        paths.data: VAULT + RELAY,
+        paths.data: VAULT + BROWSERS,
         paths.state: STATE,
         paths.models: MODELS,
         paths.config: POLICY,
@@ -63,9 +62,8 @@ def installed_files(paths: Paths) -> InstalledFiles:
             ours.append(folder)
             continue
         for path in _entries(folder):
-            making = {paths.models: COPYING, paths.data: UNPACKING}.get(folder, "")
-            unpacked = path == paths.extension and look_at_extension(paths) != "foreign"
-            if unpacked or _fits(path, names, making):
+            making = {paths.models: COPYING, paths.data: UNPACKED}.get(folder, ())
+            if _fits(path, names, making):
                 ours.append(path)
             elif path not in patterns:
                 others.append(path)
@@ -130,9 +128,7 @@ def _entries(folder: Path) -> Iterator[Path]:
         yield from sorted(folder.iterdir())
 
 
-def _fits(path: Path, names: Sequence[str], folders: str = "") -> bool:
+def _fits(path: Path, names: Sequence[str], folders: Sequence[str] = ()) -> bool:
     """Return whether something is ours by its name and kind; ``folders``: what ours are called."""
-    mode = os.lstat(path).st_mode
-    if stat.S_ISDIR(mode):
-        return fnmatchcase(path.name, folders)
-    return any(fnmatchcase(path.name, name) for name in names)
+    patterns = folders if stat.S_ISDIR(os.lstat(path).st_mode) else names
+    return any(fnmatchcase(path.name, name) for name in patterns)

@@ -28,7 +28,7 @@ HEAD = (
 )
 ABSENT = (
     b'{"code":"no daemon","what":"the daemon is not running",'
-    b'"hint":"start it with `reticent daemon`, or `reticent daemon service install`"}'
+    b'"hint":"start it with `reticent daemon`, or `reticent connect system`"}'
 )
 FOREIGN = (
     b'{"code":"no daemon","what":"the daemon\'s socket is not ours",'

@@ -1,68 +1,70 @@
 """Having the system start the daemon: the files for systemd and launchd, and their commands."""
 
 import plistlib
+import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
 from xml.parsers.expat import ExpatError
 
+from agent.daemon.artifacts import Artifact, Machine, Manager
 from agent.errors import DaemonError, UsageError, reason
-from agent.files import read_bytes, replace_bytes
 from agent.paths import HOME, paths
 from agent.wire.client import check_address
 
-Manager = Literal["systemd", "launchd"]
 SERVICE = "reticent.service"
 SOCKETS = {"control": "reticent-control.socket", "query": "reticent-query.socket"}
 PLIST = "reticent.daemon.plist"
-KEPT = (HOME, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")  # where things lie
+FOLDERS = (HOME, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")  # of the environment
 UNITS = Path(__file__).with_name("units")  # with places to fill in
-_HEADER = "# Written by `reticent daemon service install`; its `remove` takes it away.\n\n"
-_UNTRIED = """<!-- Written by `reticent daemon service install`; its `remove` takes it away.
+MARK = "Written by `reticent "  # by every version
+_WRITTEN = f"{MARK}connect system`; `reticent disconnect system` removes it."
+_HEADER = f"# {_WRITTEN}\n\n"
+_UNTRIED = f"""<!-- {_WRITTEN}
      Untried: it has been checked as a property list, never run by launchd. -->
 """
 Commands = list[list[str]]
 SECONDS = 30.0  # for a manager to answer
-BY_HAND = "fix that, or write it by hand with --print"
 _CTL = ["systemctl", "--user"]
-LARGEST = 64 * 1024  # bytes of a file that we write
 _PLACES = ("Environment=", "ListenStream=")
+_PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
-class UnitFile(NamedTuple):
-    """A file for the system's manager of services."""
+def units(machine: Machine) -> tuple[Artifact, ...]:
+    """Return the files that start the daemon; what says where our folders are is passed on.
 
-    path: Path
-    text: str
-
-
-def files(manager: Manager, interpreter: str, environment: Mapping[str, str]) -> list[UnitFile]:
-    """Return the files that start the daemon by an interpreter's absolute path.
-
-    ``environment``: that of the user; what says where our folders lie is passed on. Raises
-    UsageError for a path or a variable that such a file cannot hold.
+    Raises UsageError for a path or a variable that such a file cannot hold.
     """
-    kept = {name: environment[name] for name in KEPT if environment.get(name)}
+    environment, interpreter = machine.environment, machine.interpreter
+    kept = {name: environment[name] for name in FOLDERS if environment.get(name)}
     if HOME in kept:
         kept[HOME] = str(paths(kept).config.parent)  # absolute
     for text in (interpreter, *kept.values()):
         _check(text)
-    folder = place(manager, environment)
-    command = [interpreter, "-P", "-m", "agent.cli", "daemon"]  # -P: not from where it is run
-    if manager == "launchd":
-        return [UnitFile(folder / PLIST, _plist(command, kept))]
-    return [UnitFile(folder / name, _HEADER + text) for name, text in _units(command, kept)]
+    command = [interpreter, "-P", "-m", "agent.cli", "daemon", "run"]  # -P: not from where it runs
+    folder = place(machine)
+    if machine.manager == "launchd":
+        texts = {PLIST: _plist(command, kept)}
+    else:
+        texts = {name: _HEADER + text for name, text in _units(command, kept)}
+    return tuple(_artifact(folder / name, text) for name, text in texts.items())
 
 
-def place(manager: Manager, environment: Mapping[str, str]) -> Path:
+def _artifact(path: Path, text: str) -> Artifact:
+    folders = _folders(text)
+
+    def is_ours(other: str) -> bool:
+        return MARK in other and _folders(other) == folders
+
+    return Artifact(path, text, is_ours, MARK, program_of)
+
+
+def place(machine: Machine) -> Path:
     """Return the folder of a user's own services."""
-    home = Path(environment.get("HOME") or Path.home())
-    if manager == "launchd":
-        return home / "Library" / "LaunchAgents"
-    config = Path(environment.get("XDG_CONFIG_HOME") or "")
-    return (config if config.is_absolute() else home / ".config") / "systemd" / "user"
+    if machine.manager == "launchd":
+        return machine.home / "Library" / "LaunchAgents"
+    return machine.configuration / "systemd" / "user"
 
 
 def _units(command: list[str], kept: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -82,8 +84,7 @@ def _units(command: list[str], kept: Mapping[str, str]) -> Iterator[tuple[str, s
     for door, name in SOCKETS.items():
         path = f"%t/reticent/{door}.sock"  # %t: the user's $XDG_RUNTIME_DIR
         if HOME in kept:
-            ours = paths(kept)
-            own = ours.control if door == "control" else ours.query
+            own = getattr(paths(kept), door)
             path = check_address(own).replace("%", "%%")
         yield name, socket.format(door=door, path=path, service=SERVICE)
 
@@ -104,9 +105,9 @@ def _plist(command: list[str], kept: Mapping[str, str]) -> str:
     return head + _UNTRIED + mark + rest
 
 
-def check_program(manager: Manager, interpreter: str) -> None:
-    """Refuse an interpreter that the manager would not start, whose files are not to be written."""
-    _check(interpreter, "\"'\\" if manager == "systemd" else "")
+def check_program(machine: Machine) -> None:
+    """Refuse an interpreter that the manager would not start; UsageError."""
+    _check(machine.interpreter, "\"'\\" if machine.manager == "systemd" else "")
 
 
 def _check(text: str, without: str = "") -> None:
@@ -117,68 +118,32 @@ def _check(text: str, without: str = "") -> None:
 
 
 def _escaped(text: str) -> str:
-    """Return a text as it stands between double quotes in a unit."""
+    """Escape a text for double quotes in a unit."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
-class Installed(NamedTuple):
-    """What there is of the service: its files, and those that are missing or other than now."""
-
-    present: tuple[Path, ...]
-    differing: tuple[Path, ...]
-
-    @property
-    def whole(self) -> bool:
-        """Whether all of it is there, as it would be written now."""
-        return bool(self.present) and not self.differing
+def program_of(text: str) -> str | None:
+    """Return the interpreter that a unit or a property list starts, None if it names none."""
+    if text.startswith("<?xml"):
+        arguments = _document(text).get("ProgramArguments")
+        return str(arguments[0]) if isinstance(arguments, list) and arguments else None
+    found = _PROGRAM.search(text)
+    return found and found[1].replace('\\"', '"').replace("\\\\", "\\").replace("%%", "%")
 
 
-def look_at_units(files: Sequence[UnitFile]) -> Installed:
-    """Return what there is of the files that would be written now."""
-    texts = {each.path: text_of(each.path) for each in files}
-    present = tuple(path for path, text in texts.items() if text is not None)
-    return Installed(present, tuple(path for path, text in files if texts[path] != text))
+def _folders(text: str) -> object:
+    """Return what a file says of where our folders are."""
+    if text.startswith("<?xml"):
+        return _document(text).get("EnvironmentVariables")
+    return [line for line in text.splitlines() if line.startswith(_PLACES)]
 
 
-def foreign(files: Sequence[UnitFile]) -> bool:
-    """Return whether what is there starts a daemon whose folders are others than ours now."""
-    texts = ((text, text_of(path)) for path, text in files)
-    return any(there is not None and _homes(there) != _homes(text) for text, there in texts)
-
-
-def write(files: Sequence[UnitFile]) -> None:
-    """Write the files, over older ones; UsageError if that is not possible."""
-    for path, text in files:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_bytes(text.encode(), path)
-        except UsageError as error:
-            raise UsageError(error.what, BY_HAND, error.where) from error
-        except OSError as error:
-            raise UsageError(reason(error), BY_HAND, str(path)) from error
-
-
-def remove(files: Sequence[UnitFile]) -> list[Path]:
-    """Remove what there is of the files; return what was removed."""
-    return removed(look_at_units(files).present)
-
-
-def removed(paths: Sequence[Path]) -> list[Path]:
-    """Remove files, where they are; return them. UsageError where one cannot be."""
-    for path in paths:
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise UsageError(reason(error), "fix that and try again", str(path)) from error
-    return [*paths]
-
-
-def text_of(path: Path) -> str | None:
-    """Return the text of a file that is written here, None if it cannot be read."""
+def _document(text: str) -> dict[str, object]:
     try:
-        return read_bytes(path, LARGEST).decode("utf-8", "replace")
-    except UsageError:
-        return None
+        found = plistlib.loads(text.encode())
+    except (ExpatError, ValueError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def reachable(manager: Manager) -> bool:
@@ -197,17 +162,17 @@ def _succeeds(command: list[str]) -> bool:
     return shutil.which(command[0]) is not None and _run(command) is None
 
 
-def starting(manager: Manager, environment: Mapping[str, str]) -> Commands:
+def starting(machine: Machine) -> Commands:
     """Return the commands that make written files known, and start to listen."""
-    if manager == "launchd":
-        return [["launchctl", "load", "-w", str(place(manager, environment) / PLIST)]]
+    if machine.manager == "launchd":
+        return [["launchctl", "load", "-w", str(place(machine) / PLIST)]]
     return [[*_CTL, "daemon-reload"], [*_CTL, "enable", "--now", *SOCKETS.values()]]
 
 
-def stopping(manager: Manager, environment: Mapping[str, str]) -> Commands:
+def stopping(machine: Machine) -> Commands:
     """Return the commands to run before the files go."""
-    if manager == "launchd":
-        return [["launchctl", "unload", "-w", str(place(manager, environment) / PLIST)]]
+    if machine.manager == "launchd":
+        return [["launchctl", "unload", "-w", str(place(machine) / PLIST)]]
     return [[*_CTL, "disable", "--now", *SOCKETS.values(), SERVICE]]
 
 
@@ -237,13 +202,3 @@ def _run(command: list[str]) -> str | None:
     if done.returncode == 0:
         return None
     return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-
-
-def _homes(text: str) -> object:
-    """Return what a file says of where things lie."""
-    if not text.startswith("<?xml"):
-        return [line for line in text.splitlines() if line.startswith(_PLACES)]
-    try:
-        return plistlib.loads(text.encode())["EnvironmentVariables"]
-    except (ExpatError, ValueError, KeyError, TypeError):
-        return None

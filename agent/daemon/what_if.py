@@ -83,7 +83,7 @@ def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, 
         request = Ask(query=ask.query or "", recipient=recipient, asked=ask.asked)
         context = _context(request, now, agent)
     except UndecidedError as error:
-        hint = "`reticent daemon doctor` says how to fix it"
+        hint = "`reticent doctor` says how to fix it"
         raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
     if ask.recipient is None:
         context = replace(context, knowledge=Knowledge())

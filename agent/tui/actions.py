@@ -14,7 +14,7 @@ SCREENS: tuple[tuple[Where, str, str, str], ...] = (  # title, what each is for,
     ("tradeoff", "Trade-off", "What more or less privacy would change.", "model curve"),
     ("profile", "Profile", "Your values, and which of them may be sent.", "profile show"),
     ("policy", "Policy", "The rules, and which of them decided last.", "policy show"),
-    ("health", "Health", "What is wrong, and how to fix it.", "daemon doctor"),
+    ("health", "Health", "What is wrong, and how to fix it.", "doctor"),
 )
 TITLES: Mapping[Where, str] = {where: title for where, title, *_ in SCREENS}
 
@@ -155,7 +155,7 @@ POLICY = (
     Action("blocks", "b", "Next part", "Go to the next part: problems, rules, defaults."),
 )
 
-HEALTH = (Action("examine", "r", "Look again", "Check this machine again.", "daemon doctor"),)
+HEALTH = (Action("examine", "r", "Look again", "Check this machine again.", "doctor"),)
 
 UNDO = "Revert your last decision about requests or values."
 START = "Start the daemon if it is not running; it keeps running when you leave."

@@ -65,7 +65,7 @@ BROWSER_STATES: Mapping[str, tuple[str, str]] = {  # what is wrong, and what to 
     "off": ("Reticent is not running. Searches carry nothing.", "reticent daemon"),
     "no host": (
         "This browser cannot find Reticent. Searches carry nothing.",
-        "reticent browser install",
+        "reticent connect browsers",
     ),
     "stale": (
         "Your policy has mistakes. The last good rules stay in use.",

@@ -174,7 +174,7 @@ def chromium(folder: Path, places: Paths | None, *extensions: Path) -> Iterator[
     """
     needs(PROGRAM)
     if places is not None:
-        told("chromium", folder / "NativeMessagingHosts" / f"{HOST}.json", places)
+        told("chromium", folder, places, folder / "NativeMessagingHosts" / f"{HOST}.json")
     loaded = [f"--load-extension={','.join(map(str, extensions))}"] if extensions else []
     bound = partial(bounded, partial(killed, f"--user-data-dir={folder}"))
     with _playwright() as playwright:

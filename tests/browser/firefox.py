@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agent.daemon.browsers import FIREFOX_ID, System, manifest_path
+from agent.daemon.browsers import FIREFOX_ID
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone
-from tests.browser.installed import KEYWORD, browser, told
+from tests.browser.installed import KEYWORD, told
 from tests.programs import needs
 from tests.waiting import PATIENCE, until
 
@@ -228,9 +228,7 @@ def firefox(folder: Path, places: Paths, *extensions: Path) -> Iterator[_Firefox
     """Yield a Firefox with extensions in it and a folder for what it keeps; places: the daemon."""
     profile, home = folder / "profile", folder / "home"
     profile.mkdir(parents=True)
-    told(
-        "firefox", manifest_path(browser("firefox"), System("systemd", {"HOME": str(home)})), places
-    )
+    told("firefox", home, places)
     lines = (f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in PREFERENCES.items())
     (profile / "user.js").write_text("".join(lines))
     with _process(profile, home) as process, (folder / "output").open("w"):

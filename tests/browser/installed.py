@@ -7,10 +7,13 @@ import shutil
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agent.daemon.browsers import BROWSERS, RELAY, Browser, Seen, install_manifests
+from agent.daemon.artifacts import Machine
+from agent.daemon.browsers import BROWSERS, RELAY, launcher, manifest
 from agent.paths import Paths
 from tests.daemon.whole_daemon import BALANCED
 from tests.house.tree import ROOT
@@ -21,14 +24,14 @@ SLOWLY = 4  # times as long as for people: else a busy machine makes an answer o
 WAITS = re.compile(r"(const (?:DECISION|SEEN|STATUS|TALK|PATIENCE|FRESH) = )(\d+)")
 
 
-def browser(name: str) -> Browser:
-    """Return one of the browsers that we know."""
-    return next(each for each in BROWSERS if each.name == name)
-
-
-def told(name: str, manifest: Path, places: Paths) -> None:
-    """Tell a browser, that looks for a manifest there, of the relay to a daemon's socket."""
-    install_manifests([Seen(browser(name), manifest, "absent", mine=False)], places, sys.executable)
+def told(name: str, home: Path, places: Paths, at: Path | None = None) -> None:
+    """Tell a browser of a user of the relay to a daemon's socket; ``at``: where it looks."""
+    now = datetime.now().astimezone()
+    machine = Machine(places, {"HOME": str(home)}, now, "systemd", sys.executable)
+    browser = next(each for each in BROWSERS if each.name == name)
+    launcher(places, sys.executable).write()
+    made = manifest(browser, machine)
+    (made if at is None else replace(made, path=at)).write()
 
 
 def patient(folder: Path) -> Path:

@@ -116,7 +116,7 @@ def serving(port: int) -> Iterator[None]:
 
 @contextmanager
 def searching(home: Path) -> Iterator[Driver]:
-    """Yield a Chromium that finds what `reticent browser install` wrote, and nothing else.
+    """Yield a Chromium that finds what `reticent connect browsers` wrote, and nothing else.
 
     The extension as well: it is loaded from where that says.
     """

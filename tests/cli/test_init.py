@@ -104,10 +104,10 @@ def test_what_is_next_is_said(begin: Begin) -> None:
     """The code stands alone in its line, and the next commands at the end, each in its own."""
     lines = begin().out.splitlines()
     assert [line.strip() for line in lines if line.startswith("  reticent ")] == [
-        "reticent daemon service install",
+        "reticent connect system",
         "reticent unlock",
-        "reticent browser install",
-        "reticent mcp install claude-desktop --write",
+        "reticent connect browsers",
+        "reticent connect claude-desktop",
     ]
     [code] = [line.strip() for line in lines if line.count("-") == 5]
     unlock(here(), Secret("recovery", code)).close()

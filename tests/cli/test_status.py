@@ -24,7 +24,7 @@ HEAVY = {"numpy", "aiohttp", "asyncio", "cryptography", "safetensors", "tomlkit"
 WORD = "correct horse"
 # What bash calls when somebody presses Tab, and what it would offer.
 PRESS = """
-eval "$(reticent daemon completion bash)"
+eval "$(reticent completion bash)"
 COMP_WORDS=({words}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 _reticent_completion reticent
 printf '%s\\n' "${{COMPREPLY[@]}}"
@@ -190,7 +190,7 @@ def shell(tmp_path: Path) -> dict[str, str]:
 
 def test_bash_completes(shell: dict[str, str]) -> None:
     """As at the prompt."""
-    words = ["reticent", "daemon", "service", "install", "--pr"]
+    words = ["reticent", "connect", "--sh"]
     script = PRESS.format(words=shlex.join(words))
     done = subprocess.run(
         ["/usr/bin/env", "bash", "-c", script],
@@ -200,15 +200,15 @@ def test_bash_completes(shell: dict[str, str]) -> None:
         env=shell,
         timeout=PATIENCE,
     )
-    assert (done.stderr, done.stdout.split()) == ("", ["--print"])
+    assert (done.stderr, done.stdout.split()) == ("", ["--show"])
 
 
 @pytest.mark.parametrize(
     ("words", "begun", "offered"),
     [
-        (["daemon"], "compl", ["completion"]),
+        ([], "compl", ["completion"]),
         (["model"], "ver", ["verify"]),
-        (["daemon", "completion"], "z", ["zsh"]),
+        (["completion"], "z", ["zsh"]),
         ([], "xyzzy", []),
     ],
 )
@@ -221,14 +221,14 @@ def test_what_is_begun_is_completed(words: list[str], begun: str, offered: list[
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_each_shell_has_a_script(run: Run, name: str) -> None:
     """It asks reticent itself what there is."""
-    script = run("daemon", "completion", name).out
+    script = run("completion", name).out
     assert f"_RETICENT_COMPLETE={name}_complete" in script
-    record = run("daemon", "completion", name, "--json").record
+    record = run("completion", name, "--json").record
     assert (record["shell"], record["script"].strip()) == (name, script.strip())
 
 
 def test_another_shell_is_refused(run: Run) -> None:
     """With the nearest name."""
-    error, hint = run("daemon", "completion", "bsh").refusal()
+    error, hint = run("completion", "bsh").refusal()
     assert "unknown value of shell 'bsh'" in error
     assert "bash" in hint

@@ -236,11 +236,15 @@ def files(home: Path) -> set[str]:
 
 def test_everything_goes(run: Run, user: Path, memory: Memory) -> None:
     """The key in the keyring as well, the service, and what browsers were told."""
-    run("daemon", "service", "install")
-    run("browser", "install", "chromium", "firefox")
+    theirs = user / ".claude.json"
+    theirs.write_text('{"a": 1.50}')
+    run("connect", "system", "chromium", "firefox", "claude-code")
     record = run("vault", "purge", "--yes", "--json").record
     assert memory.kept == {}
-    assert [each for each in user.rglob("*") if "reticent" in each.name or each.is_file()] == []
+    assert [each for each in user.rglob("*") if "reticent" in each.name or each.is_file()] == [
+        theirs
+    ]
+    assert theirs.read_text() == '{"a": 1.50}'
     assert str(paths().vault) in record["removed"]
     assert sum("systemd" in each for each in record["removed"]) == 3
     assert sum(each.endswith("/reticent.relay.json") for each in record["removed"]) == 2
@@ -269,7 +273,7 @@ def test_it_lists_and_asks(answering: Answering, user: Path, memory: Memory) -> 
         assert refused.code == 1
         assert "so nothing was done" in refused.err
     assert str(paths().vault) in refused.err
-    assert "This is not reticent's, and stays:" in refused.err
+    assert "This is not of this installation, and stays:" in refused.err
     assert (files(user), len(memory.kept)) == (before, 1)
     done = answering("purge")
     assert (done.code, files(user)) == (0, {"notes.txt"})
@@ -319,9 +323,9 @@ def test_the_service_and_the_manifests_of_another_home_stay(
     """They start somebody else's daemon, and relay."""
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv("RETICENT_HOME", str(user / "other"))
-        run("browser", "install", "firefox")
-        run("daemon", "service", "install")
-    assert run("vault", "purge", "--yes").code == 0
+        run("connect", "firefox", "system", "cursor")
+    purged = run("vault", "purge", "--yes", "--json").record
+    assert {Path(each).name for each in purged["stays"]} >= {"reticent.service", "mcp.json"}
     assert len([*(user / ".config/systemd/user").iterdir()]) == 3
     assert [each.name for each in user.rglob("reticent.*.json")] == ["reticent.relay.json"]
     assert (user / "other/data/browser-relay").exists()

@@ -16,12 +16,12 @@ from agent import __version__
 from agent.daemon import checks
 from agent.daemon.agent import assemble
 from agent.daemon.api import Calls
-from agent.daemon.browsers import BROWSERS, System, install_manifests, look_at_manifests
-from agent.daemon.checks import Finding, Machine, State
-from agent.daemon.doctor import CHECKS, NAME, examine
+from agent.daemon.artifacts import Machine
+from agent.daemon.checks import Finding, State
+from agent.daemon.doctor import CHECKS, examine
 from agent.daemon.events import Bus
-from agent.daemon.mcp_hosts import HOST_PROGRAMS, entry, with_entry
-from agent.daemon.service import files, write
+from agent.daemon.installations import browser_installations, system_service, write
+from agent.daemon.mcp_hosts import HOST_PROGRAMS, entry
 from agent.errors import DaemonError
 from agent.files import create_private
 from agent.model.file import SHIPPED, shipped_model
@@ -89,9 +89,8 @@ def running(here: Machine) -> Iterator[FakeDaemon]:
 @pytest.fixture
 def connected(here: Machine) -> list[Path]:
     """The manifests by which Chromium and Firefox know of the relay there."""
-    system = System(here.manager, here.environment)
-    seen = look_at_manifests(system, here.paths, (BROWSERS[0], BROWSERS[-1]))
-    return install_manifests(seen, here.paths, here.interpreter)[1:]
+    chosen = [each for each in browser_installations(here) if each.name in {"chromium", "firefox"}]
+    return [each.path for each in write(chosen)][2:]
 
 
 def found(here: Machine, name: str) -> list[Finding]:
@@ -146,6 +145,7 @@ def added(here: Machine) -> None:
     create_private(b"rubbish", here.paths.models / "village.safetensors")
 
 
+NAME = "browsers"
 EXPIRED = '[[rule]]\nrecipient = "a.example"\nexpires = 2020-01-01\nk = 5\n'
 WRONG: list[tuple[Spoil, str, State, str]] = [
     (lambda c: c.paths.data.chmod(0o770), "folder data", "bad", "other users can write to"),
@@ -265,10 +265,7 @@ def test_a_machine_on_which_all_is_well(here: Machine, running: FakeDaemon) -> N
         ({"version": "0.0.0"}, "bad", "version 0.0.0 is running"),
         ({"locked": True}, "warn", "the vault is locked"),
         ({"notes": ["an old copy"]}, "warn", "an old copy"),
-        *(
-            ({"notes": [note]}, "warn", note)
-            for note in (MISSING, UNWRITTEN, ALTERED, "the model m has not the value")
-        ),
+        *(({"notes": [note]}, "warn", note) for note in (MISSING, UNWRITTEN, ALTERED)),
     ],
 )
 def test_a_daemon_that_is_not_as_it_should_be(
@@ -315,7 +312,7 @@ def test_a_service_whose_python_is_gone_is_found(here: Machine, tmp_path: Path) 
     python = tmp_path / "py 100% thon"
     python.write_text("#!/bin/sh\n")
     python.chmod(0o700)
-    write(files("systemd", str(python), here.environment))
+    write(system_service(replace(here, interpreter=str(python))))
     assert "differs from what this version would write" in only(here, "service", "warn").what
     python.unlink()
     assert str(python) in only(here, "service", "bad").what
@@ -351,14 +348,14 @@ def test_browsers_that_know_of_the_relay_are_named(here: Machine, connected: lis
     ]
     path = connected[1]
     path.write_text(path.read_text().replace("@local", "@other"))
-    assert only(here, NAME, "warn").fix == "reticent browser install firefox"
+    assert only(here, NAME, "warn").fix == "reticent connect firefox"
     path.write_text("{}")
-    assert only(here, NAME, "warn").fix == "move it away, then reticent browser install firefox"
+    assert only(here, NAME, "warn").fix == "move it away, then reticent connect firefox"
     for each in connected:
         each.unlink()
     [none] = found(here, NAME)
     assert none.state == "ok"
-    assert "reticent browser install" in none.what
+    assert "reticent connect browsers" in none.what
 
 
 @pytest.mark.usefixtures("connected")
@@ -368,11 +365,11 @@ def test_a_launcher_that_starts_nothing(here: Machine) -> None:
     here.paths.relay.write_text(good.replace(here.interpreter, "/gone/python3"))
     assert "/gone/python3" in only(here, NAME, "bad").what
     here.paths.relay.write_text(good.replace("exec ", "exec '"))
-    only(here, NAME, "bad")
+    only(here, NAME, "warn")
     here.paths.relay.unlink()
-    assert only(here, NAME, "bad").fix == "reticent browser install"
+    assert only(here, NAME, "bad").fix == "reticent connect browsers"
     here.paths.relay.write_text("mine")
-    assert only(here, NAME, "bad").fix.endswith("move it away, then reticent browser install")
+    assert only(here, NAME, "warn").fix == "move it away, then reticent connect browsers"
 
 
 @pytest.mark.usefixtures("connected")
@@ -382,7 +379,7 @@ def test_a_launcher_of_another_interpreter(here: Machine) -> None:
     long = paths({"RETICENT_HOME": str(here.paths.config.parent / ("x" * 120))})
     long.data.mkdir(parents=True)
     here.paths.relay.rename(long.relay)
-    assert "the path of the socket" in only(replace(here, paths=long), NAME, "bad").what
+    assert "the path of the socket" in only(replace(here, paths=long), NAME, "warn").what
 
 
 def test_programs_that_start_our_server_are_named(
@@ -390,26 +387,22 @@ def test_programs_that_start_our_server_are_named(
 ) -> None:
     """Whether they can, for whom, and which are told to start something else."""
     [none] = found(here, "assistants")
-    assert "reticent mcp install" in none.what
-    system, cursor = System(here.manager, here.environment), HOST_PROGRAMS[-1]
-    path = cursor.path(system)
-    path.parent.mkdir()
-
-    def write_entry(**changed: object) -> None:
-        made = entry(cursor, "own.example", here.interpreter, here.environment)
-        path.write_text(with_entry({}, cursor, {**made, **changed}))
-
-    write_entry()
-    assert [each.what for each in found(here, "assistants")] == ["Cursor asks for own.example"]
-    write_entry(args=["mcp"])
-    assert only(here, "assistants", "warn").fix == "reticent mcp install cursor --write"
-    write_entry(command="/gone/python")
+    assert "reticent connect" in none.what
+    cursor = HOST_PROGRAMS[-1]
+    entry(cursor, here, "own.example").write()
+    path = cursor.path(here)
+    good = path.read_text()
+    assert [each.what for each in found(here, "assistants")] == [
+        "Cursor is connected for own.example"
+    ]
+    path.write_text(good.replace('"-P",', ""))
+    assert only(here, "assistants", "warn").fix == "reticent connect cursor"
+    path.write_text(good.replace(here.interpreter, "/gone/python"))
     gone = only(here, "assistants", "bad")
     assert "/gone/python, which does not exist" in gone.what
-    assert gone.fix == "reticent mcp install cursor --write"
     path.write_text("// mine\n{}")
     assert "not checked" in found(here, "assistants")[0].what
-    write_entry()
+    path.write_text(good)
     monkeypatch.setattr("agent.daemon.doctor.find_spec", lambda _: None)
     assert "WHEEL[mcp]" in only(here, "assistants", "bad").fix
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.daemon import pinentry, prompts
-from agent.daemon.checks import Machine
+from agent.daemon.artifacts import Machine
 from agent.daemon.doctor import examine
 from agent.daemon.prompts import PAUSE
 from agent.daemon.request_log import Asker

@@ -7,7 +7,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from agent.daemon.extension import SOURCE
+from agent.daemon.browsers import EXTENSION as SOURCE
 from examples.pack_extension import LEFT_OUT, STORES, pack
 
 MANIFEST = "manifest.json"

@@ -5,7 +5,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from agent.daemon.extension import SOURCE
+from agent.daemon.browsers import EXTENSION as SOURCE
 from examples import write_share
 from tests.house.tree import ROOT
 from tests.house.wheelhouse import built
@@ -33,7 +33,7 @@ def test_the_wheel_holds_data_of_others_with_its_notice(
 
 
 def test_the_wheel_holds_the_browser_extension_once(wheel: Path) -> None:
-    """All of its files, as they are here, for `reticent browser install` to unpack."""
+    """All of its files, as they are here, for `reticent connect browsers` to unpack."""
     inside = ZipFile(wheel)
     here = {str(each.relative_to(ROOT)): each for each in SOURCE.rglob("*") if each.is_file()}
     there = {name for name in inside.namelist() if name.startswith("agent/browser_extension/")}
@@ -57,7 +57,7 @@ def test_the_man_page_is_what_help_says() -> None:
     for place, text in write_share.shared().items():
         assert (write_share.SHARE / place).read_text() == text, str(write_share.__doc__)
     text = write_share.page().replace("\\-", "-")
-    for command in ("ask", "browser install", "daemon run", "policy try", "vault key add"):
+    for command in ("ask", "connect", "daemon run", "policy try", "vault key add"):
         assert f'.SS "reticent {command} ' in text
     assert [line for line in text.splitlines() if line.startswith(("'", ". "))] == []
     assert str(ROOT) not in text

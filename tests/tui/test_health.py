@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.cli.daemon import usual
-from agent.daemon.checks import Finding, Machine, bad, ok, warn
+from agent.daemon.artifacts import Machine
+from agent.daemon.checks import Finding, bad, ok, warn
 from agent.daemon.doctor import examine
+from agent.daemon.installations import usual_manager
 from agent.tui.page import Environment
 from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, headline, seen
 from agent.tui.virtual_list import Listing
@@ -140,7 +141,7 @@ async def test_it_needs_no_daemon(daemon: Double) -> None:
 async def test_it_is_the_doctor_of_the_command_line() -> None:
     """Over a real daemon: nothing is wrong with it, and its vault is open."""
     with living() as live:
-        machine = Machine(live.paths, os.environ, NOW, usual(), sys.executable)
+        machine = Machine(live.paths, os.environ, NOW, usual_manager(), sys.executable)
         look = by(lambda: examine(machine))
         async with running(live.paths.control, LARGE, environment=look) as shown:
             listing = await shows(shown)

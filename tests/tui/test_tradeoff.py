@@ -135,10 +135,10 @@ async def test_what_wins_over_a_lambda_is_said_and_that_a_curve_has_no_knee(foun
 
 async def test_an_error_leaves_the_keys_alone(found: Curves) -> None:
     """There is nothing to walk along, or to apply."""
-    found.curve = UsageError("there is no curve", "`reticent daemon doctor` says how to fix it")
+    found.curve = UsageError("there is no curve", "`reticent doctor` says how to fix it")
     async with found.daemon.shown() as shown:
         await shown.pilot.press("3")
-        await shown.until(lambda: "reticent daemon doctor" in shown.text())
+        await shown.until(lambda: "reticent doctor" in shown.text())
         await shown.pilot.press("left", "right", "k", "n", "a")
         assert isinstance(shown.app.screen, TradeoffScreen)
         assert not found.daemon.asked("edit_policy")

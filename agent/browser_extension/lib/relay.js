@@ -13,12 +13,12 @@ const FAULTS = {
   absent: {
     code: "no host",
     what: "this browser does not know Reticent's relay",
-    hint: "run `reticent browser install`, then start the browser again",
+    hint: "run `reticent connect browsers`, then start the browser again",
   },
   broken: {
     code: "no daemon",
     what: "Reticent's relay has ended",
-    hint: "run `reticent daemon doctor`",
+    hint: "run `reticent doctor`",
   },
   slow: {
     code: "too slow",
@@ -28,7 +28,7 @@ const FAULTS = {
   odd: {
     code: "no daemon",
     what: "what answers is not Reticent's relay",
-    hint: "run `reticent browser install`",
+    hint: "run `reticent connect browsers`",
   },
 };
 

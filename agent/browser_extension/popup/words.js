@@ -11,7 +11,7 @@ export const STATES = {
   },
   "no host": {
     "text": "This browser cannot find Reticent. Searches carry nothing.",
-    "hint": "reticent browser install"
+    "hint": "reticent connect browsers"
   },
   "stale": {
     "text": "Your policy has mistakes. The last good rules stay in use.",

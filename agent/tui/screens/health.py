@@ -69,7 +69,7 @@ LOOK: Look[Seen] = Look(
 
 
 class HealthScreen(SentencesPage[Seen], where="health"):
-    """All that `reticent daemon doctor` checks; it needs no open vault, and no daemon."""
+    """All that `reticent doctor` checks; it needs no open vault, and no daemon."""
 
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "models", "lock"})
     needs_vault = False

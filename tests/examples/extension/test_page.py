@@ -128,7 +128,7 @@ def test_why_it_carried_nothing(modules: Modules, code: Code) -> None:
     [
         ("lock", None, "is locked", "reticent unlock"),
         ("off", {**OFF, "code": "no daemon"}, "is not running", "reticent daemon"),
-        ("off", OFF, "cannot find Reticent", "reticent browser install"),
+        ("off", OFF, "cannot find Reticent", "reticent connect browsers"),
         ("slow", {**OFF, "code": "too slow"}, "took too long", "reticent status"),
     ],
 )

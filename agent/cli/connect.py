@@ -1,0 +1,255 @@
+"""`reticent connect` and `disconnect`: what starts the daemon, the relay and `reticent mcp`."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+import click
+
+from agent.cli.mcp import check_extra
+from agent.cli.options import Answer, OneOf, answers, host, option
+from agent.cli.printing import Column, listing, paragraph, printable, table, wide
+from agent.daemon import browsers, service
+from agent.daemon.artifacts import Machine
+from agent.daemon.checks import listens
+from agent.daemon.doctor import sandboxed
+from agent.daemon.installations import (
+    PRESENT,
+    SYSTEM,
+    Installation,
+    assistant_installations,
+    browser_installations,
+    installations,
+    remove,
+    system_service,
+    this_machine,
+    write,
+)
+from agent.daemon.mcp_hosts import HOST_PROGRAMS
+from agent.errors import DaemonError, UsageError
+from policy.hosts import host_of
+
+ALL_BROWSERS = "browsers"
+BROWSERS = [each.name for each in browsers.BROWSERS]
+ASSISTANTS = [each.name for each in HOST_PROGRAMS]
+STATES = {
+    "absent": "not connected",
+    "installed": "connected",
+    "outdated": "connected, but not as this version would; connect it again",
+    "elsewhere": "connected to another installation of Reticent",
+    "foreign": "has a file there that is not Reticent's, or that cannot be read",
+}
+LOADING = {
+    "chromium": 'In {titles}: open chrome://extensions, switch on "Developer mode", click "Load'
+    ' unpacked" and choose that folder.',
+    "firefox": 'In {titles}: open about:debugging#/runtime/this-firefox, click "Load Temporary'
+    ' Add-on" and choose manifest.json in that folder. Firefox drops it when it closes.',
+}
+HIDDEN = (
+    "The folder may be hidden: in the dialog press Ctrl+L, on a Mac Shift+Cmd+G, and paste its"
+    " path."
+)
+LOAD = {  # by the state of the extension before
+    "absent": "Each browser has to load the extension once, from this folder:",
+    "installed": "Each browser has to load the extension once, from this folder:",
+    "outdated": "The extension was updated; reload it in each browser, from this folder:",
+}
+COLUMNS = (Column("name"), wide("state"))
+
+which = click.argument(
+    "names",
+    metavar="[NAME]...",
+    nargs=-1,
+    type=OneOf([SYSTEM, ALL_BROWSERS, *BROWSERS, *ASSISTANTS]),
+)
+
+
+@click.command()
+@which
+@option("--recipient", host, "HOST", "Who gets the facts. By default who answers there.")
+@click.option("--show", is_flag=True, help="Print what would be written, and write nothing.")
+@answers
+def connect(names: Sequence[str], recipient: str | None, *, show: bool) -> Answer:
+    """Connect NAME to Reticent, or list what is connected.
+
+    \b
+    system starts the daemon when it is first needed;
+    chromium, chrome, brave, edge, vivaldi, firefox, or browsers for all that
+    are installed, ask it by Reticent's extension, which has to be loaded once;
+    claude-desktop, claude-code, vscode, cursor ask it in their conversations.
+    Of other programs' files only the entry of Reticent changes.
+    """  # noqa: D301  (click's mark, which stands for itself)
+    machine = this_machine()
+    if not names:
+        return _listed(machine)
+    chosen = _chosen(names, machine, recipient)
+    if any(each.kind == "assistant" for each in chosen):
+        check_extra()
+    if any(each.kind == "system" for each in chosen):
+        service.check_program(machine)
+    if show:
+        return _shown(chosen)
+    before = browsers.extension(machine.paths).state()
+    commands = _stopped(machine) if any(each.name == SYSTEM for each in chosen) else []
+    places = [str(each.path) for each in write(chosen)]
+    left = _run(commands, machine)
+    parts = [listing("Wrote:", places), *_next(chosen, machine, left, before)]
+    message = {"connected": [each.name for each in chosen], "written": places, "left": left}
+    return Answer(message, "\n".join(parts))
+
+
+@click.command()
+@which
+@answers
+def disconnect(names: Sequence[str]) -> Answer:
+    """Disconnect NAME from Reticent, or list what is connected.
+
+    The names are those of `reticent connect`. What belongs to others stays.
+    """
+    machine = this_machine()
+    if not names:
+        return _listed(machine)
+    chosen = [
+        each
+        for each in installations(machine)
+        if each.name in names or (each.kind == "browser" and ALL_BROWSERS in names)
+    ]
+    removed, left, stays = disconnected(chosen, machine)
+    lines = [listing("Removed:", removed) if removed else "Nothing to remove."]
+    if any(each.kind == "browser" for each in chosen) and removed:
+        lines.append("A running browser stays connected until you close it.")
+    if stays:
+        lines.append(listing("This is not of this installation, and stays:", stays))
+    if left:
+        lines.append(left_to_run(machine, left))
+    return Answer({"removed": removed, "stays": stays, "left": left}, "\n".join(lines))
+
+
+def disconnected(
+    chosen: Sequence[Installation], machine: Machine
+) -> tuple[list[str], list[str], list[str]]:
+    """Disconnect programs; return the files that are gone, the commands left, and what stays."""
+    system = any(each.kind == "system" and each.state in PRESENT for each in chosen)
+    answers_ = system and service.reachable(machine.manager)
+    if answers_:
+        service.run(service.stopping(machine))
+    removed = [str(each.path) for each in remove(chosen, installations(machine))]
+    stays = [
+        str(part.path) for each in chosen for part in each.artifacts if part.state() != "absent"
+    ]
+    commands = service.forgetting(machine.manager) if system else []
+    if answers_:
+        service.run(commands)
+    return removed, [] if answers_ else [" ".join(each) for each in commands], stays
+
+
+def left_to_run(machine: Machine, commands: Sequence[str]) -> str:
+    """Return the page of the commands that are left to the user."""
+    return listing(f"{machine.manager} does not answer here. Where it does, run:", commands)
+
+
+def _chosen(names: Sequence[str], machine: Machine, recipient: str | None) -> list[Installation]:
+    """Return the installations of these names; UsageError for browsers if none is installed."""
+    wanted = {*names}
+    if ALL_BROWSERS in wanted:
+        here = {each.name for each in browsers.BROWSERS if browsers.is_here(each, machine)}
+        if not here:
+            none = ("no browser was found", f"name one: {', '.join(BROWSERS)}")
+            raise UsageError(*next((sandboxed(*each) for each in browsers.confined(machine)), none))
+        wanted |= here
+    found: list[Installation] = []
+    if SYSTEM in wanted:
+        found += system_service(machine)
+    if wanted & {*BROWSERS}:
+        found += browser_installations(machine)
+    if wanted & {*ASSISTANTS}:
+        found += assistant_installations(machine, recipient and host_of(recipient))
+    elif recipient is not None:
+        raise UsageError("--recipient is for an assistant", f"name one: {', '.join(ASSISTANTS)}")
+    return [each for each in found if each.name in wanted]
+
+
+def _listed(machine: Machine) -> Answer:
+    """Return the state of all that can be connected, and what is wrong with browsers."""
+    found = installations(machine)
+    notes = [f"{what}: {fix}." for what, fix in _sandboxed(machine)]
+    rows = [
+        (each.name, STATES[state] + (f" for {each.recipient}" if state in PRESENT else ""))
+        if each.recipient
+        else (each.name, STATES[state])
+        for each in found
+        if (state := each.state)
+    ]
+    message = [
+        {
+            "name": each.name,
+            "state": each.state,
+            "files": [str(part.path) for part in each.artifacts],
+            "recipient": each.recipient,
+        }
+        for each in found
+    ]
+    page = "\n".join([table(COLUMNS, rows), *map(paragraph, notes)])
+    return Answer({"programs": message, "notes": notes}, page)
+
+
+def _shown(chosen: Sequence[Installation]) -> Answer:
+    """Return what would be written."""
+    files, pages = [], []
+    for each in chosen:
+        for part in each.artifacts:
+            text, head = part.text, f"{part.path}:"
+            if each.kind == "assistant":
+                group = next(host.servers for host in HOST_PROGRAMS if host.name == each.name)
+                text = json.dumps({group: {"reticent": json.loads(text)}}, indent=2)
+                head = f"Add this to {part.path}, beside what is there:"
+            files.append({"path": str(part.path), "text": text})
+            pages.append(f"{printable(head)}\n\n{text.rstrip()}\n")
+    return Answer({"files": files}, "\n".join(pages))
+
+
+def _stopped(machine: Machine) -> service.Commands:
+    """Stop the service if it runs; return the commands that start it. DaemonError."""
+    connected = next(system_service(machine)).state != "absent"
+    if service.reachable(machine.manager):
+        if not connected and listens(machine.paths.control):
+            what = "a daemon is already running, and the service would start another"
+            raise DaemonError(what, "run `reticent daemon stop`, then this again")
+        if connected:
+            return [*service.stopping(machine), *service.starting(machine)]
+    return service.starting(machine)
+
+
+def _run(commands: service.Commands, machine: Machine) -> list[str]:
+    """Run commands of the manager of services; return them if it does not answer."""
+    if not commands or service.reachable(machine.manager):
+        service.run(commands)
+        return []
+    return [" ".join(each) for each in commands]
+
+
+def _next(
+    chosen: Sequence[Installation], machine: Machine, left: Sequence[str], before: str
+) -> Iterator[str]:
+    """Yield what happens next, or what is left to do."""
+    for each in chosen:
+        if each.kind == "assistant":
+            known = f"What it is told counts as known to {each.recipient}."
+            yield paragraph(f"{each.title} starts it the next time that you open it. {known}")
+        if each.kind == "system":
+            yield left_to_run(machine, left) if left else "The daemon starts at the first call."
+    chosen = [each for each in chosen if each.kind == "browser"]
+    if chosen:
+        names = ", ".join(each.title for each in chosen)
+        yield paragraph(f"{names} can reach the daemon once the extension is loaded there.")
+        yield from (paragraph(f"{what}: {fix}.") for what, fix in _sandboxed(machine))
+        yield ""
+        yield listing(LOAD[before], [machine.paths.extension])
+        for kind, text in LOADING.items():
+            of_kind = {each.name for each in browsers.BROWSERS if each.kind == kind}
+            if titles := [each.title for each in chosen if each.name in of_kind]:
+                yield paragraph(text.format(titles=", ".join(titles)))
+        yield paragraph(HIDDEN)
+
+
+def _sandboxed(machine: Machine) -> Iterator[tuple[str, str]]:
+    return (sandboxed(*each) for each in browsers.confined(machine))

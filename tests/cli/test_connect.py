@@ -1,0 +1,293 @@
+"""`reticent connect` and `disconnect`: the system, browsers and assistants."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.daemon.browsers import BROWSERS, HOST
+from agent.daemon.mcp_hosts import HOST_PROGRAMS, NAME
+from agent.daemon.service import FOLDERS
+from agent.paths import HOME, RUNTIME, paths
+from agent.wire.base import Done
+from tests.cli.conftest import Run
+from tests.wire.fake import FakeDaemon, short_folder
+
+CHROMIUM = f".config/chromium/NativeMessagingHosts/{HOST}.json"
+FIREFOX = f".mozilla/native-messaging-hosts/{HOST}.json"
+UNITS = ["reticent.service", "reticent-control.socket", "reticent-query.socket"]
+MANAGER = """#!/bin/sh
+printf '%s\\n' "$*" >>"$0.log"
+"""
+LONG = "x" * 120
+
+
+@pytest.fixture(autouse=True)
+def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user of Linux with no browser, and no manager of services that answers."""
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", str(home / "bin"))
+    monkeypatch.setattr("agent.daemon.installations.usual_manager", lambda: "systemd")
+    monkeypatch.setattr("agent.daemon.browsers.SYSTEM_WIDE", home / "system")
+    return home
+
+
+@pytest.fixture
+def used(user: Path) -> Path:
+    """The same, who has used Chromium and Firefox."""
+    for folder in (".config/chromium/Default", ".mozilla/firefox"):
+        (user / folder).mkdir(parents=True)
+    return user
+
+
+@pytest.fixture
+def manager(user: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A manager that does what it is told, and the file in which it notes that."""
+    for name in (*FOLDERS, RUNTIME):  # at the last of them a daemon of the person may listen
+        monkeypatch.delenv(name, raising=False)
+    program = user / "bin/systemctl"
+    program.parent.mkdir()
+    program.write_text(MANAGER)
+    program.chmod(0o700)
+    return user / "bin/systemctl.log"
+
+
+def states(run: Run) -> dict[str, str]:
+    """Return the state of each program."""
+    return {e["name"]: e["state"] for e in run("connect", "--json").record["programs"]}
+
+
+def units(user: Path) -> list[str]:
+    """Return the names of the units that are installed."""
+    return sorted(each.name for each in (user / ".config/systemd/user").glob("*"))
+
+
+# without a name
+
+
+def test_without_a_name_it_lists_the_state_of_each(run: Run) -> None:
+    """Of the system, browsers and assistants, by the names that it takes; `disconnect` too."""
+    assert [*states(run)] == ["system", *(e.name for e in (*BROWSERS, *HOST_PROGRAMS))]
+    assert {*states(run).values()} == {"absent"}
+    assert run("connect", "vivaldi", "cursor", "system").code == 0
+    assert {n for n, s in states(run).items() if s == "installed"} == {
+        "vivaldi",
+        "cursor",
+        "system",
+    }
+    assert "connected for cursor.com" in run("disconnect").out
+    assert run("disconnect").out == run("connect").out
+    run("disconnect", "vivaldi", "cursor", "system")
+    assert {*states(run).values()} == {"absent"}
+
+
+# browsers
+
+
+def test_browsers_are_those_that_are_here(run: Run, used: Path) -> None:
+    """And nobody else; what was written is named, and how each loads the extension."""
+    ran = run("connect", "browsers")
+    assert (ran.code, ran.err) == (0, "")
+    wrote = (paths().relay, paths().extension, used / CHROMIUM, used / FIREFOX)
+    assert ran.out.splitlines()[:5] == ["Wrote:", *(f"  {each}" for each in wrote)]
+    assert (paths().extension / "manifest.json").is_file()
+    assert "In Chromium: open chrome://extensions" in ran.out
+    assert "In Firefox: open about:debugging" in ran.out
+    named = run("connect", "chromium", "brave").out
+    assert "In Chromium, Brave: " in named
+    assert "In Firefox" not in named
+    (paths().extension / "lib/header.js").write_text("// older")
+    assert "was updated; reload it" in run("connect", "firefox").out
+
+
+def test_the_relay_goes_with_the_last_browser(run: Run, used: Path) -> None:
+    """With the extension."""
+    run("connect", "browsers")
+    assert run("disconnect", "firefox", "--json").record["removed"] == [str(used / FIREFOX)]
+    said, *gone = run("disconnect", "browsers").out.splitlines()
+    assert said == "Removed:"
+    files = (used / CHROMIUM, paths().relay, paths().extension)
+    assert gone == [
+        *(f"  {e}" for e in files),
+        "A running browser stays connected until you close it.",
+    ]
+    again = run("disconnect", "browsers")
+    assert (again.code, again.out) == (0, "Nothing to remove.\n")
+
+
+def test_no_browser_is_an_error(run: Run, user: Path) -> None:
+    """With the names that there are; one in a sandbox is named, with what to do."""
+    error, hint = run("connect", "browsers").refusal()
+    assert error == "no browser was found"
+    assert all(each.name in hint for each in BROWSERS)
+    assert [*user.iterdir()] == []
+    assert "did you mean 'firefox'" in run("connect", "firefo").refusal()[1]
+    (user / "snap/firefox").mkdir(parents=True)
+    error, hint = run("connect", "browsers").refusal()
+    assert error.startswith("Firefox is a snap")
+    assert "install Firefox from" in hint
+    [note] = run("connect", "--json").record["notes"]
+    assert note.startswith("Firefox is a snap")
+
+
+def test_what_is_not_ours_is_left_alone(run: Run, used: Path) -> None:
+    """It is refused, and named where it stays."""
+    path = used / FIREFOX
+    path.parent.mkdir()
+    path.write_text("{}")
+    error, hint = run("connect", "browsers").refusal()
+    assert error.startswith(str(path))
+    assert "move it away" in hint
+    assert not (used / CHROMIUM).exists()
+    record = run("disconnect", "browsers", "--json").record
+    assert (record["removed"], record["stays"]) == ([], [str(path)])
+
+
+# assistants
+
+
+def test_it_shows_what_to_add_and_writes_nothing(run: Run, user: Path) -> None:
+    """What is shown is what it says to programs; beside it stands where that belongs."""
+    for host in HOST_PROGRAMS:
+        [file] = run("connect", host.name, "--show", "--json").record["files"]
+        shown = run("connect", host.name, "--show").out
+        assert file["path"] in shown
+        begin, end = shown.index("{"), shown.rindex("}") + 1
+        assert shown[begin:end] == file["text"]
+        assert json.loads(file["text"])[host.servers][NAME]["args"][-1] == host.recipient
+    assert [*user.iterdir()] == []
+
+
+def test_all_else_in_a_configuration_stays(run: Run, user: Path) -> None:
+    """Byte for byte, also once it is taken out again; and a recipient of the user's is kept."""
+    path, text = user / ".cursor/mcp.json", '{"zoom":1.50, "mcpServers" : {"files": {}}}'
+    path.parent.mkdir()
+    path.write_text(text)
+    ran = run("connect", "cursor", "--recipient", "https://www.own.example/chat")
+    assert "Cursor starts it the next time that you open it" in ran.page
+    assert "counts as known to www.own.example" in ran.page
+    run("connect", "cursor")
+    assert json.loads(path.read_text())["mcpServers"][NAME]["args"][-1] == "www.own.example"
+    assert path.read_text().startswith(text[:-2])
+    run("disconnect", "cursor")
+    assert path.read_text() == text
+
+
+def test_what_cannot_be_edited_is_left_as_it_is(run: Run, user: Path) -> None:
+    """The hint is to add it by hand."""
+    path = user / ".claude.json"
+    path.write_text("// mine\n{}")
+    _, hint = run("connect", "claude-code").refusal()
+    assert hint == "add the server by hand, as --show prints it"
+    assert path.read_text() == "// mine\n{}"
+
+
+def test_names_that_are_none_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program, a recipient, and one that nobody needs; and a missing extra is said."""
+    assert "claude-desktop" in run("connect", "zed").refusal()[1]
+    assert "not a host name" in run("connect", "cursor", "--recipient", "a b").refusal()[0]
+    assert "for an assistant" in run("connect", "system", "--recipient", "a.example").refusal()[0]
+    monkeypatch.setattr("agent.cli.mcp.find_spec", lambda _: None)
+    for arguments in (("connect", "cursor"), ("mcp", "--recipient", "claude.ai")):
+        error, hint = run(*arguments).refusal()
+        assert error == "the extra `mcp` is not installed"
+        assert "WHEEL[mcp]" in hint
+
+
+# the system
+
+
+def test_without_a_manager_commands_are_shown(run: Run, user: Path) -> None:
+    """The files are there all the same."""
+    assert run("disconnect", "system").out == "Nothing to remove.\n"
+    ran = run("connect", "system")
+    assert (ran.code, ran.err, units(user)) == (0, "", sorted(UNITS))
+    assert ran.out.splitlines()[-2:] == [
+        "  systemctl --user daemon-reload",
+        "  systemctl --user enable --now reticent-control.socket reticent-query.socket",
+    ]
+    gone = run("disconnect", "system")
+    assert gone.out.splitlines()[-1] == "  systemctl --user daemon-reload"
+    assert units(user) == []
+
+
+def test_with_a_manager_they_are_run(run: Run, user: Path, manager: Path) -> None:
+    """In this order; what runs is stopped first, so that it is started anew, or for good."""
+
+    def done(*arguments: str) -> list[str]:
+        manager.unlink(missing_ok=True)
+        assert run(*arguments).code == 0
+        lines = manager.read_text().splitlines()
+        return [each.removeprefix("--user ") for each in lines if "show-environment" not in each]
+
+    sockets = " ".join(UNITS[1:])
+    start = ["daemon-reload", f"enable --now {sockets}"]
+    stop = f"disable --now {sockets} {UNITS[0]}"
+    assert done("connect", "system") == start
+    assert done("connect", "system") == [stop, *start]
+    assert done("disconnect", "system") == [stop, "daemon-reload"]
+    assert units(user) == []
+
+
+def test_showing_the_units_writes_nothing(run: Run, user: Path) -> None:
+    """The text is that of the files."""
+    files = run("connect", "system", "--show", "--json").record["files"]
+    shown = run("connect", "system", "--show").out
+    assert [Path(each["path"]).name for each in files] == UNITS
+    assert all(each["text"].strip() in shown for each in files)
+    assert sys.executable in files[0]["text"]
+    assert units(user) == []
+
+
+def test_a_manager_that_refuses_is_quoted(run: Run, manager: Path) -> None:
+    """With the command that it refused, as one sentence."""
+    program = manager.with_suffix("")
+    program.write_text('#!/bin/sh\n[ "$2" = enable ] || exit 0\necho "no such unit" >&2\nexit 5\n')
+    error, _ = run("connect", "system").refusal(code=1)
+    assert error.startswith("`systemctl --user enable --now ")
+    assert error.endswith("` failed: no such unit")
+
+
+def test_a_daemon_that_runs_by_itself_is_in_the_way(
+    run: Run, user: Path, manager: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Systemd would take its sockets away; nothing is written then."""
+    assert not manager.exists()
+    with short_folder() as folder:
+        monkeypatch.setenv("RETICENT_HOME", str(folder))
+        with FakeDaemon(paths().control, {}):
+            error, _ = run("connect", "system").refusal(1)
+    assert "a daemon is already running" in error
+    assert units(user) == []
+
+
+def test_a_socket_of_ones_own_that_cannot_be_is_no_obstacle(
+    run: Run, manager: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where its path is too long systemd has another; in a home of one's own there is none."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(manager.parent / LONG))
+    assert run("connect", "system").code == 0
+    monkeypatch.setenv(HOME, str(manager.parent / LONG))
+    error, hint = run("connect", "system").refusal()
+    assert "the path of the socket has" in error
+    assert HOME in hint
+
+
+@pytest.mark.parametrize("listens", [True, False])
+def test_a_service_that_starts_the_daemon_again_is_named(
+    run: Run, fake: FakeDaemon, user: Path, listens: bool
+) -> None:
+    """By `daemon stop`; not one that was written where no manager of services has it."""
+    fake.handlers["shutdown"] = Done
+    assert run("daemon", "stop", "--json").record == {"ended": True, "service": False}
+    assert run("connect", "system").code == 0
+    assert "system" not in run("daemon", "stop").out
+    program = user / "bin/systemctl"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nexit {0 if listens else 3}\n")
+    program.chmod(0o700)
+    assert ("`reticent disconnect system`" in run("daemon", "stop").out) == listens
+    assert run("daemon", "stop", "--json").record == {"ended": True, "service": listens}

@@ -1,0 +1,440 @@
+"""What is installed for other programs: written, compared, removed, and all else left alone."""
+
+import errno
+import json
+import os
+import shutil
+import signal
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon import artifacts
+from agent.daemon.artifacts import (
+    LARGEST,
+    LARGEST_CONFIGURATION,
+    Artifact,
+    ConfigurationEntry,
+    Machine,
+    as_text,
+    members_of,
+    with_member,
+    without_member,
+)
+from agent.daemon.browsers import EXTENSION, FIREFOX_ID, KEY, extension
+from agent.daemon.installations import installations, remove, write
+from agent.errors import UnsafeError, UsageError, reason
+from tests.daemon.machines import machine_at, new_machine, started_by
+from tests.house.tree import ran
+from tests.wire.fake import short_folder
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
+FOREIGN = [b"", b"{", b"\xff", b"[" * 9000, b"x" * (LARGEST + 1), b'{"name": "reticent.relay"}']
+WRITE_EXTENSION = """
+from tests.daemon.machines import machine_at
+from agent.daemon.browsers import extension
+from pathlib import Path
+found = extension(machine_at(Path({home!r})).paths)
+"""
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    """A machine on which nothing is installed."""
+    with new_machine() as found:
+        yield found
+
+
+def everything(machine: Machine) -> dict[Path, bytes]:
+    """Return all files of a home with what is in them."""
+    files = [each for each in machine.home.rglob("*") if each.is_file()]
+    return {each: each.read_bytes() for each in files}
+
+
+def states(machine: Machine) -> set[str]:
+    """Return the states that programs are in."""
+    return {each.state for each in installations(machine)}
+
+
+def test_all_that_is_written_is_removed(machine: Machine) -> None:
+    """Written twice it is the same; and nothing of it is left, in no file of another program."""
+    mine = machine.home / ".claude.json"
+    mine.write_text('{"talks": [1.10],\n "mcpServers": {"other": {}}}')
+    before = everything(machine)
+    assert states(machine) == {"absent"}
+    for _ in range(2):
+        write(installations(machine))
+        assert states(machine) == {"installed"}
+    gone = remove(installations(machine), installations(machine))
+    assert len(gone) == 3 + 6 + 4 + 2
+    assert everything(machine) == before
+    assert remove(installations(machine), installations(machine)) == []
+
+
+def test_what_is_shared_goes_with_the_last(machine: Machine) -> None:
+    """The launcher and the extension, of browsers."""
+    chosen = [each for each in installations(machine) if each.name in {"firefox", "chromium"}]
+    write(chosen)
+    remove(chosen[:1], installations(machine))
+    assert machine.paths.relay.exists()
+    remove(chosen[1:], installations(machine))
+    assert [*machine.paths.data.iterdir()] == []
+
+
+def files_of(machine: Machine) -> list[Artifact]:
+    """Return what is a file of its own."""
+    every = {part.path: part for each in installations(machine) for part in each.artifacts}
+    return [each for each in every.values() if type(each) is Artifact]
+
+
+@pytest.mark.parametrize("data", FOREIGN, ids=range(len(FOREIGN)))
+def test_what_is_not_ours_stays(machine: Machine, data: bytes) -> None:
+    """Nothing is written then, not even beside it."""
+    for part in files_of(machine):
+        part.path.parent.mkdir(parents=True, exist_ok=True)
+        part.path.write_bytes(data)
+    before = everything(machine)
+    assert {each.state() for each in files_of(machine)} == {"foreign"}
+    with pytest.raises(UsageError, match="not written by Reticent"):
+        write(installations(machine))
+    assert remove(installations(machine), installations(machine)) == []
+    assert everything(machine) == before
+
+
+def test_a_folder_or_a_pipe_in_its_place_is_not_ours(machine: Machine) -> None:
+    """And is not waited for."""
+    first, second, *_ = files_of(machine)
+    first.path.mkdir(parents=True)
+    os.mkfifo(second.path)
+    assert (first.state(), second.state()) == ("foreign", "foreign")
+
+
+def test_what_another_installation_wrote_is_written_over_and_not_removed(machine: Machine) -> None:
+    """There is one place for each; who comes last has it."""
+    other = machine_at(machine.home, RETICENT_HOME=str(machine.home / "other"))
+    write(installations(other))
+    assert states(machine) == {"elsewhere"}
+    assert remove(installations(machine), installations(machine)) == []
+    write(installations(machine)[1:2])
+    remove(installations(other), installations(other))
+    found = {each.name: each.state for each in installations(machine)}
+    assert (found.pop("chromium"), {*found.values()}) == ("installed", {"absent"})
+
+
+def test_what_was_changed_is_seen(machine: Machine) -> None:
+    """Another Python, which is gone; a launcher that cannot be run; a part that is missing."""
+    write(installations(started_by(machine, "/gone/python3")))
+    parts = [part for each in installations(machine) for part in (*each.artifacts, *each.shared)]
+    missing = {each.missing_program() for each in parts}
+    assert missing == {"/gone/python3", None}
+    assert {each.state for each in installations(machine)} == {"outdated", "installed"}
+    write(installations(machine))
+    machine.paths.relay.chmod(0o600)
+    [launcher] = {part.path: part for part in parts if part.path == machine.paths.relay}.values()
+    assert launcher.state() == "outdated"
+    system = installations(machine)[0]
+    system.artifacts[1].path.unlink()
+    assert system.state == "outdated"
+
+
+@pytest.mark.parametrize("umask", [0, 0o022, 0o077])
+def test_nobody_else_can_write_what_starts_a_program(machine: Machine, umask: int) -> None:
+    """Whatever the umask; others' folders keep their mode, and their files."""
+    theirs = machine.home / ".config/chromium/NativeMessagingHosts"
+    theirs.mkdir(parents=True)
+    theirs.chmod(0o755)
+    (theirs / "other.json").write_text("{}")
+    before = os.umask(umask)
+    try:
+        written = write(installations(machine))
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(each.path.stat().st_mode) & 0o022 for each in written} == {0}
+    assert {stat.S_IMODE(each.path.parent.stat().st_mode) & 0o022 for each in written} == {0}
+    assert stat.S_IMODE(machine.paths.relay.stat().st_mode) == 0o700
+    assert (stat.S_IMODE(theirs.stat().st_mode), len([*theirs.iterdir()])) == (0o755, 2)
+
+
+def test_nothing_is_written_where_others_could_replace_it(machine: Machine) -> None:
+    """The folder is named."""
+    machine.home.chmod(0o777)
+    with pytest.raises(UnsafeError, match="other users can write to this folder"):
+        write(installations(machine))
+    assert everything(machine) == {}
+
+
+# a member of another program's file
+
+
+@st.composite
+def texts(draw: st.DrawFn, whole: object) -> str:
+    """Write a value in JSON, in one of the ways in which programs do."""
+    indent = draw(st.sampled_from([None, 0, 2, "\t"]))
+    text = json.dumps(whole, indent=indent, ensure_ascii=draw(st.booleans()))
+    return draw(st.sampled_from(["", "\n", "\r\n "])) + text + draw(st.sampled_from(["", "\n"]))
+
+
+def encodable(whole: object) -> bool:
+    """Return whether a value has no half of a character."""
+    try:
+        json.dumps(whole, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@given(st.data(), OBJECTS, OBJECTS)
+def test_all_else_in_the_file_stays_byte_for_byte(
+    data: st.DataObject, whole: dict[str, Any], servers: dict[str, Any]
+) -> None:
+    """When our member is added, changed and taken away again."""
+    servers.pop("reticent", None)
+    if data.draw(st.booleans()):
+        whole["servers"] = servers
+    text = data.draw(texts(whole))
+    made = {"command": "x", "args": ['}"{']}
+    added = with_member(text, "servers", "reticent", as_text(made))
+    found = json.loads(added)
+    assert found == {**whole, "servers": {**whole.get("servers", {}), "reticent": made}}
+    changed = with_member(added, "servers", "reticent", "{}")
+    assert json.loads(changed)["servers"]["reticent"] == {}
+    again = without_member(changed, "servers", "reticent")
+    if whole.get("servers"):
+        assert again == text
+    else:
+        assert json.loads(again) == {
+            name: each for name, each in whole.items() if name != "servers"
+        }
+        assert "servers" in whole or not whole or again == text
+
+
+@given(st.data(), OBJECTS)
+def test_a_member_is_taken_from_wherever_it_stands(
+    data: st.DataObject, servers: dict[str, Any]
+) -> None:
+    """Also one that its program has moved."""
+    servers["reticent"] = {}
+    names = data.draw(st.permutations([*servers]))
+    servers = {name: servers[name] for name in names}
+    text = data.draw(texts({"a": 1, "servers": servers}))
+    left = json.loads(without_member(text, "servers", "reticent"))
+    del servers["reticent"]
+    assert left == {"a": 1, **({"servers": servers} if servers else {})}
+
+
+@given(data=st.binary(max_size=200))
+def test_any_bytes_are_members_or_refused(data: bytes) -> None:
+    """Damage is no defect."""
+    with short_folder() as folder:
+        path = folder / "mcp.json"
+        path.write_bytes(data)
+        try:
+            found = members_of(path)
+        except UsageError:
+            return
+        assert not data.strip() or found == json.loads(data)
+
+
+def an_entry(path: Path) -> ConfigurationEntry:
+    """Return an entry of a file."""
+    text = as_text({"command": "x"})
+    return ConfigurationEntry(path, text, lambda _: True, "", group="servers", name="reticent")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": 1, "a": 2}', "// a comment\n{}", "[]", "17", "{", "[" * 100_000, '{"a": 1,}']
+    + [f'{{"servers": {each}}}' for each in ("null", "[]", "17", '{"reticent": "text"}')],
+)
+def test_what_cannot_be_edited_is_left_as_it_is(tmp_path: Path, text: str) -> None:
+    """It says where, and the user adds the server by hand."""
+    path = tmp_path / "mcp.json"
+    path.write_text(text)
+    assert an_entry(path).state() == "foreign"
+    with pytest.raises(UsageError) as refused:
+        an_entry(path).write()
+    assert (refused.value.where, "by hand" in refused.value.hint) == (str(path), True)
+    assert not an_entry(path).remove()
+    assert path.read_text() == text
+
+
+def test_a_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
+    """A new one is its owner's; none is read beyond all measure, and an empty one is an object."""
+    target, path = tmp_path / "dotfiles.json", tmp_path / "mcp.json"
+    target.write_text(" \n")
+    target.chmod(0o640)
+    path.symlink_to(target)
+    an_entry(path).write()
+    assert path.is_symlink()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert [*json.loads(target.read_text())] == ["servers"]
+    an_entry(new := tmp_path / "new.json").write()
+    assert stat.S_IMODE(new.stat().st_mode) == 0o600
+    with new.open("wb") as file:
+        file.truncate(LARGEST_CONFIGURATION + 1)
+    assert an_entry(new).state() == "foreign"
+
+
+@pytest.mark.parametrize("before", [None, "{}"])
+def test_what_the_program_writes_meanwhile_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    """It may write its file at any time while it runs: then nothing is written over that."""
+    path = tmp_path / "mcp.json"
+    if before is not None:
+        path.write_text(before)
+
+    def late(*given: str) -> str:
+        path.write_text('{"talks": 1}')
+        return with_member(*given)
+
+    monkeypatch.setattr(artifacts, "with_member", late)
+    with pytest.raises(UsageError, match="changed this file meanwhile"):
+        an_entry(path).write()
+    assert path.read_text() == '{"talks": 1}'
+    assert [*tmp_path.iterdir()] == [path]
+
+
+# the extension
+
+
+@pytest.fixture
+def older(machine: Machine) -> Machine:
+    """A machine with the extension that an earlier version unpacked there."""
+    shutil.copytree(EXTENSION, earlier := machine.home / "earlier")
+    (earlier / "background.js").write_text("// as it was\n")
+    (earlier / "gone.js").write_text("// no more\n")
+    replace(extension(machine.paths), source=earlier).write()
+    return machine
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Return all that there is in a folder."""
+    return {str(e.relative_to(folder)): e.read_bytes() for e in folder.rglob("*") if e.is_file()}
+
+
+def test_the_extension_is_what_the_package_has(machine: Machine) -> None:
+    """Byte for byte and private; and it has the key and the id that the relay answers."""
+    found = extension(machine.paths)
+    found.write()
+    assert found.state() == "installed"
+    assert content(found.path) == content(EXTENSION)
+    entries = [found.path, *found.path.rglob("*")]
+    assert not any(stat.S_IMODE(each.stat().st_mode) & 0o077 for each in entries)
+    manifest = json.loads((found.path / "manifest.json").read_text())
+    assert manifest["key"] == KEY
+    assert manifest["browser_specific_settings"]["gecko"]["id"] == FIREFOX_ID
+    (found.path / ".DS_Store").touch()
+    assert found.state() == "installed"
+    assert found.remove()
+    assert [*machine.paths.data.iterdir()] == []
+
+
+def test_an_older_extension_is_replaced(older: Machine) -> None:
+    """With what it had and this version has not, and what somebody edited there."""
+    found = extension(older.paths)
+    for added in (None, "x", "y"):
+        if added is not None:
+            (found.path / added).touch()
+        (found.path / "lib/header.js").write_text("// mine")
+        assert found.state() == "outdated"
+        found.write()
+        assert content(found.path) == content(EXTENSION)
+        assert [*older.paths.data.iterdir()] == [found.path]
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "dead link", "pipe"])
+def test_what_is_in_its_place_stays(machine: Machine, tmp_path: Path, kind: str) -> None:
+    """And is not followed."""
+    machine.paths.data.mkdir(parents=True, mode=0o700)
+    make: dict[str, Callable[[Path], object]] = {
+        "file": lambda path: path.write_text("mine"),
+        "link": lambda path: path.symlink_to(shutil.copytree(EXTENSION, tmp_path / "checkout")),
+        "dead link": lambda path: path.symlink_to(tmp_path / "gone"),
+        "pipe": os.mkfifo,
+    }
+    make[kind](machine.paths.extension)
+    found = extension(machine.paths)
+    assert found.state() == "foreign"
+    with pytest.raises(UsageError, match="not written by Reticent"):
+        found.write()
+    assert not found.remove()
+    assert [*machine.paths.data.iterdir()] == [found.path]
+
+
+@pytest.mark.parametrize("refusal", [errno.ENOSPC, errno.EROFS])
+@pytest.mark.parametrize("call", ["open", "fsync", "mkdir", "rename"])
+def test_a_full_disk_leaves_the_extension_that_was_there(
+    older: Machine, monkeypatch: pytest.MonkeyPatch, refusal: int, call: str
+) -> None:
+    """Whole, and nothing beside it; then it works as if nothing had been."""
+    found = extension(older.paths)
+    before = content(found.path)
+    real = getattr(os, call)
+
+    def refused(path: Any, *given: Any, **named: Any) -> Any:  # noqa: ANN401  (of os)
+        new = isinstance(path, int) or ".browser-extension." in f"{path} {given}"
+        if new and (call != "open" or given[0] & os.O_CREAT):
+            raise OSError(refusal, os.strerror(refusal))
+        return real(path, *given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, refused)
+        with pytest.raises(UsageError, match=reason(OSError(refusal, os.strerror(refusal)))):
+            found.write()
+    assert content(found.path) == before
+    assert [*older.paths.data.iterdir()] == [found.path]
+    found.write()
+    assert found.state() == "installed"
+
+
+def killed(machine: Machine, method: str, events: str, instant: int) -> None:
+    """Write or remove the extension in a process that ends at such an event, or before."""
+    count = f"""
+import os, sys
+seen = 0
+def hook(event, given):
+    global seen
+    writes = event == "open" and isinstance(given[2], int) and given[2] & os.O_CREAT
+    if writes or event in {events.split()!r}:
+        seen += 1
+        if seen == {instant}:
+            os.kill(os.getpid(), {int(signal.SIGKILL)})
+sys.dont_write_bytecode = True
+sys.addaudithook(hook)
+found.{method}()
+"""
+    program = WRITE_EXTENSION.format(home=str(machine.home)) + count
+    done = ran(sys.executable, "-c", program, check=False)
+    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
+
+
+def test_a_kill_leaves_an_extension_that_is_whole_or_none() -> None:
+    """At the instant of a call that changes names or creates a file; the next run mends it."""
+    writes, removes = "os.rename os.mkdir", "os.rename os.remove os.rmdir shutil.rmtree"
+    for method, events, instant in (
+        *(("write", writes, each) for each in (5, 29, 30, 31)),
+        *(("remove", removes, each) for each in (1, 3, 10)),
+    ):
+        with new_machine() as machine:
+            found = extension(machine.paths)
+            found.write()
+            (found.path / "older.js").touch()
+            before = content(found.path)
+            killed(machine, method, events, instant)
+            assert not found.path.exists() or content(found.path) in (before, content(EXTENSION))
+            found.write()
+            assert content(found.path) == content(EXTENSION)
+            assert [*machine.paths.data.iterdir()] == [found.path]
