@@ -62,9 +62,9 @@ def test_the_conformance_suite_is_content(live: Live, scenario: str) -> None:
 
 @pytest.fixture
 def configured(live: Live, tmp_path: Path) -> list[str]:
-    """Return how the Inspector is started with the file that `reticent mcp install` wrote."""
+    """Return how the Inspector is started with the file that `reticent connect` wrote."""
     home = {"HOME": str(tmp_path), "RETICENT_HOME": str(live.paths.config.parent)}
-    told = [sys.executable, "-m", "agent.cli", "mcp", "install", "cursor", "--write"]
+    told = [sys.executable, "-m", "agent.cli", "connect", "cursor"]
     recipient = ["--recipient", "inspector.example"]
     ran(*told, *recipient, env={**os.environ, **home})
     file = tmp_path / ".cursor/mcp.json"

@@ -207,7 +207,7 @@ def test_bash_completes(shell: dict[str, str]) -> None:
     ("words", "begun", "offered"),
     [
         ([], "compl", ["completion"]),
-        (["model"], "ver", ["verify"]),
+        (["model"], "si", ["sign"]),
         (["completion"], "z", ["zsh"]),
         ([], "xyzzy", []),
     ],
