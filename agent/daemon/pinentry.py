@@ -144,10 +144,14 @@ class Button(NamedTuple):
 
 
 class Dialog:
-    """A program that is running; ``over`` once it is to end, whatever it may still answer."""
+    """A program that is running; ``over`` once it is to end, whatever it may still answer.
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    ``seconds``: for an answer that nobody is asked for; ``patience``: until the person answers.
+    """
+
+    def __init__(self, process: asyncio.subprocess.Process, seconds: float, patience: int) -> None:
         self._process = process
+        self._seconds, self._patience = seconds, patience
         self.over = False
 
     def end(self) -> None:
@@ -156,13 +160,13 @@ class Dialog:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
-    async def ask(self, command: str, text: str = "", seconds: float = SECONDS) -> Reply:
+    async def ask(self, command: str, text: str = "", patience: int = 0) -> Reply:
         """Send a command and return the reply. PinentryError, also where it takes too long."""
         to, source = self._process.stdin, self._process.stdout
         assert to is not None  # noqa: S101  (both are pipes)
         assert source is not None  # noqa: S101
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(self._seconds + patience):
                 if command:
                     to.write(request(command, text))
                     await to.drain()
@@ -193,14 +197,20 @@ class Dialog:
         await self.tell("SETCANCEL", buttons.cancel)
         if buttons.other:
             await self.tell("SETNOTOK", buttons.other)
-        reply = await self.ask(kind, seconds=PATIENCE + SECONDS)
+        reply = await self.ask(kind, patience=self._patience)
         if reply.error not in {0, DECLINED, *UNANSWERED}:
             raise PinentryError(f"it could not ask (error {reply.error})")
         return reply
 
 
 @asynccontextmanager
-async def opened(program: Path, screen: Mapping[str, str], title: str) -> AsyncIterator[Dialog]:
+async def opened(
+    program: Path,
+    screen: Mapping[str, str],
+    title: str,
+    seconds: float = SECONDS,
+    patience: int = PATIENCE,
+) -> AsyncIterator[Dialog]:
     """Run a program on a screen, ready to ask, and kill it at the end. PinentryError, UnsafeError.
 
     ``screen``: the variables of `PASSED`; it gets no others, and no terminal to fall back on, where
@@ -220,7 +230,7 @@ async def opened(program: Path, screen: Mapping[str, str], title: str) -> AsyncI
         )
     except OSError as error:
         raise PinentryError(reason(error), str(program)) from error
-    dialog = Dialog(process)
+    dialog = Dialog(process, seconds, patience)
     try:
         await dialog.tell("")  # which it greets with
         locale = next((screen[name] for name in LOCALES if screen.get(name)), "")
@@ -233,11 +243,11 @@ async def opened(program: Path, screen: Mapping[str, str], title: str) -> AsyncI
             if value or name == "no-grab":  # it need not know them
                 await dialog.ask("OPTION", f"{name}={value}" if value else name)
         await dialog.tell("SETKEYINFO", "--clear")
-        await dialog.tell("SETTIMEOUT", str(PATIENCE))
+        await dialog.tell("SETTIMEOUT", str(patience))
         await dialog.tell("SETTITLE", title)
         yield dialog
     finally:
         dialog.end()
         with suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(seconds):
                 await process.communicate()  # `wait` alone never ends where something is unread

@@ -46,11 +46,17 @@ OFFLINE = {
 }
 # How, what pipx installs with, and the Python that it then runs in.
 PIPX = ".local/share/pipx/venvs/reticent/bin/python"
+UV_TOOL = ".local/share/uv/tools/reticent/bin/python"
 WAYS = [
     (INSTALL, "uv", PIPX),
-    (INSTALL, "pip", PIPX),
-    (INSTALL.replace("pipx install", OTHERS[0]), "", ".local/share/uv/tools/reticent/bin/python"),
-    (INSTALL.replace("pipx install", OTHERS[1]), "", BASE),
+    *(
+        pytest.param(*each, marks=pytest.mark.soak)
+        for each in (
+            (INSTALL, "pip", PIPX),
+            (INSTALL.replace("pipx install", OTHERS[0]), "", UV_TOOL),
+            (INSTALL.replace("pipx install", OTHERS[1]), "", BASE),
+        )
+    ),
 ]
 PROBE = """
 import importlib.util as u, agent, agent.lab.paper.survey as s

@@ -361,7 +361,10 @@ def find_leftovers(make: Maker) -> None:
     pytest.fail(f"more than {MOST} instants")
 
 
-@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize(
+    "maker",
+    ["make_vault", *(pytest.param(n, marks=pytest.mark.soak) for n in MAKERS if n != "make_vault")],
+)
 def test_nothing_is_left_wherever_its_maker_is_killed(maker: str) -> None:
     """Each file that is made is known by the name that its maker gives it."""
     command = [sys.executable, "-m", "tests.daemon.test_installed_files", maker]

@@ -3,12 +3,12 @@
 import asyncio
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon import pinentry
 from agent.daemon.pinentry import (
     DECLINED,
     LONGEST_LINE,
@@ -96,11 +96,11 @@ def test_a_damaged_reply_is_refused(lines: list[bytes]) -> None:
         assert [response.take(each) for each in lines] == []
 
 
-def shown(program: Scripted, kind: str = "CONFIRM") -> Reply:
+def shown(program: Scripted, kind: str = "CONFIRM", **limits: Any) -> Reply:  # noqa: ANN401
     """Return what a program answers to one question."""
 
     async def ask() -> Reply:
-        async with opened(program.path, SCREEN, "Reticent") as dialog:
+        async with opened(program.path, SCREEN, "Reticent", **limits) as dialog:
             return await dialog.show(kind, "100 %\nsure?", BUTTONS)
 
     return asyncio.run(ask())
@@ -139,16 +139,12 @@ def test_what_the_person_says_comes_back(tmp_path: Path, answer: str, error: int
 @pytest.mark.parametrize(
     "answer", ["SLEEP", "DIE", "FLOOD", "ENDLESS", "what?\n", "ERR 83886131\n", "\0\n"]
 )
-def test_a_program_that_misbehaves_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, answer: str
-) -> None:
+def test_a_program_that_misbehaves_is_ended(tmp_path: Path, command: str, answer: str) -> None:
     """Within the time, whatever it says and when."""
-    monkeypatch.setattr(pinentry, "SECONDS", 0.5)
-    monkeypatch.setattr(pinentry, "PATIENCE", 0)
     program = Scripted(tmp_path / "p")
     program.answers(**{command: [answer]})
     with pytest.raises(PinentryError):
-        shown(program)
+        shown(program, seconds=0.5, patience=0)
     assert program.gone()
 
 
