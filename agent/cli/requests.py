@@ -74,8 +74,8 @@ def requests() -> None:
 def ledger(*, recipient: str | None, after: int | None, limit: int | None, as_json: bool) -> None:
     """Show what was sent, to whom and when; the latest last.
 
-    Lists what RECIPIENT and its group were sent, or all recipients. With --json it prints the
-    requests as a history for `reticent policy try`.
+    Lists what RECIPIENT and its group were sent, or all recipients. With --json it prints one
+    JSON object for each request.
     """
     limit = limit or (MOST_ENTRIES if as_json else LATEST_ENTRIES)
     with door() as client:
@@ -101,7 +101,7 @@ def note_latest(shown: int, limit: int, what: str) -> None:
 
 
 def history_line(entry: Entry) -> str:
-    """Return a disclosure as a line of a history, which `agent/cli/policy_try.py` describes."""
+    """Return a disclosure as one line of JSON."""
     line = {
         "at": entry.at.isoformat(),
         "recipient": entry.recipient,

@@ -26,7 +26,7 @@ from agent.daemon.consent_api import names_in, offered, refusal
 from agent.daemon.corrections import correct
 from agent.daemon.drafts import Drafts
 from agent.daemon.handle import handle
-from agent.daemon.policy_api import attributes, calibration, edited, ruled
+from agent.daemon.policy_api import attributes, calibration, edited, ruled, tried
 from agent.daemon.profile import change, shown
 from agent.daemon.prompts import Prompts
 from agent.daemon.records import entries, forget, holding, opened, requested
@@ -369,6 +369,10 @@ class Calls:
     def edit_policy(self, body: wire.PolicyEdit) -> wire.Edited:
         """Write settings into the policy, or take them out; UsageError where that cannot be."""
         return edited(body, self._clock(), self.agent)
+
+    def try_policy(self, body: wire.TryPolicy) -> wire.Tried:
+        """Replay the ledger under another policy, with the user's values; nothing is changed."""
+        return tried(body.text, self._clock(), self.agent)
 
     def calibrate(self, body: Calibrate) -> Calibrated:
         """Turn answers into prices, and write them into the policy if that is asked."""

@@ -10,11 +10,13 @@ from msgspec.structs import asdict, replace
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import rewrite
 from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
+from agent.decision.replay import PastRequest, replay
 from agent.decision.terms import attributes_of
-from agent.errors import ModelError, UsageError
+from agent.errors import LockedError, ModelError, UsageError
 from agent.model.attributes import Attribute
 from agent.model.concepts import Concepts
 from agent.model.model import Model
+from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
 from agent.wire.base import made
 from agent.wire.what_if import Calibrate, Calibrated, Pair
@@ -255,3 +257,39 @@ def _renew(now: datetime, agent: Agent) -> None:
     """Let what was written into the policy hold from the next request on."""
     if agent.rules.renew(now):
         agent.bus.publish("policy")
+
+
+def tried(text: str, now: datetime, agent: Agent) -> wire.Tried:
+    """Return what another policy would have sent with the requests in the ledger.
+
+    PolicyError where it is wrong, LockedError while the vault is locked.
+    """
+    policy = read(text, "the policy that is tried", preset)
+    if agent.vault is None:
+        raise LockedError
+    vault, models = agent.vault, agent.known_models(now)
+    by_id = {each.id: each for each in agent.usable_models(now)}
+    history = list[PastRequest]()
+    for _, record in vault.ledger.read():
+        if isinstance(record, Disclosure):
+            known = by_id.get(record.model)
+            names = tuple(name for name, _ in record.disclosed)
+            if known is not None and not {*names} <= {each.name for each in known.attributes}:
+                known = None  # another version decided
+            history.append(
+                PastRequest(
+                    record.at,
+                    record.host,
+                    record.query,
+                    record.asked,
+                    names,
+                    tuple(record.means),
+                    known,
+                )
+            )
+        else:
+            history += [PastRequest(record.at, site, forgets=True) for site in record.sites]
+    own = {name: vault.profile.codes(each) for name, each in by_id.items()}
+    requests = [*replay(history, policy, models, own, agent.reader.cache)]
+    kept = sum(each.model is None and not each.forgets for each in history)
+    return wire.Tried(requests=requests, kept=kept)

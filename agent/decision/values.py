@@ -349,3 +349,25 @@ class Curve(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     points: tuple[CurvePoint, ...]
     present: int
     knee: int | None
+
+
+class ReplayedRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A past request under a policy that is tried, beside what it was.
+
+    ``disclosed``: the names that were sent, ``would_disclose``: those that would have been;
+    ``would_ask``: what would have waited for the user; ``utility``: in bits, by what the query
+    means; ``people_left``: who would have agreed with all that the pool had received by then.
+    """
+
+    at: datetime
+    recipient: str
+    pool: str
+    query: str
+    model: str
+    disclosed: tuple[str, ...]
+    would_disclose: tuple[str, ...]
+    would_ask: tuple[str, ...]
+    utility_was: float
+    utility: float
+    people_left_was: float
+    people_left: float

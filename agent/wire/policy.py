@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from agent.decision.values import ReplayedRequest
 from agent.wire.base import MOST_DAYS, MOST_NAMES, Host, Message, Name, Names, Query
 
 Decided = Literal["approve", "deny"]
@@ -123,6 +124,19 @@ class Edited(Message, frozen=True, kw_only=True):
 
     changed: bool
     wins: list[Win]
+
+
+class TryPolicy(Message, frozen=True, kw_only=True):
+    """The text of a policy file, to be tried on the requests in the ledger."""
+
+    text: str
+
+
+class Tried(Message, frozen=True, kw_only=True):
+    """The requests in the ledger under a policy; ``kept``: those whose model is gone."""
+
+    requests: list[ReplayedRequest]
+    kept: int
 
 
 class Review(Message, frozen=True, kw_only=True):

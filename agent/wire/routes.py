@@ -29,6 +29,8 @@ from agent.wire.policy import (
     Review,
     Ruled,
     RulesStatus,
+    Tried,
+    TryPolicy,
     Undone,
     Word,
 )
@@ -190,6 +192,12 @@ ROUTES = (
         PolicyEdit,
         Edited,
         "Write settings into the policy, or take them out.",
+    ),
+    _route(
+        "try_policy: POST /policy/try",
+        TryPolicy,
+        Tried,
+        "What another policy would have sent with the requests in the ledger.",
     ),
     _route(
         "calibrate: POST /calibrate", Calibrate, Calibrated, "Turn answers into prices in bits."

@@ -70,7 +70,6 @@ def process(*command: str) -> Iterator[subprocess.Popen[str]]:
 
 
 Run = Callable[..., Ran]
-Try = Callable[..., Ran]
 
 
 @pytest.fixture
@@ -128,24 +127,6 @@ def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "village.safetensors"
     write(cli_model(), path)
     return path
-
-
-@pytest.fixture
-def attempt(run: Run, village: Path, tmp_path: Path) -> Try:
-    """Try a policy on a history, both given as text; ``profile``: text as well."""
-
-    def tried(policy: str, *lines: str, profile: str | None = None, json: bool = True) -> Ran:
-        file, history = tmp_path / "policy.toml", tmp_path / "history.jsonl"
-        file.write_text(policy)
-        history.write_text("\n".join(lines))
-        options: list[str | Path] = ["--history", history, "--model", village]
-        if profile is not None:
-            values = tmp_path / "profile.toml"
-            values.write_text(profile)
-            options += ["--profile", values]
-        return run("policy", "try", file, *options, *(["--json"] if json else []))
-
-    return tried
 
 
 @pytest.fixture

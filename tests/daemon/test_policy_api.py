@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from agent.daemon.policy_api import NO_POLICY, attributes, edited, ruled
 from agent.daemon.policy_file import PolicyFile
-from agent.errors import ModelError, UsageError
+from agent.errors import LockedError, ModelError, PolicyError, UsageError
 from agent.wire.decide import Ask
-from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, RuleStatus
+from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, RuleStatus, TryPolicy
 from policy.amend import Scope, places
 from policy.audit import audit
 from policy.hosts import ANYBODY
@@ -25,7 +25,7 @@ from policy.rules import Layer, Policy
 from policy.settings import Value
 from tests.daemon.doubles import MONDAY, FixedRules, agent_of
 from tests.daemon.home import POLICY, Home
-from tests.daemon.people import MODEL
+from tests.daemon.people import MODEL, SHOP
 from tests.policy.changes import changes
 from tests.policy.strategies import HOSTS, documents, rendered
 
@@ -325,3 +325,18 @@ def test_without_a_sound_policy_nothing_is_edited(home: Home) -> None:
     with pytest.raises(UsageError, match="no policy file"):
         home.calls.edit_policy(PolicyEdit(set={"k": 3}))
     assert not home.paths.policy.exists()
+
+
+def test_a_policy_is_tried_on_the_ledger(opened: Home) -> None:
+    """With the user's values; nothing is recorded by it, and a wrong one is refused."""
+    answer = opened.calls.decide(SHOP)
+    [same] = opened.calls.try_policy(TryPolicy(text=opened.paths.policy.read_text())).requests
+    assert {*same.would_disclose} == {*same.disclosed} == {*answer.attributes}
+    [other] = opened.calls.try_policy(TryPolicy(text="nothing = true")).requests
+    assert (other.disclosed, other.would_disclose) == (same.disclosed, ())
+    assert len(opened.calls.ledger()) == 1
+    with pytest.raises(PolicyError):
+        opened.calls.try_policy(TryPolicy(text="lamda = 1"))
+    opened.calls.lock()
+    with pytest.raises(LockedError):
+        opened.calls.try_policy(TryPolicy(text="lambda = 1"))

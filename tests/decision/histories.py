@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 
 from agent.decision.decide import decide
-from agent.decision.replay import Codes, PastRequest, Replayed, replay, worlds_of
+from agent.decision.replay import Codes, PastRequest
 from agent.decision.terms import rulebook, terms_under
 from agent.decision.values import Request
+from agent.model.concepts import Meaning, meaning_of
 from agent.model.model import Model
 from policy.read import preset, read
 from policy.rules import Policy, Pools
@@ -58,7 +59,7 @@ def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Ru
 @st.composite
 def streams(draw: st.DrawFn) -> tuple[PastRequest, ...]:
     """Draw requests in order of time, which carry nothing yet."""
-    asked = st.none() | st.frozensets(st.sampled_from(NAMES))
+    asked = st.none() | st.frozensets(st.sampled_from(NAMES)).map(lambda names: (*sorted(names),))
     size = draw(st.integers(1, 8))
     hours = sorted(draw(st.lists(st.integers(0, 400), min_size=size, max_size=size)))
     return tuple(
@@ -67,19 +68,8 @@ def streams(draw: st.DrawFn) -> tuple[PastRequest, ...]:
             draw(st.sampled_from(HOSTS)),
             draw(st.sampled_from(QUERIES)),
             draw(asked),
-            (),
         )
         for hour in hours
-    )
-
-
-@st.composite
-def told(draw: st.DrawFn, person: Codes) -> tuple[PastRequest, ...]:
-    """Draw a history in which a person's values left in any way."""
-    names = st.lists(st.sampled_from(NAMES), unique=True)
-    return tuple(
-        replace(past, disclosed=tuple((name, person[name]) for name in draw(names)))
-        for past in draw(streams())
     )
 
 
@@ -99,20 +89,19 @@ def lived(
     for past, person in zip(stream, persons, strict=True):
         ruling = book.match(past.recipient, past.query, past.at.date())
         known = knowledge_of(events, ruling.pool, pools, past.at)
-        asked = None if past.asked is None else tuple(sorted(past.asked))
-        request = Request(past.query, past.recipient, asked)
+        request = Request(past.query, past.recipient, past.asked)
         own = person if rules.protects_me else None
         decision = decide(request, terms_under(ruling, model), known, model, own)
         codes = tuple((name, person[name]) for name in decision.disclosed)
         lasting = tuple(pair for pair in codes if pair[0] in NAMES[:PERSONS])
         query = model.read(past.query).query if codes else None
         events.append(Told(past.at, ruling.host, lasting, query))
-        history.append(replace(past, disclosed=codes))
+        facts = tuple(meaning(name, code, model) for name, code in lasting)
+        names = tuple(name for name, _ in codes)
+        history.append(replace(past, disclosed=names, facts=facts, model=model))
     return tuple(history)
 
 
-def tried(
-    history: Sequence[PastRequest], rules: Rules, model: Model, profile: Codes | None = None
-) -> list[Replayed]:
-    """Return the outcomes of a replay."""
-    return [*replay(history, rules.policy, model, worlds_of(history, model, profile), ())]
+def meaning(name: str, code: int, model: Model) -> Meaning:
+    """Return what a code says about a person."""
+    return meaning_of(name, model.attributes[model.index(name)].values[code], model)
