@@ -19,7 +19,7 @@ from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import read_as, titled, value_title
 
 DOCTOR = "`reticent doctor` says how to fix it"
-APPROVE = "`reticent requests pending` lists it"
+APPROVE = "`reticent requests list --waiting` lists it"
 
 
 class Fact(BaseModel, frozen=True):

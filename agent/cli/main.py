@@ -22,7 +22,7 @@ from agent.paths import paths
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 DEBUG = "RETICENT_DEBUG"
 EXPECTED = (click.ClickException, ReticentError, OSError)
-SCREENS, BEGIN = ["requests", "review"], ["init"]  # for a person who names no command
+SCREENS, BEGIN = "screens", "init"  # for a person who names no command
 
 
 MOVED = {  # old commands by their first words, and what to run now
@@ -41,12 +41,12 @@ MOVED = {  # old commands by their first words, and what to run now
     "decide": "model decide",
     "forget": "requests forget",
     "key": "vault key",
-    "knows": "requests knows",
+    "knows": "requests recipients",
     "ledger": "requests ledger",
     "let": "approve",
     "mcp install": "connect",
     "model read": "model decide --explain",
-    "pending": "requests pending",
+    "pending": "requests list --waiting",
     "policy attributes": "policy facts",
     "policy explain": "policy show",
     "policy let": "approve",
@@ -59,15 +59,20 @@ MOVED = {  # old commands by their first words, and what to run now
     "recipients": "requests recipients",
     "requests approve": "approve",
     "requests deny": "deny",
+    "requests knows": "requests recipients",
+    "requests pending": "requests list --waiting",
+    "requests review": "screens",
+    "requests watch": "requests list --follow",
     "requests whatif": "ask --explain",
-    "reset-clock": "vault reset-clock",
+    "reset-clock": "unlock --reset-clock",
     "restore": "vault restore",
-    "review": "requests review",
+    "review": "screens",
     "service": "connect system",
     "stop": "daemon stop",
     "unblock": "policy block --undo",
     "undo": "requests undo",
-    "watch": "requests watch",
+    "vault reset-clock": "unlock --reset-clock",
+    "watch": "requests list --follow",
     "whatif": "ask --explain",
 }
 MOST_WORDS = 3  # of a key of MOVED
@@ -102,7 +107,7 @@ class Program(Commands):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """In a terminal, set up or show the screens if no command is given; else the help."""
         if not args and sees_terminal() and not ctx.resilient_parsing:
-            args = SCREENS if paths().vault.exists() else BEGIN
+            args = [SCREENS if paths().vault.exists() else BEGIN]
         return super().parse_args(ctx, [*args])
 
     def resolve_command(
@@ -110,6 +115,10 @@ class Program(Commands):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is named; UsageError, naming the new one, if it has moved."""
         name = args[0]
+        if name == SCREENS:
+            from agent.cli.review import review
+
+            return name, review, args[1:]
         for count in range(MOST_WORDS, 0, -1):
             if (old := " ".join(args[:count])) in MOVED:
                 what = f"`reticent {old}` is now `reticent {MOVED[old]}`"

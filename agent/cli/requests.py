@@ -7,11 +7,21 @@ import click
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands, Deferred
-from agent.cli.options import QUERY, Answer, answers, explain_option, option, yes_option
+from agent.cli.options import (
+    QUERY,
+    Answer,
+    answers,
+    explain_option,
+    json_option,
+    option,
+    record,
+    yes_option,
+)
 from agent.cli.printing import Column, note, numeric, page, paragraph, sparkline, table, told, wide
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
-from agent.errors import nearest
+from agent.cli.reviews import DISMISS, numbers, pending
+from agent.errors import UsageError, nearest
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
 from agent.wire.records import Corrected, Entry, Forget, Handled, Held, NotThat, Recipient
 from agent.words.figures import HELPS, LEFT, bits, counted, moment, of_whom, people
@@ -47,10 +57,7 @@ DONE = (
     "you said this."
 )
 DEFERRED = {
-    "pending": Deferred("agent.cli.reviews", "List what waits for your approval."),
-    "review": Deferred("agent.cli.review", "Open the screens: see what was sent, and change it."),
     "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts."),
-    "watch": Deferred("agent.cli.watch", "Follow what happens, one sentence per line."),
 }
 LIMIT = click.IntRange(1, MOST_ENTRIES)
 OF_ENTRIES = f"[default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]"
@@ -116,14 +123,39 @@ def history_line(entry: Entry) -> str:
 @requests.command(name="list")
 @option("--recipient", str, "HOST", "Only its requests, and those of its group.")
 @option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)
+@click.option("--waiting", is_flag=True, help="Only what waits for your approval.")
+@option("--dismiss", numbers, "ID,ID", DISMISS, multiple=True)
+@click.option("--follow", is_flag=True, help="One sentence for all that happens, until Ctrl-C.")
 @explain_option
-@answers
-def list_(*, recipient: str | None, limit: int, explain: bool) -> Answer:
+@json_option
+def list_(
+    *,
+    recipient: str | None,
+    limit: int,
+    waiting: bool,
+    dismiss: tuple[tuple[int, ...] | None, ...],
+    follow: bool,
+    explain: bool,
+    as_json: bool,
+) -> None:
     """List the latest requests, the newest last.
 
     Requests that carried nothing are listed until the vault is locked, and have no entry in the
-    ledger. `not-that` takes the number of an entry, or the text.
+    ledger. `not-that` takes the number of an entry, or the text. What waits for your approval is in
+    the daemon's memory only: once it stops, that waits again with the next request that needs it.
     """
+    if follow:
+        from agent.cli.watch import watch
+
+        if waiting or dismiss:
+            raise UsageError("--follow does not go with --waiting", "choose one of them")
+        watch(as_json=as_json)
+        return
+    answer = pending(dismiss) if waiting or dismiss else _listed(recipient, limit, explain=explain)
+    click.echo(record(answer.message) if as_json else answer.page)
+
+
+def _listed(recipient: str | None, limit: int, *, explain: bool) -> Answer:
     with door() as client:
         found: list[Handled] = client.call("requests", recipient=recipient, limit=limit)
         titles = titles_of(client)
@@ -150,9 +182,15 @@ def list_(*, recipient: str | None, limit: int, explain: bool) -> Answer:
 
 
 @requests.command()
+@click.argument("recipient", metavar="[HOST]", required=False)
 @answers
-def recipients() -> Answer:
-    """List who knows what about you, the latest first."""
+def recipients(recipient: str | None) -> Answer:
+    """List who knows what about you, the latest first; or what HOST knows, and since when.
+
+    HOST may be @ and the name of a group that shares what it learns.
+    """
+    if recipient is not None:
+        return _knows(recipient)
     with door() as client:
         found: list[Recipient] = client.call("recipients")
         titles = titles_of(client)
@@ -171,14 +209,7 @@ def recipients() -> Answer:
     return Answer({"recipients": found}, text if found else "Nobody knows anything about you.")
 
 
-@requests.command()
-@click.argument("recipient")
-@answers
-def knows(recipient: str) -> Answer:
-    """Show what RECIPIENT knows about you, and since when.
-
-    RECIPIENT is a host, or @ and the name of a group that shares what it learns.
-    """
+def _knows(recipient: str) -> Answer:
     with door() as client:
         found: Held = client.call("knowledge", recipient=recipient)
         waiting = [each for each in client.call("reviews") if each.pool == found.pool]

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace as changed
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import Answer, answers, option
+from agent.cli.options import Answer, answers
 from agent.cli.options import names as names_in
 from agent.cli.printing import facts, note, page, paragraph
 from agent.errors import LockedError, UsageError
@@ -45,7 +45,7 @@ DISMISS = f"Take these off the list, or {ALL} of it, without deciding."
 ALIKE = 0.85  # how much of a host is that of another, from which on it may be misspelt
 
 
-def _numbers(text: str) -> tuple[int, ...] | None:
+def numbers(text: str) -> tuple[int, ...] | None:
     """Return the numbers in a list, None for all; UsageError if it is neither."""
     parts = names_in(text)
     if parts == (ALL,):
@@ -57,16 +57,8 @@ def _numbers(text: str) -> tuple[int, ...] | None:
     return tuple(map(int, parts))
 
 
-@click.command()
-@option("--dismiss", _numbers, "ID,ID", DISMISS, multiple=True)
-@answers
-def pending(*, dismiss: tuple[tuple[int, ...] | None, ...]) -> Answer:
-    """List what waits for your approval.
-
-    These are facts that your rules ask about, and facts that recipients ask for. The list is in
-    the daemon's memory only: what is still open when it stops waits again with the next request
-    that needs it.
-    """
+def pending(dismiss: tuple[tuple[int, ...] | None, ...]) -> Answer:
+    """Return the page of what waits for the user, once some of it was taken off the list."""
     with door() as client:
         found: list[Review] = client.call("reviews")
         gone = dict.fromkeys(each for numbers in dismiss for each in numbers or ())
@@ -94,7 +86,9 @@ def waiting(number: int, found: Sequence[Review]) -> Review:
         if each.id == number:
             return each
     known = _ids(each.id for each in found)
-    rest = f"`reticent requests pending` lists what does wait: {known}" if found else NONE_WAIT
+    rest = (
+        f"`reticent requests list --waiting` lists what does wait: {known}" if found else NONE_WAIT
+    )
     raise UsageError(f"nothing waits under {number}", f"{MEANWHILE}; {rest}")
 
 

@@ -1,12 +1,14 @@
 """`reticent status`, `lock` and `unlock`: whether requests are answered."""
 
 import os
+from datetime import datetime
 
 import click
 from click.shell_completion import get_completion_class
 
 from agent.cli.daemon_client import door
-from agent.cli.options import Answer, OneOf, answers
+from agent.cli.interrupt import uninterrupted
+from agent.cli.options import Answer, OneOf, answers, yes_option
 from agent.cli.printing import facts, note, page, paragraph
 from agent.cli.prompts import ask_for, method_options
 from agent.errors import VaultError
@@ -17,6 +19,10 @@ from agent.words.notices import READ, model_line, running
 from agent.words.outcomes import write_policy
 
 NAME = "reticent"
+RESET = (
+    "Trust the clock again, which was ahead when a request was recorded: since then rules and "
+    "limits go by that later time. Set the clock right and lock the vault first."
+)
 VARIABLE = "_RETICENT_COMPLETE"  # click derives it from the name
 
 
@@ -50,7 +56,7 @@ def status_text(status: Status) -> str:
     lines += [("model", model_line(each)) for each in status.models]
     if not status.locked:
         lines.append(("texts", READ[status.encoder]))
-    waiting = f"{status.waiting}; `reticent requests pending` lists them"
+    waiting = f"{status.waiting}; `reticent requests list --waiting` lists them"
     lines.append(("waits for you", waiting if status.waiting else "nothing"))
     since = moment(status.started_at)
     lines.append(("daemon", f"version {status.version}, process {status.process}, since {since}"))
@@ -81,13 +87,17 @@ def lock() -> Answer:
 
 
 @click.command()
+@click.option("--reset-clock", is_flag=True, help=RESET)
+@yes_option
 @method_options
 @answers
-def unlock(method: Method) -> Answer:
+def unlock(method: Method, *, reset_clock: bool, yes: bool) -> Answer:
     """Open the vault, so that requests are answered.
 
     It asks for the passphrase; without a terminal, it reads one line of the standard input.
     """
+    if reset_clock:
+        return _reset(yes=yes)
     with door() as client:
         found: Status = client.call("status")
         if not found.vault and found.notice is None:
@@ -101,6 +111,28 @@ def unlock(method: Method) -> Answer:
     for each in notes:
         note(each)
     return Answer(found, paragraph(running(found)))
+
+
+def _reset(*, yes: bool) -> Answer:
+    """Have time run by the clock again, once the passphrase opens the vault; leave it locked.
+
+    Entries stay as they are, and none counts as later than now any more.
+    """
+    from agent.cli.vault import opening_secret
+    from agent.vault.vault import unlock as opened
+    from agent.vault.vault_files import Location
+
+    now = datetime.now().astimezone()
+    question = f"Is it {now:%Y-%m-%d %H:%M}, as the clock says?"
+    secret = opening_secret("passphrase", question, yes=yes)
+    with opened(Location.of(paths()), secret) as vault, uninterrupted():
+        latest = vault.ledger.latest
+        text, done = "The clock is not behind the ledger: nothing to reset.", False
+        if latest is not None and latest > now:
+            vault.reset_clock(now)
+            what = f"The ledger's latest time was {latest:%Y-%m-%d %H:%M}; now the clock's counts."
+            text, done = paragraph(f"{what} Unlock the vault again."), True
+    return Answer({"done": done, "latest": latest, "now": now}, text)
 
 
 @click.command()

@@ -88,7 +88,7 @@ def add(kind: Kind, method: Method, *, as_json: bool) -> None:
     """
     if kind == "keyring":
         check_keyring()
-    with unlock(_place(), _secret(method)) as vault:
+    with unlock(_place(), opening_secret(method)) as vault:
         text = new_passphrase("New passphrase") if kind == "passphrase" else ""
         with uninterrupted():
             number, code = vault.add_slot(kind, text)
@@ -110,7 +110,7 @@ def remove(number: int, method: Method, *, yes: bool) -> Answer:
     Whoever knows its secret can still open older copies of the vault; `reticent vault key rotate`
     protects what you record from then on.
     """
-    with unlock(_place(), _secret(method)) as vault:
+    with unlock(_place(), opening_secret(method)) as vault:
         slots = vault.keys()
         kinds = {each.id: each.kind for each in slots}
         if number in kinds:
@@ -132,7 +132,9 @@ def rotate(*, yes: bool, as_json: bool) -> None:
     Afterwards only the passphrase that you enter, and a new recovery code, open the vault. Copies
     made before stay as they are.
     """
-    secret = _secret("passphrase", "Replace the key, and with it the recovery code?", yes=yes)
+    secret = opening_secret(
+        "passphrase", "Replace the key, and with it the recovery code?", yes=yes
+    )
     with unlock(_place(), secret) as vault, uninterrupted():
         _check_shown("" if as_json else "Encrypting everything with a new key.")
         code = vault.rotate(secret.text or "")
@@ -140,31 +142,6 @@ def rotate(*, yes: bool, as_json: bool) -> None:
         click.echo(record({"recovery_code": code}) if as_json else page)
     for old in replaced_vaults(_place().vault):
         note(f"{old} keeps its old key: the old secrets still open it")
-
-
-@vault.command(name="reset-clock")
-@yes_option
-@answers
-def reset_clock(*, yes: bool) -> Answer:
-    """Trust the clock again after it was wrong.
-
-    For reticent, time never runs before the latest entry of the ledger: turning the clock back
-    revives nothing that has expired. If an entry was written while the clock was ahead, rules and
-    limits go by that later time until it comes. Set the clock right, then run this. Entries stay
-    as they are, and none counts as later than now any more.
-
-    The daemon must not have the vault open: run `reticent lock` first.
-    """
-    now = datetime.now().astimezone()
-    question = f"Is it {now:%Y-%m-%d %H:%M}, as the clock says?"
-    with unlock(_place(), _secret("passphrase", question, yes=yes)) as vault, uninterrupted():
-        latest = vault.ledger.latest
-        page, done = "The clock is not behind the ledger: nothing to reset.", False
-        if latest is not None and latest > now:
-            vault.reset_clock(now)
-            what = f"The ledger's latest time was {latest:%Y-%m-%d %H:%M}; now the clock's counts."
-            page, done = paragraph(what), True
-    return Answer({"done": done, "latest": latest, "now": now}, page)
 
 
 def _check_shown(text: str) -> None:
@@ -194,7 +171,7 @@ def _slots() -> list[SlotRow]:
         raise BusyVaultError(what, hint, error.where) from None
 
 
-def _secret(method: Method, question: str = "", *, yes: bool = True) -> Secret:
+def opening_secret(method: Method, question: str = "", *, yes: bool = True) -> Secret:
     """Ask the question, unless ``yes``, and for a secret; refuse first what neither can help."""
     _slots()
     agree(question, yes=yes)

@@ -1,4 +1,4 @@
-"""`reticent requests watch`: what happens, a sentence in each line."""
+"""`reticent requests list --follow`: what happens, a sentence in each line."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -50,7 +50,8 @@ class Notice:
 
 def of_status(status: Status, at: datetime) -> Notice:
     """Say how the daemon is."""
-    waits = f" {counted(status.waiting, 'request')} for your approval: `reticent requests pending`."
+    number = counted(status.waiting, "request")
+    waits = f" {number} for your approval: `reticent requests list --waiting`."
     text = running(status) + (waits if status.waiting else "")
     return Notice("status", at, text, {"locked": status.locked, "waiting": status.waiting})
 
@@ -127,10 +128,8 @@ def of_locked(event: Event) -> Notice:
     return Notice(event.kind, event.at, text, {"id": event.id, "locked": True})
 
 
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object in each line.")
 def watch(*, as_json: bool) -> None:
-    """Follow what happens, one sentence per line, until Ctrl-C.
+    """Print what happens, one sentence per line, until Ctrl-C.
 
     Facts are named, their values never shown. Nothing moves the cursor, so a screen reader can
     follow. It waits while no daemon runs. Watching does not keep the vault open: see

@@ -52,7 +52,7 @@ FIXES = {
     vault_files.UNWRITTEN: "free some space and make the state folder writable",
     ALTERED: "remove the keys that you do not recognise with `reticent vault key remove`",
     UNREADABLE: "install reticent anew, then lock and unlock",
-    AHEAD: "set the clock, or if it is right: reticent vault reset-clock",
+    AHEAD: "set the clock, or if it is right: reticent unlock --reset-clock",
 }  # by how a note begins
 KINDS: dict[str, Callable[[Machine], Iterator[Installation]]] = {
     "service": system_service,

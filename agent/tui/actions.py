@@ -81,7 +81,7 @@ REQUESTS = (
     Action("choose", "c", "Choose", CHOOSE, "approve HOST FACT --days N", "never"),
     Action("reset", "r", "Undo trial", RESET, "ask HOST TEXT --explain", "never"),
     Action("not_that", "t", "Not that", NOT_THAT, "requests not-that ID", "never"),
-    Action("put_aside", "x", "Dismiss", UNLIST, "requests pending --dismiss ID", "never"),
+    Action("put_aside", "x", "Dismiss", UNLIST, "requests list --dismiss ID", "never"),
     Action("only_find", "slash", "Find", FIND, footer="wide"),
     Action("only_some", "w", "Filter", SOME, footer="never"),
     Action("only_back", "escape", "Back", "Back to the list; there, show all again.", "", "never"),
@@ -95,7 +95,7 @@ UNBLOCK = "Treat it like any other again."
 ITS = "List the requests sent to it."
 SOUGHT = "Show only recipients with these words: a name, a fact that it has, or blocked."
 RECIPIENTS = (
-    Action("knows", "enter", "Open", KNOWS, "requests knows HOST"),
+    Action("knows", "enter", "Open", KNOWS, "requests recipients HOST"),
     Action("whatif", "w", "One more", WHATIF, "ask HOST TEXT --explain --all"),
     Action("forget", "f", "Forget", FORGET, "requests forget HOST"),
     Action("block", "b", "Block", BLOCK, "policy block HOST"),

@@ -93,7 +93,7 @@ def test_nothing_that_a_hostile_model_says_gets_through(
     assert 0 <= found.certainty <= probability
     for text in texts(found):
         assert text.isprintable()
-        assert not set(text.replace("`reticent requests pending`", "")) & set("<>[]{}`|\\")
+        assert not set(text.replace("`reticent requests list --waiting`", "")) & set("<>[]{}`|\\")
     assert len(found.line) <= 4 * LONGEST * (2 + len(values) + len(pending))
 
 
@@ -152,7 +152,7 @@ def test_facts_are_told_as_people_read_them() -> None:
             "share of work done from home: a few days a month. "
             "Question read as 'job sites' (99 % sure). "
             "People who fit all that you were told: 303 of the 18,991 people of the survey. "
-            "Waiting for the user's approval: salary (`reticent requests pending` lists it)."
+            "Waiting for the user's approval: salary (`reticent requests list --waiting` lists it)."
         ),
         "facts": (
             {"title": "years since learning to program", "value": "less than 3 years"},

@@ -27,7 +27,7 @@ from tests.daemon.whole_daemon import Live, environment, living
 from tests.tui.double import OPEN
 from tests.tui.running import NOTHING, NOW, Running
 
-COMMAND = [sys.executable, "-m", "agent.cli", "requests", "review"]
+COMMAND = [sys.executable, "-m", "agent.cli", "screens"]
 ROUNDS = 15
 MANY, LEAPS = 10_000, 300
 LINES, COLUMNS = 24, 80

@@ -285,7 +285,7 @@ def test_use_here_waits_for_the_user(world: World) -> None:
         with world.browser.popup():
             assert QUESTION not in reads(world, "Use Reticent here")
             world.browser.run("document.querySelector('#use-here').click()")
-            reads(world, "reticent requests pending")
+            reads(world, "reticent requests list --waiting")
             assert text(world).count(QUESTION) == 0
         [review] = waiting(live, f"{KNOWN}.localhost")
         address = world.recipient.url(KNOWN)

@@ -38,7 +38,7 @@ def test_a_site_that_has_offered_says_so(world: World) -> None:
     world.browser.says("?")
     with world.browser.popup():
         text = "return document.body.innerText"
-        words = "asking.localhost asks for facts about you: reticent requests pending"
+        words = "asking.localhost asks for facts about you: reticent requests list --waiting"
         until(lambda: words in str(world.browser.run(text)), words)
         shown = "[...document.querySelectorAll('button')].some((each) => each.offsetParent)"
         assert not world.browser.run(f"return {shown}")

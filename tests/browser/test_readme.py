@@ -34,7 +34,7 @@ SEARCH = "search?q=find+work+as+a+nurse"
 UNPACKED = Path(SOCKETS).parent / "data/browser-extension"
 EDITOR = "search?q=code+editor"
 EDITORS = ("A code editor for children", "Which code editor for Python?")
-KNOWS = "reticent requests knows searx.localhost"
+KNOWS = "reticent requests recipients searx.localhost"
 ADAPTED = 'Adapted to what you shared: category "it" added'
 EVERYONE, RANKED = "ranked for everyone", "ranked for: "
 

@@ -37,9 +37,9 @@ SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("profile", "set", "region="): ("change_profile", None),
     ("requests", "approve", "3"): ("verdict", None),
     ("requests", "forget", "weather.example", "--yes"): ("forget", None),
-    ("requests", "knows", "a.example"): ("knowledge", None),
+    ("requests", "recipients", "a.example"): ("knowledge", None),
     ("requests", "list"): ("requests", "requests"),
-    ("requests", "pending"): ("reviews", "waiting"),
+    ("requests", "list", "--waiting"): ("reviews", "waiting"),
     ("requests", "recipients"): ("recipients", "recipients"),
     ("requests", "undo"): ("undo", None),
     ("status",): ("status", None),
@@ -122,7 +122,7 @@ def test_a_person_is_not_sent_to_the_document_for_programs(run: Run, fake: FakeD
         raise UsageError("recipient has over 2,048 characters", SEE)
 
     fake.handlers["knowledge"] = refuse
-    error, hint = run("requests", "knows", "a.example").refusal()
+    error, hint = run("requests", "recipients", "a.example").refusal()
     assert error == "recipient has over 2,048 characters"
     assert hint == "see what the command takes, with --help"
 

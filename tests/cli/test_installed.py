@@ -130,7 +130,7 @@ def test_the_readmes_story_is_true_without_the_checkout(
         answer = json.loads(second)
         assert (answer["code"], answer["id"], answer["unspecified"]) == ("answered", 2, [])
         assert "int_dotnet" in answer["attributes"]
-        (knows,) = (said[each] for each in said if each.startswith("reticent requests knows"))
+        (knows,) = (said[each] for each in said if each.startswith("reticent requests recipients"))
         assert "interested in .NET" in knows
     trial = home / SOCKETS.split("/")[0]
     assert (trial / "data/browser-extension/manifest.json").exists()

@@ -101,7 +101,7 @@ def test_a_person_who_names_no_command_begins_or_sees_the_screens(
         paths().vault.parent.mkdir(parents=True)
         paths().vault.touch()
     monkeypatch.setattr("agent.cli.main.sees_terminal", lambda: True)
-    wanted = ["requests", "review"] if begun else ["init"]
+    wanted = ["screens"] if begun else ["init"]
     context = program.make_context("reticent", [])
     assert [*context._protected_args, *context.args] == wanted  # noqa: SLF001  (click's own)
 
@@ -331,7 +331,7 @@ def test_what_cannot_be_asked_is_one_sentence(
 
 
 # What runs until it is stopped, and what changes the system beyond the home of the test.
-APART = {"daemon run", "requests review", "requests watch", "unlock", "demo", "vault purge"}
+APART = {"daemon run", "unlock", "demo", "vault purge"}
 APART_GROUPS = ("lab ",)
 ODD = (
     *("", " ", "-", "=", "h" * 5000, "\udcff\udcfe", "\x1b[2J\a", "-1", "9" * 20, "nan"),

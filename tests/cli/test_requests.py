@@ -183,7 +183,7 @@ def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: 
     """Unspecified is a fact too; what waits stands below; of what nobody knows is no table."""
     also: list[object] = [("reviews", {}), ("attributes", {})]
     waits = "waits for you hobby and shoe_size, until you say `reticent approve 3`"
-    said = page(run, "knows", "@weather")
+    said = page(run, "recipients", "@weather")
     assert waits in said
     assert said.startswith("weather.example knows 2 facts about you. To it, you blend in with 20")
     assert "It also knows what you did not say: hobby." in said
@@ -191,10 +191,10 @@ def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: 
     assert fake.calls == [("knowledge", {"recipient": "@weather"}), *also]
     fake.handlers["knowledge"] = says(changed(HELD, values={}, since={}, recent=0))
     fake.handlers["reviews"] = says([])
-    assert page(run, "knows", "weather.example") == "weather.example knows nothing about you."
+    assert page(run, "recipients", "weather.example") == "weather.example knows nothing about you."
 
 
-@pytest.mark.parametrize("command", [("knows",), ("forget", "--yes")])
+@pytest.mark.parametrize("command", [("recipients",), ("forget", "--yes")])
 def test_who_was_probably_meant_is_said(
     run: Run, fake: FakeDaemon, command: tuple[str, ...]
 ) -> None:

@@ -44,10 +44,10 @@ print("lived")
 
 def test_it_needs_a_terminal_and_says_what_does_not(run: Run) -> None:
     """In a sentence, by its exit code too."""
-    error, hint = run("requests", "review").refusal()
+    error, hint = run("screens").refusal()
     assert error == "the screens need a terminal"
-    assert "`reticent requests watch`" in hint
-    assert "`reticent requests pending`" in hint
+    assert "`reticent requests list --follow`" in hint
+    assert "`--waiting`" in hint
 
 
 @pytest.mark.parametrize("term", review.PLAIN)
@@ -58,7 +58,7 @@ def test_a_terminal_of_lines_alone_is_none(
     monkeypatch.setattr(review, "sees_terminal", lambda: True)
     monkeypatch.setattr(Review, "run", lambda *_: pytest.fail("it draws"))
     monkeypatch.setenv("TERM", term)
-    assert run("requests", "review").refusal()[0] == "the screens need a terminal"
+    assert run("screens").refusal()[0] == "the screens need a terminal"
 
 
 def test_the_daemon_that_it_starts_outlives_it() -> None:
@@ -97,7 +97,7 @@ def test_a_defect_in_the_screens_ends_in_a_sentence(what: str, tmp_path: Path) -
     broken = BREAKS[what] + BREAK.format(secret=SECRET)
     (tmp_path / "sitecustomize.py").write_text(broken)
     told = {"PYTHONPATH": str(tmp_path), DEBUG: ""}
-    with living() as live, terminal(live.paths, "requests", "review", told=told) as shown:
+    with living() as live, terminal(live.paths, "screens", told=told) as shown:
         if what == "looking":
             shown.shows("√ open")
             shown.press("7")

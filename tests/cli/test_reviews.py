@@ -1,4 +1,4 @@
-"""`reticent requests pending`, `approve`, `deny` and `undo`: what waits, and every word on it."""
+"""`reticent requests list --waiting`, `approve`, `deny`, `undo`: what waits, and words on it."""
 
 from typing import Any
 
@@ -23,6 +23,9 @@ WORDS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+WAITING = ("list", "--waiting")
+
+
 def page(run: Run, *arguments: str) -> str:
     """Return what a command about requests prints, in one line."""
     words = ("approve", "deny")
@@ -31,7 +34,7 @@ def page(run: Run, *arguments: str) -> str:
 
 def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
     """Each with the number to say yes or no to, and how to settle what there is."""
-    said = page(run, "pending")
+    said = page(run, *WAITING)
     assert said.startswith("2 requests wait for you.")
     assert "3 Send hobby and shoe_size to www.weather.example (and weather.example)," in said
     assert (
@@ -43,15 +46,15 @@ def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
     assert ask in said
     assert offer in said
     fake.handlers["reviews"] = says([REVIEW])
-    assert offer not in page(run, "pending")
+    assert offer not in page(run, *WAITING)
     search = "https://books.example/find?q={query}"
     fake.handlers["reviews"] = says([changed(OFFER, search=search)])
-    said = page(run, "pending")
+    said = page(run, *WAITING)
     assert said.startswith("1 request waits for you.")
     assert f"books.example asks for region for searches at {search} (" in said
     assert ask not in said
     fake.handlers["reviews"] = says([])
-    assert page(run, "pending") == "Nothing waits for you."
+    assert page(run, *WAITING) == "Nothing waits for you."
 
 
 @pytest.mark.parametrize(
@@ -59,7 +62,7 @@ def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
 )
 def test_what_waits_can_be_dismissed(run: Run, fake: FakeDaemon, options: list[str]) -> None:
     """Which rules nothing; one after the other, or all."""
-    assert run("requests", "pending", "--dismiss", *options).code == 0
+    assert run("requests", "list", "--dismiss", *options).code == 0
     looked: tuple[str, dict[str, Any]] = ("reviews", {})
     gone = [("dismiss", {"id": 3}), ("dismiss", {"id": 4})]
     assert fake.calls == [looked, *gone, looked, ("attributes", {})]
@@ -67,13 +70,13 @@ def test_what_waits_can_be_dismissed(run: Run, fake: FakeDaemon, options: list[s
 
 def test_of_what_is_not_there_nothing_is_dismissed(run: Run, fake: FakeDaemon) -> None:
     """Before any of it goes; a few of the numbers that there are are said."""
-    run("requests", "pending", "--dismiss", "3,9").refusal()
+    run("requests", "list", "--dismiss", "3,9").refusal()
     assert fake.calls == [("reviews", {})]
     fake.handlers["reviews"] = says([changed(REVIEW, id=each) for each in range(10, 20)])
     _, hint = run("approve", "999").refusal()
     assert hint.endswith(" lists what does wait: 10, 11, 12, 13, 14 and 5 more")
     fake.handlers["reviews"] = says([])
-    assert page(run, "pending", "--dismiss", "all") == "Nothing waits for you."
+    assert page(run, *WAITING, "--dismiss", "all") == "Nothing waits for you."
     assert run("approve", "3").refusal()[1].endswith("; nothing else waits")
 
 
@@ -210,7 +213,7 @@ def test_an_assistant_is_listed_for_good_or_for_some_days(
 ) -> None:
     """Or left as it is; no attributes are named."""
     fake.handlers["reviews"] = says([ASSISTANT])
-    waits, box = page(run, "pending"), "the chat box at https://chat.example/"
+    waits, box = page(run, *WAITING), "the chat box at https://chat.example/"
     assert f"5 Use Reticent in {box}?" in waits
     assert "if you deny, nothing changes" in waits
     assert page(run, *arguments.split()) == said.format(box=box)

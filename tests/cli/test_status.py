@@ -66,7 +66,7 @@ def test_the_page_says_what_there_is(run: Run, fake: FakeDaemon) -> None:
     assert "locks itself after 15 minutes without a command" in said
     assert "policy /home/u/policy.toml: 4 rules, read 20" in said
     assert "model village: 4 attributes, 2 queries; comes with reticent" in said
-    assert "waits for you 2; `reticent requests pending` lists them" in said
+    assert "waits for you 2; `reticent requests list --waiting` lists them" in said
     assert "version 0.1.0, process 4711" in said
 
 
@@ -94,7 +94,7 @@ def test_what_is_wrong_is_said(run: Run, fake: FakeDaemon) -> None:
 
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize(
-    "command", [("status",), ("requests", "pending"), ("lock",), ("requests", "ledger")]
+    "command", [("status",), ("requests", "list", "--waiting"), ("lock",), ("requests", "ledger")]
 )
 def test_what_is_run_often_imports_no_more_than_it_needs(command: tuple[str, ...]) -> None:
     """No mathematics, no server, no cryptography: it is there in a tenth of a second."""

@@ -172,11 +172,14 @@ def test_the_last_passphrase_goes_with_a_word(key: Keyed, code: str) -> None:
 
 
 @pytest.mark.usefixtures("code")
-@pytest.mark.parametrize("command", ["key list", "key add recovery", "key rotate", "reset-clock"])
+@pytest.mark.parametrize(
+    "command",
+    ["vault key list", "vault key add recovery", "vault key rotate", "unlock --reset-clock"],
+)
 def test_while_the_daemon_has_it_open_nothing_is_asked(piped: Run, command: str) -> None:
     """The way out is `reticent lock`."""
     with closing(Database.open(paths().vault)):
-        error, hint = piped("vault", *command.split(), given="").refusal(1)
+        error, hint = piped(*command.split(), given="").refusal(1)
     assert "open in another process, so its key slots cannot be read here" in error
     assert "reticent lock" in hint
 
@@ -201,18 +204,19 @@ def test_a_wrong_clock_is_reset_after_the_passphrase(piped: Run) -> None:
     """Asked about unless it is agreed to; with the clock as it should be nothing is changed."""
     ahead = datetime.now(UTC) + timedelta(days=3650)
     given = f"{PASSPHRASE}\n"
-    assert piped("vault", "reset-clock", "--yes", "--json", given=given).record["done"] is False
+    assert piped("unlock", "--reset-clock", "--yes", "--json", given=given).record["done"] is False
     with opened() as vault:
         vault.ledger.append(disclosed(ahead, "shop.example", age="1"))
-    assert piped("vault", "reset-clock", given=given).refusal(code=2)
-    assert piped("vault", "reset-clock", "--yes", given="wrong\n").refusal(code=1)
+    assert piped("unlock", "--reset-clock", given=given).refusal(code=2)
+    assert piped("unlock", "--reset-clock", "--yes", given="wrong\n").refusal(code=1)
     with opened() as vault:
         assert vault.ledger.latest == ahead
     assert (
-        f"{ahead.astimezone():%Y-%m-%d}" in piped("vault", "reset-clock", "--yes", given=given).out
+        f"{ahead.astimezone():%Y-%m-%d}"
+        in piped("unlock", "--reset-clock", "--yes", given=given).out
     )
     with opened() as vault:
         assert vault.ledger.latest is not None
         assert vault.ledger.latest <= datetime.now(UTC)
         assert [each.record.at for each in vault.ledger.read()] == [ahead]
-    assert "nothing to reset" in piped("vault", "reset-clock", "--yes", given=given).out
+    assert "nothing to reset" in piped("unlock", "--reset-clock", "--yes", given=given).out

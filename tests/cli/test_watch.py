@@ -1,4 +1,4 @@
-"""`reticent requests watch`: a sentence in each line, from a daemon that comes and goes."""
+"""`reticent requests list --follow`: a sentence in each line, from a daemon that comes and goes."""
 
 import json
 import select
@@ -34,7 +34,14 @@ from tests.daemon.whole_daemon import LOOK, living
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, says, short_folder
 
-START = [sys.executable, "-c", "from agent.cli.main import run; run()", "requests", "watch"]
+START = [
+    sys.executable,
+    "-c",
+    "from agent.cli.main import run; run()",
+    "requests",
+    "list",
+    "--follow",
+]
 FIRST = (
     "Sent to weather.example: region, and “prefer not to say” for hobby; 0.412 bits more useful, "
     "about 20 people left."
@@ -74,7 +81,7 @@ def watched(run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> Watc
 
     def watch(*events: tuple[EventKind, int | None], options: tuple[str, ...] = ()) -> list[str]:
         fake.handlers["events"] = happens(*events)
-        ran = run("requests", "watch", *options)
+        ran = run("requests", "list", "--follow", *options)
         assert ran.code == 130
         assert ran.err.startswith("reticent: error: interrupted\n")
         assert ran.out.replace("\n", "").isprintable()

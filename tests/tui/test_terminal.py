@@ -105,10 +105,10 @@ COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
 def test_without_colours_there_are_none_and_the_cursor_is_seen() -> None:
     """On no screen, in no question; the cursor has a sign, and the tab too."""
     with living() as live:
-        with terminal(live.paths, "requests", "review") as shown:
+        with terminal(live.paths, "screens") as shown:
             shown.shows("√ open")
             assert COLOUR.search(styled(shown))
-        with terminal(live.paths, "requests", "review", told={"NO_COLOR": "1"}) as shown:
+        with terminal(live.paths, "screens", told={"NO_COLOR": "1"}) as shown:
             shown.shows("√ open")
             for number, where in enumerate(TITLES.values(), 1):
                 shown.press(str(number))
@@ -130,7 +130,7 @@ def test_without_colours_there_are_none_and_the_cursor_is_seen() -> None:
 
 def test_another_size_breaks_nothing() -> None:
     """Down to the smallest and back; what stood there stands there again, and the keys work."""
-    with living() as live, terminal(live.paths, "requests", "review") as shown:
+    with living() as live, terminal(live.paths, "screens") as shown:
         shown.shows("√ open")
         shown.press("5")
         whole = ("√ open", "preset balanced", "r Reload", "^l Lock")

@@ -166,7 +166,7 @@ function told(search) {
 }
 
 function asks(recipient) {
-  return `${recipient} says which facts it could use: \`reticent requests pending\``;
+  return `${recipient} says which facts it could use: \`reticent requests list --waiting\``;
 }
 
 /** A tab may be closed while its badge is written: then there is nothing to write. */

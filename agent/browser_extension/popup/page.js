@@ -84,7 +84,7 @@ function stateOf(state, fault) {
 
 function wordOf(offered, refused) {
   if (offered) {
-    return { text: `${offered} asks for facts about you:`, command: "reticent requests pending", rest: "" };
+    return { text: `${offered} asks for facts about you:`, command: "reticent requests list --waiting", rest: "" };
   }
   if (!refused) {
     return null;

@@ -139,7 +139,7 @@ test("a site that has offered says so, whatever is searched for there", () => {
   tabs.offered(1, "c.example");
   assert.equal(tabs.offering(1), "c.example");
   assert.equal(shown.texts.get(1), "?");
-  const words = "c.example says which facts it could use: `reticent requests pending`";
+  const words = "c.example says which facts it could use: `reticent requests list --waiting`";
   assert.equal(shown.titles.get(1), words);
   for (const now of [address("c.example", "x"), address("c.example", "y")]) {
     tabs.follow(1, { moved: now, now });

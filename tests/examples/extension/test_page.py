@@ -167,7 +167,7 @@ def test_a_site_that_has_offered(modules: Modules) -> None:
     """What it says, and where it is answered, which is not here."""
     word = modules("popup/page.js", "page", {**NOTHING, "offered": "a.example"})["word"]
     assert word["text"] == "a.example asks for facts about you:"
-    assert (word["command"], word["rest"]) == ("reticent requests pending", "")
+    assert (word["command"], word["rest"]) == ("reticent requests list --waiting", "")
 
 
 @given(st.floats(0, 1e6))
