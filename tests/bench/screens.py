@@ -42,7 +42,7 @@ def figures() -> Iterator[str]:
         times = [_painted(live) for _ in range(ROUNDS)]
     first, told = ([*each] for each in zip(*times, strict=True))
     yield (
-        f"reticent requests review, from its start: first paint p50 {at(first, 50)} ms (bar: 300), "
+        f"reticent, the screens, from its start: first paint p50 {at(first, 50)} ms (bar: 300), "
         f"with the daemon's word p50 {at(told, 50)} ms"
     )
     listed, leaps = asyncio.run(_scrolled())

@@ -233,9 +233,9 @@ def test_an_assistant_is_listed_for_good_or_for_some_days(
         ("deny 4 --once", "--once does not go with an offer", "--days N"),
         ("approve 4 --once", "--once does not go with", "for good"),
         ("deny 4 region", "an offer is denied as a whole", "`reticent approve 4 NAME...`"),
-        ("pending --dismiss 3,x", "'3,x' is not a list of IDs", "--dismiss all"),
-        ("pending --dismiss=", "'' is not a list of IDs", "--dismiss 3,4"),
-        ("pending --dismiss 4,9", "nothing waits under 9", "lists what does wait: 3 and 4"),
+        ("list --dismiss 3,x", "'3,x' is not a list of IDs", "--dismiss all"),
+        ("list --dismiss=", "'' is not a list of IDs", "--dismiss 3,4"),
+        ("list --dismiss 4,9", "nothing waits under 9", "lists what does wait: 3 and 4"),
         ("deny 3 hoby", "unknown attribute of the review 'hoby'", "'hobby'"),
     ],
 )
