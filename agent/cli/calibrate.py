@@ -13,7 +13,7 @@ from agent.cli.policy import model_option, own_policy
 from agent.cli.printing import Column, numeric, paragraph, strong, table, told
 from agent.cli.prompts import agree
 from agent.daemon.policy_api import calibrated_message, into_policy
-from agent.decision.calibration import QUESTIONS, Answers, answers_of, calibrated
+from agent.decision.calibration import QUESTIONS, PersonAnswers, answers_of, calibrated
 from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.file import read, shipped_model
@@ -32,11 +32,11 @@ NEVER = (
     "What you would never allow has no price, and λ ignores it. A limit keeps it: `k` or `risk` in "
     "the policy."
 )
-ANSWERS = "Answers, as below. Of several files the medians count."
+ANSWERS = "PersonAnswers, as below. Of several files the medians count."
 HEADS = ("identifiability", "bits wanted", "on the line", "off by")
 
 
-def read_answers(path: Path, model: Model) -> Answers:
+def read_answers(path: Path, model: Model) -> PersonAnswers:
     """Return the answers in a file; UsageError, with the nearest, for what nobody asked."""
     try:
         document = tomllib.loads(read_bytes(path, LARGEST).decode("utf-8-sig"))

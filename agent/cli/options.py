@@ -114,7 +114,7 @@ class OneOf(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-class Query(click.ParamType[str]):
+class QueryText(click.ParamType[str]):
     """What is asked; - for the standard input, since every user can read a command's arguments."""
 
     name = "query"
@@ -144,7 +144,7 @@ class Query(click.ParamType[str]):
         return query
 
 
-QUERY = Query()
+QUERY = QueryText()
 
 
 def names(text: str) -> tuple[str, ...]:

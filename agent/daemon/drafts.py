@@ -20,7 +20,7 @@ from agent.daemon.context import UndecidedError, with_own
 from agent.daemon.handle import Considered, considered, left_by, record, summarised
 from agent.decision.decide import counted_among
 from agent.decision.tradeoff_curve import taken
-from agent.decision.what_if import Change, weigh_steps
+from agent.decision.what_if import SetChange, weigh_steps
 from agent.errors import LockedError, RefusedError, UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Answer, Ask, Draft, DraftedFact, Tell, Told
@@ -155,7 +155,7 @@ def _without(names: AbstractSet[str], found: Considered) -> Considered:
     """Return the same without what the user leaves out, with its own figures."""
     if not names:
         return found
-    context, change = with_own(found.context), Change(drop=frozenset(names))
+    context, change = with_own(found.context), SetChange(drop=frozenset(names))
     weighed = taken(weigh_steps(found.decision, context, change)).changed
     if weighed.breaks is not None:
         raise RefusedError("conflict", breaks(weighed.breaks), AGAIN)

@@ -19,7 +19,7 @@ from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
 from agent.wire.base import made
-from agent.wire.what_if import Calibrate, Calibrated, Pair
+from agent.wire.what_if import Calibrate, Calibrated, CalibratedPair
 from policy import amend
 from policy.audit import Remark, audit
 from policy.hosts import ANYBODY
@@ -162,7 +162,7 @@ def calibrated_message(found: Calibration, *, written: bool = False) -> Calibrat
         metric=METRIC,
         rms_residual_bits=None if fit is None else fit.error,
         pairs=[
-            Pair(
+            CalibratedPair(
                 name=pair.name,
                 identifiability=pair.cost,
                 wanted_bits=finite(pair.bits),

@@ -20,7 +20,7 @@ from agent.daemon.context import (
 from agent.decision.request import Knowledge
 from agent.decision.tradeoff_curve import curve_steps
 from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
-from agent.decision.what_if import Change, weigh_steps
+from agent.decision.what_if import SetChange, weigh_steps
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, Line
@@ -127,7 +127,7 @@ def _weighing_steps(
     base = None
     if entry is not None:
         base = frozenset(name for name, _ in entry.disclosed if name in titles)
-    change = Change(frozenset(body.add), frozenset(body.drop), base)
+    change = SetChange(frozenset(body.add), frozenset(body.drop), base)
     no_room = frozenset(each.name for each in decision.outcomes if each.reason == NO_ROOM)
     yield
     found = yield from weigh_steps(decision, without(no_room, context), change)

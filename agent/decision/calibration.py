@@ -22,7 +22,7 @@ Source = Literal["precision", "one_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class PersonAnswers:
     """What one person answered.
 
     ``improvement``: by level, the factor of speed that is wanted, NEVER for none; ``sensitivity``:
@@ -34,7 +34,7 @@ class Answers:
     one_of: Mapping[int, int]
 
 
-def answers_of(given: Mapping[str, Mapping[str, object]], model: Model) -> Answers:
+def answers_of(given: Mapping[str, Mapping[str, object]], model: Model) -> PersonAnswers:
     """Return the answers to each of the QUESTIONS about a model.
 
     UsageError, with the nearest, for what nobody asked, for what is no answer, and where there is
@@ -42,7 +42,7 @@ def answers_of(given: Mapping[str, Mapping[str, object]], model: Model) -> Answe
     """
     for name in given["sensitivity"]:
         model.index(name)
-    answers = Answers(
+    answers = PersonAnswers(
         {_level_key(key): _factor(key, each) for key, each in given["improvement"].items()},
         {name: _level(name, each) for name, each in given["sensitivity"].items()},
         {_people(key): _level(key, each) for key, each in given["one_of"].items()},
@@ -90,7 +90,7 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class WantedPair:
     """What being known so well costs, in identifiability, and what is wanted for it, in bits."""
 
     name: str
@@ -110,11 +110,11 @@ class Calibration:
     people: int
     sensitivity: Mapping[str, float]
     source: Source
-    pairs: tuple[Pair, ...]
+    pairs: tuple[WantedPair, ...]
     fit: Fit | None
 
 
-def calibrated(answers: Sequence[Answers], model: Model) -> Calibration:
+def calibrated(answers: Sequence[PersonAnswers], model: Model) -> Calibration:
     """Return what the answers of one person come to, or the medians of several (paper 7.2).
 
     λ is fitted to the steps of precision that attributes of the model refine one another by, where
@@ -125,30 +125,32 @@ def calibrated(answers: Sequence[Answers], model: Model) -> Calibration:
     if sum(isfinite(each.bits) for each in steps) > 1:
         return _calibration(len(answers), sensitivity, "precision", steps)
     crowds = _wanted([each.one_of for each in answers], answers)
-    pairs = [Pair(str(k), 1 / k, crowds[k]) for k in sorted(crowds)]
+    pairs = [WantedPair(str(k), 1 / k, crowds[k]) for k in sorted(crowds)]
     return _calibration(len(answers), sensitivity, "one_of", pairs)
 
 
-def aligned(answers: Sequence[Answers], costs: Mapping[str, float]) -> Calibration:
+def aligned(answers: Sequence[PersonAnswers], costs: Mapping[str, float]) -> Calibration:
     """Return the same for steps of precision that no model has (paper 7.2).
 
     ``costs``: by name, in order, the identifiability of each step, less that of nothing; the
     answers have the sensitivity of a step under that name, and what nobody rated is left out.
     """
     wanted = _wanted([each.sensitivity for each in answers], answers)
-    steps = [Pair(name, cost, wanted[name]) for name, cost in costs.items() if name in wanted]
+    steps = [WantedPair(name, cost, wanted[name]) for name, cost in costs.items() if name in wanted]
     return _calibration(len(answers), wanted, "precision", steps)
 
 
 def _calibration(
-    people: int, sensitivity: Mapping[str, float], source: Source, pairs: Sequence[Pair]
+    people: int, sensitivity: Mapping[str, float], source: Source, pairs: Sequence[WantedPair]
 ) -> Calibration:
     costs = np.array([each.cost for each in pairs], dtype=np.float64)
     bits = np.array([each.bits for each in pairs], dtype=np.float64)
     return Calibration(people, sensitivity, source, tuple(pairs), fit(costs, bits))
 
 
-def _wanted(given: Sequence[Mapping[Thing, int]], answers: Sequence[Answers]) -> dict[Thing, float]:
+def _wanted(
+    given: Sequence[Mapping[Thing, int]], answers: Sequence[PersonAnswers]
+) -> dict[Thing, float]:
     """Return the bits wanted for everything that somebody answered about."""
     things = list(dict.fromkeys(thing for each in given for thing in each))
     levels = [[each.get(thing, UNANSWERED) for thing in things] for each in given]
@@ -158,13 +160,15 @@ def _wanted(given: Sequence[Mapping[Thing, int]], answers: Sequence[Answers]) ->
     return dict(zip(things, bits.tolist(), strict=True))
 
 
-def _steps(sensitivity: Mapping[str, float], model: Model) -> list[Pair]:
+def _steps(sensitivity: Mapping[str, float], model: Model) -> list[WantedPair]:
     """Return the pairs of the attributes on a ladder, in the order of the model."""
     crowd = Cache().anonymity_set(model)
     before = crowd.identifiability(EMPTY, METRIC, 1)
     return [
         # As in the objective: less what is known of somebody who discloses nothing.
-        Pair(name, crowd.identifiability(singleton(place), METRIC, 1) - before, sensitivity[name])
+        WantedPair(
+            name, crowd.identifiability(singleton(place), METRIC, 1) - before, sensitivity[name]
+        )
         for place, name in _ladder(model)
         if name in sensitivity
     ]

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from agent.decision.cache import Cache
-from agent.decision.choice import Choice, choice_of
+from agent.decision.choice import ChosenSet, choice_of
 from agent.decision.context import Context, Own, Prepared, prepare, relevant
 from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
@@ -231,7 +231,7 @@ def _silent(prepared: Prepared, code: Code) -> Decision:
     )
 
 
-def _outcome(prepared: Prepared, choice: Choice, index: int) -> Outcome:
+def _outcome(prepared: Prepared, choice: ChosenSet, index: int) -> Outcome:
     """Return what an attribute adds to the rest of the chosen set, or would add, and why."""
     crowd, objective, plan, own = prepared.crowd, choice.objective, choice.plan, singleton(index)
     attribute, held = prepared.model.attributes[index], bool(crowd.known & own)
@@ -303,7 +303,7 @@ def outcome_of(
     )
 
 
-def _why_out(prepared: Prepared, choice: Choice, own: int, worth: float) -> Reason:
+def _why_out(prepared: Prepared, choice: ChosenSet, own: int, worth: float) -> Reason:
     """Return why an attribute is not in the set; ``worth``: in bits, if it were."""
     if own & union(choice.pending):
         return "waits for you"

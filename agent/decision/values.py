@@ -305,7 +305,7 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return {each.name: each.title for each in self.outcomes}
 
 
-class Comparison(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SetComparison(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The set that a change starts from, the changed set, and each attribute compared with it.
 
     ``informed``: whether the query is known, or counts as the average one; else no utility is.

@@ -12,7 +12,7 @@ from msgspec import structs
 from agent.decision.choice import objective_of
 from agent.decision.context import Context, Prepared, mask_of, prepare
 from agent.decision.decide import figures_of, limit_of, outcome_of
-from agent.decision.values import Comparison, Decision, Figures
+from agent.decision.values import Decision, Figures, SetComparison
 from agent.errors import UsageError
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.objective import DisclosureObjective
@@ -21,7 +21,7 @@ from agent.tradeoff.utility import HELPS_NOTHING
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SetChange:
     """What to add to a set and to drop from it; ``base``: the set, None for what is decided."""
 
     add: frozenset[str] = frozenset()
@@ -30,8 +30,8 @@ class Change:
 
 
 def weigh_steps(
-    decision: Decision, context: Context, change: Change
-) -> Generator[None, None, Comparison]:
+    decision: Decision, context: Context, change: SetChange
+) -> Generator[None, None, SetComparison]:
     """Return what another set would bring and cost, and what each attribute would add to it.
 
     An attribute in each step. ``context``: in which the decision was made, with all that it
@@ -87,7 +87,9 @@ def weigh_steps(
             )
         )
     objective.forget()
-    return Comparison(chosen=chosen, changed=changed, outcomes=tuple(compared), informed=informed)
+    return SetComparison(
+        chosen=chosen, changed=changed, outcomes=tuple(compared), informed=informed
+    )
 
 
 def _weighed(mask: int, objective: DisclosureObjective, prepared: Prepared) -> Figures:

@@ -16,7 +16,7 @@ import msgspec
 from agent.wire.base import ASKER, JSON_TYPE, UNATTENDED, Fault
 from agent.wire.client import HOST, MEDIA_TYPE
 from agent.wire.faults import KINDS
-from agent.wire.routes import ROUTES, Parameter, Route
+from agent.wire.routes import ROUTES, Route, RouteParameter
 from agent.wire.state import Event
 
 Node = dict[str, Any]
@@ -91,7 +91,7 @@ def _operation(routes: Sequence[Route]) -> Node:
     return operation
 
 
-def _parameter(parameter: Parameter) -> Node:
+def _parameter(parameter: RouteParameter) -> Node:
     least, most = parameter.least, parameter.most
     number = {"type": "integer", "minimum": least, "maximum": most}
     words = {"type": "string", "minLength": least, "maxLength": most}

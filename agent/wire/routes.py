@@ -59,7 +59,7 @@ _LIMIT = f"at most this many, the latest; by default {LATEST_ENTRIES}"
 DOTS = {"", ".", ".."}  # what a server may take for a step through the path (RFC 3986, 5.2.4)
 
 
-class Parameter(NamedTuple):
+class RouteParameter(NamedTuple):
     """A part of the path, or of the query string.
 
     ``kind``: str, of ``least`` to ``most`` characters, or int, from ``least`` to ``most``.
@@ -87,16 +87,18 @@ class Route(NamedTuple):
     takes: Any
     gives: Any
     means: str
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[RouteParameter, ...] = ()
 
 
-_ID = Parameter("id", "path", int, "of the review", 0, _BIGGEST)
-_TO = Parameter("recipient", "query", str, "only this recipient, and its pool", 1, LONGEST_HOST)
-_AFTER = Parameter("after", "query", int, "only greater numbers", 0, _BIGGEST)
-_MOST = Parameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES)
-_WHOM = Parameter("recipient", "path", str, "a host, or @ and a group", 1, LONGEST_HOST)
-_FOR = Parameter("recipient", "query", str, "for this recipient", 1, LONGEST_HOST)
-_NAME = Parameter("name", "path", str, "of the model", 1, LONGEST_NAME)
+_ID = RouteParameter("id", "path", int, "of the review", 0, _BIGGEST)
+_TO = RouteParameter(
+    "recipient", "query", str, "only this recipient, and its pool", 1, LONGEST_HOST
+)
+_AFTER = RouteParameter("after", "query", int, "only greater numbers", 0, _BIGGEST)
+_MOST = RouteParameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES)
+_WHOM = RouteParameter("recipient", "path", str, "a host, or @ and a group", 1, LONGEST_HOST)
+_FOR = RouteParameter("recipient", "query", str, "for this recipient", 1, LONGEST_HOST)
+_NAME = RouteParameter("name", "path", str, "of the model", 1, LONGEST_NAME)
 
 
 def _route(
@@ -104,7 +106,7 @@ def _route(
     takes: Any,  # noqa: ANN401  (a type)
     gives: Any,  # noqa: ANN401  (a type)
     means: str,
-    *parameters: Parameter,
+    *parameters: RouteParameter,
     doors: tuple[Door, ...] = (CONTROL,),
 ) -> Route:
     """Return a route; ``call``: its name, method and path below /v1."""

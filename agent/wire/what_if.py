@@ -75,7 +75,7 @@ class Calibrate(Message, frozen=True, kw_only=True):
     write: bool = False
 
 
-class Pair(Message, frozen=True, kw_only=True):
+class CalibratedPair(Message, frozen=True, kw_only=True):
     """What being known so well costs, and the bits wanted for it, null for what is never shared.
 
     ``residual_bits``: those wanted less those that the fitted line has, null without a line.
@@ -99,6 +99,6 @@ class Calibrated(Message, frozen=True, kw_only=True):
     metric: str
     source: Literal["precision", "one_of"]
     rms_residual_bits: float | None
-    pairs: list[Pair]
+    pairs: list[CalibratedPair]
     sensitivity: dict[str, float | None]
     written: bool = False

@@ -100,19 +100,21 @@ REASONS: Mapping[str, str] = {
 BY_RULE = frozenset({"always", "waits for you", "never", "guarded", "not allowed"})  # reasons
 
 
-class Ruling(NamedTuple):
+class RulingText(NamedTuple):
     """What a policy says of an attribute, in a table and in a sentence."""
 
     short: str
     sentence: str
 
 
-RULINGS: Mapping[str, Ruling] = {
-    "never": Ruling("never", "is never sent"),
-    "ask": Ruling("asks first", "waits for your approval before it is sent"),
-    "auto": Ruling("when worth it", "is sent when it helps more than it costs"),
-    "always": Ruling("always", "is sent with every request, unless a limit forbids it"),
-    "guarded": Ruling("kept secret", "is never sent, and less of what others could guess it from"),
+RULINGS: Mapping[str, RulingText] = {
+    "never": RulingText("never", "is never sent"),
+    "ask": RulingText("asks first", "waits for your approval before it is sent"),
+    "auto": RulingText("when worth it", "is sent when it helps more than it costs"),
+    "always": RulingText("always", "is sent with every request, unless a limit forbids it"),
+    "guarded": RulingText(
+        "kept secret", "is never sent, and less of what others could guess it from"
+    ),
 }
 LIMITS: Mapping[str, str] = {
     "k": "fewer people would look like you than you allow",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.decision.calibration import (
     IMPROVEMENTS,
     SCALE,
-    Answers,
+    PersonAnswers,
     answers_of,
     calibrated,
 )
@@ -31,10 +31,10 @@ EVERY: dict[str, Mapping[str, object]] = {
 }
 
 
-def people() -> st.SearchStrategy[list[Answers]]:
+def people() -> st.SearchStrategy[list[PersonAnswers]]:
     """Draw the answers of a few people, each with an improvement for every level."""
     one = st.builds(
-        Answers,
+        PersonAnswers,
         improvement=st.fixed_dictionaries(dict.fromkeys(range(1, 6), FACTORS)),
         sensitivity=st.dictionaries(st.sampled_from(NAMES), LEVELS),
         one_of=st.dictionaries(st.sampled_from([1, 10, 100, 10_000]), LEVELS),
@@ -49,7 +49,7 @@ def laddered() -> Model:
 
 
 @given(people())
-def test_a_price_is_the_median_of_what_is_wanted(said: list[Answers]) -> None:
+def test_a_price_is_the_median_of_what_is_wanted(said: list[PersonAnswers]) -> None:
     """Log2 of the factor, person by person, for every attribute that somebody answered."""
     found = calibrated(said, MODEL)
     assert {*found.sensitivity} == {name for each in said for name in each.sensitivity}
@@ -63,7 +63,7 @@ def test_a_price_is_the_median_of_what_is_wanted(said: list[Answers]) -> None:
 
 
 @given(people())
-def test_the_ladder_is_used_where_two_of_its_steps_have_a_price(said: list[Answers]) -> None:
+def test_the_ladder_is_used_where_two_of_its_steps_have_a_price(said: list[PersonAnswers]) -> None:
     """Else being one of so many; without a ladder always."""
     assert calibrated(said, MODEL).source == "one_of"
     found = calibrated(said, laddered())
@@ -74,7 +74,7 @@ def test_the_ladder_is_used_where_two_of_its_steps_have_a_price(said: list[Answe
 
 
 @given(people())
-def test_answers_are_checked_to_be_what_they_are(said: list[Answers]) -> None:
+def test_answers_are_checked_to_be_what_they_are(said: list[PersonAnswers]) -> None:
     """As texts they are read back whole, unless nothing is said."""
     names = {factor: text for text, factor in IMPROVEMENTS.items()}
     for each in said:

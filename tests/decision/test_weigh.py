@@ -13,8 +13,8 @@ from agent.decision.decide import KEYS, decide
 from agent.decision.request import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.tradeoff_curve import taken
-from agent.decision.values import Comparison, Request
-from agent.decision.what_if import Change, weigh_steps
+from agent.decision.values import Request, SetComparison
+from agent.decision.what_if import SetChange, weigh_steps
 from agent.errors import UsageError
 from agent.model.model import Model
 from tests.decision.drawn import QUERIES, World, model_of, worlds
@@ -31,29 +31,29 @@ def weigh(
     terms: Terms,
     known: Knowledge,
     model: Model,
-    change: Change,
+    change: SetChange,
     own: Own | None = None,
-) -> Comparison:
+) -> SetComparison:
     """Decide, and take all steps at once."""
     decision = decide(request, terms, known, model, own)
     context = Context(request, terms, known, model, own)
     return taken(weigh_steps(decision, context, change))
 
 
-def changes() -> st.SearchStrategy[Change]:
+def changes() -> st.SearchStrategy[SetChange]:
     """Draw what to add and what to drop, of what is decided or of another set."""
     base = st.none() | st.frozensets(ONE)
     return st.builds(_change, CHANGED, base)
 
 
-def _change(how: dict[str, str], start: frozenset[str] | None) -> Change:
+def _change(how: dict[str, str], start: frozenset[str] | None) -> SetChange:
     named = {
         what: frozenset(name for name in NAMES if how[name] == what) for what in ("add", "drop")
     }
-    return Change(named["add"], named["drop"], start)
+    return SetChange(named["add"], named["drop"], start)
 
 
-def weighed(world: World, change: Change) -> Comparison:
+def weighed(world: World, change: SetChange) -> SetComparison:
     """Weigh a change of what is decided in a world."""
     return weigh(world.request, world.terms, world.known, world.model, change, world.own)
 
@@ -65,7 +65,7 @@ def test_no_change_is_the_decision(world: World, why: str) -> None:
     if why == "unknown":
         world = world._replace(request=Request("zebra crossing", asked=world.request.asked))
     world = world.under(nothing=why == "blocked")
-    decision, weighing = world.decided(), weighed(world, Change())
+    decision, weighing = world.decided(), weighed(world, SetChange())
     assert weighing.chosen == weighing.changed
     assert structs.replace(weighing.changed, names=decision.disclosed) == decision.figures
     assert set(weighing.changed.names) == set(decision.disclosed)
@@ -78,12 +78,12 @@ def test_no_change_is_the_decision(world: World, why: str) -> None:
 
 @SOME
 @given(worlds(), changes(), ONE)
-def test_an_attribute_brings_what_it_adds(world: World, change: Change, name: str) -> None:
+def test_an_attribute_brings_what_it_adds(world: World, change: SetChange, name: str) -> None:
     """Its gain less its cost is what the objective changes by when it alone is toggled."""
     weighing = weighed(world, change)
     start = frozenset(weighing.changed.names)
-    with_it = weighed(world, Change(base=start | {name})).changed
-    without = weighed(world, Change(base=start - {name})).changed
+    with_it = weighed(world, SetChange(base=start | {name})).changed
+    without = weighed(world, SetChange(base=start - {name})).changed
     [addition] = [each for each in weighing.outcomes if each.name == name]
     assert addition.disclosed == (name in start)
     assert addition.gain_bits == with_it.utility - without.utility
@@ -95,7 +95,7 @@ def test_an_attribute_brings_what_it_adds(world: World, change: Change, name: st
 
 @SOME
 @given(worlds(), changes())
-def test_each_attribute_is_there_once(world: World, change: Change) -> None:
+def test_each_attribute_is_there_once(world: World, change: SetChange) -> None:
     """In the order of the model, inside if it is in the set, held if the recipient holds it."""
     weighing = weighed(world, change)
     start = set(weighing.chosen.names)
@@ -114,7 +114,7 @@ def held(world: World) -> set[str]:
 
 @SOME
 @given(worlds(), changes())
-def test_a_set_that_breaks_no_limit_may_be_chosen(world: World, change: Change) -> None:
+def test_a_set_that_breaks_no_limit_may_be_chosen(world: World, change: SetChange) -> None:
     """Where anything new may be told at all; and what may be chosen breaks none."""
     weighing, objective, case = weighed(world, change), world.objective(), world.prepared()
     if case.code in ("recognised", "outside the model"):
@@ -125,7 +125,7 @@ def test_a_set_that_breaks_no_limit_may_be_chosen(world: World, change: Change) 
 
 @SOME
 @given(worlds(), changes(), st.integers(0, 15))
-def test_weighing_changes_no_decision(world: World, change: Change, seed: int) -> None:
+def test_weighing_changes_no_decision(world: World, change: SetChange, seed: int) -> None:
     """Neither that at hand nor one that is made later, in whichever order."""
     before = world.decided()
     weighed(world, change)
@@ -138,7 +138,7 @@ def test_weighing_changes_no_decision(world: World, change: Change, seed: int) -
 
 @SOME
 @given(worlds(), changes())
-def test_nobodys_values_are_looked_at(world: World, change: Change) -> None:
+def test_nobodys_values_are_looked_at(world: World, change: SetChange) -> None:
     """Unless the terms protect this user."""
     world = world.within(protect="everyone")
     other = {name: 1 - (code > 0) for name, code in world.own.items()}
@@ -161,12 +161,12 @@ def test_the_limit_that_a_set_breaks_is_named(
 ) -> None:
     """By its key in a policy."""
     model, terms = model_of(3), Terms(limits=limits, excluded=frozenset(NAMES))
-    found = weighed_there(model, terms, Change(add=frozenset(add))).changed
+    found = weighed_there(model, terms, SetChange(add=frozenset(add))).changed
     assert found.breaks == broken
     assert broken is None or broken in KEYS.values()
 
 
-def weighed_there(model: Model, terms: Terms, change: Change) -> Comparison:
+def weighed_there(model: Model, terms: Terms, change: SetChange) -> SetComparison:
     """Weigh a change of what leaves to a recipient that holds nothing."""
     return weigh(Request(QUERIES[0]), terms, Knowledge(), model, change)
 
@@ -174,8 +174,8 @@ def weighed_there(model: Model, terms: Terms, change: Change) -> Comparison:
 def test_what_never_leaves_is_weighed_too() -> None:
     """So that it can be seen what a rule keeps back."""
     model = model_of(3)
-    free = weighed_there(model, Terms(), Change(base=frozenset()))
-    barred = weighed_there(model, Terms(excluded=frozenset(NAMES)), Change(base=frozenset()))
+    free = weighed_there(model, Terms(), SetChange(base=frozenset()))
+    barred = weighed_there(model, Terms(excluded=frozenset(NAMES)), SetChange(base=frozenset()))
     said = [replace(each, reason="never") for each in free.outcomes]
     assert [replace(each, limit=None) for each in barred.outcomes] == said
     assert any(each.gain_bits for each in barred.outcomes)
@@ -184,9 +184,9 @@ def test_what_never_leaves_is_weighed_too() -> None:
 def test_of_an_unknown_query_nothing_says_what_helps() -> None:
     """What it costs is known all the same; by the terms it may count as the average one."""
     model, request = model_of(3), Request("zebra crossing")
-    change = Change(add=frozenset({"age"}))
+    change = SetChange(add=frozenset({"age"}))
 
-    def found(terms: Terms) -> Comparison:
+    def found(terms: Terms) -> SetComparison:
         return weigh(request, terms, Knowledge(), model, change)
 
     unknown, average = found(Terms()), found(Terms(unknown_queries="standing"))
@@ -202,21 +202,21 @@ def test_of_an_unknown_query_nothing_says_what_helps() -> None:
 def test_a_name_that_is_none_is_refused() -> None:
     """The nearest is named; and what is added is not dropped."""
     model = model_of(3)
-    for change in (Change(add=frozenset({"regoin"})), Change(drop=frozenset({"regoin"}))):
+    for change in (SetChange(add=frozenset({"regoin"})), SetChange(drop=frozenset({"regoin"}))):
         with pytest.raises(UsageError, match="unknown attribute 'regoin'") as error:
             weighed_there(model, Terms(), change)
         assert error.value.hint == "did you mean 'region'?"
     with pytest.raises(UsageError, match="both added and dropped"):
-        weighed_there(model, Terms(), Change(frozenset({"age"}), frozenset({"age"})))
+        weighed_there(model, Terms(), SetChange(frozenset({"age"}), frozenset({"age"})))
 
 
 def test_too_many_combinations_cannot_be_weighed() -> None:
     """As a set; beside another the attribute says what little can be said."""
     with pytest.MonkeyPatch.context() as few:
         few.setattr("agent.decision.what_if.COMBINATIONS", 1)
-        some = weighed_there(model_of(3), Terms(), Change(base=frozenset({"age"})))
+        some = weighed_there(model_of(3), Terms(), SetChange(base=frozenset({"age"})))
         last = some.outcomes[-1]
         assert (last.name, last.gain_bits, last.cost_bits) == ("hours", None, None)
         assert last.people_left == some.changed.people_left
         with pytest.raises(UsageError, match="too many attributes"):
-            weighed_there(model_of(3), Terms(), Change(add=frozenset({"hours"})))
+            weighed_there(model_of(3), Terms(), SetChange(add=frozenset({"hours"})))

@@ -27,7 +27,7 @@ from agent.errors import ReticentError
 from agent.wire.base import Fault
 from agent.wire.client import MEDIA_TYPE
 from agent.wire.faults import fault_of, http_status
-from agent.wire.routes import CONTROL, ROUTES, Door, Parameter, Route
+from agent.wire.routes import CONTROL, ROUTES, Door, Route, RouteParameter
 
 Handler = Callable[..., Any]
 
@@ -123,7 +123,7 @@ def _matched(route: Route, path: str) -> dict[str, str] | None:
     return {one[1:-1]: unquote(other) for one, other in pairs if one.startswith("{")}
 
 
-def _typed(parameters: Iterable[Parameter], given: Mapping[str, str]) -> dict[str, Any]:
+def _typed(parameters: Iterable[RouteParameter], given: Mapping[str, str]) -> dict[str, Any]:
     kinds = {each.name: each.kind for each in parameters}
     return {name: kinds[name](text) for name, text in given.items()}
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.build.log_schema import BY_LABEL, TOPIC
-from agent.decision.calibration import IMPROVEMENTS, Answers
+from agent.decision.calibration import IMPROVEMENTS, PersonAnswers
 from agent.errors import UsageError
 from agent.model.model import Figure, Model
 from agent.tradeoff.study import NEVER
@@ -78,7 +78,7 @@ OUTCOMES = tuple(PublishedSet(**{"labels": TOPICS, **each}) for each in _STATED[
 
 def made_answers(
     costs: Mapping[str, float], people: int, seed: int, trade_off: float = TRADE_OFF
-) -> tuple[Answers, ...]:
+) -> tuple[PersonAnswers, ...]:
     """Return made-up answers, as people would give them if λ were so; the paper's are not public.
 
     Whoever shows a result of them says that they are made up. The same seed gives the same.
@@ -98,7 +98,7 @@ def made_answers(
         return 1 + ratios.index(min(ratios))
 
     return tuple(
-        Answers(wanted, {thing: level(factor * cost) for thing, cost in costs.items()}, {})
+        PersonAnswers(wanted, {thing: level(factor * cost) for thing, cost in costs.items()}, {})
         for factor in factors
     )
 
