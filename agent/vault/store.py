@@ -75,8 +75,8 @@ def read_items(database: Database, seals: Seals) -> dict[str, Item]:
 class Store:
     """The rows of an open vault; every write is one transaction, all or nothing.
 
-    ``state``: of the vault as a whole; ``slots``, ``items`` (by name): those of the file, also once
-    the file is gone. ``uncertain``: memory and file may differ, and the vault must be opened again.
+    ``state``: of the vault as a whole; ``items``: by name; ``uncertain``: memory and file may
+    differ, and the vault must be opened again.
     """
 
     def __init__(self, database: Database, seals: Seals, witness: Path) -> None:
@@ -96,9 +96,9 @@ class Store:
         self._verified = self.uncertain = False
         self._unsynced = self._witness != self.state.witness(seals.vault_id)
         self.notes = [] if self._witness else [vault_files.MISSING]
-        self.slots = read_slots(database)
-        damaged_slots = any(row.slot is None for row in self.slots)
-        if damaged_slots or slots_digest(self.slots) != self.state.slots:
+        slots = read_slots(database)
+        damaged_slots = any(row.slot is None for row in slots)
+        if damaged_slots or slots_digest(slots) != self.state.slots:
             self.notes.append(ALTERED)
 
     @property
@@ -239,7 +239,6 @@ class Store:
         self.seals = seals
         self.state = read_state(self.database, seals)
         self.items = read_items(self.database, seals)
-        self.slots = read_slots(self.database)
         self.uncertain = False
         self._renew_witness()
 
@@ -253,7 +252,6 @@ class Store:
         """Add or remove a slot, so that these remain. Raises VaultError."""
         after = self.state.after(slots=slots_digest(slots))
         self.commit(after, [statement], durable=True)
-        self.slots = slots
 
     def _renew_witness(self) -> None:
         """Write the state on the disk to the witness; failing to is only noted."""
