@@ -162,8 +162,8 @@ def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) 
     for query, helpful in (("weather", "region"), ("music", "age"), ("bus", "working_hours")):
         record = run("model", "decide", "--model", tables[-1], "--query", query, "--json").record
         assert record["disclosed"] == [helpful]
-        assert record["identifiability"] >= 1 / 300
-        assert record["identifiability_cost"] >= 0
+        assert record["figures"]["identifiability"] >= 1 / 300
+        assert record["figures"]["identifiability_cost"] >= 0
 
 
 @builds
@@ -367,7 +367,7 @@ def test_its_attributes_have_the_sensitivities_of_the_surveys(
     assert bits() == pytest.approx({n: each * within_outcomes() for n, each in whole.items()})
     out = files[files.index("--out") + 1]
     assert (
-        run("model", "decide", "--model", out, "--query", "shoes", "--json").record["disclose"]
+        run("model", "decide", "--model", out, "--query", "shoes", "--json").record["disclosed"]
         == []
     )
     page = run("model", "info", out, "--explain").out
