@@ -331,7 +331,7 @@ def test_a_policy_is_tried_on_the_ledger(opened: Home) -> None:
     """With the user's values; nothing is recorded by it, and a wrong one is refused."""
     answer = opened.calls.decide(SHOP)
     [same] = opened.calls.try_policy(TryPolicy(text=opened.paths.policy.read_text())).requests
-    assert {*same.would_disclose} == {*same.disclosed} == {*answer.attributes}
+    assert {*same.would_disclose} == {*same.disclosed} >= {*answer.attributes}
     [other] = opened.calls.try_policy(TryPolicy(text="nothing = true")).requests
     assert (other.disclosed, other.would_disclose) == (same.disclosed, ())
     assert len(opened.calls.ledger()) == 1
