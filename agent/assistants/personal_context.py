@@ -22,21 +22,23 @@ DOCTOR = "`reticent doctor` says how to fix it"
 APPROVE = "`reticent requests list --waiting` lists it"
 
 
-class Fact(BaseModel, frozen=True):
+class SharedFact(BaseModel, frozen=True):
     """One fact about the user."""
 
     title: Annotated[str, Field(description="What the fact is about.")]
     value: Annotated[str, Field(description="What is true of the user.")]
 
     def __repr__(self) -> str:
-        return f"Fact({self.title!r}, ***)"
+        return f"SharedFact({self.title!r}, ***)"
 
 
 class PersonalContext(BaseModel, frozen=True):
     """The facts that are worth telling for one question."""
 
     line: Annotated[str, Field(description="All of this in words.", repr=False)]
-    facts: Annotated[tuple[Fact, ...], Field(description="Facts about the user; often none.")] = ()
+    facts: Annotated[
+        tuple[SharedFact, ...], Field(description="Facts about the user; often none.")
+    ] = ()
     understood_as: Annotated[
         str | None, Field(description="The topic that the question was read as; null if none.")
     ] = None
@@ -51,18 +53,18 @@ class PersonalContext(BaseModel, frozen=True):
     ] = ()
 
 
-class Told(BaseModel, frozen=True):
+class SharedBefore(BaseModel, frozen=True):
     """What one question was answered with."""
 
     question: Annotated[str, Field(description="The question, as it was asked.", repr=False)]
-    facts: Annotated[tuple[Fact, ...], Field(description="The facts, as they were told.")]
+    facts: Annotated[tuple[SharedFact, ...], Field(description="The facts, as they were told.")]
 
 
-class AlreadyTold(BaseModel, frozen=True):
+class SharedSoFar(BaseModel, frozen=True):
     """All that this server has told since it was started."""
 
     line: Annotated[str, Field(description="All of this in words.", repr=False)]
-    told: Annotated[tuple[Told, ...], Field(description="By question, the oldest first.")]
+    told: Annotated[tuple[SharedBefore, ...], Field(description="By question, the oldest first.")]
 
 
 def nothing(why: str) -> PersonalContext:
@@ -99,17 +101,17 @@ def personal_context(answer: Answer) -> PersonalContext:
     return told.model_copy(update={"line": _line(told, reading, why)})
 
 
-def already_told(told: Iterable[Told]) -> AlreadyTold:
+def already_told(told: Iterable[SharedBefore]) -> SharedSoFar:
     """Return what was told before, as it was told; in the line each fact once, as told last."""
     each = tuple(told)
     latest = {fact.title: fact for one in each for fact in one.facts}
     if not latest:
-        return AlreadyTold(line="Nothing about the user has been told so far.", told=each)
-    return AlreadyTold(line=f"Told so far: {_listed(latest.values())}.", told=each)
+        return SharedSoFar(line="Nothing about the user has been told so far.", told=each)
+    return SharedSoFar(line=f"Told so far: {_listed(latest.values())}.", told=each)
 
 
-def _fact(title: str, value: str) -> Fact:
-    return Fact(title=plain(title), value=plain(value_title(value, title)))
+def _fact(title: str, value: str) -> SharedFact:
+    return SharedFact(title=plain(title), value=plain(value_title(value, title)))
 
 
 def _people_left(summary: Summary) -> str:
@@ -117,7 +119,7 @@ def _people_left(summary: Summary) -> str:
     return plain(f"{about}{of_whom(summary.people_left, summary.among)}", 2 * LONGEST)
 
 
-def _listed(facts: Iterable[Fact]) -> str:
+def _listed(facts: Iterable[SharedFact]) -> str:
     return "; ".join(f"{each.title}: {each.value}" for each in facts)
 
 

@@ -19,9 +19,9 @@ from pydantic import Field, ValidationError
 
 from agent import __version__
 from agent.assistants.personal_context import (
-    AlreadyTold,
     PersonalContext,
-    Told,
+    SharedBefore,
+    SharedSoFar,
     already_told,
     personal_context,
     undecided,
@@ -91,7 +91,7 @@ class Assistant:
         """Keep whom to ask and for whom; nothing is opened before a question."""
         self._socket = socket
         self._recipient = recipient
-        self._told: deque[Told] = deque(maxlen=LATEST)
+        self._told: deque[SharedBefore] = deque(maxlen=LATEST)
 
     def personal_context(self, question: Question) -> Annotated[CallToolResult, PersonalContext]:
         """Return the facts for a question; none, and why, where there is no answer."""
@@ -102,15 +102,15 @@ class Assistant:
         except ReticentError as error:
             found = undecided(error)
         if found.facts:
-            self._told.append(Told(question=question, facts=found.facts))
+            self._told.append(SharedBefore(question=question, facts=found.facts))
         return _result(found)
 
-    def already_told(self) -> Annotated[CallToolResult, AlreadyTold]:
+    def already_told(self) -> Annotated[CallToolResult, SharedSoFar]:
         """Return what was told by this process, as it was told."""
         return _result(already_told([*self._told]))
 
 
-def _result(found: PersonalContext | AlreadyTold) -> CallToolResult:
+def _result(found: PersonalContext | SharedSoFar) -> CallToolResult:
     line = TextContent(type="text", text=found.line)
     return CallToolResult(content=[line], structured_content=found.model_dump(mode="json"))
 
