@@ -696,7 +696,7 @@ def _check(review: Review, word: Word, pool: str) -> None:
     """Raise RefusedError where an answer is to something else than what waits, else UsageError."""
 
     def conflict(what: str) -> RefusedError:
-        hint = f"see `reticent requests list --waiting`; `deny --dismiss {review.id}` removes it"
+        hint = f"see `reticent requests list --waiting`; `--dismiss {review.id}` removes it"
         return RefusedError("conflict", what, hint)
 
     for name in word.names or ():
