@@ -28,7 +28,7 @@ def weight_of(codes: Codes, model: Model, cache: Cache) -> float:
 
     def found() -> float:
         population = model.population
-        agree = population.agreeing(population.told(codes))
+        agree = population.agreeing(population.possible_codes(codes))
         weights = population.weights
         return float(np.count_nonzero(agree) if weights is None else weights[agree].sum())
 

@@ -152,8 +152,8 @@ class AnonymitySet:
         """
         self._population, self.cards, self._share = population, tuple(cards), share
         self.known = union(attribute for attribute, _ in known)
-        told = population.told(known)
-        self._rows = rows = np.flatnonzero(population.agreeing(told))
+        possible = population.possible_codes(known)
+        self._rows = rows = np.flatnonzero(population.agreeing(possible))
         self._columns = population.columns.take(rows, axis=1) if known else population.columns
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
@@ -164,7 +164,7 @@ class AnonymitySet:
         self._stored: dict[Measure, Stored] = {}
         self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
         self._counted = population.weights is None and share >= 1
-        bits = {each: population.bits_of(each, codes) for each, codes in told.items()}
+        bits = {each: population.bits_of(each, codes) for each, codes in possible.items()}
         self._expected_bits = population.people_bits + sum(bits.values())
         # Of attributes that only silence about others tells of: what of their bits is counted.
         self._narrowed = {each: own for each, own in bits.items() if not self.known >> each & 1}

@@ -183,8 +183,8 @@ class Population:
             found = self._share_bits[attribute] = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
         return found
 
-    def told(self, values: Iterable[tuple[int, int]]) -> dict[int, frozenset[int]]:
-        """Return which codes people may have, by attribute, who agree with (attribute, code) pairs.
+    def possible_codes(self, values: Iterable[tuple[int, int]]) -> dict[int, frozenset[int]]:
+        """Codes, by attribute, of the people who agree with these (attribute, code) pairs.
 
         Where every row specifies an attribute that hangs on another one, "unspecified" is what it
         is set to where nothing follows for it: it tells that of the other one.
@@ -197,10 +197,10 @@ class Population:
             found[place] = codes & found.get(place, codes)
         return found
 
-    def agreeing(self, told: Mapping[int, frozenset[int]]) -> NDArray[np.bool_]:
-        """Return which rows have one of the codes of each attribute, bool, shape (N,)."""
+    def agreeing(self, possible: Mapping[int, frozenset[int]]) -> NDArray[np.bool_]:
+        """Whether a row has one of the possible codes of each attribute, bool, shape (N,)."""
         agree = np.ones(self.rows, dtype=bool)
-        for attribute, codes in told.items():
+        for attribute, codes in possible.items():
             column = self.columns[attribute]
             agree &= column == next(iter(codes)) if len(codes) == 1 else np.isin(column, [*codes])
         return agree
