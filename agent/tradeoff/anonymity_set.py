@@ -37,10 +37,10 @@ from agent.tradeoff.measures import (
 from agent.tradeoff.tables import (
     UNSPECIFIED,
     Codes,
-    Figures,
     Floats,
     Indexes,
     Population,
+    SetFigures,
     Stored,
     members,
     singleton,
@@ -160,7 +160,7 @@ class AnonymitySet:
         self._partitions = Partitions(Columns(self._columns, self.cards))
         self._guards: dict[int, Guard] = {}
         self._shares: dict[int, Floats] = {}
-        self._figures: dict[tuple[str, int], Figures] = {}
+        self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Stored] = {}
         self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
         self._counted = population.weights is None and share >= 1
@@ -314,7 +314,7 @@ class AnonymitySet:
         """Return the measure that a limit is about; where rows are people it is the metric."""
         return metric_of(metric) if self._counted else metric
 
-    def _measured(self, metric: Measure, k: int) -> Figures:
+    def _measured(self, metric: Measure, k: int) -> SetFigures:
         """Return I of sets by a measure."""
         metric = self._measure(metric)
         k = k if metric in ("k-anonymity", "k") else 0
@@ -324,7 +324,7 @@ class AnonymitySet:
 
     def _of(
         self, key: tuple[str, int], one: Callable[[int], float], stored: Stored | None = None
-    ) -> Figures:
+    ) -> SetFigures:
         """Return the figures of sets that have this key; ``one``: computes that of a set."""
         if key not in self._figures:
 
@@ -332,7 +332,7 @@ class AnonymitySet:
                 sets = ((mask | singleton(each)) & ~self.known for each in attributes)
                 return [self._figures[key].value(each) for each in sets]
 
-            self._figures[key] = Figures(len(self.cards), one, beside, stored)
+            self._figures[key] = SetFigures(len(self.cards), one, beside, stored)
         return self._figures[key]
 
     def _weights(self) -> Floats:

@@ -20,7 +20,7 @@ COUNTS_KEPT = 1 << 22  # counts remembered where several shrinkages share a layo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kinds:
+class RowKinds:
     """The kinds of the rows of a query, in ascending order of intent.
 
     ``of_row``: shape (M,), the kind of each row. One per kind: ``intent``; ``same``: n_u(g,x);
@@ -35,7 +35,7 @@ class Kinds:
     own_total: Indexes
 
 
-def kinds_of(rows: QueryRows, request: int) -> Kinds:
+def kinds_of(rows: QueryRows, request: int) -> RowKinds:
     """Return the kinds when groups are told apart by the request attributes in ``request``.
 
     A user's rows agree on every person attribute, so what leaving the user out takes from a
@@ -63,7 +63,7 @@ def kinds_of(rows: QueryRows, request: int) -> Kinds:
     example = np.empty(len(used), dtype=np.intp)
     example[of_row] = np.arange(len(of_row))
     same, rows_own, same_total, own_total = (fact[example] for fact in (*own, *total))
-    return Kinds(of_row, rows.intent[example], same, rows_own, same_total, own_total)
+    return RowKinds(of_row, rows.intent[example], same, rows_own, same_total, own_total)
 
 
 def _own_rows(rows: QueryRows, unit: Indexes, units: int) -> tuple[Indexes, Indexes]:
@@ -162,7 +162,7 @@ def _sums(rows: Floats, new: NDArray[np.bool_]) -> Floats:
     return sums
 
 
-def split(cells: Cells, kinds: Kinds, column: grouping.Column) -> Cells:
+def split(cells: Cells, kinds: RowKinds, column: grouping.Column) -> Cells:
     """Split every group by one more attribute."""
     size = len(cells.kind)
     combined = grouping.keys(cells.row, size, column.codes)

@@ -23,24 +23,24 @@ BYTES = 8  # of a word
 KEPT = 24  # partitions remembered, 8 bytes an item each
 
 
-class Numbered(NamedTuple):
+class Numbering(NamedTuple):
     """``numbers``: for each item, the number of its key; ``keys``: the keys, ascending."""
 
     numbers: Indexes
     keys: Indexes
 
 
-def number(keys: Indexes, size: int) -> Numbered:
+def number(keys: Indexes, size: int) -> Numbering:
     """Number keys, intp, shape (items,), all from 0 to below ``size``, in ascending order."""
     if size > SPARSE * len(keys) + SPARSE:
         used, numbers = np.unique(keys, return_inverse=True)
-        return Numbered(numbers, used)
+        return Numbering(numbers, used)
     present = np.zeros(size, dtype=bool)
     present[keys] = True
     used = np.flatnonzero(present)
     numbers = np.empty(size, dtype=np.intp)
     numbers[used] = np.arange(len(used))
-    return Numbered(numbers[keys], used)
+    return Numbering(numbers[keys], used)
 
 
 def multiplicity(keys: Indexes, size: int) -> Indexes:

@@ -208,7 +208,7 @@ BLOCK = 1 << 12  # items whose likelihoods are computed at once: what a cache ho
 KEYS = 1 << 62  # combined numbers stay below this
 
 
-class Items(NamedTuple):
+class RowItems(NamedTuple):
     """Rows of the population that nothing at hand tells apart, in order of their class.
 
     Of each item ``label``: intp, its class; ``kinds``: intp, one array per request attribute, of
@@ -249,7 +249,7 @@ def in_order(grouping: Grouping, sample: Indexes) -> Grouping:
 
 def items_of(
     grouping: Grouping, kinds: Sequence[Codes], sizes: Sequence[int], weights: Floats | None
-) -> Items:
+) -> RowItems:
     """Return the items of rows, by their groups and by their kinds, of which there are ``sizes``.
 
     ``weights``: float64, one per row, as numbers whose sums are exact; None: each is one person.
@@ -279,10 +279,12 @@ def items_of(
             found.append(last)
         else:
             used = step[used]
-    return Items(used, found[::-1], rows.astype(np.float64), people)
+    return RowItems(used, found[::-1], rows.astype(np.float64), people)
 
 
-def answered(items: Items, likely: Sequence[Floats], *, peaks: bool = False) -> Iterator[Answered]:
+def answered(
+    items: RowItems, likely: Sequence[Floats], *, peaks: bool = False
+) -> Iterator[Answered]:
     """Yield what every answer leaves of each class, some classes at a time, in their order.
 
     ``likely``: for each request attribute P(v|kind), float64, shape (values, kinds);
@@ -303,7 +305,7 @@ def answered(items: Items, likely: Sequence[Floats], *, peaks: bool = False) -> 
         yield found.some(slice(-1)) if goes_on else found
 
 
-def _of_block(items: Items, part: slice, likely: Sequence[Floats], *, peaks: bool) -> Answered:
+def _of_block(items: RowItems, part: slice, likely: Sequence[Floats], *, peaks: bool) -> Answered:
     """Return what every answer leaves of the classes of some items.
 
     An answer's likelihood is a product, and items are in the order of their kinds: so one attribute

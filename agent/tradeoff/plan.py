@@ -9,9 +9,9 @@ import numpy as np
 
 from agent.tradeoff.local_search import ROUNDING
 from agent.tradeoff.tables import (
-    Figures,
     Floats,
     Indexes,
+    SetFigures,
     Stored,
     members,
     singleton,
@@ -109,7 +109,7 @@ class Prices(Protocol):
         ...
 
 
-class QueryPlanner(Figures, Utility):
+class QueryPlanner(SetFigures, Utility):
     """The utility of one query, computed once for a set; it is made only to count with.
 
     What is counted is near the sets that plans came to.

@@ -291,7 +291,7 @@ class Stored:
         return None
 
 
-class Figures:
+class SetFigures:
     """A figure of sets that is stored, or computed once when it is asked for.
 
     The oldest that were computed are forgotten first.

@@ -14,9 +14,9 @@ from agent.tradeoff.anonymity_set import FEWEST, AnonymitySet
 from agent.tradeoff.measures import METRICS, Measure, Metric, certainty
 from agent.tradeoff.tables import (
     UNSPECIFIED,
-    Figures,
     Kinds,
     Population,
+    SetFigures,
     Stored,
     members,
     singleton,
@@ -197,7 +197,7 @@ def test_the_oldest_is_forgotten_and_what_is_stored_is_not(
         counted.append(mask)
         return float(mask)
 
-    figures = Figures(
+    figures = SetFigures(
         3, one, lambda mask, new: [mask + 2.0**each for each in new], Stored(np.array([1.0, 2, 4]))
     )
     for _ in range(2):
