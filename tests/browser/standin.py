@@ -16,7 +16,7 @@ import msgspec
 
 from agent.daemon.request_log import Rates
 from agent.wire.base import Done
-from agent.wire.decide import Answer, Ask, Because, RelayAnswer, Summary
+from agent.wire.decide import Answer, Ask, Because, Frame, RelayAnswer, Summary
 from agent.wire.routes import QUERY
 from agent.wire.state import Locked, Site
 from tests.browser.frames import Relayed, RelayedDecide, RelayedRefuse, RelayedStatus
@@ -140,23 +140,26 @@ class Standin:
             assert self._said.wait_for(enough, PATIENCE), f"only {self.messages} was said"
             return found
 
-    def _relayed(self, body: Relayed) -> object:
+    def _relayed(self, body: Frame) -> object:
         """Note a message, and answer it."""
+        fields = {"call": body.call, "id": body.id, "body": body.body}
+        fields |= {"by": body.by} if body.call == "decide" else {}
+        message: Any = msgspec.json.decode(msgspec.json.encode(fields), type=Relayed)
         with self._said:
-            self.messages.append(body)
+            self.messages.append(message)
             self._said.notify_all()
             wait = self._chance.uniform(0, self.delay)
-        if isinstance(body, RelayedStatus):
+        if isinstance(message, RelayedStatus):
             said: object = self.status()
             self.told = self.status()
-        elif isinstance(body, RelayedDecide):
+        elif isinstance(message, RelayedDecide):
             time.sleep(wait)
             try:
-                said = self._decided(body)
+                said = self._decided(message)
             except BrokenPipeError:
                 return Raw(200, b"")  # which is no whole answer
         else:
-            self._narrow(body)
+            self._narrow(message)
             said = Done()
         return RelayAnswer(id=body.id, status=200, body=msgspec.Raw(msgspec.json.encode(said)))
 
