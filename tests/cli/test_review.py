@@ -100,7 +100,7 @@ def test_a_defect_in_the_screens_ends_in_a_sentence(what: str, tmp_path: Path) -
     with living() as live, terminal(live.paths, "screens", told=told) as shown:
         if what == "looking":
             shown.shows("√ open")
-            shown.press("7")
+            shown.press("6")
         shown.shows("reticent: error: unexpected RuntimeError in sitecustomize.py, line")
         shown.shows("reticent: hint: a defect of reticent")
         assert SECRET not in shown.everything()
