@@ -15,7 +15,7 @@ from agent.decision.values import Reading
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.concepts import Meaning
 from agent.model.model import Model
-from agent.vault.disclosure_index import Disclosure, Forgetting, Step
+from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
 from agent.vault.vault import Vault
 from agent.wire import records
 from agent.wire.base import LATEST_ENTRIES, made
@@ -90,7 +90,7 @@ class _PoolView(NamedTuple):
     labels: list[tuple[str, str, datetime]]  # name, value, since
 
 
-def _view_of(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> _PoolView:
+def _view_of(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime) -> _PoolView:
     """Return the view of a pool; ``steps``: those of the ledger that are about it."""
     index, cache = opened(agent).ledger.disclosures, agent.reader.cache
     model = _counted_by(agent, pool, steps, now)
@@ -131,7 +131,7 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
     )
 
 
-def _counted_by(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> Model:
+def _counted_by(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime) -> Model:
     """Return the model by which people are counted: the one that decided last for a pool.
 
     ``steps``: of the pool. Where it is gone, the policy's for the pool, or the shipped one. What a
@@ -217,7 +217,7 @@ def requested(
 
 def recipients(agent: Agent, now: datetime) -> list[records.Recipient]:
     """Return everyone to whom anything was disclosed, the latest first; LockedError."""
-    steps_of: dict[str, list[Step]] = {}
+    steps_of: dict[str, list[LedgerStep]] = {}
     last: dict[str, int] = {}
     for step in opened(agent).ledger.disclosures.steps:
         pool = agent.rules.active.pool_of(step.site)
@@ -240,7 +240,9 @@ def thinned(moments: Sequence[records.Moment], most: int = MOST) -> list[records
     return [moments[place] for place in sorted(kept)]
 
 
-def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> records.Recipient:
+def _recipient(
+    agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime
+) -> records.Recipient:
     """Return the message about a pool; ``steps``: those of the ledger that are about it."""
     index, in_use = opened(agent).ledger.disclosures, agent.rules.active
     concepts, cache = index.concepts, agent.reader.cache

@@ -27,7 +27,7 @@ _Digest = TypeVar("_Digest", bytes, int)
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class VaultState:
     """Counts, the head of the chain, and digests of all items and all slots."""
 
     generation: int
@@ -58,7 +58,7 @@ def digest_of(rows: Mapping[_Id, _Digest]) -> bytes:
     return sha256(b"".join(seal.frame(*row) for row in sorted(rows.items()))).digest()
 
 
-def written_state(state: State, seals: seal.Seals) -> Statement:
+def written_state(state: VaultState, seals: seal.Seals) -> Statement:
     """Return the statement that puts a state in place."""
     fields = (state.rotations, state.entries, state.head, state.items, state.slots)
     sealed = seals.seal(_STATE.pack(*fields), "state", state.generation)
@@ -75,17 +75,17 @@ def state_row(database: Database) -> tuple[int, bytes]:
             raise damaged("the row with its state is missing", database.path)
 
 
-def read_state(database: Database, seals: seal.Seals) -> State:
+def read_state(database: Database, seals: seal.Seals) -> VaultState:
     """Return the state of a vault; DamagedVaultError if it was altered."""
     generation, sealed = state_row(database)
     try:
         payload = seals.open(sealed, "state", generation)
-        return State(generation, *_STATE.unpack(payload))
+        return VaultState(generation, *_STATE.unpack(payload))
     except (seal.UnsealedError, struct.error) as error:
         raise damaged("its state was altered", database.path) from error
 
 
-class Row(NamedTuple):
+class EntryRow(NamedTuple):
     """An entry as stored in the file."""
 
     number: int
@@ -94,7 +94,7 @@ class Row(NamedTuple):
     sealed: bytes
 
 
-class Entry(NamedTuple):
+class OpenedEntry(NamedTuple):
     """An entry as it was appended; ``before``: the link of the one before."""
 
     before: bytes
@@ -102,25 +102,25 @@ class Entry(NamedTuple):
     payload: bytes
 
     def __repr__(self) -> str:
-        return "Entry(…)"
+        return "OpenedEntry(…)"
 
 
-def sealed_entry(seals: seal.Seals, before: State, site: str, payload: bytes) -> Row:
+def sealed_entry(seals: seal.Seals, before: VaultState, site: str, payload: bytes) -> EntryRow:
     """Return the row of the next entry, as the next transaction writes it."""
     number, generation = before.entries + 1, before.generation + 1
     found_by = seals.lookup("site", site)
     plain = before.head + seal.prefix_name(site, payload)
-    return Row(
+    return EntryRow(
         number, found_by, generation, seals.seal(plain, "entry", number, found_by, generation)
     )
 
 
-def link(seals: seal.Seals, row: Row) -> bytes:
+def link(seals: seal.Seals, row: EntryRow) -> bytes:
     """Return the link to a row, which the next entry contains."""
     return seals.digest("link", *row)
 
 
-def opened_entry(seals: seal.Seals, row: Row) -> Entry:
+def opened_entry(seals: seal.Seals, row: EntryRow) -> OpenedEntry:
     """Return the content of a row; DamagedVaultError if it was altered or moved."""
     try:
         plain = seals.open(row.sealed, "entry", row.number, row.site, row.generation)
@@ -129,10 +129,10 @@ def opened_entry(seals: seal.Seals, row: Row) -> Entry:
         raise damaged(f"entry {row.number} of the ledger was altered") from error
     if row.site != seals.lookup("site", site):
         raise damaged(f"entry {row.number} of the ledger belongs to another site")
-    return Entry(plain[:LINK_BYTES], site, payload)
+    return OpenedEntry(plain[:LINK_BYTES], site, payload)
 
 
-def entry_rows(database: Database, after: int = 0, last: int = MAX_INTEGER) -> Iterator[Row]:
+def entry_rows(database: Database, after: int = 0, last: int = MAX_INTEGER) -> Iterator[EntryRow]:
     """Yield the rows after a number, up to the last, in order; DamagedVaultError."""
     query = f"{_COLUMNS} WHERE number > ? AND number <= ? ORDER BY number LIMIT {_BATCH}"
     while rows := database.rows(query, after, last):
@@ -141,8 +141,12 @@ def entry_rows(database: Database, after: int = 0, last: int = MAX_INTEGER) -> I
 
 
 def verified(
-    database: Database, seals: seal.Seals, state: State, witness: Witness | None, after: int = 0
-) -> Iterator[tuple[Row, Entry]]:
+    database: Database,
+    seals: seal.Seals,
+    state: VaultState,
+    witness: Witness | None,
+    after: int = 0,
+) -> Iterator[tuple[EntryRow, OpenedEntry]]:
     """Yield every entry, from the first, checked against its neighbours and the state.
 
     ``after``: the last entry that is already known to be unchanged. Raises DamagedVaultError if
@@ -170,16 +174,16 @@ def verified(
         raise damaged(f"its ledger ends at entry {number} instead of {state.entries}")
 
 
-def _row(columns: tuple[Any, ...], database: Database) -> Row:
+def _row(columns: tuple[Any, ...], database: Database) -> EntryRow:
     """Return an entry as stored in the file; DamagedVaultError if it is not one."""
     match columns:
         case (int(), bytes(), int(generation), bytes()) if generation > 0:
-            return Row(*columns)
+            return EntryRow(*columns)
         case _:
             raise damaged("a row of the ledger is not an entry", database.path)
 
 
-def _check_witness(witness: Witness | None, state: State, number: int, head: bytes) -> None:
+def _check_witness(witness: Witness | None, state: VaultState, number: int, head: bytes) -> None:
     """Raise RolledBackError if the witness saw another entry in this place."""
     if witness is None or witness.rotations != state.rotations or witness.entries != number:
         return

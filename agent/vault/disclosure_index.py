@@ -176,7 +176,7 @@ def decode(payload: bytes) -> Record:
     return record
 
 
-class Note(NamedTuple):
+class FactNote(NamedTuple):
     """What an entry changes: a site learnt facts at a time, or, without a time, sites forgot."""
 
     number: int
@@ -185,10 +185,10 @@ class Note(NamedTuple):
     facts: Pairs
 
     def __repr__(self) -> str:
-        return "Note(…)"
+        return "FactNote(…)"
 
 
-class Step(NamedTuple):
+class LedgerStep(NamedTuple):
     """One entry, about one site; one that forgets stands here for each of its sites.
 
     ``people_left``: who agreed with all that the site's pool held from then on; it and ``query``
@@ -204,7 +204,7 @@ class Step(NamedTuple):
     meant: Shares = ()
 
     def __repr__(self) -> str:
-        return f"Step(number={self.number}, at={self.at.isoformat()})"
+        return f"LedgerStep(number={self.number}, at={self.at.isoformat()})"
 
 
 class IndexState(Struct, frozen=True, forbid_unknown_fields=True):
@@ -212,8 +212,8 @@ class IndexState(Struct, frozen=True, forbid_unknown_fields=True):
 
     latest: datetime | None
     sites: dict[str, int]
-    notes: Sequence[Note]
-    steps: Sequence[Step]
+    notes: Sequence[FactNote]
+    steps: Sequence[LedgerStep]
 
     def __repr__(self) -> str:
         return f"IndexState({len(self.steps)} steps)"
@@ -237,8 +237,8 @@ class DisclosureIndex:
         """Begin with no entry, or with those that a state was folded from."""
         self.latest: datetime | None = None
         self.sites: dict[str, int] = {}
-        self.steps: list[Step] = []
-        self._notes: list[Note] = []
+        self.steps: list[LedgerStep] = []
+        self._notes: list[FactNote] = []
         self._noted: dict[str, dict[str, int]] = {}  # by site and attribute: its last note
         self._values: dict[str, tuple[str, int]] = {}  # the latest value, and since which entry
         self._queries: dict[str, _Latest] = {}  # by site, as it was read; what it forgot is gone
@@ -284,13 +284,15 @@ class DisclosureIndex:
         site = record.site
         self.sites.setdefault(site, number)
         if isinstance(record, Forgetting):
-            self._note(Note(number, None, record.sites, ()))
+            self._note(FactNote(number, None, record.sites, ()))
             for each in record.sites:
-                self._step(Step(number, record.at, each, None, None))
+                self._step(LedgerStep(number, record.at, each, None, None))
             return
         if news:
-            self._note(Note(number, record.at, (site,), news))
-        self._step(Step(number, record.at, site, record.people_left, record.query, record.meant))
+            self._note(FactNote(number, record.at, (site,), news))
+        self._step(
+            LedgerStep(number, record.at, site, record.people_left, record.query, record.meant)
+        )
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
         """Return the values a pool holds; ``pool_of``: the pool of a host, the same for its site.
@@ -356,7 +358,7 @@ class DisclosureIndex:
             times[name] += round(share * THOUSANDTHS)
         return {name: count / THOUSANDTHS for name, count in times.items()}
 
-    def _note(self, note: Note) -> None:
+    def _note(self, note: FactNote) -> None:
         if note.at is None:
             for site in note.sites:
                 self._noted.pop(site, None)
@@ -366,7 +368,7 @@ class DisclosureIndex:
                 self._values[name] = value, note.number
         self._notes.append(note)
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: LedgerStep) -> None:
         self.steps.append(step)
         _enqueue(self._queries, step)
 
@@ -376,7 +378,7 @@ class DisclosureIndex:
         return view
 
 
-def _enqueue(queries: dict[str, _Latest], step: Step) -> None:
+def _enqueue(queries: dict[str, _Latest], step: LedgerStep) -> None:
     """Take a reading as the latest of its site; one of nothing takes no other's place."""
     latest = queries.setdefault(step.site, deque(maxlen=LATEST))
     if step.query is None:
@@ -395,7 +397,7 @@ class _View:
         self._pool_of, self._concepts = pool_of, concepts
         self._read = 0
 
-    def read(self, notes: list[Note]) -> None:
+    def read(self, notes: list[FactNote]) -> None:
         """Read the notes that are new."""
         for note in notes[self._read :]:
             pools = {self._pool_of(site) for site in note.sites}

@@ -29,7 +29,7 @@ from agent.vault.database import (
 )
 from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
 from agent.vault.secrets import Secret
-from agent.vault.store import Item, Store, opened_item, put_item, sealed_item
+from agent.vault.store import ItemRow, Store, opened_item, put_item, sealed_item
 from agent.vault.vault_files import Location, Notice
 
 
@@ -48,7 +48,7 @@ def make_vault(
     seals = Seals(key, vault_id, chance)
     rows = [first, second]
     digests = chain.digest_of({}), slots.slots_digest(rows)
-    before = chain.State(0, 0, 0, chain.first_link(seals), *digests)
+    before = chain.VaultState(0, 0, 0, chain.first_link(seals), *digests)
     private_folder(at.vault.parent)
     private_folder(at.witness.parent)
     make_database(at.vault, vault_id, contents(seals, before, rows))
@@ -58,9 +58,9 @@ def make_vault(
 
 def contents(
     seals: Seals,
-    before: chain.State,
+    before: chain.VaultState,
     rows: Iterable[slots.SlotRow],
-    items: Iterable[Item] = (),
+    items: Iterable[ItemRow] = (),
     entries: Iterable[tuple[str, bytes]] = (),
 ) -> Iterator[Statement]:
     """Yield the statements that fill a vault: slots, items, entries in a new chain, the state.

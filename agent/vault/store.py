@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from agent.errors import UsageError, VaultError
 from agent.vault import chain, vault_files
-from agent.vault.chain import MAX_NAME, State, digest_of, first_link, read_state, written_state
+from agent.vault.chain import MAX_NAME, VaultState, digest_of, first_link, read_state, written_state
 from agent.vault.database import Database, Statement, damaged, refuses
 from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, prefix_name, split_name
 from agent.vault.slots import ALTERED, SlotRow, read_slots, slots_digest
@@ -24,7 +24,7 @@ _ITEMS = (  # an id as a text is another row than the same bytes: such a copy wo
 _PREFIX = "other/"
 
 
-class Item(NamedTuple):
+class ItemRow(NamedTuple):
     """An item as stored in the file."""
 
     id: bytes
@@ -32,14 +32,14 @@ class Item(NamedTuple):
     sealed: bytes
 
 
-def sealed_item(seals: Seals, name: str, payload: bytes, generation: int) -> Item:
+def sealed_item(seals: Seals, name: str, payload: bytes, generation: int) -> ItemRow:
     """Return the row of an item."""
     found_by = seals.lookup("item", name)
     sealed = seals.seal(prefix_name(name, payload), "item", found_by, generation)
-    return Item(found_by, generation, sealed)
+    return ItemRow(found_by, generation, sealed)
 
 
-def opened_item(seals: Seals, item: Item) -> tuple[str, bytes]:
+def opened_item(seals: Seals, item: ItemRow) -> tuple[str, bytes]:
     """Return name and payload of an item; DamagedVaultError if it was altered or moved."""
     try:
         name, payload = split_name(seals.open(item.sealed, "item", item.id, item.generation))
@@ -50,19 +50,19 @@ def opened_item(seals: Seals, item: Item) -> tuple[str, bytes]:
     return name, payload
 
 
-def put_item(item: Item) -> Statement:
+def put_item(item: ItemRow) -> Statement:
     """Return the statement that puts an item in place."""
     return "INSERT OR REPLACE INTO item VALUES (?, ?, ?)", item
 
 
-def read_items(database: Database, seals: Seals) -> dict[str, Item]:
+def read_items(database: Database, seals: Seals) -> dict[str, ItemRow]:
     """Return every item by its name. Raises DamagedVaultError."""
-    items: dict[str, Item] = {}
+    items: dict[str, ItemRow] = {}
     while rows := database.rows(_ITEMS, len(items)):
         for row in rows:
             match row:
                 case (bytes(), int(generation), bytes()) if generation > 0:
-                    item = Item(*row)
+                    item = ItemRow(*row)
                 case _:
                     raise damaged("an item is missing or invalid", database.path)
             name, _ = opened_item(seals, item)
@@ -205,7 +205,7 @@ class Store:
             self.commit(self.state.after(), [], durable=True)
         self._renew_witness()
 
-    def commit(self, state: State, statements: Iterable[Statement], *, durable: bool) -> None:
+    def commit(self, state: VaultState, statements: Iterable[Statement], *, durable: bool) -> None:
         """Run statements and write a state, in one transaction. Raises VaultError."""
         self.rewrite((*statements, written_state(state, self.seals)), durable=durable)
         self.state = state
@@ -281,7 +281,7 @@ class Store:
         vault_files.check_age(seen, self.seals.vault_id.hex(), counts)
 
 
-def _digest(items: dict[str, Item]) -> bytes:
+def _digest(items: dict[str, ItemRow]) -> bytes:
     """Return the digest of the items, for the state."""
     return digest_of({item.id: item.generation for item in items.values()})
 

@@ -26,7 +26,7 @@ def every(entries: int) -> Iterator[list[int]]:
     opened: list[int] = []
     real = chain.opened_entry
 
-    def noted(seals: Seals, row: chain.Row) -> chain.Entry:
+    def noted(seals: Seals, row: chain.EntryRow) -> chain.OpenedEntry:
         opened.append(row.number)
         return real(seals, row)
 
