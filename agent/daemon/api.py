@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from agent import __version__
 from agent.daemon.agent import (
@@ -34,7 +34,7 @@ from agent.daemon.records import recipients as known_recipients
 from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
 from agent.decision.tradeoff_curve import advanced
-from agent.decision.values import Curve, Decision
+from agent.decision.values import Correction, Curve, Decision
 from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.secrets import Secret
 from agent.vault.vault import accounts_of
@@ -232,14 +232,14 @@ class Calls:
         """Keep that a text does not mean what it was read as, or take that back."""
         return correct(self.agent, body, self._clock())
 
-    def corrections(self) -> list[records.Correction]:
+    def corrections(self) -> list[Correction]:
         """Return what the user said that texts do not mean; LockedError while locked."""
         kept = self.agent.reader.corrections
         if kept is None:
             raise LockedError
-        return [records.Correction(**asdict(each)) for each in kept.all]
+        return kept.all
 
-    def profile(self) -> records.Profile:
+    def profile(self) -> records.ProfileFacts:
         """Return the user's facts."""
         return shown(self.agent)
 

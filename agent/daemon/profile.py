@@ -25,11 +25,11 @@ def new_id() -> str:
     return token_hex(8)
 
 
-def shown(agent: Agent) -> records.Profile:
+def shown(agent: Agent) -> records.ProfileFacts:
     """Return the user's facts; LockedError while locked."""
     vault = opened(agent)
     concepts = vault.ledger.disclosures.concepts
-    return records.Profile(
+    return records.ProfileFacts(
         facts=[
             replace(each, value=concepts.label(Meaning(each.kind, each.value or UNSPECIFIED))[1])
             for each in vault.profile.facts

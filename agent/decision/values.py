@@ -5,9 +5,9 @@ can hold these values without the mathematics that makes them.
 """
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 Code = Literal[
     "answered",  # decided in the ordinary way, whether or not anything is attached
@@ -371,3 +371,18 @@ class ReplayedRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     utility: float
     people_left_was: float
     people_left: float
+
+
+class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, order=True):
+    """A text, in the spelling of all that are alike, that does not mean a known query of a model.
+
+    ``model``: its id; ``query``: by its name, which outlives an update of the model. None of them
+    is empty. ``repr`` masks all of it.
+    """
+
+    text: Annotated[str, Meta(min_length=1)]
+    model: Annotated[str, Meta(min_length=1)]
+    query: Annotated[str, Meta(min_length=1)]
+
+    def __repr__(self) -> str:
+        return "Correction(***)"

@@ -1,12 +1,11 @@
 """What the user said that texts do not mean: kept sealed in the vault, as what they searched is."""
 
 from collections.abc import Iterable
-from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from agent.decision.values import Correction
 from agent.errors import UsageError
 from agent.model.lookup import spelling
 from agent.vault.database import decoded
@@ -14,21 +13,6 @@ from agent.vault.store import MAX_ITEM_BYTES, Items
 
 ITEM = "not-that"
 MOST = 1_000  # corrections
-Text = Annotated[str, Meta(min_length=1)]
-
-
-class Correction(Struct, frozen=True, forbid_unknown_fields=True, order=True):
-    """A text, in the spelling of all that are alike, that does not mean a known query of a model.
-
-    ``model``: its id; ``query``: by its name, which outlives an update of the model.
-    """
-
-    text: Text
-    model: Text
-    query: Text
-
-    def __repr__(self) -> str:
-        return "Correction(***)"
 
 
 _DECODER = msgspec.json.Decoder(list[Correction])
@@ -66,7 +50,7 @@ class Corrections:
 
         Raises VaultError if it was not written.
         """
-        new = Correction(spelling(text), model, query)
+        new = Correction(text=spelling(text), model=model, query=query)
         if new in self.kept:
             return False
         self._keep({*self.kept, new})

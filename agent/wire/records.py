@@ -129,17 +129,6 @@ class NotThat(Message, frozen=True, kw_only=True):
     undo: bool = False
 
 
-class Correction(Message, frozen=True, kw_only=True):
-    """A text, of all spellings that are alike, that does not mean a known query of a model."""
-
-    text: str
-    model: str
-    query: str
-
-    def __repr__(self) -> str:
-        return "Correction(***)"
-
-
 class Corrected(Done, frozen=True, kw_only=True):
     """What a text no longer means, or means again: ``read_as``; not ``done`` where that is no news.
 
@@ -157,7 +146,7 @@ class Forget(Message, frozen=True, kw_only=True):
     recipient: Host
 
 
-class Profile(Message, frozen=True, kw_only=True):
+class ProfileFacts(Message, frozen=True, kw_only=True):
     """The user's facts, ordered by kind; a value is the one that `attributes` lists."""
 
     facts: list[Fact]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
-from agent.decision.values import Curve, Decision
+from agent.decision.values import Correction, Curve, Decision
 from agent.errors import UsageError
 from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done
 from agent.wire.decide import (
@@ -37,14 +37,13 @@ from agent.wire.policy import (
 from agent.wire.records import (
     Changed,
     Corrected,
-    Correction,
     Entry,
     Forget,
     Handled,
     Held,
     NotThat,
-    Profile,
     ProfileChange,
+    ProfileFacts,
     Recipient,
 )
 from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
@@ -175,7 +174,7 @@ ROUTES = (
         Corrected,
         "Say that a text does not mean what it was read as.",
     ),
-    _route("profile: GET /profile", None, Profile, "The user's values."),
+    _route("profile: GET /profile", None, ProfileFacts, "The user's values."),
     _route(
         "change_profile: POST /profile", ProfileChange, Changed, "Set or unset values, all or none."
     ),

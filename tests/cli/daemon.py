@@ -16,7 +16,7 @@ from agent.wire.records import (
     Handled,
     Held,
     Moment,
-    Profile,
+    ProfileFacts,
     Recipient,
     ValueChange,
 )
@@ -114,7 +114,7 @@ HELD = Held(
     people=60,
     people_left=20,
 )
-PROFILE = Profile(facts=facts_of(region="coast", hobby="yes"))
+PROFILE = ProfileFacts(facts=facts_of(region="coast", hobby="yes"))
 CHANGED = Changed(changes=[ValueChange(name="region", was_set=True, is_set=True)])
 WEIGHED = Weighed(
     headline="With hobby: +0.088 bits, and about 9.8 of 60 people look like you, in place of 20.",

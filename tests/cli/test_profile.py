@@ -10,7 +10,7 @@ import pytest
 
 from agent.model.file import write
 from agent.paths import paths
-from agent.wire.records import Changed, Profile, ProfileChange, Stale, ValueChange
+from agent.wire.records import Changed, ProfileChange, ProfileFacts, Stale, ValueChange
 from tests.cli.conftest import Run
 from tests.cli.daemon import VILLAGE, changed
 from tests.cli.examples import cli_model
@@ -81,7 +81,7 @@ def test_values_are_masked_unless_they_are_asked_for(run: Run, fake: FakeDaemon)
         "facts": [{"kind": "region", "value": "***"}, {"kind": "hobby", "value": "***"}]
     }
     assert "coast" in run("profile", "show", "--reveal").out
-    fake.handlers["profile"] = says(Profile(facts=[]))
+    fake.handlers["profile"] = says(ProfileFacts(facts=[]))
     assert "reticent profile edit" in run("profile", "show").out
 
 
@@ -136,7 +136,7 @@ def test_an_export_is_private_and_can_be_read_again(
     run: Run, village_only: FakeDaemon, tmp_path: Path
 ) -> None:
     """By `profile import`, which sets the same."""
-    village_only.handlers["profile"] = says(Profile(facts=facts_of(region="coast")))
+    village_only.handlers["profile"] = says(ProfileFacts(facts=facts_of(region="coast")))
     file, other = tmp_path / "own.toml", tmp_path / "other.toml"
     ran = run("profile", "export", file, "--yes")
     assert (ran.code, ran.err) == (0, "")
@@ -179,7 +179,7 @@ def test_values_come_from_a_pipe(
     """So that no shell keeps them; and what is not in the file may go, and is named then."""
     own = facts_of(region="hills", salary="low")
     gone = ValueChange(name="salary", was_set=True, is_set=False)
-    village_only.handlers["profile"] = says(Profile(facts=own))
+    village_only.handlers["profile"] = says(ProfileFacts(facts=own))
     if replace:
         village_only.handlers["change_profile"] = says(Changed(changes=[gone]))
     more = ("--yes", *(["--replace"] if replace else []))

@@ -10,7 +10,7 @@ from textual.widgets import Input, OptionList, Static
 from agent.tui.dialogs import MANY, Choice, Confirm
 from agent.tui.screens.profile import ProfileScreen, cells
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit
-from agent.wire.records import Changed, Profile, ProfileChange, Stale, ValueChange
+from agent.wire.records import Changed, ProfileChange, ProfileFacts, Stale, ValueChange
 from agent.words.titles import value_title
 from tests.tui.double import Double
 from tests.tui.running import LARGE, Running
@@ -36,7 +36,7 @@ class Own:
     def __post_init__(self) -> None:
         self.daemon.calls |= {
             "attributes": lambda **_: self.attributes,
-            "profile": lambda: Profile(facts=facts_of(**self.values)),
+            "profile": lambda: ProfileFacts(facts=facts_of(**self.values)),
             "recipients": says([recipient([9], pool="holder.example", held=["region"])]),
             "change_profile": self.change,
             "edit_policy": self.edit,
@@ -264,7 +264,7 @@ async def test_what_is_set_for_each_request_has_no_value_to_set(daemon: Double) 
     rows = [attribute("work", scope="request"), attribute("city", "region"), attribute("region")]
     daemon.calls |= {
         "attributes": says(rows),
-        "profile": says(Profile(facts=facts_of(city="b"))),
+        "profile": says(ProfileFacts(facts=facts_of(city="b"))),
     }
     async with daemon.shown(LARGE) as shown:
         await come(shown, "work")

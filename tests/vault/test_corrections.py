@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.decision.values import Correction
 from agent.errors import DamagedVaultError, UsageError
 from agent.model.lookup import normalise, spelling
 from agent.vault import corrections
 from agent.vault.backup import restore
-from agent.vault.corrections import ITEM, Correction, Corrections
+from agent.vault.corrections import ITEM, Corrections
 from agent.vault.secrets import Secret
 from agent.vault.store import Items
 from agent.vault.vault import Vault, unlock
@@ -66,7 +67,10 @@ def test_what_is_kept_is_what_was_said_last(said: list[tuple[str, str, str, bool
 def test_what_an_older_vault_holds_counts() -> None:
     """It kept texts as they are normalised, and was told that one is not read so."""
     rows = empty()
-    old = [Correction(normalise(text), "one", "work") for text in ("Photo editors", "photo editor")]
+    old = [
+        Correction(text=normalise(text), model="one", query="work")
+        for text in ("Photo editors", "photo editor")
+    ]
     rows.items.put(ITEM, msgspec.json.encode(old))
     kept = rows.again()
     assert kept.rejected("photo editors", "one") == {"work"}
@@ -82,7 +86,7 @@ def test_what_was_there_before_comes_back() -> None:
     before = kept.of("jobs")
     kept.add("JOBS", "two", "work")
     kept.replace("jobs", before)
-    assert kept.of("jobs") == [Correction("job", "one", "work")]
+    assert kept.of("jobs") == [Correction(text="job", model="one", query="work")]
 
 
 @pytest.mark.parametrize("limit", ["MOST", "MAX_ITEM_BYTES"])

@@ -18,7 +18,7 @@ from agent.errors import DaemonError, LockedError, UsageError
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done, Message
 from agent.wire.client import LONGEST, NOBODY, Client, check_address, event_data, peer_uid
 from agent.wire.decide import Answer, RelayAnswer
-from agent.wire.records import Entry, Forget, Held, Profile, ProfileChange
+from agent.wire.records import Entry, Forget, Held, ProfileChange, ProfileFacts
 from agent.wire.routes import ROUTES
 from agent.wire.state import Event, Locked, Unlock
 from tests.vault.values import facts_of
@@ -229,12 +229,12 @@ def test_the_query_door_answers_its_own_status(path: Path) -> None:
 def test_events_come_in_order_and_end_with_the_daemon(path: Path) -> None:
     """Beside other calls of the same client."""
     events = [Event(number=number, kind="lock", at=AT) for number in range(100)]
-    handlers = {"events": lambda: iter(events), "profile": lambda: Profile(facts=[])}
+    handlers = {"events": lambda: iter(events), "profile": lambda: ProfileFacts(facts=[])}
     with FakeDaemon(path, handlers), Client(path) as client:
         got = []
         for event in client.events():
             got.append(event)
-            assert client.call("profile") == Profile(facts=[])
+            assert client.call("profile") == ProfileFacts(facts=[])
         assert got == events
 
 
@@ -270,7 +270,7 @@ HELD = Held(pool="a", values=VALUES, since={}, recent=1, model="m", people=9, pe
         Answer(code="answered", attributes=VALUES, header=f'region="{PRIVATE}"'),
         ENTRY,
         HELD,
-        Profile(facts=facts_of(**VALUES)),
+        ProfileFacts(facts=facts_of(**VALUES)),
         RelayAnswer(id=1, status=200, body=msgspec.Raw(PRIVATE.encode())),
         ProfileChange(set=VALUES),
         Unlock(method="passphrase", secret=PRIVATE),

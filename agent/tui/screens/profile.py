@@ -15,7 +15,7 @@ from agent.tui.list_page import SentencesPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
-from agent.wire.records import Changed, Profile, ProfileChange, Recipient
+from agent.wire.records import Changed, ProfileChange, ProfileFacts, Recipient
 from agent.wire.state import EventKind
 from agent.words.figures import listed
 from agent.words.notices import MOST_NAMED, also, edited, outdated, values_of
@@ -288,7 +288,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         call = partial(self.review.link.call, attended=attended)
         attributes: list[AttributeStatus] = await call("attributes")
         recipients: list[Recipient] = await call("recipients")
-        own: Profile = await call("profile")
+        own: ProfileFacts = await call("profile")
         if self.review.reachable:  # else it was locked meanwhile
             held = {each.pool: each.held for each in recipients}
             self._all = made(attributes, own.facts, held, masked=self.review.masked)
@@ -401,7 +401,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         await self._edit(row, {"guard": guard}, f"{row.attribute.title}: {done}")
 
     async def _value(self, fact: AttributeStatus) -> str:
-        own: Profile = await self.ask("profile")
+        own: ProfileFacts = await self.ask("profile")
         values = (each.value for each in own.facts if each.kind == fact.kind)
         return next(values, None) or UNSET
 
