@@ -11,6 +11,7 @@ TEXT = st.text('aé"\\\n %?/0', min_size=1, max_size=6)
 TIMES = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001  (the zone is drawn apart)
 PLAIN: dict[Any, st.SearchStrategy[Any]] = {
     str: TEXT,
+    bytes: st.binary(max_size=6),
     int: st.integers(1, 3650),
     float: st.floats(-1e9, 1e9),
     bool: st.booleans(),
