@@ -1,7 +1,5 @@
 """What another set would bring and cost: laws that tie it to the decision, and to itself."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -176,8 +174,8 @@ def test_what_never_leaves_is_weighed_too() -> None:
     model = model_of(3)
     free = weighed_there(model, Terms(), SetChange(base=frozenset()))
     barred = weighed_there(model, Terms(excluded=frozenset(NAMES)), SetChange(base=frozenset()))
-    said = [replace(each, reason="never") for each in free.outcomes]
-    assert [replace(each, limit=None) for each in barred.outcomes] == said
+    said = [structs.replace(each, reason="never", disclose="never") for each in free.outcomes]
+    assert [structs.replace(each, limit=None) for each in barred.outcomes] == said
     assert any(each.gain_bits for each in barred.outcomes)
 
 
