@@ -30,7 +30,7 @@ SILENCE = 30.0  # seconds; a daemon that runs sends a comment every five
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class EventLine:
     """One thing that happened; ``details``: of the same, for programs."""
 
     kind: str
@@ -48,20 +48,20 @@ class Notice:
         return {**head, **self.details}
 
 
-def of_status(status: Status, at: datetime) -> Notice:
+def status_line(status: Status, at: datetime) -> EventLine:
     """Say how the daemon is."""
     number = counted(status.waiting, "request")
     waits = f" {number} for your approval: `reticent requests list --waiting`."
     text = running(status) + (waits if status.waiting else "")
-    return Notice("status", at, text, {"locked": status.locked, "waiting": status.waiting})
+    return EventLine("status", at, text, {"locked": status.locked, "waiting": status.waiting})
 
 
-def of_entry(entry: Entry, titles: Titles) -> Notice:
+def entry_line(entry: Entry, titles: Titles) -> EventLine:
     """Say what a recipient was sent, by name, or that it was marked as having forgotten."""
     details: dict[str, Any] = {"id": entry.number, "recipient": entry.recipient}
     if entry.kind == "forgotten":
         text = f"You marked {entry.recipient} as having forgotten everything."
-        return Notice("forget", entry.at, text, details)
+        return EventLine("forget", entry.at, text, details)
     unset = [name for name, value in entry.disclosed.items() if value == UNSPECIFIED]
     names = [name for name in entry.disclosed if name not in unset]
     gain, left = entry.utility_bits, entry.people_left
@@ -69,42 +69,42 @@ def of_entry(entry: Entry, titles: Titles) -> Notice:
     details |= {"utility_bits": gain, "people_left": left}
     figures = brought(gain, left)
     what = sent(names, titles_in(entry.model, titles), unset) + (f"; {figures}" if figures else "")
-    return Notice("answer", entry.at, f"Sent to {entry.recipient}: {what}.", details)
+    return EventLine("answer", entry.at, f"Sent to {entry.recipient}: {what}.", details)
 
 
-def of_nothing(handled: Handled) -> Notice:
+def nothing_line(handled: Handled) -> EventLine:
     """Say who got nothing, and why."""
     told = ("recipient", "code", "waiting")
     details = {"id": handled.number, **{name: getattr(handled, name) for name in told}}
     text = f"Sent nothing to {handled.recipient}: {why_nothing(handled)}."
-    return Notice("nothing", handled.at, text, details)
+    return EventLine("nothing", handled.at, text, details)
 
 
-def of_review(event: Event, waiting: list[Review], titles: Titles) -> Notice:
+def review_line(event: Event, waiting: list[Review], titles: Titles) -> EventLine:
     """Say what waits and how to settle it, or that it was settled, or that the user said more."""
     if event.id is None:
         text, details = "Your decisions about facts have changed.", {"id": event.id}
-        return Notice(event.kind, event.at, text, details)
+        return EventLine(event.kind, event.at, text, details)
     for each in waiting:
         if each.id == event.id:
             shown = msgspec.structs.replace(each, query="")
             how = f"`reticent approve {each.id}` or `reticent deny {each.id}`"
             fields = msgspec.to_builtins(shown).items()
             own = {name: value for name, value in fields if name not in UNSAID}
-            return Notice(event.kind, event.at, f"{asks(shown, titles)}: {how}.", own)
+            return EventLine(event.kind, event.at, f"{asks(shown, titles)}: {how}.", own)
     text = f"Nothing waits under {event.id} any more."
-    return Notice(event.kind, event.at, text, {"id": event.id, "settled": True})
+    return EventLine(event.kind, event.at, text, {"id": event.id, "settled": True})
 
 
-def of_state(event: Event, status: Status) -> Notice:
+def state_line(event: Event, status: Status) -> EventLine:
     """Say what became of the lock, the policy or the models."""
     policy = status.policy
     if event.kind == "lock":
-        return Notice("lock", event.at, running(status), {"locked": status.locked})
+        return EventLine("lock", event.at, running(status), {"locked": status.locked})
     if event.kind != "policy":
         models = [msgspec.to_builtins(each) for each in status.models]
         lines = "; ".join(map(model_line, status.models)) or "there is none"
-        return Notice("models", event.at, f"The models changed: {lines}.", {"models": models})
+        return EventLine("models", event.at, f"The models changed: {lines}.", {"models": models})
     if policy.problems:
         stale = "the last good rules stay in use" if policy.in_use else "it is not in use"
         several = counted(len(policy.problems), "problem")
@@ -114,10 +114,10 @@ def of_state(event: Event, status: Status) -> Notice:
     else:
         text = "No policy: nothing is attached to any request."
     details = {"in_use": policy.in_use, "rules": policy.rules, "problems": policy.problems}
-    return Notice("policy", event.at, text, details)
+    return EventLine("policy", event.at, text, details)
 
 
-def of_locked(event: Event) -> Notice:
+def locked_line(event: Event) -> EventLine:
     """Say as much as can be said while the vault is locked."""
     what = {
         "forget": "You marked a recipient as having forgotten everything",
@@ -125,7 +125,7 @@ def of_locked(event: Event) -> Notice:
         "nothing": "A request carried nothing",
     }
     text = f"{what.get(event.kind, 'Something waits for your approval')}; {LOCKED}."
-    return Notice(event.kind, event.at, text, {"id": event.id, "locked": True})
+    return EventLine(event.kind, event.at, text, {"id": event.id, "locked": True})
 
 
 def watch(*, as_json: bool) -> None:
@@ -151,7 +151,7 @@ class Watcher:
         self._last: int | None = None  # the last entry of the ledger that was shown, or came before
         self._silence = 0  # the number, below 0, of the last that carried nothing and was shown
 
-    def watch(self, wait: Callable[[], object]) -> Iterator[Notice]:
+    def watch(self, wait: Callable[[], object]) -> Iterator[EventLine]:
         """Yield what happens, for ever; ``wait``: called before each further try to connect.
 
         DaemonError if the daemon is not running when this begins.
@@ -162,19 +162,19 @@ class Watcher:
                 for event in self._client.events(SILENCE):
                     yield from self._about(event)
             self._client.close()
-            yield Notice("ended", self._clock(), "The daemon ended; waiting until it is back.")
-            begun: list[Notice] = []
+            yield EventLine("ended", self._clock(), "The daemon ended; waiting until it is back.")
+            begun: list[EventLine] = []
             while not begun:
                 wait()
                 with suppress(DaemonError):
                     begun = self._begin()
             yield from begun
 
-    def _begin(self) -> list[Notice]:
+    def _begin(self) -> list[EventLine]:
         """Return how the daemon is, and what it wrote since it was last heard."""
         self._silence = 0  # another daemon counts anew
         status = self._status()
-        notices = [of_status(status, self._clock())]
+        notices = [status_line(status, self._clock())]
         if status.entries not in (None, self._last):
             with suppress(LockedError):
                 notices += self._news()
@@ -189,15 +189,15 @@ class Watcher:
             self._last = count  # fewer than before: a backup was restored
         return status
 
-    def _news(self) -> list[Notice]:
+    def _news(self) -> list[EventLine]:
         """Return what the ledger has after the last entry that was shown; LockedError if locked."""
         after = self._last or 0
         found: list[Entry] = self._client.call("ledger", after=after, limit=MOST_ENTRIES)
         new = [each for each in found if each.number > after]
         self._last = max((each.number for each in new), default=after)
-        return [of_entry(each, self._titles) for each in new]
+        return [entry_line(each, self._titles) for each in new]
 
-    def _silent(self, event: Event) -> list[Notice]:
+    def _silent(self, event: Event) -> list[EventLine]:
         """Return what carried nothing since that was last shown, whichever event tells of it."""
         number = event.id or 0
         before = self._silence or number + 1
@@ -206,10 +206,10 @@ class Watcher:
         found: list[Handled] = self._client.call("requests")
         new = [each for each in found if each.number < before]
         self._silence = min([number, *(each.number for each in new)])
-        gone = Notice("nothing", event.at, "A request carried nothing.", {"id": event.id})
-        return [of_nothing(each) for each in new] or [gone]
+        gone = EventLine("nothing", event.at, "A request carried nothing.", {"id": event.id})
+        return [nothing_line(each) for each in new] or [gone]
 
-    def _about(self, event: Event) -> list[Notice]:
+    def _about(self, event: Event) -> list[EventLine]:
         """Return what there is to say of an event; its entry may have been shown already."""
         try:
             match event.kind:
@@ -220,10 +220,10 @@ class Watcher:
                 case "nothing":
                     return self._silent(event)
                 case "review" | "offer":
-                    return [of_review(event, self._client.call("reviews"), self._titles)]
+                    return [review_line(event, self._client.call("reviews"), self._titles)]
                 case "profile":
-                    return [Notice("profile", event.at, "The profile changed.")]
+                    return [EventLine("profile", event.at, "The profile changed.")]
                 case _:
-                    return [of_state(event, self._status())]
+                    return [state_line(event, self._status())]
         except LockedError:
-            return [of_locked(event)]
+            return [locked_line(event)]

@@ -16,7 +16,7 @@ from agent.daemon.consent.word import Consent
 from agent.daemon.log import LOG
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.policy_file import PolicyFile
-from agent.daemon.reading import UNREADABLE, Reader
+from agent.daemon.reading import UNREADABLE, TextReader
 from agent.daemon.request_log import Rates, SilentRequests
 from agent.daemon.sources import Sources
 from agent.decision.cache import Cache
@@ -110,7 +110,7 @@ class Agent:
     consent: Consent
     sources: Sources
     bus: Bus
-    reader: Reader = field(default_factory=Reader)
+    reader: TextReader = field(default_factory=TextReader)
     vault: Vault | None = None
     silent_requests: SilentRequests = field(default_factory=SilentRequests)
     rates: Rates = field(default_factory=Rates)

@@ -21,7 +21,7 @@ Keys = tuple[str, ...]
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
-class _Entry(NamedTuple):
+class _FoundModel(NamedTuple):
     """A model, or why it cannot be used; ``state``: of its files, and the keys it was held to."""
 
     state: tuple[Fingerprint | None, Fingerprint | None, Keys]
@@ -38,7 +38,7 @@ class ModelRegistry:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, _FoundModel] = {}
 
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
         """Return the model of a name, by default the first of those shipped.
@@ -112,7 +112,7 @@ class ModelRegistry:
             raise UsageError(reason(error), "check who owns the file", str(place)) from error
         self._entries.pop(name, None)
 
-    def _look(self, name: str, keys: Keys, now: datetime) -> _Entry:
+    def _look(self, name: str, keys: Keys, now: datetime) -> _FoundModel:
         """Return a model as its files are now, or were a moment ago."""
         before = self._entries.get(name)
         if before and before.state[2] == keys and abs(now - before.looked_at) < EVERY:
@@ -133,7 +133,7 @@ class ModelRegistry:
                 found = error
             except OSError as error:
                 found = UsageError(reason(error), "check who owns the file", str(place))
-        self._entries[name] = entry = _Entry(state, now, found)
+        self._entries[name] = entry = _FoundModel(state, now, found)
         return entry
 
     def _known(self, name: str) -> Path:

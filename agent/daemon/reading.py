@@ -22,7 +22,7 @@ def load_encoder() -> None:
     load_network()
 
 
-class Reader:
+class TextReader:
     """Reads texts for the daemon; ``corrections`` are the user's, None while the vault is locked.
 
     The encoder is loaded in a thread of its own, which shares nothing with the rest but the end of

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.agent import status_of
 from agent.daemon.model_registry import Keys
-from agent.daemon.reading import UNREADABLE, Reader
+from agent.daemon.reading import UNREADABLE, TextReader
 from agent.errors import LockedError, UsageError
 from agent.model.lookup import normalise, spelling
 from agent.model.model import Model
@@ -56,9 +56,9 @@ def reading_model(texts: Shares, seed: int = 1, threshold: float = 0.5) -> Model
     return replace(made, tables=replace(made.tables, classifier=saying))  # type: ignore[arg-type]
 
 
-def loaded(models: Sequence[Model]) -> Reader:
+def loaded(models: Sequence[Model]) -> TextReader:
     """Return a reader whose encoder is there."""
-    reader = Reader(lambda: None)
+    reader = TextReader(lambda: None)
     reader.begin(models)
     asyncio.run(reader.ready("x", models, 5.0))
     assert reader.state == "loaded"
@@ -83,7 +83,7 @@ def test_an_exact_name_is_the_surest_of_all() -> None:
     )
     model, reading = loaded(models).surest(PYTHON, models)
     assert (model, reading) == (models[1], Interpretation.exact(0))
-    waiting = Reader(lambda: None)
+    waiting = TextReader(lambda: None)
     assert waiting.surest(PYTHON, models) == (model, reading)  # and so before the encoder is there
 
 
@@ -97,7 +97,7 @@ def test_only_names_are_read_before_the_encoder_is_there() -> None:
     def load() -> None:
         assert go.wait(20)
 
-    reader = Reader(load)
+    reader = TextReader(load)
     reader.begin(models)
     reader.begin(models)  # a second unlocking begins nothing
 
@@ -131,7 +131,7 @@ def test_a_failure_to_load_is_said_once_and_names_go_on(caplog: pytest.LogCaptur
         if len(tries) == 1:
             raise OSError("/home/somebody")
 
-    reader = Reader(load)
+    reader = TextReader(load)
     reader.begin(models)
     asyncio.run(reader.ready(TEXT, models, 5.0))
     assert reader.problem == "the encoder cannot be loaded: OSError"
@@ -148,7 +148,7 @@ def test_a_failure_to_load_is_said_once_and_names_go_on(caplog: pytest.LogCaptur
 
 def test_nothing_is_loaded_that_no_model_needs() -> None:
     """A model that knows names alone needs no encoder."""
-    reader = Reader(lambda: pytest.fail("it was loaded"))
+    reader = TextReader(lambda: pytest.fail("it was loaded"))
     reader.begin([made_model(1)])
     assert reader.state == "absent"
 
@@ -193,7 +193,7 @@ def reads(opened: Home) -> Home:
 def test_the_encoder_loads_once_the_vault_is_open(reads: Home) -> None:
     """Whoever only looks needs none; it stays for the next unlocking, and the status says so."""
     calls, agent, loads = reads.calls, reads.agent, list[int]()
-    agent.reader = Reader(lambda: loads.append(1))
+    agent.reader = TextReader(lambda: loads.append(1))
     calls.lock()
     calls.models()
     assert (calls.status().encoder, loads) == ("absent", [])
