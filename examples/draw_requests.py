@@ -19,7 +19,7 @@ from pathlib import Path
 from agent.cli.demo import REQUESTS
 from agent.errors import DaemonError
 from agent.paths import HOME, Paths, paths
-from agent.tui.app import Review
+from agent.tui.app import ReviewApp
 from agent.tui.link import Link
 from agent.tui.page import Environment
 from agent.wire.client import Client
@@ -93,7 +93,7 @@ async def _looked_at(places: Paths) -> str:
         return datetime.now().astimezone()
 
     outside = Environment(list, lambda _path, _line: None, now)
-    app = Review(Link(places.control, lambda: None), outside)
+    app = ReviewApp(Link(places.control, lambda: None), outside)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause(DRAWN)
         for key in KEYS:

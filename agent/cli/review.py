@@ -14,9 +14,10 @@ from agent.cli.interrupt import left_to_others
 from agent.cli.options import sees_terminal
 from agent.errors import DaemonError, UsageError, reason
 from agent.paths import paths
-from agent.tui.app import Review
+from agent.tui.app import ReviewApp
 from agent.tui.link import Link
-from agent.tui.page import Environment, Finding
+from agent.tui.page import Environment
+from agent.wire.state import Finding
 
 NAME = "name one that can be run, as in `export EDITOR=nano`"
 USUAL = ("editor", "sensible-editor", "nano", "vi")  # where none is named
@@ -70,7 +71,7 @@ def review() -> None:
     if not sees_terminal() or os.environ.get("TERM", "") in PLAIN:
         hint = "use `reticent requests list --follow` or `--waiting` instead"
         raise UsageError("the screens need a terminal", hint)
-    shown = Review(Link(paths().control, start), Environment(examined, edit, now))
+    shown = ReviewApp(Link(paths().control, start), Environment(examined, edit, now))
     shown.run()
     if shown.defect is not None:
         raise shown.defect

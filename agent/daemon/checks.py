@@ -7,10 +7,8 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
@@ -24,26 +22,13 @@ from agent.paths import HOME, RUNTIME
 from agent.vault import secrets
 from agent.vault.seal import OPENSSL
 from agent.wire.client import check_address
+from agent.wire.state import Finding
 
-State = Literal["ok", "warn", "bad"]
 AT_MOST = 10  # findings about single files: the rest is of the same kind
 ELSEWHERE = "fix that, or choose another folder with RETICENT_HOME"
 SECONDS = 2.0  # for a socket to answer
 OLDEST = (3, 11)  # of Python, as pyproject.toml asks for
 LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was checked: ``what`` was found, and the ``fix`` where one is needed.
-
-    bad: something does not work, or is not safe; warn: it works less well than it could.
-    """
-
-    name: str
-    state: State
-    what: str
-    fix: str = ""
 
 
 def ok(name: str, what: str) -> Finding:

@@ -10,7 +10,7 @@ from agent import __version__
 from agent.daemon import browsers, checks, pinentry
 from agent.daemon.agent import AHEAD, MODEL, NO_POLICY, POLICY
 from agent.daemon.artifacts import Artifact, ConfigurationEntry, Machine
-from agent.daemon.checks import Finding, bad, listens, ok, warn
+from agent.daemon.checks import bad, listens, ok, warn
 from agent.daemon.installations import (
     PRESENT,
     Installation,
@@ -37,7 +37,7 @@ from agent.vault.database import RESTORE
 from agent.vault.seal import FORMAT
 from agent.vault.slots import ALTERED
 from agent.wire.client import Client
-from agent.wire.state import Status
+from agent.wire.state import Finding, Status
 from agent.words.outcomes import write_policy
 from policy.audit import audit, misspelt
 from policy.read import EMPTY_POLICY, is_empty_policy, load

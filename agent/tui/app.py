@@ -66,7 +66,7 @@ def _page(where: Where) -> Page:
 PAGES: Mapping[str, Callable[[], Page]] = {where: partial(_page, where) for where in TITLES}
 
 
-class Review(PrivacyLock):
+class ReviewApp(PrivacyLock):
     """The screens of one daemon.
 
     ``link``: the way to it; ``environment``: what others do for it; ``idle``: seconds without a key

@@ -5,51 +5,38 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial, wraps
-from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from textual.app import App, ComposeResult
-from textual.containers import Container
+from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widget import Widget
+from textual.widgets import Input, Static
 from textual.worker import Worker
 
-from agent.errors import ReticentError
+from agent.errors import ReticentError, UsageError
 from agent.tui.actions import ACTIONS, Where, keys
 from agent.tui.link import Link
 from agent.tui.plain import plain, plain_lines
-from agent.tui.status_bar import Foot, State, TopBar
+from agent.tui.status_bar import DaemonState, Foot, TopBar
+from agent.tui.virtual_list import Listing, Look, Sentences
 from agent.wire.policy import AttributeStatus
-from agent.wire.state import EventKind
+from agent.wire.state import EventKind, Finding
 from agent.words.titles import Titles
 
 P = ParamSpec("P")
+T = TypeVar("T")
 Self = TypeVar("Self", bound="Page")
+ListScreen = TypeVar("ListScreen", bound="ListPage[Any]")
 Work = Callable[[], Coroutine[Any, Any, None]]
 WIDE = 110  # columns, from which on a list and a detail stand side by side
 SOON = 0.15  # seconds in which several events lead to one renewal
-
-
-class Finding(Protocol):
-    """One thing that was checked; ``state``: ok, warn or bad; ``fix``: empty where it is ok."""
-
-    @property
-    def name(self) -> str:
-        """What was checked."""
-
-    @property
-    def state(self) -> str:
-        """How it is."""
-
-    @property
-    def what(self) -> str:
-        """What was found."""
-
-    @property
-    def fix(self) -> str:
-        """How to fix it."""
+PAUSE = 0.08  # seconds that the cursor rests before the detail follows it
+TYPED = 0.2  # seconds without a letter before the list follows what is typed
+LONGEST = 200  # letters of a search
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +53,7 @@ class Environment:
     clock: Callable[[], datetime]
 
 
-class Program(App[None]):
+class BaseApp(App[None]):
     """The program as its screens see it.
 
     ``link``: to the daemon; ``environment``: what others do for it; ``masked``: whether the
@@ -77,7 +64,7 @@ class Program(App[None]):
         super().__init__(ansi_color=ansi_color)
         self.link = link
         self.environment = environment
-        self.state = State(trouble="Connecting to the daemon …")
+        self.state = DaemonState(trouble="Connecting to the daemon …")
         self.masked = True
         self._titles: Titles = {}
         self._titles_of: tuple[str, ...] | None = None  # digests of models
@@ -137,9 +124,9 @@ class Page(Screen[None]):
         self._missing = ""  # why it is not
 
     @property
-    def review(self) -> Program:
+    def review(self) -> BaseApp:
         """The program."""
-        return cast("Program", self.app)
+        return cast("BaseApp", self.app)
 
     def compose(self) -> ComposeResult:
         """Lay the bars on top, the footer below, and what the screen is about between."""
@@ -171,7 +158,7 @@ class Page(Screen[None]):
             each.display = bool(text)
             each.update(Content(text))
 
-    def show_state(self, state: State) -> None:
+    def show_state(self, state: DaemonState) -> None:
         """Show how the daemon is."""
         for bar in self.query(TopBar):
             bar.show_state(state)
@@ -258,3 +245,171 @@ def mounted_pages(stacks: Iterable[Iterable[Screen[Any]]]) -> list[Page]:
     """Return those screens that are laid out, whether they are shown or not."""
     every = (each for stack in stacks for each in stack)
     return [each for each in every if isinstance(each, Page) and each.is_mounted]
+
+
+class ListPage(Page, Generic[T]):
+    """A list with a sentence above it, a field that filters it, and one of its items in detail.
+
+    The detail stands beside the list where there is room. Elsewhere it stands below, or, where it
+    ``opens``, in place of the list. ``sought``: what the field asks for, empty for no field;
+    ``tooltip_list``: what the list shows; ``none_yet``: why there is nothing.
+    """
+
+    opens: ClassVar[bool] = False
+    sought: ClassVar[str] = ""
+    tooltip_list: ClassVar[str] = ""
+    none_yet: ClassVar[str] = ""
+    no_match: ClassVar[str] = "No matches. Escape shows all again."
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._following: Timer | None = None
+        self._typing: Timer | None = None
+
+    def body(self) -> ComposeResult:
+        """Lay the sentence on top, then the list beside or above the detail."""
+        yield Static(id="headline")
+        with Container(id="both", classes="opens" if self.opens else ""):
+            with Vertical(id="side"):
+                if self.sought:
+                    find = Input(placeholder=self.sought, id="find", max_length=LONGEST)
+                    find.tooltip = f"Show only what contains these words: {self.sought}."
+                    find.display = False
+                    yield find
+                yield Static(id="heads")
+                yield Listing[T](self.item_look(), id="first", tooltip=self.tooltip_list)
+                yield Static(id="none")
+            yield self.beside()
+
+    @abstractmethod
+    def item_look(self) -> Look[T]:
+        """Return how items are shown."""
+
+    @abstractmethod
+    def beside(self) -> Widget:
+        """Return what shows an item in detail."""
+
+    @abstractmethod
+    def items(self) -> Sequence[T]:
+        """Return the items to show, of those that are there."""
+
+    @abstractmethod
+    def follow(self) -> None:
+        """Show what is under the cursor in detail."""
+
+    @property
+    def listing(self) -> Listing[T]:
+        """The list."""
+        return self.query_one("#first", Listing)
+
+    def meant(self) -> T | None:
+        """Return the item that the keys are meant for; UsageError where it is not to be seen."""
+        return self.listing.under
+
+    @property
+    def text(self) -> str:
+        """What the field seeks."""
+        return self.query_one("#find", Input).value if self.sought else ""
+
+    def draw(self) -> None:
+        """Show the items that fit."""
+        items = self.items()
+        self.listing.show(items)
+        none = self.no_match if self.text.strip() else self.none_yet
+        self.put_text("#none", "" if items else none)
+
+    def on_listing_moved(self) -> None:
+        """Let the detail follow, once the cursor rests."""
+        if self._following is not None:
+            self._following.stop()
+        self._following = self.set_timer(PAUSE, self.follow)
+
+    def on_input_changed(self) -> None:
+        """Show only what has these words, once no more are typed."""
+        if self._typing is not None:
+            self._typing.stop()
+        self._typing = self.set_timer(TYPED, self.draw)
+
+    def on_input_submitted(self) -> None:
+        """Go on in what was found."""
+        self.draw()
+        if self.listing.under is None:
+            self.listing.action_edge(1)
+        self.listing.focus()
+
+    def action_only_find(self) -> None:
+        """Ask for the words."""
+        self.remove_class("opened")
+        field = self.query_one("#find", Input)
+        field.display = True
+        self.call_after_refresh(field.focus)
+
+    def action_only_back(self) -> None:
+        """Go back to the list; there, show all of it again."""
+        if not self.has_class("opened"):
+            self.show_all()
+        self.close()
+
+    def show_all(self) -> None:
+        """Seek nothing any more."""
+        field = self.query_one("#find", Input)
+        field.value, field.display = "", False
+        self.draw()
+
+    def close(self) -> None:
+        """Go back to the list."""
+        self.remove_class("opened")
+        self.call_after_refresh(self.listing.focus)
+
+
+class SentencesPage(ListPage[T]):
+    """A list whose items are explained in sentences; ``tooltip_detail``: what these are about."""
+
+    tooltip_detail: ClassVar[str] = ""
+
+    def beside(self) -> Widget:
+        """Return what shows the sentences."""
+        return Sentences(tooltip=self.tooltip_detail)
+
+    @abstractmethod
+    def explain(self, item: T) -> Content:
+        """Return all that there is to say about an item."""
+
+    def draw(self) -> None:
+        """Show the items that fit, and the sentences about the one under the cursor."""
+        super().draw()
+        self.follow()
+
+    def follow(self) -> None:
+        """Explain what is under the cursor."""
+        item = self.listing.under
+        self.query_one(Sentences).show(Content("") if item is None else self.explain(item))
+
+    def on_listing_moved(self) -> None:
+        """Explain it at once."""
+        self.follow()
+
+
+def for_item(
+    method: Callable[Concatenate[ListScreen, T, P], Coroutine[Any, Any, None]],
+) -> Callable[Concatenate[ListScreen, P], None]:
+    """Make a method of a screen run for the item that the keys are meant for, and renew it after.
+
+    What goes wrong is said, with the way out; nothing is done where there is no item.
+    """
+
+    async def done(page: ListScreen, item: T, *args: P.args, **options: P.kwargs) -> None:
+        await method(page, item, *args, **options)
+        page.soon()
+
+    @wraps(method)
+    def started(page: ListScreen, /, *args: P.args, **options: P.kwargs) -> None:
+        try:
+            item = page.meant()
+        except UsageError as error:
+            page.review.say(error)
+        else:
+            if item is not None:
+                page.do(partial(done, page, item, *args, **options))
+
+    return started

@@ -16,9 +16,9 @@ from textual.widgets import Button, Input, Static
 from agent.errors import DaemonError, LockedError, ReticentError
 from agent.tui.dialogs import QUIT
 from agent.tui.link import Link
-from agent.tui.page import Environment, Page, Program, mounted_pages
+from agent.tui.page import BaseApp, Environment, Page, mounted_pages
 from agent.tui.plain import plain, plain_lines
-from agent.tui.status_bar import State, lost, trouble_of
+from agent.tui.status_bar import DaemonState, lost, trouble_of
 from agent.wire.state import Method, Status, Unlock, screen_of
 
 ASKED: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
@@ -154,7 +154,7 @@ class Unlocking(ModalScreen[Status | None]):
                 self.dismiss(status)
 
 
-class PrivacyLock(Program):
+class PrivacyLock(BaseApp):
     """Hides what is private; ``idle``: seconds without a key until all is covered."""
 
     def __init__(
@@ -242,7 +242,7 @@ class PrivacyLock(Program):
     def stopped(self, error: ReticentError) -> None:
         """Say that the daemon does not answer any more; nor may its vault be open."""
         self.mask()
-        self.state = State(self.state.status, stale=True, trouble=lost(str(error)))
+        self.state = DaemonState(self.state.status, stale=True, trouble=lost(str(error)))
         self.show_state()
         if isinstance(self.screen, Unlocking):
             reason = Content.from_markup(STOPPED, why=plain(str(error)))
@@ -279,7 +279,7 @@ class PrivacyLock(Program):
             self._lock()
             return
         page, was_reachable = self.page(), self.reachable
-        self.state = State(status, trouble=trouble_of(status))
+        self.state = DaemonState(status, trouble=trouble_of(status))
         self.show_state()
         there_was_one = status.vault or status.notice is not None
         if page is not None and status.locked and there_was_one:

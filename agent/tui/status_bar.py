@@ -19,7 +19,7 @@ NOTHING = "Nothing is attached: "
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class DaemonState:
     """The daemon's last answer, None before the first; ``stale``: it has been away since.
 
     ``trouble``: sentences, one a line, where the screen may be out of date, or where nothing is
@@ -91,9 +91,9 @@ class TopBar(Static):
     def __init__(self, where: Where) -> None:
         super().__init__(id="top")
         self._where = where
-        self._state: State | None = None
+        self._state: DaemonState | None = None
 
-    def show_state(self, state: State) -> None:
+    def show_state(self, state: DaemonState) -> None:
         """Show how the daemon is."""
         self._state = state
         self.on_resize()
@@ -105,7 +105,7 @@ class TopBar(Static):
         self.update(Content.assemble(left, " " * gap, right))
 
 
-def fitting(where: Where, state: State | None, width: int) -> tuple[Content, Content]:
+def fitting(where: Where, state: DaemonState | None, width: int) -> tuple[Content, Content]:
     """Return the names of the screens and the state, as long as there is room for both."""
     summaries = [""] if state is None else [state.summary(), state.summary(short=True)]
     tabs = (_tabs(where, TITLES, " "), _tabs(where, TITLES), _tabs(where, [where]), _tabs(where))

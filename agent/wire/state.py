@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
-from msgspec import Meta, field
+from msgspec import Meta, Struct, field
 
 from agent.wire.base import LONGEST_SECRET, Message, Name
 from agent.wire.decide import Carry
@@ -33,6 +33,18 @@ EventKind = Literal[
     "profile",
     "forget",
 ]
+
+
+class Finding(Struct, frozen=True):
+    """One thing that was checked: ``what`` was found, and the ``fix`` where one is needed.
+
+    bad: something does not work, or is not safe; warn: it works less well than it could.
+    """
+
+    name: str
+    state: Literal["ok", "warn", "bad"]
+    what: str
+    fix: str = ""
 
 
 def screen_of(environment: Mapping[str, str]) -> dict[str, str]:

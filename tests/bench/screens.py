@@ -18,7 +18,7 @@ from msgspec import Struct
 from textual.message import Message
 
 from agent.errors import UsageError
-from agent.tui.app import Review
+from agent.tui.app import ReviewApp
 from agent.tui.link import Connected, Link
 from agent.tui.virtual_list import Listing
 from agent.wire.records import Handled
@@ -92,7 +92,7 @@ def handled(number: int) -> Handled:
 
 async def _scrolled() -> tuple[list[float], list[float]]:
     """Return the milliseconds of showing many requests, and of each screenful of them."""
-    app = Review(Many(), NOTHING)
+    app = ReviewApp(Many(), NOTHING)
     async with app.run_test(size=(COLUMNS, LINES)) as pilot:
         shown = Running(app, pilot)
         await shown.until(lambda: app.reachable)

@@ -14,7 +14,7 @@ from agent.cli import review
 from agent.cli.main import DEBUG
 from agent.cli.review import USUAL, edit
 from agent.errors import DaemonError, UsageError
-from agent.tui.app import Review
+from agent.tui.app import ReviewApp
 from agent.wire.client import Client
 from tests.cli.conftest import Run
 from tests.daemon.whole_daemon import end, environment, home, living
@@ -56,7 +56,7 @@ def test_a_terminal_of_lines_alone_is_none(
 ) -> None:
     """No screen is drawn on it."""
     monkeypatch.setattr(review, "sees_terminal", lambda: True)
-    monkeypatch.setattr(Review, "run", lambda *_: pytest.fail("it draws"))
+    monkeypatch.setattr(ReviewApp, "run", lambda *_: pytest.fail("it draws"))
     monkeypatch.setenv("TERM", term)
     assert run("screens").refusal()[0] == "the screens need a terminal"
 

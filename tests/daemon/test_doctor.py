@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -17,7 +18,6 @@ from agent.daemon import checks
 from agent.daemon.agent import assemble
 from agent.daemon.api import Calls
 from agent.daemon.artifacts import Machine
-from agent.daemon.checks import Finding, State
 from agent.daemon.doctor import CHECKS, examine
 from agent.daemon.events import Bus
 from agent.daemon.installations import browser_installations, system_service, write
@@ -30,7 +30,7 @@ from agent.paths import paths
 from agent.vault.slots import ALTERED
 from agent.vault.vault import unlock
 from agent.vault.vault_files import MISSING, UNWRITTEN, Location
-from agent.wire.state import PolicyStatus, Status
+from agent.wire.state import Finding, PolicyStatus, Status
 from tests.cli.examples import cli_model
 from tests.model.examples import STRANGER
 from tests.vault.histories import disclosed
@@ -38,6 +38,7 @@ from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create
 from tests.wire.fake import FakeDaemon, short_folder
 from tests.wire.states import OPEN
 
+State = Literal["ok", "warn", "bad"]
 NOW = datetime(2100, 1, 1, 12, tzinfo=UTC)  # after any installation
 POLICY = PolicyStatus(path="", in_use=True, rules=0, loaded_at=NOW, problems=[])
 STATUS = msgspec.structs.replace(OPEN, version=__version__, started_at=NOW, policy=POLICY)

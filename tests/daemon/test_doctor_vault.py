@@ -6,12 +6,12 @@ from shutil import copyfile
 import pytest
 
 from agent.daemon.artifacts import Machine
-from agent.daemon.checks import State
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
 from tests.daemon.test_doctor import (
     NOW,
     Spoil,
+    State,
     alone,
     healthy,
     named,

@@ -17,7 +17,7 @@ from textual.message import Message
 
 from agent.daemon.checks import bad, ok, warn
 from agent.tui.actions import TITLES
-from agent.tui.app import Review
+from agent.tui.app import ReviewApp
 from agent.tui.link import Connected, Link
 from agent.wire.decide import Ask
 from agent.wire.routes import ROUTES
@@ -96,9 +96,9 @@ def recorded() -> Record:
     return msgspec.json.decode(RECORD.read_bytes(), type=Record)
 
 
-def replayed(record: Record) -> Review:
+def replayed(record: Record) -> ReviewApp:
     """Return the program over what was recorded."""
-    return Review(
+    return ReviewApp(
         Replaying(record), replace(NOTHING, clock=lambda: record.at, doctor=lambda: FOUND)
     )
 
@@ -125,7 +125,7 @@ async def _record() -> None:
         link = Recording(live.paths.control, lambda: None)
         link.answers = {}
         now = datetime.now().astimezone()
-        app = Review(link, replace(NOTHING, clock=lambda: now))
+        app = ReviewApp(link, replace(NOTHING, clock=lambda: now))
         async with app.run_test(size=SIZE) as pilot:
             shown = Running(app, pilot)
             await shown.until(lambda: app.reachable)

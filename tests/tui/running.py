@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from textual.pilot import Pilot
 
 from agent.tui.actions import Where
-from agent.tui.app import IDLE, Review
+from agent.tui.app import IDLE, ReviewApp
 from agent.tui.link import Link
 from agent.tui.page import SOON, Environment, Page
 
@@ -25,7 +25,7 @@ SMALL, USUAL, LARGE = (60, 20), (80, 24), (120, 40)  # columns and lines
 class Running(NamedTuple):
     """The program, and what presses its keys."""
 
-    app: Review
+    app: ReviewApp
     pilot: Pilot[None]
 
     async def until(self, holds: Callable[[], Any]) -> None:
@@ -74,7 +74,7 @@ async def running(
     idle: float = IDLE,
 ) -> AsyncIterator[Running]:
     """Yield the program over the daemon behind a control socket, once it has heard of it."""
-    app = Review(Link(control, start), environment or NOTHING, idle)
+    app = ReviewApp(Link(control, start), environment or NOTHING, idle)
     async with app.run_test(size=size, notifications=True) as pilot:
         shown = Running(app, pilot)
         await shown.until(lambda: app.state.status is not None and app.page() is not None)

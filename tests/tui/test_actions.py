@@ -12,7 +12,7 @@ from textual.style import Style
 
 from agent.cli.main import program
 from agent.tui.actions import ACTIONS, EVERYWHERE, TITLES, Action, Where, actions_of, keys
-from agent.tui.app import PAGES, Actions, Review
+from agent.tui.app import PAGES, Actions, ReviewApp
 from agent.tui.dialogs import WAY_OUT, Help, listed, typed
 from agent.tui.page import Page
 from agent.tui.privacy_lock import Unlocking
@@ -41,7 +41,7 @@ def test_every_action_is_there_and_the_command_line_can_do_it_too(
     where: Where, action: Action
 ) -> None:
     """By the method that its name says; the command exists, and has the options that are named."""
-    of = Review if where == "everywhere" else type(PAGES[where]())
+    of = ReviewApp if where == "everywhere" else type(PAGES[where]())
     assert callable(getattr(of, f"action_{action.name.split('(')[0]}"))
     assert action.label
     assert action.help.endswith(".")

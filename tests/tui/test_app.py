@@ -9,7 +9,7 @@ from msgspec.structs import replace as changed
 from textual.worker import WorkerFailed
 
 from agent.errors import DaemonError
-from agent.tui.app import Review
+from agent.tui.app import ReviewApp
 from agent.tui.link import Connected, DaemonEvent, Disconnected
 from agent.tui.page import Page
 from agent.tui.screens.requests import RequestsScreen
@@ -64,7 +64,7 @@ async def test_it_starts_a_daemon_if_none_runs_and_survives_its_end(path: Path) 
         daemon.fake.__exit__(None, None, None)
 
 
-async def taken_away(daemon: Double, then: Callable[[Review, Page], None]) -> None:
+async def taken_away(daemon: Double, then: Callable[[ReviewApp, Page], None]) -> None:
     """Do something to the program and its screen once that has lost its parts."""
     async with daemon.shown() as shown:
         app, page = shown.app, shown.app.page()
@@ -83,7 +83,7 @@ async def test_a_screen_that_is_taken_away_shows_nothing_more(daemon: Double) ->
     """What it asked for may come when it has lost its parts, and is no defect then."""
     came: list[bool] = []
 
-    def asks(_: Review, page: Page) -> None:
+    def asks(_: ReviewApp, page: Page) -> None:
         async def shows() -> None:
             came.append(bool(page.query("#first")))
             page.query_one("#first")
@@ -99,7 +99,7 @@ async def test_what_the_daemon_tells_at_the_end_is_let_pass(daemon: Double) -> N
     """Screens that have lost their parts can neither be hidden nor be cleared any more."""
     same: list[bool] = []
 
-    def tells(app: Review, _: Page) -> None:
+    def tells(app: ReviewApp, _: Page) -> None:
         before = app.state
         app.on_disconnected(Disconnected(DaemonError("it ended", hint="start it")))
         app.on_connected(Connected(changed(OPEN, locked=True)))

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from agent.daemon.artifacts import Machine
-from agent.daemon.checks import Finding, bad, ok, warn
+from agent.daemon.checks import bad, ok, warn
 from agent.daemon.doctor import examine
 from agent.daemon.installations import usual_manager
 from agent.tui.page import Environment
 from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, headline, seen
 from agent.tui.virtual_list import Listing
+from agent.wire.state import Finding
 from tests.daemon.whole_daemon import living
 from tests.tui.double import Double
 from tests.tui.running import LARGE, NOTHING, NOW, Running, running

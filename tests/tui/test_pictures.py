@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.image import SVGImageSnapshotExtension
 
 from agent.tui.actions import TITLES
-from agent.tui.app import Review
+from agent.tui.app import ReviewApp
 from tests.tui.recorded import recorded, replayed, visit
 from tests.tui.running import LARGE, USUAL, Running
 
@@ -41,6 +41,6 @@ async def test_each_screen_looks_as_it_did(
         assert svg == snapshot(name=where, extension_class=SVGImageSnapshotExtension)
 
 
-def _picture(app: Review) -> str:
+def _picture(app: ReviewApp) -> str:
     """Return the screen, without the fonts that a browser would fetch from elsewhere."""
     return re.sub(r"@font-face \{.*?\}\s*", "", app.export_screenshot(), flags=re.DOTALL)

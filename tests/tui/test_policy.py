@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.tui.page import Environment
-from agent.tui.screens.policy import LEGEND, Item
+from agent.tui.screens.policy import LEGEND, PolicyItem
 from agent.tui.virtual_list import Listing
 from agent.wire.policy import RulesStatus
 from tests.cli.policing import BOOKS, BROKEN, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
@@ -55,7 +55,7 @@ def by(edit: Callable[[str, int | None], None]) -> Environment:
     return Environment(list, edit, NOTHING.clock)
 
 
-async def shows(shown: Running) -> Listing[Item]:
+async def shows(shown: Running) -> Listing[PolicyItem]:
     """Go to the screen, and wait until the rules are there."""
     await shown.pilot.press("5")
     await shown.until(lambda: LEGEND in shown.text())
@@ -71,9 +71,9 @@ async def go_to(shown: Running, words: str) -> None:
     await shown.pilot.pause()
 
 
-def under(shown: Running) -> Item:
+def under(shown: Running) -> PolicyItem:
     """Return what the cursor is on."""
-    item: Item | None = shown.app.screen.query_one(Listing).under
+    item: PolicyItem | None = shown.app.screen.query_one(Listing).under
     assert item is not None
     return item
 

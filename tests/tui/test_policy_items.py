@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 from rich.cells import cell_len
 
-from agent.tui.screens.policy import EXPIRED, LAST, REMARK, WRONG, Item, drawn, headline, items_of
+from agent.tui.screens.policy import (
+    EXPIRED,
+    LAST,
+    REMARK,
+    WRONG,
+    PolicyItem,
+    drawn,
+    headline,
+    items_of,
+)
 from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.policing import BOOKS, BROKEN, NONE, OLD, RULES, SHADOWED, STRICT
 from tests.cli.policing import WRONG as MISTAKE
@@ -42,7 +51,7 @@ POLICIES = st.builds(
 )
 
 
-def kept(items: Sequence[Item]) -> list[Item]:
+def kept(items: Sequence[PolicyItem]) -> list[PolicyItem]:
     """Return all but the titles."""
     return [each for each in items if not each.title]
 

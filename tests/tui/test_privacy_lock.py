@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Button, Input, OptionList, Static
 
 from agent.errors import DaemonError
-from agent.tui.app import Review
+from agent.tui.app import ReviewApp
 from agent.tui.dialogs import Confirm, Help
 from agent.tui.page import mounted_pages
 from agent.tui.privacy_lock import LOCKED, Cover, Unlocking
@@ -274,7 +274,7 @@ def live() -> Iterator[Live]:
         yield made
 
 
-def whole(app: Review) -> dict[str, str]:
+def whole(app: ReviewApp) -> dict[str, str]:
     """Return all text that each screen holds, seen or not, but for what no vault hides."""
     found: dict[str, str] = {}
     for page in mounted_pages(app._screen_stacks.values()):  # noqa: SLF001  (Textual shows none but the present)
@@ -301,7 +301,7 @@ def _plain(content: object) -> str:
     return captured.get()
 
 
-def words(app: Review) -> set[str]:
+def words(app: ReviewApp) -> set[str]:
     """Return each word that is held."""
     return {word for text in whole(app).values() for word in re.findall(r"\w+", text)}
 

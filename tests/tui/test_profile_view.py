@@ -13,7 +13,7 @@ from agent.tui.screens.profile import (
     NOT_SET,
     PENDING,
     STEPS,
-    Row,
+    FactRow,
     cells,
     cheaper,
     columns,
@@ -68,7 +68,9 @@ def test_what_refines_stands_right_below_one_that_is_coarser(
 
 def test_a_family_is_told_from_coarse_to_fine() -> None:
     """With how many values each step has."""
-    rows = [Row(each, depth) for each, depth in families([CITY, attribute("age"), REGION, COUNTRY])]
+    rows = [
+        FactRow(each, depth) for each, depth in families([CITY, attribute("age"), REGION, COUNTRY])
+    ]
     assert [each.attribute.name for each in rows] == ["age", "region", "country", "city"]
     city = rows[-1]
     assert [each.attribute.name for each in family_of(city, rows)] == ["region", "country", "city"]
@@ -107,8 +109,8 @@ def test_the_columns_fill_the_width_and_no_more(width: int) -> None:
     """Two columns between two; the titles stand above what they are of."""
     found = columns(width)
     assert sum(found.values()) + 2 * (len(found) - 1) == width == cell_len(heads(width))
-    assert len(cells(Row(REGION), width)) == len(found)
-    assert sum(cell_len(each.text) for each in line(Row(REGION), width)) == width + 2
+    assert len(cells(FactRow(REGION), width)) == len(found)
+    assert sum(cell_len(each.text) for each in line(FactRow(REGION), width)) == width + 2
     assert min(found.values()) >= 6
 
 
@@ -127,7 +129,7 @@ def test_a_value_is_hidden_until_it_is_revealed() -> None:
 
 def test_what_is_set_for_each_request_is_said_to_be() -> None:
     """It has no value of the user's own."""
-    row = Row(attribute("work", scope="request"))
+    row = FactRow(attribute("work", scope="request"))
     assert cells(row, 80)[1] == "each request"
     assert "set for each request" in dict(detail(row, [row]))["the work"]
     assert dict(detail(row, [row]))["Known to"].startswith("nobody")
@@ -136,7 +138,7 @@ def test_what_is_set_for_each_request_is_said_to_be() -> None:
 @pytest.mark.parametrize("disclose", RULINGS)
 def test_whether_it_may_be_sent_is_said_in_words(disclose: str) -> None:
     """With the rule that says so, and its line."""
-    row = Row(attribute("region", disclose=disclose), holders=("shop.example", "@ads"))
+    row = FactRow(attribute("region", disclose=disclose), holders=("shop.example", "@ads"))
     short, long = RULINGS[disclose]
     assert cells(row, 80)[2] == short
     said = dict(detail(row, [row]))
@@ -147,14 +149,14 @@ def test_whether_it_may_be_sent_is_said_in_words(disclose: str) -> None:
 def test_values_have_words_and_stand_in_their_order() -> None:
     """Never by their codes."""
     years = attribute("years", title="years of coding")
-    row = Row(replace(years, values=["unspecified", "10_up", "lt_3", "3_9"]))
+    row = FactRow(replace(years, values=["unspecified", "10_up", "lt_3", "3_9"]))
     said = dict(detail(row, [row]))["Its values"]
     assert said == "less than 3 years, 3 to 9 years, 10 or more years"
 
 
 def test_a_slider_that_is_not_written_is_said_not_to_be() -> None:
     """By a sign and in words."""
-    row = Row(REGION, slid=0.5)
+    row = FactRow(REGION, slid=0.5)
     assert cells(row, 80)[3].endswith(" 0.5*")
     assert cells(row, 60)[3] == "0.5*"
     assert PENDING in dict(detail(row, [row]))["Its price"]
@@ -163,7 +165,7 @@ def test_a_slider_that_is_not_written_is_said_not_to_be() -> None:
 
 def test_a_filter_finds_titles_and_names_in_any_case() -> None:
     """Everything where it is empty."""
-    rows = [Row(attribute("region", title="Part of the World")), Row(attribute("age"))]
+    rows = [FactRow(attribute("region", title="Part of the World")), FactRow(attribute("age"))]
     assert matching(rows, " WORLD") == rows[:1]
     assert matching(rows, "reg") == rows[:1]
     assert matching(rows, "") == rows

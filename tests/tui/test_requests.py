@@ -9,7 +9,7 @@ from textual.widgets import Input, OptionList
 
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
-from agent.tui.screens.requests_detail import MATTER, Note
+from agent.tui.screens.requests_detail import MATTER, Footnote
 from agent.wire.policy import Override, Review, Word
 from agent.wire.records import Handled
 from tests.tui.double import Double
@@ -217,7 +217,7 @@ async def test_one_in_detail_says_to_whom_what_and_at_what_cost(
         assert "λ" not in words(shown)
         await shown.pilot.press("v", "end", "space")
         await shown.until(lambda: len(names(shown)) == len(found.rows))
-        assert any(isinstance(each, Note) for each in page(shown).detail.rows.items)
+        assert any(isinstance(each, Footnote) for each in page(shown).detail.rows.items)
         await shown.pilot.press("escape")
         await shown.until(lambda: page(shown).listing.has_focus)
         assert not page(shown).has_class("opened")

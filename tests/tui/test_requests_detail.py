@@ -11,7 +11,7 @@ from agent.tui.screens.requests_detail import (
     FULL,
     LOOK,
     Fold,
-    Note,
+    Footnote,
     Shown,
     bar,
     heads,
@@ -127,8 +127,8 @@ def test_the_facts_that_matter_stand_first_and_the_others_are_folded() -> None:
 def test_figures_come_on_demand_each_with_its_unit() -> None:
     """Bits, λ and how good a set is; without them none stands there."""
     trial = Trial(handled(), Change(), weighed())
-    assert not any(isinstance(each, Note) for each in rows_of(trial, (), {}))
-    notes = [each for each in rows_of(trial, (), {}, figures=True) if isinstance(each, Note)]
+    assert not any(isinstance(each, Footnote) for each in rows_of(trial, (), {}))
+    notes = [each for each in rows_of(trial, (), {}, figures=True) if isinstance(each, Footnote)]
     assert [each.label for each in notes] == ["helps", "costs", "left", "λ = 1", "proven"]
     assert "twice as easy to find" in notes[0].text
     assert "one guess finds you" in notes[3].text
@@ -151,7 +151,7 @@ def test_a_past_request_is_not_explained_by_the_rules_of_today() -> None:
 @given(st.text("ab ", min_size=1, max_size=300), st.integers(20, 90))
 def test_a_note_is_drawn_in_full(text: str, width: int) -> None:
     """Below the attributes."""
-    found = lines(Note("why", text), width)
+    found = lines(Footnote("why", text), width)
     assert all(cell_len(part.text) <= width for line in found for part in line)
     joined = " ".join(part.text for line in found for part in line)
     assert joined.split() == f"why: {text}".split()

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 
 from agent.tui.actions import TITLES
-from agent.tui.status_bar import MOST, State, fitting, lost, trouble_of
+from agent.tui.status_bar import MOST, DaemonState, fitting, lost, trouble_of
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from tests.tui.double import MODEL, OPEN
 from tests.wire.states import POLICY
@@ -32,7 +32,7 @@ def statuses(draw: st.DrawFn) -> Status:
 def test_it_is_open_only_where_something_may_be_attached(status: Status) -> None:
     """And where it may not, though the vault is open, the banner says why."""
     usable = status.policy.in_use and any(each.problem is None for each in status.models)
-    opened = "√ open" in State(status).summary()
+    opened = "√ open" in DaemonState(status).summary()
     if status.vault:
         assert opened == (usable and not status.locked)
         assert usable or "Nothing is attached" in trouble_of(status)
@@ -51,7 +51,7 @@ def test_the_header_has_each_number_and_the_state_where_there_is_room(
     status: Status, where: str, width: int
 ) -> None:
     """From 40 columns on nothing of it is cut."""
-    left, right = fitting(where, State(status), width)  # type: ignore[arg-type]
+    left, right = fitting(where, DaemonState(status), width)  # type: ignore[arg-type]
     digits = {each for each in left.plain if each.isdecimal()}
     assert digits == {*"123456"}
     assert width < 40 or left.cell_length + right.cell_length < width
@@ -85,6 +85,6 @@ def test_a_vault_that_was_replaced_comes_first() -> None:
 
 def test_what_is_not_known_is_not_said_to_be_nothing() -> None:
     """Before the first word, without a daemon, without a vault."""
-    assert State().missing() == "Loading …"
-    assert "away" in State(OPEN, stale=True).missing()
-    assert "vault" in State(changed(OPEN, vault=False)).missing()
+    assert DaemonState().missing() == "Loading …"
+    assert "away" in DaemonState(OPEN, stale=True).missing()
+    assert "vault" in DaemonState(changed(OPEN, vault=False)).missing()

@@ -8,11 +8,10 @@ from typing import ClassVar, NamedTuple
 from rich.cells import cell_len
 from textual.content import Content
 
-from agent.tui.list_page import SentencesPage
-from agent.tui.page import Finding
+from agent.tui.page import SentencesPage
 from agent.tui.plain import fitted, plain, plain_lines
 from agent.tui.virtual_list import Kind, Line, Look, Part
-from agent.wire.state import EventKind
+from agent.wire.state import EventKind, Finding
 from agent.words.notices import health
 
 LOOKING = "Looking …"

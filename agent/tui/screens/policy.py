@@ -11,8 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agent.errors import UsageError
-from agent.tui.list_page import SentencesPage
-from agent.tui.page import background
+from agent.tui.page import SentencesPage, background
 from agent.tui.plain import fitted, plain, plain_lines
 from agent.tui.screens.requests_view import when
 from agent.tui.virtual_list import Kind, Line, Look, Part
@@ -29,7 +28,7 @@ NAMED = 3  # rules that the sentence on top names
 NAME = 45  # of a hundred columns, for what stands before the last part of a line
 
 
-class Item(NamedTuple):
+class PolicyItem(NamedTuple):
     """What stands in the list.
 
     ``key``: by which it is recognised, wherever it moves; ``cells``: its signs and the time, then
@@ -44,7 +43,7 @@ class Item(NamedTuple):
     title: bool = False
 
 
-def items_of(rules: RulesStatus, now: datetime) -> list[Item]:
+def items_of(rules: RulesStatus, now: datetime) -> list[PolicyItem]:
     """Return the parts of the list: what is wrong, each rule, what holds for all else."""
     seen: Counter[Hashable] = Counter()  # two rules may have one name
     items = []
@@ -75,7 +74,7 @@ def last_of(rules: RulesStatus) -> tuple[datetime | None, list[RuleStatus]]:
     return at, sorted(last, key=lambda each: each.line is None)
 
 
-def _items(rules: RulesStatus, now: datetime) -> Iterator[Item]:
+def _items(rules: RulesStatus, now: datetime) -> Iterator[PolicyItem]:
     """Yield the mistakes, the rules of the file and of the preset, and what holds else."""
     if rules.problems:
         yield _title(f"WHAT IS WRONG with {rules.path}")
@@ -83,14 +82,18 @@ def _items(rules: RulesStatus, now: datetime) -> Iterator[Item]:
         what = _what(each)
         mend = f"{rules.path}, line {each.line}: e opens it there."
         cells = (_lead(WRONG, f"line {each.line}", "bad"), Part(what, "bad"))
-        yield Item(("problem", what), cells, each.line, f"{WRONG} {what}\n{each.hint}\n{mend}")
+        yield PolicyItem(
+            ("problem", what), cells, each.line, f"{WRONG} {what}\n{each.hint}\n{mend}"
+        )
     _, last = last_of(rules)
     source = None
     for rule in sorted(rules.rules, key=lambda each: each.line is None):
         if rule.source != source:
             source = rule.source
             yield _title(f"RULES of {'your file' if rule.line is not None else f'the {source}'}")
-        yield Item(("rule", rule.name), _cells(rule, now, last), rule.line, _text(rule, rules, now))
+        yield PolicyItem(
+            ("rule", rule.name), _cells(rule, now, last), rule.line, _text(rule, rules, now)
+        )
     if rules.effective:
         yield _title("DEFAULTS: what holds where no rule for some requests says otherwise")
     for setting in rules.effective:
@@ -98,7 +101,7 @@ def _items(rules: RulesStatus, now: datetime) -> Iterator[Item]:
         value = f"{setting.key} = {setting.value}"
         setting_cells = (_lead("", ""), Part(value), Part(setting.rule, "muted"))
         text = f"{value}\nFrom {setting.rule}{line}."
-        yield Item(("setting", setting.key), setting_cells, setting.line, text)
+        yield PolicyItem(("setting", setting.key), setting_cells, setting.line, text)
 
 
 def _cells(rule: RuleStatus, now: datetime, last: Sequence[RuleStatus]) -> tuple[Part, ...]:
@@ -148,11 +151,11 @@ def _lead(signs: str, text: str, kind: Kind = "plain") -> Part:
     return Part(f"{signs:>2} {text:<8}", kind)
 
 
-def _title(text: str) -> Item:
-    return Item(("title", text), (Part(text, "accent"),), title=True)
+def _title(text: str) -> PolicyItem:
+    return PolicyItem(("title", text), (Part(text, "accent"),), title=True)
 
 
-def drawn(item: Item, width: int) -> Line:
+def drawn(item: PolicyItem, width: int) -> Line:
     """Return an item as a line of this width; what has no room is cut, with an ellipsis."""
     *before, last = item.cells
     cells, room = [], width
@@ -163,7 +166,7 @@ def drawn(item: Item, width: int) -> Line:
     return (*cells, Part(fitted(last.text, room), last.kind))
 
 
-class PolicyScreen(SentencesPage[Item], where="policy"):
+class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
     """What is wrong with the file, its rules, and the defaults."""
 
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "answer", "nothing"})
@@ -183,7 +186,7 @@ class PolicyScreen(SentencesPage[Item], where="policy"):
         yield from super().body()
         yield Static(LEGEND, id="legend")
 
-    def item_look(self) -> Look[Item]:
+    def item_look(self) -> Look[PolicyItem]:
         """Return how items are shown."""
         return Look(
             key=lambda item: item.key,
@@ -191,11 +194,11 @@ class PolicyScreen(SentencesPage[Item], where="policy"):
             rests=lambda item: not item.title,
         )
 
-    def items(self) -> Sequence[Item]:
+    def items(self) -> Sequence[PolicyItem]:
         """Return what is wrong, the rules, and the defaults."""
         return items_of(self._rules, self.review.environment.clock()) if self._rules else []
 
-    def explain(self, item: Item) -> Content:
+    def explain(self, item: PolicyItem) -> Content:
         """Return all that there is to say about an item."""
         return Content(plain_lines(item.text))
 

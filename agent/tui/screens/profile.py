@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from agent.decision.values import Fact
 from agent.tui.dialogs import Choice, Confirm
-from agent.tui.list_page import SentencesPage, for_item
+from agent.tui.page import SentencesPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
@@ -56,7 +56,7 @@ def slider(bits: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FactRow:
     """An attribute; ``depth``: how many coarser ones stand above it; ``holders``: who know it.
 
     ``value``: None while values are hidden; ``slid``: bits that are not written yet, or None.
@@ -125,7 +125,7 @@ def made(
     held: Mapping[str, Collection[str]],
     *,
     masked: bool,
-) -> list[Row]:
+) -> list[FactRow]:
     """Return the rows; ``held``: the names of facts by who knows them."""
     values = {each.kind: each.value for each in facts}
     found = []
@@ -134,12 +134,14 @@ def made(
         called = {each.name, f"{each.model}.{plain_name(each)}"}
         holders = tuple(pool for pool, names in held.items() if called.intersection(names))
         found.append(
-            Row(each, depth, each.scope == "person" and each.kind in values, value, holders=holders)
+            FactRow(
+                each, depth, each.scope == "person" and each.kind in values, value, holders=holders
+            )
         )
     return found
 
 
-def matching(rows: Iterable[Row], text: str) -> list[Row]:
+def matching(rows: Iterable[FactRow], text: str) -> list[FactRow]:
     """Return those whose title or name contains a text, in any case."""
     wanted = text.strip().casefold()
     names = ((each, f"{each.attribute.title.casefold()}\n{each.attribute.name}") for each in rows)
@@ -160,7 +162,7 @@ def heads(width: int) -> str:
     return (" " * GAP).join(fitted(title, room) for title, room in columns(width).items())
 
 
-def cells(row: Row, width: int) -> tuple[str, ...]:
+def cells(row: FactRow, width: int) -> tuple[str, ...]:
     """Return the cells of a row."""
     fact = row.attribute
     indent = "  " * (row.depth - 1) + "└ " if row.depth else ""
@@ -171,7 +173,7 @@ def cells(row: Row, width: int) -> tuple[str, ...]:
     return found[: len(columns(width))]
 
 
-def line(row: Row, width: int) -> Line:
+def line(row: FactRow, width: int) -> Line:
     """Return a row as a line; a click on a step of the slider puts it there."""
     parts = []
     for text, room in zip(cells(row, width), columns(width).values(), strict=True):
@@ -183,7 +185,9 @@ def line(row: Row, width: int) -> Line:
     return (*parts,)
 
 
-def detail(row: Row, rows: Iterable[Row], pending: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+def detail(
+    row: FactRow, rows: Iterable[FactRow], pending: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
     """Yield the details of an attribute: labels, each with a sentence.
 
     ``pending``: titles of those whose sliders are not written yet.
@@ -215,9 +219,9 @@ def detail(row: Row, rows: Iterable[Row], pending: Sequence[str] = ()) -> Iterat
     yield "In the policy", fact.name
 
 
-def family_of(row: Row, rows: Iterable[Row]) -> list[Row]:
+def family_of(row: FactRow, rows: Iterable[FactRow]) -> list[FactRow]:
     """Return an attribute with all that refine it, or that it refines, from coarse to fine."""
-    found: list[Row] = []
+    found: list[FactRow] = []
     for each in rows:
         if each.depth == 0 and row in found:
             break
@@ -225,7 +229,7 @@ def family_of(row: Row, rows: Iterable[Row]) -> list[Row]:
     return found if row in found else [row]
 
 
-class ProfileScreen(SentencesPage[Row], where="profile"):
+class ProfileScreen(SentencesPage[FactRow], where="profile"):
     """A row for each attribute of the model in use."""
 
     concerns: ClassVar[frozenset[EventKind]] = frozenset(
@@ -242,21 +246,21 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
 
     def __init__(self) -> None:
         super().__init__()
-        self._all: Sequence[Row] = ()
+        self._all: Sequence[FactRow] = ()
         self._slid: dict[str, float] = {}
 
-    def item_look(self) -> Look[Row]:
+    def item_look(self) -> Look[FactRow]:
         """Return how rows are shown."""
         return Look(
             key=lambda row: row.attribute.name, lines=lambda row, width: (line(row, width),)
         )
 
-    def items(self) -> Sequence[Row]:
+    def items(self) -> Sequence[FactRow]:
         """Return the rows that fit what is sought, with the sliders where they stand."""
         found = matching(self._all, self.text)
         return [replace(row, slid=self._slid.get(row.attribute.name)) for row in found]
 
-    def explain(self, item: Row) -> Content:
+    def explain(self, item: FactRow) -> Content:
         """Return the details of an attribute."""
         names = (each.attribute for each in self._all)
         pending = [each.title for each in names if each.name in self._slid]
@@ -325,7 +329,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         self.draw()
 
     @for_item
-    async def action_save(self, row: Row) -> None:
+    async def action_save(self, row: FactRow) -> None:
         """Write the slider under the cursor, if it was moved."""
         if row.slid is not None:
             self._slid.pop(row.attribute.name, None)
@@ -335,7 +339,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
     # decisions
 
     @for_item
-    async def action_set_value(self, row: Row) -> None:
+    async def action_set_value(self, row: FactRow) -> None:
         """Choose a value, or remove it after asking; the user learns who knows an older one."""
         fact = row.attribute
         if not row.own:
@@ -364,7 +368,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         self.review.tell("\n".join((done, *more, *outdated(changed, {fact.name: fact.title}))))
 
     @for_item
-    async def action_copy(self, row: Row) -> None:
+    async def action_copy(self, row: FactRow) -> None:
         """Copy its value, after asking, also while values are hidden."""
         fact = row.attribute
         if not row.is_set:
@@ -376,7 +380,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
             self.review.tell("Copied.")
 
     @for_item
-    async def action_disclose(self, row: Row) -> None:
+    async def action_disclose(self, row: FactRow) -> None:
         """Choose whether it may be sent."""
         fact = row.attribute
         if fact.disclose == "guarded":
@@ -394,7 +398,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
             await self._edit(row, {"disclose": picked}, f"{fact.title}: {RULINGS[picked].sentence}")
 
     @for_item
-    async def action_guard(self, row: Row) -> None:
+    async def action_guard(self, row: FactRow) -> None:
         """Guard it, or guard it no more."""
         guard = 0 if row.attribute.guard else 1
         done = RULINGS["guarded"].sentence if guard else "not guarded any more"
@@ -405,7 +409,7 @@ class ProfileScreen(SentencesPage[Row], where="profile"):
         values = (each.value for each in own.facts if each.kind == fact.kind)
         return next(values, None) or UNSET
 
-    async def _edit(self, row: Row, settings: dict[str, Value], done: str) -> None:
+    async def _edit(self, row: FactRow, settings: dict[str, Value], done: str) -> None:
         edit = PolicyEdit(attribute=plain_name(row.attribute), set=settings)
         made: Edited = await self.ask("edit_policy", edit)
         self.review.tell(edited(done, made))

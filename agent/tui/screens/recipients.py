@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from agent.errors import DaemonError, ReticentError
 from agent.tui.charts import bars
 from agent.tui.dialogs import Confirm
-from agent.tui.list_page import ListPage, for_item
+from agent.tui.page import ListPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.base import Done

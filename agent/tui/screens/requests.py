@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
-from agent.tui.list_page import ListPage, for_item
+from agent.tui.page import ListPage, for_item
 from agent.tui.screens.requests_detail import Detail
 from agent.tui.screens.requests_view import (
     ALWAYS,

@@ -57,14 +57,14 @@ class Fold(NamedTuple):
     hidden: int
 
 
-class Note(NamedTuple):
+class Footnote(NamedTuple):
     """A sentence below the attributes."""
 
     label: str
     text: str
 
 
-Shows = Shown | Fold | Note
+Shows = Shown | Fold | Footnote
 
 
 def order_of(weighed: Weighed) -> tuple[str, ...]:
@@ -104,15 +104,15 @@ def rows_of(
         if unfolded or row.name in matter
     )
     fold = (Fold(len(rows) - len(shown)),) if {each.name for each in rows} - matter else ()
-    notes = [Note(each.label, each.text) for each in weighed.lines]
+    notes = [Footnote(each.label, each.text) for each in weighed.lines]
     if rows:
         measure = MEASURED[weighed.decision.metric]
         price = f"the bits demanded for the cost to rise from 0 to 1 ({measure})"
         units = [
-            Note("helps", HELPS),
-            Note("costs", COSTS),
-            Note("left", f"{LEFT}, as expected before your value is read"),
-            Note(f"λ = {number(weighed.decision.trade_off)}", price),
+            Footnote("helps", HELPS),
+            Footnote("costs", COSTS),
+            Footnote("left", f"{LEFT}, as expected before your value is read"),
+            Footnote(f"λ = {number(weighed.decision.trade_off)}", price),
         ]
         notes = [*units, *notes] if figures else []
     return (*shown, *fold, *notes)
@@ -145,7 +145,7 @@ def heads(width: int, *, past: bool = False) -> str:
 
 def lines(item: Shows, width: int) -> tuple[Line, ...]:
     """Return an item as lines of this width."""
-    if isinstance(item, Note):
+    if isinstance(item, Footnote):
         texts = textwrap.wrap(f"{item.label}: {item.text}", max(10, width))
         return tuple((Part(text, "muted"),) for text in texts)
     if isinstance(item, Fold):
@@ -182,7 +182,7 @@ LOOK: Look[Shows] = Look(
     key=lambda item: ("row", item.row.name) if isinstance(item, Shown) else type(item).__name__,
     lines=lines,
     height=lambda item, width: len(lines(item, width)),
-    rests=lambda item: not isinstance(item, Note),
+    rests=lambda item: not isinstance(item, Footnote),
 )
 
 
