@@ -4,7 +4,6 @@ Both pass the same answers on, by turns: a service of this process sends them as
 """
 
 import asyncio
-import json
 import subprocess
 import sys
 import time
@@ -18,25 +17,24 @@ from aiohttp import web
 from agent.wire.decide import Ask
 from agent.wire.routes import CONTROL
 from tests.assistants.upstream import WHOM, chunk, proxied, serving, streamed
-from tests.bench.timing import at
+from tests.bench import at
 from tests.daemon.whole_daemon import BALANCED, living
 from tests.house.tree import ROOT
 
-QUESTION, SUM = "job site", "what is 17 × 23"
+QUESTION = "job site"
 EVENTS = 300  # of a stream: an answer of some 300 words
-ANSWERS, MANY, ROUNDS = 60, 200, 5
+ANSWERS, ROUNDS = 60, 5
 BEAT = 0.005  # seconds between two events, of a fast service
 POLICY = f"page_requests_per_minute = 100000\n{BALANCED}"
 RELAY = [sys.executable, "-m", "tests.bench.proxy"]
 
 
 async def answer(request: web.BaseRequest, body: bytes) -> web.StreamResponse:
-    """Stream an answer, in the rhythm that the request names."""
-    response, beat = await streamed(request), json.loads(body)["beat"]
+    """Stream an answer: in the rhythm of a fast service if it had facts, else at full speed."""
+    response, beat = await streamed(request), BEAT if QUESTION.encode() in body else 0
     for _ in range(EVENTS):
         await response.write(chunk("word"))
-        if beat:
-            await asyncio.sleep(beat)
+        await asyncio.sleep(beat)
     return response
 
 
@@ -48,52 +46,32 @@ def figures() -> Iterator[str]:
         service.answer = answer
         with proxied(live.paths, service.port) as proxy, relaying(service.port) as relay:
             yield from asyncio.run(_compared([proxy.base, relay]))
-        told = sum(each.line is not None for each in service.asked)
-        yield f"of {len(service.asked):,} requests, {told} had facts"
 
 
 async def _compared(bases: list[str]) -> list[str]:
-    """Return the lines about the proxy and the relay, in this order."""
+    """Time the proxy and the relay, in this order, by turns."""
     lines = []
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        for what, text, beat, rounds in (
-            (f"with facts, {1e3 * BEAT:g} ms apart (bar: 1.2)", QUESTION, BEAT, ROUNDS),
-            ("with facts, at full speed", QUESTION, 0.0, ANSWERS),
-            ("of which the daemon is not asked, at full speed (bar: 1.2)", "", 0.0, ANSWERS),
-        ):
-            found = [
-                [await _asked(session, each, text, beat) for each in bases]
-                for _ in range(1 + rounds)
-            ][1:]
-            times = [[*each] for each in zip(*found, strict=True)]
-            lines.append(f"a stream of {EVENTS} events {what}: {_ratio(times)}")
-        found = []
-        for _ in range(1 + ROUNDS):
-            row = []
-            for base in bases:
-                begin = time.perf_counter()
-                each = [_asked(session, base, SUM, 0.0) for _ in range(MANY)]
-                await asyncio.gather(*each)
-                row.append((time.perf_counter() - begin) * 1e3)
-            found.append(row)
-        times = [[*each] for each in zip(*found[1:], strict=True)]
-        lines.append(f"{MANY} of them at once, without facts (bar: 1.2): {_ratio(times)}")
+    async with aiohttp.ClientSession() as session:
+        for what, text, rounds in (("with", QUESTION, ROUNDS), ("without", "", ANSWERS)):
+            times = [
+                [await _answered(session, each, text) for each in bases] for _ in range(1 + rounds)
+            ]
+            proxy, relay = ([*each] for each in zip(*times[1:], strict=True))
+            ratio = np.median(proxy) / np.median(relay)
+            lines.append(
+                f"a stream of {EVENTS} events {what} facts: p50 {at(proxy, 50)} ms, "
+                f"a bare relay {at(relay, 50)}: {ratio:.2f} times as long (bar: 1.2)"
+            )
     return lines
 
 
-async def _asked(session: aiohttp.ClientSession, base: str, text: str, beat: float) -> float:
-    """Return how many milliseconds a question takes until its answer is whole."""
-    message = {"messages": [{"role": "user", "content": text}], "beat": beat}
+async def _answered(session: aiohttp.ClientSession, base: str, text: str) -> float:
+    """Time a question until its answer is whole, in milliseconds."""
+    message = {"messages": [{"role": "user", "content": text}]}
     begin = time.perf_counter()
     async with session.post(f"{base}/chat/completions", json=message) as response:
         assert len(await response.read()) == EVENTS * len(chunk("word"))
     return (time.perf_counter() - begin) * 1e3
-
-
-def _ratio(times: list[list[float]]) -> str:
-    proxy, relay = times
-    ratio = np.median(proxy) / np.median(relay)
-    return f"p50 {at(proxy, 50)} ms, a bare relay {at(relay, 50)}: {ratio:.2f} times as long"
 
 
 @contextmanager

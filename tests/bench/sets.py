@@ -7,12 +7,17 @@ early; and random sub-problems, of which every set is looked at.
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from math import exp, log
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from agent.build.canonical import Observed
 from agent.build.fitting import Fitted, fit
-from agent.build.observe import Observations
+from agent.build.observe import Observations, observe
+from agent.build.options import BuildOptions, Description, TableFiles
+from agent.build.tables import open_tables
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.local_search import LocalSearch, Memo, eager_pass
 from agent.tradeoff.objective import DisclosureObjective, Settings
@@ -28,8 +33,9 @@ from agent.tradeoff.tables import (
     union,
 )
 from agent.tradeoff.utility import Priced, Utility
-from tests.bench.heldout import ATUS, OWN, TABLES, cut, tables
+from tests.house.tree import ROOT
 
+DATA, OWN = ROOT / "examples/data", ROOT / "examples/own_tables"
 CUTS = (200, 500, 1_000)  # rows of a query
 TRADE_OFFS = (1.0, 5.12)
 STARTS = 30  # pairs that the better search starts from
@@ -58,9 +64,9 @@ class Case(NamedTuple):
 def figures() -> Iterator[str]:
     """Yield the lines of this benchmark."""
     sources = {
-        "so2017": tables(TABLES),
-        "atus": tables(ATUS, weights="weight", without=("year",)),
-        "own_tables": tables(OWN),
+        "so2017": _observed(DATA / "so2017", ".csv.gz"),
+        "atus": _observed(DATA / "atus", ".csv.gz", weights="weight", without=("year",)),
+        "own_tables": _observed(OWN, ".csv"),
     }
     every = list[Case]()
     for name, seen in sources.items():
@@ -76,9 +82,25 @@ def figures() -> Iterator[str]:
     )
 
 
+def _observed(folder: Path, suffix: str, **options: Any) -> Observations:  # noqa: ANN401  (of any field)
+    """Read the tables of a folder; ``options``: fields of `Description`."""
+    files = TableFiles(folder / f"users{suffix}", folder / f"events{suffix}")
+    description = Description(**options)
+    return observe(open_tables(*files), BuildOptions(**files._asdict(), description=description))
+
+
+def _cut(query: Observed, rows: int, everybody: int) -> NDArray[np.bool_]:
+    """Draw people who have at most so many rows of a query together, or one person."""
+    who = np.random.default_rng(rows).permutation(len(query.people))
+    total = np.cumsum(np.bincount(query.rows.user)[who])
+    chosen = np.zeros(everybody, dtype=bool)
+    chosen[query.people[who[: max(1, int(np.searchsorted(total, rows, "right")))]]] = True
+    return chosen
+
+
 def _cases(seen: Observations, rows: int) -> list[Case]:
     """Return each query with at most so many rows."""
-    population, everybody = seen.population, np.ones(seen.population.rows, dtype=bool)
+    population = seen.population
     if population.rows > PEOPLE:
         some = np.random.default_rng(0).choice(population.rows, PEOPLE, replace=False)
         weights, scale = population.weights, population.rows / PEOPLE
@@ -88,7 +110,7 @@ def _cases(seen: Observations, rows: int) -> list[Case]:
             tuple(Kinds.of(each.by_row[some]) for each in population.requests),
         )
     crowd = AnonymitySet(population, seen.cards)
-    parts = (query.part(cut(query, everybody, rows)) for query in seen.queries)
+    parts = (query.part(_cut(query, rows, seen.population.rows)) for query in seen.queries)
     return [_case(fit(each.rows, crowd, "louo", None), crowd) for each in parts if each is not None]
 
 

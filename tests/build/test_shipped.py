@@ -78,7 +78,7 @@ def test_a_model_of_everyday_life_counts_people() -> None:
 
 
 def test_the_model_of_the_survey_keeps_its_promises() -> None:
-    """The bars of issue 2, as the model itself states them; tests/bench/heldout.py has splits."""
+    """The bars of issue 2, as the model itself states them."""
     model = read(shipped_model("so2017"))
     heldout = [query.heldout_bits for query in model.queries]
     predicted = [query.predicted_bits for query in model.queries]
