@@ -12,10 +12,9 @@ from agent.errors import DaemonError, LockedError, ReticentError, UsageError, ne
 from agent.paths import paths
 from agent.wire.client import Client
 from agent.wire.decide import Answer as Attached
-from agent.wire.decide import Ask
+from agent.wire.decide import Ask, Weighed, WhatIf
 from agent.wire.policy import Review
 from agent.wire.state import Status
-from agent.wire.what_if import Weighed, WhatIf
 from agent.words.decisions import BRIEF, COLUMNS, FIGURES, MORE, explanation, headline, lines
 from agent.words.figures import bits, listed, people
 from agent.words.layout import Column, facts, numeric, table

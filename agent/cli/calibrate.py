@@ -18,7 +18,7 @@ from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.wire.what_if import Calibrated
+from agent.wire.decide import Calibrated
 from agent.words.figures import counted
 
 LARGEST = 1 << 20  # bytes

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.paths import RUNTIME, paths
-from agent.wire.faults import SEE
 from agent.wire.policy import AttributeStatus
+from agent.wire.routes import SEE
 from agent.words.titles import NONE, Titles
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from agent.vault.profile import LARGEST, planned, read_profile
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
-from agent.wire.records import Implied
+from agent.wire.state import Implied
 from agent.words.figures import counted
 from agent.words.notices import also
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, question, value_title

@@ -24,8 +24,7 @@ from agent.paths import paths
 from agent.vault.profile import LARGEST, profile_toml, read_profile, values_of
 from agent.wire.client import Client
 from agent.wire.policy import AttributeStatus
-from agent.wire.records import Changed, ProfileChange
-from agent.wire.state import ModelStatus
+from agent.wire.state import Changed, ModelStatus, ProfileChange
 from agent.words.figures import counted, listed
 from agent.words.notices import also, outdated
 from agent.words.titles import Titles, titled, value_title

@@ -23,7 +23,7 @@ from agent.cli.prompts import agree
 from agent.cli.reviews import DISMISS, numbers, pending
 from agent.errors import UsageError, nearest
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
-from agent.wire.records import Corrected, Entry, Forget, Handled, Held, NotThat, Recipient
+from agent.wire.state import Corrected, Entry, Forget, Handled, Held, NotThat, Recipient
 from agent.words.figures import HELPS, LEFT, bits, counted, moment, of_whom, people
 from agent.words.notices import FORGOTTEN, corrected, held, inferred, outcome_of, waits, who_know
 from agent.words.titles import NONE, facts, read_as, titled, titles_in, value_title

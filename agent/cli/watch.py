@@ -17,8 +17,7 @@ from agent.errors import DaemonError, LockedError
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.client import Client
 from agent.wire.policy import Review
-from agent.wire.records import Entry, Handled
-from agent.wire.state import Event, Status
+from agent.wire.state import Entry, Event, Handled, Status
 from agent.words.figures import counted, moment
 from agent.words.notices import asks, brought, model_line, running, sent, why_nothing
 from agent.words.titles import NONE, UNSPECIFIED, Titles, titles_in

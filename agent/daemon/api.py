@@ -39,22 +39,43 @@ from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.secrets import Secret
 from agent.vault.vault import accounts_of
 from agent.wire import policy as wire
-from agent.wire import records
 from agent.wire.base import Done
 from agent.wire.decide import (
     Allow,
     Allowed,
     Answer,
     Ask,
+    Calibrate,
+    Calibrated,
     Clicked,
+    CurveAsk,
     Draft,
     Offer,
     Refuse,
     Tell,
     Told,
+    Weighed,
+    WhatIf,
 )
-from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
-from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, Weighed, WhatIf
+from agent.wire.state import (
+    Changed,
+    Corrected,
+    Entry,
+    EventKind,
+    Forget,
+    Handled,
+    Held,
+    Locked,
+    ModelStatus,
+    NotThat,
+    Place,
+    PolicyStatus,
+    ProfileChange,
+    ProfileFacts,
+    Recipient,
+    Status,
+    Unlock,
+)
 from policy.hosts import ANYBODY
 
 T = TypeVar("T")
@@ -124,13 +145,14 @@ class Calls:
         """Wait for the encoder, a second at most, where it is being loaded and a text needs it."""
         if self.agent.reader.state != "loading":
             return
-        if isinstance(message, Ask | WhatIf | CurveAsk | records.NotThat) and message.query:
+        if isinstance(message, Ask | WhatIf | CurveAsk | NotThat) and message.query:
             await self.agent.readable(message.query, message.recipient or ANYBODY, self._clock())
 
     def decide(self, body: Ask, *, by: Asker = "command") -> Answer:
-        """Return what a request carries, recorded; UsageError if the recipient is not a host.
+        """Decide what one request carries, and record it before the answer leaves.
 
-        ``by``: who asks. VaultError where it cannot be: then the status says so until one is.
+        UsageError if the recipient is not a host; VaultError where the vault fails, which the
+        status then says until a decision is recorded again.
         """
         now = self._now()
         try:
@@ -159,12 +181,15 @@ class Calls:
         return number
 
     def draft(self, body: Ask) -> Draft:
-        """Return what a line in an assistant's chat box may say; nothing is recorded as sent."""
+        """Say what a line in an assistant's chat box may hold; nothing is sent or recorded."""
         now = self._now()
         return replace(self._drafts.draft(body, now), stale_rules=self.agent.rules.stale)
 
     def tell(self, body: Tell) -> Told:
-        """Record what the user tells of a draft; VaultError where it cannot be: nothing is told."""
+        """Record facts of a draft as sent, before they are put into the chat box.
+
+        VaultError where that fails: then nothing is told.
+        """
         try:
             found = self._drafts.tell(body, self._now())
         except VaultError as error:
@@ -174,12 +199,12 @@ class Calls:
         return found
 
     def explain(self, body: Ask) -> Decision:
-        """Return what would be decided."""
+        """Say what would be decided, and why."""
         found = explained(body, self._now(), self.agent)
         return replace(found, stale_rules=self.agent.rules.stale)
 
     def clicked(self, body: Clicked) -> Done:
-        """Note a visit; nothing is kept while locked, or unless the policy allows it.
+        """Note that a result was visited, if the policy allows it.
 
         In the paper ACLK asks about the page that will be clicked (5.2); live it can only mean
         that a result of this query was visited before.
@@ -190,14 +215,14 @@ class Calls:
         return Done()
 
     async def whatif(self, body: WhatIf) -> Weighed:
-        """Return what another set would bring and cost; others are answered meanwhile.
+        """Weigh another set of attributes for a request.
 
         LockedError while locked, and where it was locked before the end.
         """
         return await self._in_steps(weighed(body, self._now(), self.agent))
 
     async def curve(self, body: CurveAsk) -> Curve:
-        """Return what would be disclosed at every trade-off; runs as `whatif` does."""
+        """Say what would leave at every trade-off."""
         return await self._in_steps(curved(body, self._now(), self.agent))
 
     async def _in_steps(self, steps: Generator[None, None, T]) -> T:
@@ -212,61 +237,59 @@ class Calls:
 
     def ledger(
         self, *, recipient: str | None = None, after: int = 0, limit: int | None = None
-    ) -> list[records.Entry]:
-        """Return the latest entries of the ledger, oldest first."""
+    ) -> list[Entry]:
+        """List disclosures, oldest first."""
         return entries(self.agent, recipient, after, limit, self._now())
 
-    def knowledge(self, *, recipient: str) -> records.Held:
-        """Return what a recipient or a group holds."""
+    def knowledge(self, *, recipient: str) -> Held:
+        """Say what a recipient holds."""
         return holding(self.agent, recipient, self._now())
 
-    def forget(self, body: records.Forget) -> Done:
-        """Record that a recipient forgot; not done if nothing was ever disclosed to it."""
+    def forget(self, body: Forget) -> Done:
+        """State that a recipient has forgotten everything."""
         done = forget(self.agent, body.recipient, self._clock())
         if done:
             self.agent.consent.commit(values_only=True)
             self.agent.bus.publish("forget")
         return Done(done=done)
 
-    def not_that(self, body: records.NotThat) -> records.Corrected:
-        """Keep that a text does not mean what it was read as, or take that back."""
+    def not_that(self, body: NotThat) -> Corrected:
+        """Say that a text does not mean what it was read as, or take that back."""
         return correct(self.agent, body, self._clock())
 
     def corrections(self) -> list[Correction]:
-        """Return what the user said that texts do not mean; LockedError while locked."""
+        """List what texts do not mean."""
         kept = self.agent.reader.corrections
         if kept is None:
             raise LockedError
         return kept.all
 
-    def profile(self) -> records.ProfileFacts:
-        """Return the user's facts."""
+    def profile(self) -> ProfileFacts:
+        """List the user's facts."""
         return shown(self.agent)
 
-    def change_profile(self, body: records.ProfileChange) -> records.Changed:
-        """Change the user's values, all or nothing; or say what would change."""
+    def change_profile(self, body: ProfileChange) -> Changed:
+        """Set or unset facts, all or none."""
         changed = change(self.agent, body, self._clock())
         if changed.done:
             self.agent.bus.publish("profile")
         return changed
 
     async def backup(self, body: Place) -> Done:
-        """Copy the vault to a new file; others are answered meanwhile."""
+        """Write a backup of the vault."""
         await asyncio.to_thread(opened(self.agent).backup, absolute(body))
         return Done()
 
-    def requests(
-        self, *, recipient: str | None = None, limit: int | None = None
-    ) -> list[records.Handled]:
-        """Return the latest requests, oldest first."""
+    def requests(self, *, recipient: str | None = None, limit: int | None = None) -> list[Handled]:
+        """List the latest requests, oldest first, also those that carried nothing."""
         return requested(self.agent, recipient, limit, self._now())
 
-    def recipients(self) -> list[records.Recipient]:
-        """Return everyone who was sent anything, latest first."""
+    def recipients(self) -> list[Recipient]:
+        """List who was sent anything, latest first."""
         return known_recipients(self.agent, self._now())
 
     def status(self) -> Status:
-        """Return the status of the daemon."""
+        """Say how the daemon, its models and its policy are."""
         agent = self.agent
         agent.guard()
         now = self._now()
@@ -274,7 +297,7 @@ class Calls:
         return status_of(agent, agent.rules.status(), models, now)
 
     def locked(self) -> Locked:
-        """Return the status that any caller may see."""
+        """Say whether the vault is locked, and where facts may be offered."""
         agent, now = self.agent, self._now()
         return Locked(
             version=__version__,
@@ -286,10 +309,10 @@ class Calls:
         )
 
     async def unlock(self, body: Unlock) -> Status:
-        """Open the vault, if it is not open; VaultError where it cannot be opened.
+        """Open the vault.
 
-        The later word counts: LockedError where it was locked since this was asked for. While the
-        keyring is waited for, another may open it.
+        VaultError where it cannot be opened; LockedError where it was locked since this was asked
+        for. While the keyring is waited for, another call may open it.
         """
         agent, locks = self.agent, self.agent.locks
         self.prompts.use(body.screen)
@@ -315,12 +338,12 @@ class Calls:
         return self.status()
 
     def lock(self) -> Status:
-        """Close the vault, if it is open."""
+        """Close the vault."""
         self.agent.lock()
         return self.status()
 
     def models(self) -> list[ModelStatus]:
-        """Return the status of each model, and publish changes."""
+        """List the models."""
         found = self.agent.registry.status(self.agent.rules.active.keys, self._clock())
         before, self._models = self._models, found
         now = self._clock()  # a model that is away now may be back soon
@@ -335,58 +358,64 @@ class Calls:
         return found
 
     def add_model(self, body: Place) -> ModelStatus:
-        """Copy a model to the others; UsageError or ModelError where that cannot be."""
+        """Add a model, with its signature.
+
+        UsageError or ModelError where that cannot be.
+        """
         keys = self.agent.rules.active.keys
         added = self.agent.registry.add(absolute(body), keys, self._clock())
         self.models()
         return added
 
     def remove_model(self, *, name: str) -> Done:
-        """Remove a model; UsageError if it does not exist."""
+        """Remove a model that was added.
+
+        UsageError if it does not exist.
+        """
         self.agent.registry.remove(name)
         self.models()
         return Done()
 
     def policy(self) -> PolicyStatus:
-        """Return the status of the policy."""
+        """Say how the policy is."""
         self._now()
         return self.agent.rules.status()
 
     def reload(self) -> PolicyStatus:
-        """Read the policy now, whatever it is."""
+        """Read the policy again."""
         self.agent.rules.reload(self._clock())
         self.agent.bus.publish("policy")
         return self.agent.rules.status()
 
     def rules(self) -> wire.RulesStatus:
-        """Return every rule of the policy in use."""
+        """List all rules of the policy in use."""
         return ruled(self._now(), self.agent)
 
     def attributes(self, *, recipient: str | None = None) -> list[wire.AttributeStatus]:
-        """Return the attributes of the model in use, and what the policy says of each."""
+        """List the attributes of the model in use, and what the policy says of each."""
         return attributes(recipient, self._now(), self.agent)
 
     def edit_policy(self, body: wire.PolicyEdit) -> wire.Edited:
-        """Write settings into the policy, or take them out; UsageError where that cannot be."""
+        """Write settings into the policy, or take them out."""
         return edited(body, self._clock(), self.agent)
 
     def try_policy(self, body: wire.TryPolicy) -> wire.Tried:
-        """Replay the ledger under another policy, with the user's values; nothing is changed."""
+        """Say what another policy would have sent with the requests in the ledger."""
         return tried(body.text, self._clock(), self.agent)
 
     def calibrate(self, body: Calibrate) -> Calibrated:
-        """Turn answers into prices, and write them into the policy if that is asked."""
+        """Turn answers into prices in bits."""
         return calibration(body, self._clock(), self.agent)
 
     def reviews(self) -> list[wire.Review]:
-        """Return what waits for the user, and says what was asked; LockedError while locked."""
+        """List what waits for the user's word."""
         opened(self.agent)
         return self.agent.consent.reviews(self._clock())
 
     def verdict(self, body: wire.Word, *, id: int) -> wire.Ruled:  # noqa: A002  (the route's word)
-        """Apply the user's decision on a review; UsageError if there is no such one.
+        """Approve or deny what waits.
 
-        LockedError while locked.
+        UsageError if there is no such review, LockedError while locked.
         """
         opened(self.agent)
         ruled = self.agent.consent.answer(id, body, self._clock())
@@ -395,36 +424,36 @@ class Calls:
         return ruled
 
     def dismiss(self, *, id: int) -> Done:  # noqa: A002  (the route's word)
-        """Drop a review without a verdict; UsageError if it does not exist."""
+        """Drop a review without a verdict.
+
+        UsageError if it does not exist.
+        """
         self.agent.consent.dismiss(id)
         self.agent.bus.publish("review", id)
         return Done()
 
     def offer(self, body: Offer) -> Done:
-        """Queue what a recipient says it can use, of what the models have; done if it waits."""
+        """Queue a recipient's offer."""
         return offered(body, self._clock(), self.agent)
 
     def refuse(self, body: Refuse) -> Done:
-        """Write into the policy that a recipient gets nothing more."""
+        """Give a recipient nothing from now on."""
         self.agent.consent.refuse(body.recipient, self._clock())
         self.agent.consent.commit(values_only=True)
         self._renew()
         return Done()
 
     def allow(self, body: Allow) -> Allowed:
-        """Take out of the policy what we wrote so that a recipient gets nothing.
-
-        Not done where there is no such rule; a rule that is not ours stays, and is named.
-        """
+        """Take back a refusal; a rule that is not ours stays, and is named."""
         done = self.agent.consent.allow(body.recipient).changed
         self.agent.consent.commit(values_only=True)
         self._renew()
         return replace(refusal(body.recipient, self._clock(), self.agent), done=done)
 
     def override(self, body: wire.Override) -> wire.Ruled:
-        """Apply the user's decision on attributes; UsageError for one that no model has.
+        """Say whether attributes may leave.
 
-        LockedError while locked.
+        UsageError for one that no model has, LockedError while locked.
         """
         opened(self.agent)
         now, known = self._now(), names_in(self.agent, self._clock())
@@ -436,9 +465,9 @@ class Calls:
         return ruled
 
     def undo(self) -> wire.Undone:
-        """Undo the last decision, on requests or values; UsageError where there is none.
+        """Undo the user's last word.
 
-        LockedError while locked.
+        UsageError where there is none, LockedError while locked.
         """
         opened(self.agent)
         what = self.agent.consent.undo(self._clock())

@@ -17,8 +17,7 @@ from agent.daemon.log import LOG, kind_and_place
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, misfit
 from agent.wire.base import JSON_TYPE, MOST_BYTES, Fault
 from agent.wire.decide import Answer
-from agent.wire.faults import SEE, fault_of, http_status
-from agent.wire.routes import Route
+from agent.wire.routes import SEE, Route, fault_of, http_status
 
 NOWHERE = {"SSL_CERT_FILE": os.devnull, "SSL_CERT_DIR": os.devnull}  # as OpenSSL names them
 

@@ -9,11 +9,11 @@ from agent.decision.decide import read_by
 from agent.decision.values import Reading
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
-from agent.wire import records
+from agent.wire.state import Corrected, NotThat
 from policy.hosts import ANYBODY
 
 
-def correct(agent: Agent, wanted: records.NotThat, now: datetime) -> records.Corrected:
+def correct(agent: Agent, wanted: NotThat, now: datetime) -> Corrected:
     """Keep that a text does not mean what it was read as, or take all of that back.
 
     The user can undo it until the vault locks. UsageError where the text is read as nothing, or
@@ -61,4 +61,4 @@ def correct(agent: Agent, wanted: records.NotThat, now: datetime) -> records.Cor
     if is_new:
         agent.bus.publish("review")
         agent.consent.changed("Said what a text does not mean", put_back)
-    return records.Corrected(done=is_new, query=text, read_as=changed, now=read())
+    return Corrected(done=is_new, query=text, read_as=changed, now=read())

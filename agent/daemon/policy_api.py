@@ -19,7 +19,7 @@ from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
 from agent.wire.base import made
-from agent.wire.what_if import Calibrate, Calibrated, CalibratedPair
+from agent.wire.decide import Calibrate, Calibrated, CalibratedPair
 from policy import amend
 from policy.audit import Remark, audit
 from policy.hosts import ANYBODY

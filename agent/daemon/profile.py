@@ -14,7 +14,7 @@ from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, Meaning
 from agent.vault.profile import Profile, planned, values_of
 from agent.vault.vault import Vault
-from agent.wire import records
+from agent.wire.state import Changed, Implied, ProfileChange, ProfileFacts, Stale, ValueChange
 from agent.words.figures import listed
 
 MOST_NAMED = 6  # facts, in a sentence
@@ -25,11 +25,11 @@ def new_id() -> str:
     return token_hex(8)
 
 
-def shown(agent: Agent) -> records.ProfileFacts:
+def shown(agent: Agent) -> ProfileFacts:
     """Return the user's facts; LockedError while locked."""
     vault = opened(agent)
     concepts = vault.ledger.disclosures.concepts
-    return records.ProfileFacts(
+    return ProfileFacts(
         facts=[
             replace(each, value=concepts.label(Meaning(each.kind, each.value or UNSPECIFIED))[1])
             for each in vault.profile.facts
@@ -37,7 +37,7 @@ def shown(agent: Agent) -> records.ProfileFacts:
     )
 
 
-def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> records.Changed:
+def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     """Change the profile, all or nothing, and return who holds older values.
 
     The user can undo it until the vault locks; with ``dry_run`` nothing is done. UsageError as
@@ -67,19 +67,14 @@ def change(agent: Agent, wanted: records.ProfileChange, now: datetime) -> record
         agent.consent.changed(f"Changed {named} in your profile", put_back)
     stated = {*wanted.set, *wanted.unset}
     stale = vault.ledger.disclosures.holders(changes, agent.rules.active.pool_of)
-    return records.Changed(
+    return Changed(
         done=not wanted.dry_run,
         changes=[
-            records.ValueChange(
-                name=_name(concepts, kind), was_set=kind in before, is_set=kind in after
-            )
+            ValueChange(name=_name(concepts, kind), was_set=kind in before, is_set=kind in after)
             for kind in changes
         ],
         implied=_implied(changes, stated, concepts),
-        stale=[
-            records.Stale(name=_name(concepts, kind), pools=[*pools])
-            for kind, pools in stale.items()
-        ],
+        stale=[Stale(name=_name(concepts, kind), pools=[*pools]) for kind, pools in stale.items()],
     )
 
 
@@ -110,10 +105,10 @@ def _sent_since(agent: Agent, vault: Vault, count: int, kinds: Collection[str]) 
 
 def _implied(
     changes: Mapping[str, str | None], stated: Collection[str], concepts: Concepts
-) -> list[records.Implied]:
+) -> list[Implied]:
     """Return the changes that follow from the named ones, with their new values."""
     return [
-        records.Implied(
+        Implied(
             name=kind.name,
             title=kind.title,
             value=None if value is None else concepts.label(Meaning(concept, value))[1],

@@ -17,8 +17,8 @@ from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
 from agent.vault.vault import Vault
-from agent.wire import records
 from agent.wire.base import LATEST_ENTRIES, made
+from agent.wire.state import Entry, Handled, Held, Inferred, Moment, Recipient
 from policy.hosts import host_of
 from policy.rules import SIGN
 
@@ -39,7 +39,7 @@ def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
 
 def entries(
     agent: Agent, recipient: str | None, after: int, limit: int | None, now: datetime
-) -> list[records.Entry]:
+) -> list[Entry]:
     """Return entries of the ledger, oldest first; ``recipient``: of it and its pool, or None.
 
     UsageError where that is neither a host nor a group.
@@ -47,10 +47,10 @@ def entries(
     models = {model.id: model for model in agent.usable_models(now)}
     wanted = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
     return [
-        records.Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
+        Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
         if isinstance(record, Forgetting)
         else made(
-            records.Entry,
+            Entry,
             record,
             number=number,
             kind="disclosed",
@@ -103,7 +103,7 @@ def _view_of(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime
     return _PoolView(model, holdings, knowledge, people_left(knowledge, model, cache), labels)
 
 
-def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
+def holding(agent: Agent, recipient: str, now: datetime) -> Held:
     """Return the facts a recipient or group holds; UsageError for anything else."""
     in_use = agent.rules.active
     pool = in_use.pool(recipient)
@@ -115,7 +115,7 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
     known = view.knowledge if view.knowledge.share else None
-    return records.Held(
+    return Held(
         pool=pool,
         values={name: value for name, value, _ in view.labels},
         since={name: since for name, _, since in view.labels},
@@ -125,7 +125,7 @@ def holding(agent: Agent, recipient: str, now: datetime) -> records.Held:
         people_left=view.people_left,
         among=counted_among(model),
         inferred=[
-            records.Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
+            Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
             for each in inferred(guarded, known, model, cache)
         ],
     )
@@ -163,7 +163,7 @@ def forget(agent: Agent, recipient: str, now: datetime) -> bool:
 
 def requested(
     agent: Agent, recipient: str | None, limit: int | None, now: datetime
-) -> list[records.Handled]:
+) -> list[Handled]:
     """Return the latest requests in the order in which they came.
 
     ``recipient``: those of it and its pool, None for all. UsageError where it is neither a host
@@ -185,7 +185,7 @@ def requested(
         (
             (each.number, 0),
             made(
-                records.Handled,
+                Handled,
                 each,
                 pool=pool_of(each.recipient),
                 disclosed=[*each.disclosed],  # names alone
@@ -202,7 +202,7 @@ def requested(
             continue
         if pool in (None, pool_of(host)):
             nothing = made(
-                records.Handled,
+                Handled,
                 silent,
                 silent.ask,
                 kind="nothing",
@@ -215,7 +215,7 @@ def requested(
     return [each for _, each in handled][-(limit or LATEST_ENTRIES) :]
 
 
-def recipients(agent: Agent, now: datetime) -> list[records.Recipient]:
+def recipients(agent: Agent, now: datetime) -> list[Recipient]:
     """Return everyone to whom anything was disclosed, the latest first; LockedError."""
     steps_of: dict[str, list[LedgerStep]] = {}
     last: dict[str, int] = {}
@@ -228,7 +228,7 @@ def recipients(agent: Agent, now: datetime) -> list[records.Recipient]:
     return [_recipient(agent, pool, steps_of[pool], now) for pool in latest]
 
 
-def thinned(moments: Sequence[records.Moment], most: int = MOST) -> list[records.Moment]:
+def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
     """Return at most ``most`` moments: the first, the last, the extremes, and some between."""
     end = len(moments) - 1
     if end < most:
@@ -240,9 +240,7 @@ def thinned(moments: Sequence[records.Moment], most: int = MOST) -> list[records
     return [moments[place] for place in sorted(kept)]
 
 
-def _recipient(
-    agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime
-) -> records.Recipient:
+def _recipient(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime) -> Recipient:
     """Return the message about a pool; ``steps``: those of the ledger that are about it."""
     index, in_use = opened(agent).ledger.disclosures, agent.rules.active
     concepts, cache = index.concepts, agent.reader.cache
@@ -252,7 +250,7 @@ def _recipient(
     sites = sorted({step.site for step in disclosed})
     book = in_use.book(model)
 
-    def history() -> Iterator[records.Moment]:
+    def history() -> Iterator[Moment]:
         """Yield each time from which on another number of people agreed with what it held."""
         linked: set[str] = set()
         before = None
@@ -265,10 +263,10 @@ def _recipient(
                 then = knowledge_in(past, model, step.at, concepts=concepts, cache=cache)
                 left = people_left(then, model, cache)
             if left != before and left <= model.people:  # more were counted by another model
-                yield records.Moment(at=step.at, people_left=left)
+                yield Moment(at=step.at, people_left=left)
             before = left
 
-    return records.Recipient(
+    return Recipient(
         pool=pool,
         sites=sites,
         held=[name for name, _, _ in view.labels],

@@ -33,8 +33,7 @@ from agent.errors import RefusedError, VaultError
 from agent.wire.base import ASKER, MOST_BYTES, UNATTENDED, Done
 from agent.wire.client import MEDIA_TYPE
 from agent.wire.decide import Frame, RelayAnswer
-from agent.wire.faults import SEE
-from agent.wire.routes import QUERY, ROUTES, Door, Route
+from agent.wire.routes import QUERY, ROUTES, SEE, Door, Route
 from agent.wire.state import Event
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
 from agent.decision.what_if import SetChange, weigh_steps
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
-from agent.wire.decide import Ask, Line
-from agent.wire.what_if import CurveAsk, Weighed, WhatIf
+from agent.wire.decide import Ask, CurveAsk, Line, Weighed, WhatIf
 from agent.words.decisions import carried, difference, headline, lines
 from agent.words.outcomes import WHY_NOTHING
 from policy.hosts import ANYBODY

@@ -1,1 +1,1 @@
-"""The messages, the document that describes them, and the client over a Unix socket."""
+"""The messages, the routes, and the client over a Unix socket."""

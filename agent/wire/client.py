@@ -16,8 +16,7 @@ import msgspec
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.paths import HOME
 from agent.wire.base import ASKER, JSON_TYPE, MOST_BYTES, UNATTENDED, Fault
-from agent.wire.faults import error_of
-from agent.wire.routes import ROUTES, target_of
+from agent.wire.routes import ROUTES, error_of, target_of
 from agent.wire.state import Event
 
 Asker = Literal["user", "page", "assistant"]

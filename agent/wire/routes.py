@@ -1,18 +1,29 @@
-"""Every call there is, in one table: the daemon registers it, openapi.json describes it."""
+"""Every call and every fault there is: the daemon registers it, openapi.json describes it.
+
+`python -m tests.house.openapi > agent/wire/openapi.json` writes that file; what a call does is the
+first sentence of its handler.
+
+The daemon says ``fault_of(error)`` with the status ``http_status(fault.code)``, the client raises
+``error_of(fault)``. Source of the statuses: RFC 9110, section 15; 423 is of RFC 4918.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
+from agent import errors
 from agent.decision.values import Correction, Curve, Decision
-from agent.errors import UsageError
-from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done
+from agent.errors import DaemonError, PolicyError, Problem, ReticentError, UsageError
+from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done, Fault
 from agent.wire.decide import (
     Allow,
     Allowed,
     Answer,
     Ask,
+    Calibrate,
+    Calibrated,
     Clicked,
+    CurveAsk,
     Draft,
     Frame,
     Offer,
@@ -20,6 +31,8 @@ from agent.wire.decide import (
     RelayAnswer,
     Tell,
     Told,
+    Weighed,
+    WhatIf,
 )
 from agent.wire.policy import (
     AttributeStatus,
@@ -34,20 +47,25 @@ from agent.wire.policy import (
     Undone,
     Word,
 )
-from agent.wire.records import (
+from agent.wire.state import (
     Changed,
     Corrected,
     Entry,
+    Event,
     Forget,
     Handled,
     Held,
+    Locked,
+    ModelStatus,
     NotThat,
+    Place,
+    PolicyStatus,
     ProfileChange,
     ProfileFacts,
     Recipient,
+    Status,
+    Unlock,
 )
-from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
-from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, Weighed, WhatIf
 
 Door = Literal["control", "query"]
 CONTROL: Door = "control"
@@ -85,7 +103,6 @@ class Route(NamedTuple):
     doors: tuple[Door, ...]
     takes: Any
     gives: Any
-    means: str
     parameters: tuple[RouteParameter, ...] = ()
 
 
@@ -104,126 +121,57 @@ def _route(
     call: str,
     takes: Any,  # noqa: ANN401  (a type)
     gives: Any,  # noqa: ANN401  (a type)
-    means: str,
     *parameters: RouteParameter,
     doors: tuple[Door, ...] = (CONTROL,),
 ) -> Route:
     """Return a route; ``call``: its name, method and path below /v1."""
     name, method, path = call.replace(":", "").split(" ")
-    return Route(name, method, f"/v1{path}", doors, takes, gives, means, parameters)
+    return Route(name, method, f"/v1{path}", doors, takes, gives, parameters)
 
 
 ROUTES = (
-    _route("status: GET /status", None, Status, "How the daemon is."),
-    _route("locked: GET /status", None, Locked, "Whether it is locked.", doors=(QUERY,)),
-    _route("unlock: POST /unlock", Unlock, Status, "Open the vault."),
-    _route("lock: POST /lock", None, Status, "Close the vault."),
-    _route(
-        "decide: POST /decide",
-        Ask,
-        Answer,
-        "Decide what one request carries, and record it before the answer leaves.",
-        doors=BOTH,
-    ),
-    _route(
-        "draft: POST /draft",
-        Ask,
-        Draft,
-        "Say what a line in an assistant's chat box may have; nothing is sent or recorded.",
-        doors=(QUERY,),
-    ),
-    _route(
-        "tell: POST /tell",
-        Tell,
-        Told,
-        "Record facts of a draft as sent, before they are put into the chat box.",
-        doors=(QUERY,),
-    ),
-    _route("explain: POST /explain", Ask, Decision, "Say what would be decided, and why."),
-    _route(
-        "requests: GET /requests",
-        None,
-        list[Handled],
-        "The latest requests, oldest first, also those that carried nothing.",
-        _TO,
-        _MOST,
-    ),
-    _route(
-        "whatif: POST /whatif", WhatIf, Weighed, "Weigh another set of attributes for a request."
-    ),
-    _route("curve: POST /curve", CurveAsk, Curve, "What would leave at every trade-off."),
-    _route("reviews: GET /reviews", None, list[Review], "What waits for the user's word."),
-    _route("verdict: POST /reviews/{id}", Word, Ruled, "Approve or deny what waits.", _ID),
-    _route("dismiss: DELETE /reviews/{id}", None, Done, "Drop a review without a verdict.", _ID),
-    _route("override: POST /overrides", Override, Ruled, "Say whether attributes may leave."),
-    _route("undo: POST /undo", None, Undone, "Undo the user's last word."),
-    _route(
-        "ledger: GET /ledger", None, list[Entry], "Disclosures, oldest first.", _TO, _AFTER, _MOST
-    ),
-    _route("knowledge: GET /knowledge/{recipient}", None, Held, "What a recipient holds.", _WHOM),
-    _route(
-        "recipients: GET /recipients", None, list[Recipient], "Who was sent anything, latest first."
-    ),
-    _route(
-        "forget: POST /forget", Forget, Done, "State that a recipient has forgotten everything."
-    ),
-    _route("corrections: GET /readings", None, list[Correction], "What texts do not mean."),
-    _route(
-        "not_that: POST /readings",
-        NotThat,
-        Corrected,
-        "Say that a text does not mean what it was read as.",
-    ),
-    _route("profile: GET /profile", None, ProfileFacts, "The user's values."),
-    _route(
-        "change_profile: POST /profile", ProfileChange, Changed, "Set or unset values, all or none."
-    ),
-    _route(
-        "attributes: GET /attributes",
-        None,
-        list[AttributeStatus],
-        "The attributes of the model in use, and what the policy says of each.",
-        _FOR,
-    ),
-    _route("policy: GET /policy", None, PolicyStatus, "The policy's state."),
-    _route("reload: POST /policy", None, PolicyStatus, "Read the policy again."),
-    _route("rules: GET /policy/rules", None, RulesStatus, "All rules of the policy in use."),
-    _route(
-        "edit_policy: POST /policy/settings",
-        PolicyEdit,
-        Edited,
-        "Write settings into the policy, or take them out.",
-    ),
-    _route(
-        "try_policy: POST /policy/try",
-        TryPolicy,
-        Tried,
-        "What another policy would have sent with the requests in the ledger.",
-    ),
-    _route(
-        "calibrate: POST /calibrate", Calibrate, Calibrated, "Turn answers into prices in bits."
-    ),
-    _route("models: GET /models", None, list[ModelStatus], "The models."),
-    _route("add_model: POST /models", Place, ModelStatus, "Add a model, with its signature."),
-    _route(
-        "remove_model: DELETE /models/{name}", None, Done, "Remove a model that was added.", _NAME
-    ),
-    _route("backup: POST /backup", Place, Done, "Write a backup of the vault."),
-    _route("shutdown: POST /shutdown", None, Done, "End the daemon."),
-    _route("events: GET /events", None, Event, "What happens, as server-sent events."),
-    _route("clicked: POST /clicked", Clicked, Done, "A result was visited.", doors=(QUERY,)),
-    _route("offer: POST /offer", Offer, Done, "Queue a recipient's offer.", doors=(QUERY,)),
-    _route(
-        "refuse: POST /refuse", Refuse, Done, "Give a recipient nothing from now on.", doors=BOTH
-    ),
-    _route(
-        "relay: POST /relay",
-        Frame,
-        RelayAnswer,
-        "Make one of this socket's calls, for the browser's native host.",
-        doors=(QUERY,),
-    ),
-    _route("allow: POST /allow", Allow, Allowed, "Take back a refusal."),
+    _route("status: GET /status", None, Status),
+    _route("locked: GET /status", None, Locked, doors=(QUERY,)),
+    _route("unlock: POST /unlock", Unlock, Status),
+    _route("lock: POST /lock", None, Status),
+    _route("decide: POST /decide", Ask, Answer, doors=BOTH),
+    _route("draft: POST /draft", Ask, Draft, doors=(QUERY,)),
+    _route("tell: POST /tell", Tell, Told, doors=(QUERY,)),
+    _route("explain: POST /explain", Ask, Decision),
+    _route("requests: GET /requests", None, list[Handled], _TO, _MOST),
+    _route("whatif: POST /whatif", WhatIf, Weighed),
+    _route("curve: POST /curve", CurveAsk, Curve),
+    _route("reviews: GET /reviews", None, list[Review]),
+    _route("verdict: POST /reviews/{id}", Word, Ruled, _ID),
+    _route("dismiss: DELETE /reviews/{id}", None, Done, _ID),
+    _route("override: POST /overrides", Override, Ruled),
+    _route("undo: POST /undo", None, Undone),
+    _route("ledger: GET /ledger", None, list[Entry], _TO, _AFTER, _MOST),
+    _route("knowledge: GET /knowledge/{recipient}", None, Held, _WHOM),
+    _route("recipients: GET /recipients", None, list[Recipient]),
+    _route("forget: POST /forget", Forget, Done),
+    _route("corrections: GET /readings", None, list[Correction]),
+    _route("not_that: POST /readings", NotThat, Corrected),
+    _route("profile: GET /profile", None, ProfileFacts),
+    _route("change_profile: POST /profile", ProfileChange, Changed),
+    _route("attributes: GET /attributes", None, list[AttributeStatus], _FOR),
+    _route("policy: GET /policy", None, PolicyStatus),
+    _route("reload: POST /policy", None, PolicyStatus),
+    _route("rules: GET /policy/rules", None, RulesStatus),
+    _route("edit_policy: POST /policy/settings", PolicyEdit, Edited),
+    _route("try_policy: POST /policy/try", TryPolicy, Tried),
+    _route("calibrate: POST /calibrate", Calibrate, Calibrated),
+    _route("models: GET /models", None, list[ModelStatus]),
+    _route("add_model: POST /models", Place, ModelStatus),
+    _route("remove_model: DELETE /models/{name}", None, Done, _NAME),
+    _route("backup: POST /backup", Place, Done),
+    _route("shutdown: POST /shutdown", None, Done),
+    _route("events: GET /events", None, Event),
+    _route("clicked: POST /clicked", Clicked, Done, doors=(QUERY,)),
+    _route("offer: POST /offer", Offer, Done, doors=(QUERY,)),
+    _route("refuse: POST /refuse", Refuse, Done, doors=BOTH),
+    _route("relay: POST /relay", Frame, RelayAnswer, doors=(QUERY,)),
+    _route("allow: POST /allow", Allow, Allowed),
 )
 
 
@@ -245,3 +193,88 @@ def target_of(route: Route, given: Mapping[str, Any]) -> str:
                 raise UsageError(f"{text!r} is not a {name}", f"name the {name}")
             path = path.replace(f"{{{name}}}", quote(text, safe=""))
     return f"{path}?{urlencode(texts, quote_via=quote)}" if texts else path
+
+
+SEE = "openapi.json has every call"  # for programs; people get another hint
+
+
+class FaultKind(NamedTuple):
+    """One kind of fault: the status that goes with it, and the error that it is to a caller."""
+
+    code: str
+    status: int
+    error: type[ReticentError]
+    means: str
+
+
+KINDS = (  # the first with an error is the one that this error becomes
+    FaultKind("usage", 400, UsageError, "something in the request does not exist or does not fit"),
+    FaultKind(
+        "unsafe",
+        403,
+        errors.UnsafeError,
+        "another user could have changed one of our files or folders",
+    ),
+    FaultKind("locked", 423, errors.LockedError, "the vault is locked"),
+    FaultKind("wrong secret", 403, errors.WrongSecretError, "no key slot opens with this secret"),
+    FaultKind("busy vault", 409, errors.BusyVaultError, "the vault is open in another process"),
+    FaultKind("damaged vault", 500, errors.DamagedVaultError, "the vault was altered or cut off"),
+    FaultKind(
+        "vault version", 500, errors.VaultVersionError, "the vault is in a format not read here"
+    ),
+    FaultKind(
+        "rolled back",
+        500,
+        errors.RolledBackError,
+        "the vault is older than this machine has seen it",
+    ),
+    FaultKind(
+        "replaced vault", 500, errors.ReplacedVaultError, "the vault was replaced while it was open"
+    ),
+    FaultKind("vault", 500, errors.VaultError, "the vault cannot be used"),
+    FaultKind("damaged model", 422, errors.DamagedModelError, "the model is altered or cut short"),
+    FaultKind("model version", 422, errors.VersionError, "the model is in a format not read here"),
+    FaultKind(
+        "signature", 422, errors.SignatureError, "the model is not signed with an expected key"
+    ),
+    FaultKind("model", 422, errors.ModelError, "the model must not be used"),
+    FaultKind("policy", 422, PolicyError, "the policy has mistakes"),
+    FaultKind("build", 422, errors.BuildError, "no model can be made from these tables"),
+    FaultKind("daemon", 500, DaemonError, "the daemon cannot do it"),
+    FaultKind("failed", 500, DaemonError, "the daemon failed; see its log"),
+    FaultKind("error", 500, ReticentError, "something else went wrong"),
+    FaultKind("malformed", 400, UsageError, "the request is not what openapi.json describes"),
+    FaultKind("refused", 403, DaemonError, "this caller may not ask this here"),
+    FaultKind("not found", 404, UsageError, "there is no such call, review or model"),
+    FaultKind("wrong method", 405, UsageError, "the call exists with another method"),
+    FaultKind("slow", 408, DaemonError, "the request did not arrive in time"),
+    FaultKind("conflict", 409, UsageError, "it already exists, or has changed in the meantime"),
+    FaultKind("too large", 413, UsageError, "the request is too large"),
+    FaultKind("wrong type", 415, UsageError, "the body is not declared as JSON"),
+)
+_BY_CODE = {kind.code: kind for kind in KINDS}
+_BY_ERROR = {kind.error: kind for kind in reversed(KINDS)}
+_OTHER = _BY_CODE["error"]
+
+
+def fault_of(error: ReticentError, code: str | None = None) -> Fault:
+    """Return the fault that says what an error says; ``code``: a nearer kind than the error's."""
+    kind = next(_BY_ERROR[each] for each in type(error).__mro__ if each in _BY_ERROR)
+    return Fault(code=code or kind.code, what=error.what, hint=error.hint, where=error.where)
+
+
+def error_of(fault: Fault) -> ReticentError:
+    """Return the error that a fault stands for; a DaemonError where the kind is not known."""
+    kind = _BY_CODE.get(fault.code)
+    if kind is None:
+        return DaemonError(fault.what, fault.hint, fault.where)
+    if kind.error is PolicyError:
+        source, _, line = (fault.where or "").rpartition(":")
+        number = int(line) if line.isdecimal() and source else 1
+        return PolicyError(source or line, [Problem(number, "", fault.what, fault.hint)])
+    return kind.error(fault.what, fault.hint, fault.where)
+
+
+def http_status(code: str) -> int:
+    """Return the status of HTTP that goes with a kind of fault; 500 where it is not known."""
+    return _BY_CODE.get(code, _OTHER).status

@@ -8,16 +8,18 @@ from itertools import zip_longest
 
 from agent.decision.values import CountedAmong
 from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Win, Word
-from agent.wire.records import (
+from agent.wire.state import (
     Changed,
     Corrected,
+    Encoder,
     Handled,
     Held,
     Implied,
     Inferred,
+    ModelStatus,
     Recipient,
+    Status,
 )
-from agent.wire.state import Encoder, ModelStatus, Status
 from agent.words.figures import alike, bits, counted, counted_among, listed, people, useful
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import (

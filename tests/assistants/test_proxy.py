@@ -18,8 +18,8 @@ from aiohttp import web
 from agent.assistants.proxy import LARGEST, SECONDS
 from agent.paths import Paths
 from agent.wire.decide import Allow, Refuse
-from agent.wire.records import Entry
 from agent.wire.routes import CONTROL
+from agent.wire.state import Entry
 from tests.assistants.asking import WEEKEND
 from tests.assistants.upstream import (
     KEY,

@@ -13,8 +13,8 @@ from agent.model.file import read, shipped_model
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.decide import Allow, Ask, Refuse
 from agent.wire.policy import Review
-from agent.wire.records import Entry, ProfileChange
 from agent.wire.routes import CONTROL
+from agent.wire.state import Entry, ProfileChange
 from agent.words.titles import value_title
 from tests.assistants.asking import CONTEXT, MODES, TOLD, WEEKEND, Mode, Said, ask, calls, said
 from tests.daemon.whole_daemon import BALANCED, OPEN, Live, living, started

@@ -12,8 +12,8 @@ from typing import IO, Any
 import pytest
 
 from agent.wire.base import LONGEST_QUERY
-from agent.wire.records import Entry
 from agent.wire.routes import CONTROL
+from agent.wire.state import Entry
 from tests.assistants.asking import COMMAND, CONTEXT, MODES, TOLD, WEEKEND, Mode, calls, started
 from tests.daemon.whole_daemon import PATIENCE, Live, environment, living
 from tests.house.tree import ROOT

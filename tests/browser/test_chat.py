@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from agent.wire.policy import Word
-from agent.wire.records import Entry
+from agent.wire.state import Entry
 from tests.browser.chatting import (
     PUT,
     QUESTION,

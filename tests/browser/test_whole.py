@@ -8,7 +8,7 @@ import http_sf
 import pytest
 
 from agent.wire.policy import Review, Word
-from agent.wire.records import Entry, ProfileChange
+from agent.wire.state import Entry, ProfileChange
 from tests.browser.installed import listing
 from tests.browser.world import World
 from tests.daemon.whole_daemon import Live, furnish, started

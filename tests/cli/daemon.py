@@ -8,20 +8,20 @@ import msgspec
 
 from agent.decision.values import CountedAmong, Decision, Figures, Outcome, Pending, Reason, Request
 from agent.wire.base import Done
-from agent.wire.decide import Allowed, Answer, Line, Summary
+from agent.wire.decide import Allowed, Answer, Line, Summary, Weighed
 from agent.wire.policy import Review, Ruled, Undone
-from agent.wire.records import (
+from agent.wire.state import (
     Changed,
     Entry,
     Handled,
     Held,
+    ModelStatus,
     Moment,
+    PolicyStatus,
     ProfileFacts,
     Recipient,
     ValueChange,
 )
-from agent.wire.state import ModelStatus, PolicyStatus
-from agent.wire.what_if import Weighed
 from tests.vault.values import facts_of
 from tests.wire.states import OPEN
 

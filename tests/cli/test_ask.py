@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from agent.decision.values import Code, Reading
-from agent.wire.decide import Answer, Ask, Because
-from agent.wire.what_if import WhatIf
+from agent.wire.decide import Answer, Ask, Because, WhatIf
 from agent.words.outcomes import WHY_NOTHING
 from tests.cli.conftest import Run
 from tests.cli.daemon import (

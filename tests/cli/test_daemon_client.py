@@ -12,7 +12,7 @@ from agent.cli.daemon_client import running
 from agent.errors import UsageError
 from agent.paths import paths
 from agent.wire.decide import Allowed
-from agent.wire.faults import SEE
+from agent.wire.routes import SEE
 from tests.cli.conftest import Run, process
 from tests.cli.daemon import ANSWERS, HOSTILE, LONG, steering
 from tests.cli.policing import BROKEN, REGION

@@ -10,7 +10,7 @@ import pytest
 
 from agent.model.file import write
 from agent.paths import paths
-from agent.wire.records import Changed, ProfileChange, ProfileFacts, Stale, ValueChange
+from agent.wire.state import Changed, ProfileChange, ProfileFacts, Stale, ValueChange
 from tests.cli.conftest import Run
 from tests.cli.daemon import VILLAGE, changed
 from tests.cli.examples import cli_model

@@ -14,7 +14,7 @@ from agent.cli.printing import BAR_COLUMNS, sparkline
 from agent.decision.values import Reading
 from agent.tui.charts import BARS
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
-from agent.wire.records import Corrected, Entry, Forget, NotThat
+from agent.wire.state import Corrected, Entry, Forget, NotThat
 from tests.cli.conftest import Run
 from tests.cli.daemon import ENTRIES, HELD, RECIPIENTS, REQUESTS, changed
 from tests.cli.examples import ATTRIBUTES, cli_model

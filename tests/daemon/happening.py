@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agent.daemon.agent import Agent
 from agent.daemon.api import Calls
 from agent.wire.decide import Ask
-from agent.wire.records import Forget
+from agent.wire.state import Forget
 from tests.daemon.doubles import MONDAY, Heard
 from tests.daemon.people import SECOND, living
 from tests.decision.transcripts import HOSTS, QUERIES

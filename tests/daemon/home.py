@@ -11,8 +11,7 @@ from agent.model.attributes import UNSPECIFIED
 from agent.model.file import write
 from agent.paths import HOME, Paths, paths
 from agent.vault.vault_files import Location
-from agent.wire.records import ProfileChange
-from agent.wire.state import Status, Unlock
+from agent.wire.state import ProfileChange, Status, Unlock
 from tests.daemon.doubles import MONDAY, Heard
 from tests.daemon.people import MODEL
 from tests.vault.worlds import FAST, PASSPHRASE, create

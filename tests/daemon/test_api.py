@@ -20,9 +20,8 @@ from agent.vault.database import Database
 from agent.vault.ledger import Ledger
 from agent.wire.decide import Allow, Allowed, Answer, Ask, Clicked, Offer, Refuse
 from agent.wire.policy import Decided, Lasting, Override, PolicyEdit, Undone, Word
-from agent.wire.records import Forget, ProfileChange
 from agent.wire.routes import ROUTES
-from agent.wire.state import Place
+from agent.wire.state import Forget, Place, ProfileChange
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import MODEL, SHOP
 

@@ -6,7 +6,7 @@ import pytest
 
 from agent.daemon.policy_api import DIGITS
 from agent.errors import UsageError
-from agent.wire.what_if import Answers, Calibrate, Improvement
+from agent.wire.decide import Answers, Calibrate, Improvement
 from policy.read import load
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import MODEL, SHOP

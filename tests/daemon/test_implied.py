@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from agent.daemon.api import Calls
-from agent.wire.records import ProfileChange
+from agent.wire.state import ProfileChange
 from tests.daemon.doubles import MONDAY
 from tests.daemon.happening import SOME
 from tests.daemon.people import MODEL, living

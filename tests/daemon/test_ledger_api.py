@@ -16,7 +16,7 @@ from agent.vault.disclosure_index import Forgetting
 from agent.wire.base import LATEST_ENTRIES
 from agent.wire.decide import Ask
 from agent.wire.policy import Decided, Word
-from agent.wire.records import Forget, Inferred, Moment, ProfileChange, Recipient
+from agent.wire.state import Forget, Inferred, Moment, ProfileChange, Recipient
 from policy.hosts import site_of
 from tests.daemon.doubles import MONDAY, FixedRules, Heard
 from tests.daemon.happening import DEEDS, SOME, Deed, Life

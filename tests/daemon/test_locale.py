@@ -15,10 +15,9 @@ from agent.daemon.what_if import explained, weighed
 from agent.decision.locale import LOCALE, NAMES
 from agent.decision.request import LATEST
 from agent.decision.tradeoff_curve import taken
-from agent.wire.decide import Answer, Ask
+from agent.wire.decide import Answer, Ask, WhatIf
 from agent.wire.policy import Word
-from agent.wire.records import ProfileChange
-from agent.wire.what_if import WhatIf
+from agent.wire.state import ProfileChange
 from agent.words.decisions import headline, lines
 from policy.services import codes, engines
 from tests.daemon.doubles import MONDAY, MemoryVault

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pytest
 
 from agent.wire.decide import Ask
-from agent.wire.records import ProfileChange
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door
+from agent.wire.state import ProfileChange
 from tests.daemon.mutating import Plain, mutated
 from tests.daemon.whole_daemon import Live, living
 from tests.developer import PROFILE

@@ -14,8 +14,7 @@ from agent.daemon.doctor import examine
 from agent.daemon.prompts import PAUSE
 from agent.daemon.request_log import Asker
 from agent.wire.decide import Answer, Ask, Offer, Refuse
-from agent.wire.records import Forget
-from agent.wire.state import Status, Unlock
+from agent.wire.state import Forget, Status, Unlock
 from tests import waiting
 from tests.daemon.doubles import MONDAY
 from tests.daemon.home import OPEN, POLICY, Home

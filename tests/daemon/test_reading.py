@@ -22,7 +22,7 @@ from agent.model.reading import NOTHING, Interpretation
 from agent.vault.corrections import Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask
-from agent.wire.records import NotThat
+from agent.wire.state import NotThat
 from agent.words.notices import corrected
 from tests.daemon.doubles import OneModel
 from tests.daemon.home import OPEN, Home

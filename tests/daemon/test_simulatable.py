@@ -16,7 +16,7 @@ from agent.errors import UsageError
 from agent.model.model import Model
 from agent.wire.decide import Ask, Offer
 from agent.wire.policy import About, Decided, Disclose, Lasting, Override, Word
-from agent.wire.records import Forget
+from agent.wire.state import Forget
 from policy.hosts import host_of
 from tests.daemon.doubles import FixedRules, MemoryVault, agent_of
 from tests.decision.histories import Rules, policies

@@ -8,10 +8,9 @@ from msgspec.structs import replace
 
 from agent.decision.values import Curve
 from agent.errors import LockedError, UsageError
-from agent.wire.decide import Ask
+from agent.wire.decide import Ask, CurveAsk, WhatIf
 from agent.wire.policy import Word
-from agent.wire.records import ProfileChange
-from agent.wire.what_if import CurveAsk, WhatIf
+from agent.wire.state import ProfileChange
 from policy.hosts import ANYBODY
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import SHOP

@@ -9,7 +9,7 @@ from agent.daemon.api import Calls
 from agent.daemon.model_registry import Keys
 from agent.model.concepts import Meaning
 from agent.model.model import Model
-from agent.wire.records import ProfileChange
+from agent.wire.state import ProfileChange
 from agent.words.notices import outcome_of
 from tests.daemon.doubles import MONDAY, OneModel
 from tests.daemon.people import MODEL, OPEN, living

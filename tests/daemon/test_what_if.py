@@ -22,10 +22,9 @@ from agent.decision.tradeoff_curve import taken
 from agent.decision.values import UNDECIDED
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
-from agent.wire.decide import Ask
+from agent.wire.decide import Ask, Weighed, WhatIf
 from agent.wire.policy import Word
 from agent.wire.routes import CONTROL, ROUTES
-from agent.wire.what_if import Weighed, WhatIf
 from agent.words.decisions import headline, lines
 from agent.words.outcomes import WHY_NOTHING
 from policy.hosts import site_of

@@ -9,9 +9,9 @@ from agent.tui.screens.requests import RequestsScreen
 from agent.tui.screens.requests_detail import Shown
 from agent.tui.screens.requests_view import key_of
 from agent.wire.base import Done
+from agent.wire.decide import Weighed, WhatIf
 from agent.wire.policy import Review, Ruled
-from agent.wire.records import Entry, Handled
-from agent.wire.what_if import Weighed, WhatIf
+from agent.wire.state import Entry, Handled
 from tests.tui.double import Double
 from tests.tui.running import USUAL, Running
 from tests.tui.values import row, weighed, weight

@@ -10,7 +10,7 @@ from textual.widgets import Input, OptionList, Static
 from agent.tui.dialogs import MANY, Choice, Confirm
 from agent.tui.screens.profile import ProfileScreen, cells
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit
-from agent.wire.records import Changed, ProfileChange, ProfileFacts, Stale, ValueChange
+from agent.wire.state import Changed, ProfileChange, ProfileFacts, Stale, ValueChange
 from agent.words.titles import value_title
 from tests.tui.double import Double
 from tests.tui.running import LARGE, Running

@@ -28,7 +28,7 @@ from agent.tui.screens.recipients import (
     unblocked,
 )
 from agent.wire.decide import Allowed
-from agent.wire.records import Inferred
+from agent.wire.state import Inferred
 from agent.words.figures import people
 from tests.tui.values import HELD, SHOP, recipient, row, weighed, weight
 

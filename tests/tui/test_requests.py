@@ -11,7 +11,7 @@ from agent.errors import UsageError
 from agent.tui.dialogs import Choice
 from agent.tui.screens.requests_detail import MATTER, Footnote
 from agent.wire.policy import Override, Review, Word
-from agent.wire.records import Handled
+from agent.wire.state import Handled
 from tests.tui.double import Double
 from tests.tui.many import Many, names, opened, page, told, words
 from tests.tui.running import LARGE, SMALL, USUAL, Running

@@ -25,7 +25,7 @@ from agent.tui.screens.requests_view import (
     when,
 )
 from agent.wire.policy import Review
-from agent.wire.records import Handled
+from agent.wire.state import Handled
 from tests.tui.values import AT, handled, review
 
 KINDS = st.sampled_from(["disclosed", "nothing", "forgotten"])

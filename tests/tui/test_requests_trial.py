@@ -17,7 +17,7 @@ from agent.tui.screens.requests_view import (
     question,
 )
 from agent.wire.policy import Review, Word
-from agent.wire.records import Handled
+from agent.wire.state import Handled
 from tests.tui.values import AT, handled, review, row, weighed, weight
 
 NAMES = st.frozensets(st.sampled_from("abcdef"))

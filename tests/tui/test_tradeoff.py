@@ -11,8 +11,8 @@ from agent.errors import LockedError, UsageError
 from agent.tui.dialogs import Help
 from agent.tui.privacy_lock import Unlocking
 from agent.tui.screens.tradeoff import Plot, TradeoffScreen
+from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, Win
-from agent.wire.what_if import CurveAsk
 from tests.tui.double import BEGAN, PATIENCE, Double
 from tests.tui.running import LARGE, SMALL, USUAL, Running
 from tests.tui.values import CURVE, handled

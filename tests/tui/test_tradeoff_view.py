@@ -13,7 +13,7 @@ from agent.tui.screens.tradeoff import (
     nearest,
     selected,
 )
-from agent.wire.what_if import CurveAsk
+from agent.wire.decide import CurveAsk
 from agent.words.figures import MEASURED, measured
 from agent.words.outcomes import PROOFS
 from tests.tui.values import CURVE, point

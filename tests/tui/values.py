@@ -6,10 +6,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, Reading, Request
-from agent.wire.decide import Line
+from agent.wire.decide import Line, Weighed
 from agent.wire.policy import AttributeStatus, Review
-from agent.wire.records import Handled, Held, Moment, Recipient
-from agent.wire.what_if import Weighed
+from agent.wire.state import Handled, Held, Moment, Recipient
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)

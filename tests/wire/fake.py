@@ -26,8 +26,7 @@ import msgspec
 from agent.errors import ReticentError
 from agent.wire.base import Fault
 from agent.wire.client import MEDIA_TYPE
-from agent.wire.faults import fault_of, http_status
-from agent.wire.routes import CONTROL, ROUTES, Door, Route, RouteParameter
+from agent.wire.routes import CONTROL, ROUTES, Door, Route, RouteParameter, fault_of, http_status
 
 Handler = Callable[..., Any]
 

@@ -18,9 +18,8 @@ from agent.errors import DaemonError, LockedError, UsageError
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done, Message
 from agent.wire.client import LONGEST, NOBODY, Client, check_address, event_data, peer_uid
 from agent.wire.decide import Answer, RelayAnswer
-from agent.wire.records import Entry, Forget, Held, ProfileChange, ProfileFacts
 from agent.wire.routes import ROUTES
-from agent.wire.state import Event, Locked, Unlock
+from agent.wire.state import Entry, Event, Forget, Held, Locked, ProfileChange, ProfileFacts, Unlock
 from tests.vault.values import facts_of
 from tests.wire.fake import FakeDaemon, short_folder
 from tests.wire.messages import TEXT, messages_of

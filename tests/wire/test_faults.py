@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agent import errors
 from agent.errors import DaemonError, PolicyError, Problem, RefusedError, ReticentError, UsageError
 from agent.wire.base import Fault
-from agent.wire.faults import KINDS, error_of, fault_of, http_status
+from agent.wire.routes import KINDS, error_of, fault_of, http_status
 
 TREE = [
     each

@@ -16,10 +16,9 @@ from jsonschema import Draft202012Validator
 
 from agent.errors import UsageError
 from agent.wire.base import Fault
-from agent.wire.document import document, text
-from agent.wire.faults import KINDS
-from agent.wire.routes import DOTS, ROUTES, target_of
+from agent.wire.routes import DOTS, KINDS, ROUTES, target_of
 from agent.wire.state import Event
+from tests.house.openapi import document, means_of, text
 from tests.house.test_imports import imported
 from tests.house.tree import ROOT
 from tests.wire.messages import messages_of
@@ -80,10 +79,10 @@ def validator(kind: Any) -> Draft202012Validator:  # noqa: ANN401 - a type
 
 def test_the_shipped_file_is_what_is_printed() -> None:
     """It is generated, and only looks like data."""
-    command = [sys.executable, "-m", "agent.wire.document"]
+    command = [sys.executable, "-m", "tests.house.openapi"]
     done = subprocess.run(command, capture_output=True, check=True, cwd=ROOT, timeout=60)
     assert done.stdout.decode() == text()
-    hint = "out of step: run `python -m agent.wire.document > agent/wire/openapi.json`"
+    hint = "out of step: run `python -m tests.house.openapi > agent/wire/openapi.json`"
     assert SHIPPED.read_text(encoding="utf-8") == text(), hint
 
 
@@ -101,7 +100,7 @@ def test_it_has_exactly_the_routes() -> None:
 def test_each_route_is_described(route: Any) -> None:  # noqa: ANN401 - a route
     """With what it takes, what it gives, and every parameter, those of the path in it."""
     operation = OPERATIONS[route.path, route.method]
-    assert route.means in operation["summary"]
+    assert means_of(route) in operation["summary"]
     assert ("requestBody" in operation) == (route.takes is not None)
     named = {each["name"]: each for each in operation["parameters"]}
     assert [*named] == [each.name for each in route.parameters]
@@ -170,7 +169,7 @@ def test_what_is_read_is_what_the_schema_allows(data: st.DataObject) -> None:
     assert validator(kind).is_valid(sent)
 
 
-@pytest.mark.parametrize("module", ["agent.wire.client", "agent.wire.faults", "agent.wire.routes"])
+@pytest.mark.parametrize("module", ["agent.wire.client", "agent.wire.base", "agent.wire.routes"])
 def test_it_brings_no_library_but_msgspec(module: str) -> None:
     """No mathematics, no server, no keys."""
     _, found = imported(probe=f"import sys, {module}\nprint('imported', *sys.modules)")

@@ -7,8 +7,16 @@ from msgspec.structs import replace
 
 from agent.decision.values import CountedAmong
 from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Win, Word
-from agent.wire.records import Changed, Handled, Held, Implied, Inferred, Stale, ValueChange
-from agent.wire.state import ModelStatus
+from agent.wire.state import (
+    Changed,
+    Handled,
+    Held,
+    Implied,
+    Inferred,
+    ModelStatus,
+    Stale,
+    ValueChange,
+)
 from agent.words import notices
 from tests.tui.values import SHOP
 from tests.wire.states import OPEN, POLICY

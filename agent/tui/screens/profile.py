@@ -15,8 +15,7 @@ from agent.tui.page import SentencesPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
-from agent.wire.records import Changed, ProfileChange, ProfileFacts, Recipient
-from agent.wire.state import EventKind
+from agent.wire.state import Changed, EventKind, ProfileChange, ProfileFacts, Recipient
 from agent.words.figures import listed
 from agent.words.notices import MOST_NAMED, also, edited, outdated, values_of
 from agent.words.outcomes import RULINGS

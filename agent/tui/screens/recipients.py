@@ -21,10 +21,8 @@ from agent.tui.page import ListPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.base import Done
-from agent.wire.decide import Allow, Allowed, Refuse
-from agent.wire.records import Forget, Held, Recipient
-from agent.wire.state import EventKind
-from agent.wire.what_if import Weighed, WhatIf
+from agent.wire.decide import Allow, Allowed, Refuse, Weighed, WhatIf
+from agent.wire.state import EventKind, Forget, Held, Recipient
 from agent.words.figures import (
     COSTS,
     HELPS,

@@ -38,8 +38,7 @@ from agent.tui.screens.requests_view import (
 from agent.tui.virtual_list import Look
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.policy import Decided, Lasting, Review, Ruled, Word
-from agent.wire.records import Corrected, Entry, Handled
-from agent.wire.state import EventKind
+from agent.wire.state import Corrected, Entry, EventKind, Handled
 from agent.words.figures import listed
 from agent.words.notices import corrected, overridden, settled, whom
 from agent.words.titles import Titles, titled, titles_in

@@ -15,9 +15,9 @@ from agent.tui.page import Page
 from agent.tui.plain import fitted, plain_lines
 from agent.tui.screens.requests_view import Change, Trial, begun, changed, headline, hint, meaning
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part
+from agent.wire.decide import Weighed
 from agent.wire.policy import Review
-from agent.wire.records import Handled
-from agent.wire.what_if import Weighed
+from agent.wire.state import Handled
 from agent.words.figures import COSTS, HELPS, LEFT, MEASURED, bits, number, people
 from agent.words.outcomes import why
 from agent.words.titles import fact

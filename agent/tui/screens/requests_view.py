@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from agent.errors import UsageError
 from agent.tui.plain import fitted
 from agent.tui.virtual_list import Kind, Line, Part
+from agent.wire.decide import Weighed, WhatIf
 from agent.wire.policy import About, Decided, Disclose, Override, Review, Ruled, Word
-from agent.wire.records import Handled, NotThat
-from agent.wire.what_if import Weighed, WhatIf
+from agent.wire.state import Handled, NotThat
 from agent.words.figures import alike, bits, counted, listed, people
 from agent.words.notices import GONE, asks, how_long, took_effect, verdict_of, whom, why_nothing
 from agent.words.outcomes import breaks

@@ -24,9 +24,9 @@ from agent.tui.charts import MARGIN, Spot, area_of, curve
 from agent.tui.dialogs import Asked, Choice
 from agent.tui.page import Page, background
 from agent.tui.plain import plain
+from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, PolicyEdit
 from agent.wire.state import EventKind, Status
-from agent.wire.what_if import CurveAsk
 from agent.words.figures import (
     CHANCES,
     HELPS,

@@ -1,6 +1,6 @@
-"""The OpenAPI document of the daemon, made from the routes and the messages.
+"""The OpenAPI document of the daemon, made from the routes, the messages and the calls.
 
-`python -m agent.wire.document > agent/wire/openapi.json` writes the file that is shipped.
+`python -m tests.house.openapi > agent/wire/openapi.json` writes the file that is shipped.
 Beside OpenAPI's own keys an operation has ``x-doors``: at which sockets it is answered.
 Source: OpenAPI 3.1; JSON Schema 2020-12.
 """
@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
+from agent.daemon.api import Calls
 from agent.wire.base import ASKER, JSON_TYPE, UNATTENDED, Fault
 from agent.wire.client import HOST, MEDIA_TYPE
-from agent.wire.faults import KINDS
-from agent.wire.routes import ROUTES, Route, RouteParameter
+from agent.wire.routes import KINDS, ROUTES, Route, RouteParameter
 from agent.wire.state import Event
 
 Node = dict[str, Any]
@@ -31,6 +31,19 @@ ABOUT = (
     "`assistant`; without it, a program does."
 )
 FAULT = "It was not done; `x-codes` has what `code` may be, and the status with it."
+
+
+NO_CALLS = {  # routes that the server answers itself
+    "events": "Send what happens, as server-sent events.",
+    "relay": "Make one of this socket's calls, for the browser's native host.",
+    "shutdown": "End the daemon.",
+}
+
+
+def means_of(route: Route) -> str:
+    """Return what a call does: the first sentence of its handler."""
+    handler = getattr(Calls, route.name, None)
+    return NO_CALLS[route.name] if handler is None else str(handler.__doc__).split("\n")[0]
 
 
 def document() -> Node:
@@ -76,7 +89,7 @@ def _operation(routes: Sequence[Route]) -> Node:
     operation: Node = {
         "operationId": first.name,
         "summary": " ".join(
-            f"{'/'.join(each.doors)}: {each.means}" if len(routes) > 1 else each.means
+            f"{'/'.join(each.doors)}: {means_of(each)}" if len(routes) > 1 else means_of(each)
             for each in routes
         ),
         "x-doors": [door for each in routes for door in each.doors],
