@@ -130,7 +130,7 @@ class LockedError(DaemonError):
 class RefusedError(ReticentError):
     """A request that is refused before anybody looks at what it asks for.
 
-    ``code``: its kind, of agent/wire/faults.py; ``status``: of HTTP, where it is not that kind's.
+    ``code``: its kind, of agent/wire/routes.py; ``status``: of HTTP, where it is not that kind's.
     To whoever asked it is the error of that kind.
     """
 
