@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context
@@ -19,9 +19,12 @@ from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Model, surest, unknown_person
 from agent.model.reading import Interpretation
+from agent.tradeoff.measures import Metric
+from agent.tradeoff.search import Algorithm
 from policy.hosts import ANYBODY
 from policy.read import load
 from policy.rules import Policy
+from policy.settings import Memory, Mode
 
 
 def load_model(name: str | Path = SHIPPED[0]) -> Model:
@@ -31,6 +34,28 @@ def load_model(name: str | Path = SHIPPED[0]) -> Model:
     used.
     """
     return read(shipped_model(str(name)) if str(name) in SHIPPED else Path(name))
+
+
+class DecideOptions(TypedDict, total=False):
+    """What a caller may say of a decision.
+
+    ``price``: bits per unit of identifiability, from 0; ``at_least``: how many people must still
+    look alike; ``never``, ``ask``: names of facts that are never shared, or that wait for the user;
+    the rest as in `agent.decision.terms.Terms`.
+    """
+
+    price: float
+    at_least: int
+    never: Iterable[str]
+    ask: Iterable[str]
+    mode: Mode
+    algorithm: Algorithm
+    metric: Metric
+    metric_k: int
+    memory: Memory
+
+
+OF_TERMS = {"mode", "algorithm", "metric", "metric_k", "memory"}
 
 
 class Engine:
@@ -52,52 +77,31 @@ class Engine:
     def __repr__(self) -> str:
         return f"<Engine: {', '.join(model.id for model in self.models)}>"
 
-    def decide(  # noqa: PLR0913  (what a request may depend on, all by name)
+    def decide(
         self,
         query: str,
         to: str = "",
         *,
         knows: Mapping[str, str] | None = None,
         offers: Collection[str] | None = None,
-        price: float | None = None,
-        at_least: int | None = None,
-        never: Iterable[str] = (),
-        ask: Iterable[str] = (),
         policy: Policy | str | Path | None = None,
         today: date | None = None,
-        **terms: Any,  # noqa: ANN401  (of the terms)
+        **options: Unpack[DecideOptions],
     ) -> Decision:
-        """Return which facts to share with a request: their names, never values.
+        """Choose which facts to share with a request: their names, never values.
 
         ``query``: the text; ``to``: the recipient, a host; ``knows``: facts that it has, values by
-        name; ``offers``: names of the facts that it can use, by default all. ``price``: bits per
-        unit of identifiability, from 0; ``at_least``: how many people must still look alike;
-        ``never``, ``ask``: names of facts that are never shared, or that wait for the user.
-        ``policy``: sets all of this, where nothing here says otherwise; ``today``: for its rules
-        that expire. ``terms``: other fields of `agent.decision.terms.Terms`, such as ``algorithm``
-        and ``metric``. UsageError for a name, value or number that cannot be; PolicyError for a
-        policy with mistakes. Source: DESIGN.md 2.
+        name; ``offers``: names of the facts that it can use, by default all. ``policy``: sets the
+        terms, where the ``options`` say nothing else; ``today``: for its rules that expire.
+        UsageError for a name, value or number that cannot be; PolicyError for a policy with
+        mistakes. Source: DESIGN.md 2.
         """
         request = Request(query, to, None if offers is None else tuple(sorted(offers)))
         with self._lock:
             model, reading = surest(query, self.models, self._read)
-            found = self._terms(request, model, policy, today)
-            limits = found.limits if at_least is None else replace(found.limits, k=at_least)
-            try:
-                found = replace(
-                    found,
-                    limits=limits,
-                    trade_off=found.trade_off if price is None else price,
-                    excluded=found.excluded | self._named(never, model),
-                    ask=found.ask | self._named(ask, model),
-                    **terms,
-                )
-            except TypeError:
-                raise UsageError.unknown(
-                    "term", next(iter(terms)), Terms.__dataclass_fields__
-                ) from None
-            known = self._knowledge(knows or {}, model)
-            context = Context(request, found, known, model, reading=reading, cache=self._cache)
+            terms = self._changed(self._terms(request, model, policy, today), options, model)
+            held = self._knowledge(knows or {}, model)
+            context = Context(request, terms, held, model, reading=reading, cache=self._cache)
             return decide_context(context)
 
     def decide_many(self, queries: Iterable[str], to: str = "", **named: Any) -> list[Decision]:  # noqa: ANN401  (of `decide`)
@@ -106,6 +110,19 @@ class Engine:
         ``named``: as of `decide`, whose errors it raises.
         """
         return [self.decide(query, to, **named) for query in queries]
+
+    def _changed(self, terms: Terms, options: DecideOptions, model: Model) -> Terms:
+        for name in options:
+            if name not in DecideOptions.__annotations__:
+                raise UsageError.unknown("option", name, DecideOptions.__annotations__)
+        rest: dict[str, Any] = {name: options[name] for name in OF_TERMS & options.keys()}  # type: ignore[literal-required]
+        if "price" in options:
+            rest["trade_off"] = options["price"]
+        if "at_least" in options:
+            rest["limits"] = replace(terms.limits, k=options["at_least"])
+        never = self._named(options.get("never", ()), model)
+        ask = self._named(options.get("ask", ()), model)
+        return replace(terms, excluded=terms.excluded | never, ask=terms.ask | ask, **rest)
 
     def _read(self, model: Model, text: str) -> Interpretation:
         return self._cache.read(model, text)

@@ -17,6 +17,7 @@ DEEPER = {
     "agent/lab": {
         "agent.build": "models are built from halves of the people, and of synthetic logs",
         "agent.decision.cache": "what is computed of a model is kept for the study",
+        "agent.decision.engine": "a model is opened by its name or its path",
         "agent.files": "reports and logs are written whole or not at all",
         "agent.model.file": "a model is written for the processes of a study",
         "agent.model.model": "a figure of the validation, as the model's file has it",
@@ -40,6 +41,10 @@ DEEPER = {
     "examples/draw_terminal.py": {"agent": "likewise"},
     "examples/search_service/attributes.py": {
         "agent.decision.design": "it asks for what `reticent model design` recommends"
+    },
+    "examples/search_service": {
+        "agent.decision.engine": "it opens the model that it serves by",
+        "agent.model": "and reads its attributes and queries",
     },
     "examples/search_service/evaluate.py": {
         "agent.cli": "it looks as `reticent lab` does",
