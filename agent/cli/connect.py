@@ -10,9 +10,7 @@ from agent.cli.options import Answer, OneOf, answers, host, option
 from agent.cli.printing import Column, listing, paragraph, printable, table, wide
 from agent.daemon import browsers, service
 from agent.daemon.artifacts import Machine
-from agent.daemon.checks import listens
-from agent.daemon.doctor import sandboxed
-from agent.daemon.installations import (
+from agent.daemon.browsers import (
     PRESENT,
     SYSTEM,
     Installation,
@@ -24,6 +22,8 @@ from agent.daemon.installations import (
     this_machine,
     write,
 )
+from agent.daemon.checks import listens
+from agent.daemon.doctor import sandboxed
 from agent.daemon.mcp_hosts import HOST_PROGRAMS
 from agent.errors import DaemonError, UsageError
 from policy.hosts import host_of

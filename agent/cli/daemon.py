@@ -11,9 +11,9 @@ from agent.cli.daemon_client import door
 from agent.cli.groups import Commands
 from agent.cli.options import Answer, answers, json_option, record
 from agent.cli.printing import paragraph, printable
+from agent.daemon.browsers import PRESENT, system_service, this_machine
 from agent.daemon.checks import listens
 from agent.daemon.doctor import examine
-from agent.daemon.installations import PRESENT, system_service, this_machine
 from agent.daemon.run import run as run_daemon
 from agent.daemon.service import listening
 from agent.daemon.sockets import alone

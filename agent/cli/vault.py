@@ -19,7 +19,7 @@ from agent.cli.interrupt import uninterrupted
 from agent.cli.options import PATH, Answer, OneOf, answers, json_option, record, yes_option
 from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
-from agent.daemon.installations import PRESENT, installations, this_machine
+from agent.daemon.browsers import PRESENT, installations, this_machine
 from agent.daemon.installed_files import InstalledFiles, accounts, forget, installed_files
 from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.profile import new_id

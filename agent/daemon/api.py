@@ -22,14 +22,21 @@ from agent.daemon.agent import (
     secret_from_keyring,
     status_of,
 )
-from agent.daemon.consent_api import names_in, offered, refusal
-from agent.daemon.corrections import correct
 from agent.daemon.drafts import Drafts
 from agent.daemon.handle import handle
-from agent.daemon.policy_api import attributes, calibration, edited, ruled, tried
+from agent.daemon.policy_api import (
+    attributes,
+    calibration,
+    edited,
+    names_in,
+    offered,
+    refusal,
+    ruled,
+    tried,
+)
 from agent.daemon.profile import change, shown
 from agent.daemon.prompts import Prompts
-from agent.daemon.records import entries, forget, holding, opened, requested
+from agent.daemon.records import correct, entries, forget, holding, opened, requested
 from agent.daemon.records import recipients as known_recipients
 from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed

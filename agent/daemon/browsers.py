@@ -1,4 +1,4 @@
-"""The browsers of this machine: where each looks for the relay's manifest, and what it loads.
+"""All that can be connected to Reticent on a machine, and what each browser needs for it.
 
 A manifest names a program and no arguments, so the launcher has them: an interpreter by its
 absolute path, as a version manager's would take longer than all the rest, and our socket.
@@ -6,17 +6,32 @@ absolute path, as a version manager's would take longer than all the rest, and o
 
 import hashlib
 import json
+import os
 import shlex
 import shutil
+import sys
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from agent.daemon.artifacts import Artifact, Machine, UnpackedFolder, digests
+from agent.daemon import service
+from agent.daemon.artifacts import (
+    Artifact,
+    ArtifactState,
+    Machine,
+    Manager,
+    UnpackedFolder,
+    digests,
+)
+from agent.daemon.mcp_hosts import HOST_PROGRAMS, entry, recipient_of
+from agent.errors import UsageError
 from agent.files import PRIVATE_FOLDER
-from agent.paths import Paths
+from agent.paths import Paths, paths
 from agent.wire.client import check_address
 
 HOST = "reticent.relay"  # of letters, digits, _ and dots, as all browsers take it
@@ -173,3 +188,95 @@ def extension(paths: Paths) -> UnpackedFolder:
     """Return the extension, unpacked where a browser can load it; UsageError without ours."""
     text = digests(EXTENSION)
     return UnpackedFolder(paths.extension, text, lambda _: True, "", source=EXTENSION)
+
+
+SYSTEM = "system"
+WORST: tuple[ArtifactState, ...] = ("foreign", "elsewhere", "outdated", "installed", "absent")
+PRESENT = {"installed", "outdated"}  # states of what is of this installation
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A program that is connected by artifacts of its own, and by some that it shares."""
+
+    name: str
+    title: str
+    kind: Literal["system", "browser", "assistant"]
+    artifacts: tuple[Artifact, ...]
+    shared: tuple[Artifact, ...] = ()
+    recipient: str = ""  # of an assistant: who gets the facts
+
+    @property
+    def state(self) -> ArtifactState:
+        """The worst state of its own artifacts; outdated where some of them are absent."""
+        states = {each.state() for each in self.artifacts}
+        if "absent" in states and states & PRESENT:
+            return "outdated"
+        return next(each for each in WORST if each in states)
+
+
+def usual_manager() -> Manager:
+    """Return the manager of services that this system has."""
+    return "launchd" if sys.platform == "darwin" else "systemd"
+
+
+def this_machine() -> Machine:
+    """Return the machine and the user that run this process, at this time."""
+    now = datetime.now().astimezone()
+    return Machine(paths(), os.environ, now, usual_manager(), sys.executable)
+
+
+def system_service(machine: Machine) -> Iterator[Installation]:
+    """Yield the service that starts the daemon; UsageError where its files cannot be written."""
+    yield Installation(SYSTEM, "The system", "system", service.units(machine))
+
+
+def browser_installations(machine: Machine) -> Iterator[Installation]:
+    """Yield each browser; UsageError where the path of our socket is too long."""
+    shared = (
+        launcher(machine.paths, machine.interpreter),
+        extension(machine.paths),
+    )
+    for each in BROWSERS:
+        own = (manifest(each, machine),)
+        yield Installation(each.name, each.title, "browser", own, shared)
+
+
+def assistant_installations(
+    machine: Machine, recipient: str | None = None
+) -> Iterator[Installation]:
+    """Yield each program with an assistant in it; ``recipient``: by default as it is now."""
+    for each in HOST_PROGRAMS:
+        own = entry(each, machine, recipient)
+        whom = recipient_of(json.loads(own.text))
+        yield Installation(each.name, each.title, "assistant", (own,), recipient=whom)
+
+
+def installations(machine: Machine) -> list[Installation]:
+    """Return all that can be connected, but for a kind whose files cannot be written."""
+    found: list[Installation] = []
+    for kind in (system_service, browser_installations, assistant_installations):
+        with suppress(UsageError):
+            found += kind(machine)
+    return found
+
+
+def write(chosen: Iterable[Installation]) -> list[Artifact]:
+    """Write all artifacts; return them. UsageError before anything is written if one is foreign."""
+    needed = {part.path: part for each in chosen for part in (*each.shared, *each.artifacts)}
+    for part in needed.values():
+        part.check()
+    for part in needed.values():
+        part.write()
+    return [*needed.values()]
+
+
+def remove(chosen: Sequence[Installation], every: Iterable[Installation]) -> list[Artifact]:
+    """Remove the artifacts of this installation, and what no other program shares any more.
+
+    ``every``: all that may share them. Returns what was removed; UsageError where one cannot be.
+    """
+    removed = [part for each in chosen for part in each.artifacts if part.remove()]
+    used = {part.path for each in every if each.state in PRESENT for part in each.shared}
+    shared = {part.path: part for each in chosen for part in each.shared}
+    return removed + [part for path, part in shared.items() if path not in used and part.remove()]

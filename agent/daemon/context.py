@@ -6,9 +6,8 @@ from datetime import datetime
 
 from msgspec import structs
 
-from agent.daemon.address import words_fit
 from agent.daemon.agent import Agent
-from agent.daemon.header import LARGEST, Members, members, most_bytes
+from agent.daemon.header import LARGEST, Members, members, most_bytes, words_fit
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
 from agent.decision.locale import LOCALE, located

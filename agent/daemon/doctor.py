@@ -10,14 +10,14 @@ from agent import __version__
 from agent.daemon import browsers, checks, pinentry
 from agent.daemon.agent import AHEAD, MODEL, NO_POLICY, POLICY
 from agent.daemon.artifacts import Artifact, ConfigurationEntry, Machine
-from agent.daemon.checks import bad, listens, ok, warn
-from agent.daemon.installations import (
+from agent.daemon.browsers import (
     PRESENT,
     Installation,
     assistant_installations,
     browser_installations,
     system_service,
 )
+from agent.daemon.checks import bad, listens, ok, warn
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.reading import UNREADABLE
 from agent.daemon.service import reachable

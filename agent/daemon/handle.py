@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from agent.daemon.address import sent_as
 from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, context_of, decided, with_own
+from agent.daemon.header import sent_as
 from agent.daemon.request_log import CAPPED, Asker
 from agent.decision.request import Knowledge, people_left
 from agent.decision.values import Decision

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec.structs import asdict, replace
 
 from agent.daemon.agent import Agent
+from agent.daemon.consent.queue import own_search
 from agent.daemon.policy_file import rewrite
 from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
 from agent.decision.replay import PastRequest, replay
@@ -18,16 +19,17 @@ from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
-from agent.wire.base import made
-from agent.wire.decide import Calibrate, Calibrated, CalibratedPair
+from agent.wire.base import Done, made
+from agent.wire.decide import Allowed, Calibrate, Calibrated, CalibratedPair, Offer
 from policy import amend
 from policy.audit import Remark, audit
-from policy.hosts import ANYBODY
+from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import Rulebook
 from policy.precedence import GUARDED, may
 from policy.read import preset, read
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.rules import Path as RulePath
+from policy.services import own_address
 from policy.settings import SETTINGS
 from policy.toml_text import Key, line_of, lines_of, parsed, rewritten, toml
 
@@ -293,3 +295,42 @@ def tried(text: str, now: datetime, agent: Agent) -> wire.Tried:
     requests = [*replay(history, policy, models, own, agent.reader.cache)]
     kept = sum(each.model is None and not each.forgets for each in history)
     return wire.Tried(requests=requests, kept=kept)
+
+
+def offered(body: Offer, now: datetime, agent: Agent) -> Done:
+    """Queue what a recipient says it can use, of what the models have; done if it waits.
+
+    So is queued that the user wants an assistant listed. UsageError if the recipient is not a host,
+    or the search or the address is not its own.
+    """
+    host, known = host_of(body.recipient), names_in(agent, now)
+    if body.address is not None:
+        pool, address = agent.rules.active.pool_of(host), own_address(body.address, host)
+        review = agent.consent.offer(host, pool, (), now, address=address)
+        if review is not None:
+            agent.bus.publish("offer", review.id)
+        return Done(done=agent.consent.waiting_assistant(host, address))
+    search = None if body.search is None else own_search(body.search, host)
+    names = [name for name in body.names if name in known]
+    if not names:
+        return Done(done=False)
+    site, pool = site_of(host), agent.rules.active.pool_of(host)
+    review = agent.consent.offer(site, pool, names, now, search)
+    if review is not None:
+        agent.bus.publish("offer", review.id)
+    return Done(done=agent.consent.waiting_offer(site, now) is not None)
+
+
+def refusal(recipient: str, now: datetime, agent: Agent) -> Allowed:
+    """Return the rule by which a recipient gets nothing, with its line; no rule where none does."""
+    rule, policy = agent.consent.refused_by(recipient, now), agent.rules.policy
+    if rule is None:
+        return Allowed()
+    lines = {} if policy is None else lines_of(policy.text)
+    return Allowed(rule=rule.name, line=place_of(lines, rule, ("nothing",)))
+
+
+def names_in(agent: Agent, now: datetime) -> frozenset[str]:
+    """Return the names of the attributes of all models."""
+    known = agent.known_models(now)
+    return frozenset(attribute.name for model in known for attribute in model.attributes)

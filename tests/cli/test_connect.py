@@ -30,7 +30,7 @@ def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", str(home / "bin"))
-    monkeypatch.setattr("agent.daemon.installations.usual_manager", lambda: "systemd")
+    monkeypatch.setattr("agent.daemon.browsers.usual_manager", lambda: "systemd")
     monkeypatch.setattr("agent.daemon.browsers.SYSTEM_WIDE", home / "system")
     return home
 

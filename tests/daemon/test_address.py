@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agent.daemon.address import MOST, words_after
 from agent.daemon.handle import handle
+from agent.daemon.header import MOST, words_after
 from agent.daemon.what_if import explained
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Ask

@@ -28,8 +28,15 @@ from agent.daemon.artifacts import (
     with_member,
     without_member,
 )
-from agent.daemon.browsers import EXTENSION, FIREFOX_ID, KEY, extension
-from agent.daemon.installations import installations, remove, write
+from agent.daemon.browsers import (
+    EXTENSION,
+    FIREFOX_ID,
+    KEY,
+    extension,
+    installations,
+    remove,
+    write,
+)
 from agent.errors import UnsafeError, UsageError, reason
 from tests.daemon.machines import machine_at, new_machine, started_by
 from tests.house.tree import ran

@@ -18,9 +18,9 @@ from agent.daemon import checks
 from agent.daemon.agent import assemble
 from agent.daemon.api import Calls
 from agent.daemon.artifacts import Machine
+from agent.daemon.browsers import browser_installations, system_service, write
 from agent.daemon.doctor import CHECKS, examine
 from agent.daemon.events import Bus
-from agent.daemon.installations import browser_installations, system_service, write
 from agent.daemon.mcp_hosts import HOST_PROGRAMS, entry
 from agent.errors import DaemonError
 from agent.files import create_private

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from agent.daemon.artifacts import Machine
+from agent.daemon.browsers import usual_manager
 from agent.daemon.checks import bad, ok, warn
 from agent.daemon.doctor import examine
-from agent.daemon.installations import usual_manager
 from agent.tui.page import Environment
 from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, headline, seen
 from agent.tui.virtual_list import Listing
