@@ -14,11 +14,19 @@ import pytest
 from tests.house.tree import ROOT
 from tests.wire.fake import short_folder
 
-README = "\n".join((ROOT / each).read_text() for each in ("README.md", "examples/GUIDE.md"))
+PAGES = tuple(
+    ROOT / each
+    for each in (
+        "README.md",
+        *(f"examples/{name}.md" for name in ("USE", "RULES", "MODELS", "OPERATE")),
+    )
+)
+README = "\n".join(each.read_text() for each in PAGES)
 COMMAND = re.compile(r"^    ([\w.].*?)(?: +#.*)?$", re.MULTILINE)
 INSTALLING = "Install"
-LEAVING = "Upgrade and remove it"
-LIVING = "Let it answer for you"
+UPGRADING, LEAVING = "Upgrade", "Remove it"
+LIVING = "Set it up"
+PROGRAMMING = "From your own programs"
 BROWSING = "In your browser"
 ASSISTING = "In an assistant"
 PROXYING = "In a program that speaks OpenAI's protocol"
@@ -30,7 +38,7 @@ WAIT = 60.0  # seconds, for what takes about one
 
 
 def commands(title: str) -> list[str]:
-    """Return what a section of the README has its reader type."""
+    """Return what a section of these pages has its reader type."""
     section = rf"^## {title}$.*?(?=^## )"
     (text,) = re.findall(section, README, re.MULTILINE | re.DOTALL)
     return COMMAND.findall(text)

@@ -28,7 +28,7 @@ from tests.newcomer import (
 from tests.waiting import bounded, until
 
 INSTALL, SERVICE, PENDING, APPROVE, EVALUATE, PACKAGE, SEARX = commands(BROWSING)
-BEFORE = [each for each in commands(LIVING) if "ask" not in each and "curl" not in each]
+BEFORE = [each for each in commands(LIVING) if "ask" not in each]
 PYTHON = ".venv/bin/python"
 SEARCH = "search?q=find+work+as+a+nurse"
 UNPACKED = Path(SOCKETS).parent / "data/browser-extension"

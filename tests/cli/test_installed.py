@@ -22,8 +22,10 @@ from tests.newcomer import (
     INSTALLING,
     LEAVING,
     LIVING,
+    PROGRAMMING,
     README,
     SOCKETS,
+    UPGRADING,
     commands,
     daemon,
     home_of,
@@ -118,12 +120,12 @@ def test_the_readmes_story_is_true_without_the_checkout(
     install(INSTALL, "", folder, monkeypatch)
     said = {}
     with ExitStack() as ends:
-        for command in commands(LIVING):
+        for command in (*commands(LIVING), *commands(PROGRAMMING)):
             if command == DAEMON:
                 ends.enter_context(daemon(home / SOCKETS))
             else:
                 said[command] = typed(command, home)
-        typed(commands(BROWSING)[0].replace("install", "install chromium firefox"), home)
+        typed(commands(BROWSING)[0], home)
         first, second = (said[each] for each in said if "version control" in each)
         header = "Shared-Attributes: int_dotnet=?0, dev_web, int_java=?0, int_python, dev_mobile=?0"
         assert header in " ".join(first.split())
@@ -134,12 +136,11 @@ def test_the_readmes_story_is_true_without_the_checkout(
         assert "interested in .NET" in knows
     trial = home / SOCKETS.split("/")[0]
     assert (trial / "data/browser-extension/manifest.json").exists()
-    upgrade, *leave = commands(LEAVING)
+    (upgrade,) = commands(UPGRADING)
     typed(upgrade, folder)
     assert (trial / "data/vault.db").exists()
-    *leave, uninstall = leave
-    for command in leave:  # purge, which asks
-        typed(command if "purge" not in command else f"{command} --yes", home)
+    purge, uninstall = commands(LEAVING)
+    typed(f"{purge} --yes", home)  # which asks
     assert [*trial.iterdir()] == []
     typed(uninstall, home)
     assert not (home / ".local/bin/reticent").exists()
