@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.cli.main import outcome
+from agent.decision.engine import load_model
+from examples.search_service.engine import Engine
 from tests.cli.conftest import builds
 from tests.house.tree import ROOT
 from tests.newcomer import (
@@ -67,7 +69,7 @@ def test_its_links_lead_somewhere() -> None:
     folders = (ROOT, ROOT / ".github", ROOT / "agent", ROOT / "examples", ROOT / "policy")
     pages = {*PAGES, *(each for folder in folders for each in folder.glob("*.md"))}
     links = [
-        (page.parent / path, anchor)
+        (page.parent / path if path else page, anchor)
         for page in pages
         for link in re.findall(r"\]\(([^)]+)\)", page.read_text())
         if "://" not in link
@@ -76,6 +78,35 @@ def test_its_links_lead_somewhere() -> None:
     assert links
     assert [path for path, _ in links if not path.exists()] == []
     assert [link for link in links if link[1] and link[1] not in _anchors(link[0])] == []
+
+
+def test_the_files_that_they_name_are_there() -> None:
+    """Of what makers are told to begin with; a folder, a file or a module."""
+    pages = ("agent/ARCHITECTURE.md", ".github/CONTRIBUTING.md")
+    text = "\n".join((ROOT / page).read_text() for page in pages)
+    named = set(re.findall(r"`((?:agent|examples|policy|tests)/[\w./]*)`", text))
+    modules = set(re.findall(r"python -m ((?:policy|tests)[\w.]+)", text))
+    assert len(named) > 20
+    assert [each for each in sorted(named) if not (ROOT / each).exists()] == []
+    files = [ROOT / f"{each.replace('.', '/')}.py" for each in sorted(modules)]
+    assert [each for each in files if not each.exists()] == []
+
+
+def test_its_answers_are_those_of_the_search_engine_for_trials() -> None:
+    """For everyone, and for what the demo's person shares with the same question."""
+    model = load_model("so2017")
+    shared = {"dev_mobile": "no", "int_dotnet": "no", "int_java": "no", "int_php": "no"}
+    codes = {name: model.person_codes[name][value] for name, value in shared.items()}
+    codes["int_python"] = model.person_codes["int_python"]["yes"]
+    engine = Engine(model)
+    columns = [engine.search("code editor", each).placed[:4] for each in ({}, codes)]
+    engine.close()
+    rows = [
+        [re.sub(r"\W", "", cell).lower() for cell in row]
+        for row in re.findall(r"^\| \d \| (.+) \| (.+) \|$", README, re.MULTILINE)
+    ]
+    ranked = [[re.sub(r"\W", "", p.entry.title).lower() for p in column] for column in columns]
+    assert rows == [list(row) for row in zip(*ranked, strict=True)]
 
 
 def _anchors(page: Path) -> set[str]:
