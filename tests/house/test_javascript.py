@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pytest
-
 from tests.house.javascript import imports, is_module, names, parsed
 from tests.house.tree import ROOT, ran, sources
 from tests.programs import needs
@@ -27,6 +25,9 @@ def files(*suffixes: str, below: Path = ROOT) -> list[str]:
     """Return where the files of a kind lie in the checkout, all or those below a folder."""
     found = (path for path in sources(*suffixes) if path.is_relative_to(below))
     return [str(path.relative_to(ROOT)) for path in found]
+
+
+SCRIPTS = files(".js", ".mjs")
 
 
 def wrong_imports(path: Path, text: str) -> Iterator[str]:
@@ -68,82 +69,40 @@ def wrong_in_page(text: str) -> list[str]:
     return page.wrong
 
 
-@pytest.mark.parametrize("name", files(".js", ".mjs"))
-def test_it_parses(name: str) -> None:
-    """As a module if it is one, as a classic script otherwise."""
-    text = (ROOT / name).read_text()
-    kind = "module" if is_module(ROOT / name, parsed(text)) else "commonjs"
-    done = ran(needs("node"), "--check", f"--input-type={kind}", given=text, check=False)
-    assert done.returncode == 0, done.stderr
+def test_each_file_parses() -> None:
+    """As a module if it is one, as a classic script otherwise; one process asks for all."""
+    node = needs("node")
+    for name in files(".js", ".mjs"):
+        text = (ROOT / name).read_text()
+        kind = "module" if is_module(ROOT / name, parsed(text)) else "commonjs"
+        done = ran(node, "--check", f"--input-type={kind}", given=text, check=False)
+        assert done.returncode == 0, f"{name}: {done.stderr}"
 
 
-@pytest.mark.parametrize("name", files(".js", ".mjs"))
-def test_what_it_imports_is_there_and_is_used(name: str) -> None:
+def test_imports_exist_and_are_used() -> None:
     """There is no build that would notice."""
-    assert [*wrong_imports(ROOT / name, (ROOT / name).read_text())] == []
+    found = {name: [*wrong_imports(ROOT / name, (ROOT / name).read_text())] for name in SCRIPTS}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    text = (
+        'import {a} from "./gone.mjs"; import {join} from "path"; join(a); import b from "node:os";'
+    )
+    here = ROOT / "examples/clients/here.mjs"
+    assert [*wrong_imports(here, text)] == ["./gone.mjs", "path", "b is not used"]
 
 
-@pytest.mark.parametrize("name", files(".js", ".mjs", below=EXTENSION))
-def test_the_extension_makes_no_html_and_reaches_nobody(name: str) -> None:
+def test_the_extension_makes_no_html_and_reaches_nobody() -> None:
     """Nor does it run text or keep anything; whom it asks is the daemon, by the relay."""
-    written = names(parsed((ROOT / name).read_text()))
-    assert [each for each in written if each[0] in FORBIDDEN] == []
+    for name in files(".js", ".mjs", below=EXTENSION):
+        written = names(parsed((ROOT / name).read_text()))
+        assert [each for each in written if each[0] in FORBIDDEN] == [], name
+    text = '// eval\nconst {fetch: f} = globalThis; a.innerHTML = "caches"; chrome.storage?.session'
+    found = {name for name, _ in names(parsed(text))}
+    assert found & FORBIDDEN == {"fetch", "innerHTML", "storage"}
 
 
-@pytest.mark.parametrize("name", files(".html", below=EXTENSION))
-def test_a_page_holds_no_code_and_nothing_from_elsewhere(name: str) -> None:
+def test_a_page_holds_no_code_and_nothing_from_elsewhere() -> None:
     """All of it comes with the extension."""
-    assert wrong_in_page((ROOT / name).read_text()) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('import {call} from "./reticent_client.mjs"; call();', []),
-        ('import {call as a} from "./reticent_client.mjs"; a();', []),
-        ('import {call} from "./reticent_client.mjs";', ["call is not used"]),
-        ('import * as all from "./reticent_client.mjs"; all.call();', []),
-        ('import one, * as all from "./reticent_client.mjs"; all();', ["one is not used"]),
-        ('export {offer} from "./reticent_client.mjs";', []),
-        ('export * from "./gone.mjs";', ["./gone.mjs"]),
-        ('import "./gone.mjs";', ["./gone.mjs"]),
-        ('import {join} from "node:path"; join();', []),
-        ('import {join} from "path"; join();', ["path"]),
-    ],
-)
-def test_the_search_for_imports_itself(text: str, found: list[str]) -> None:
-    """Each way to import, there and not there."""
-    assert [*wrong_imports(ROOT / "examples/clients/here.mjs", text)] == found
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('// eval\nconst a = "innerHTML";', set()),
-        ("a.innerHTML = b", {"innerHTML"}),
-        ("const {fetch: f} = globalThis", {"fetch"}),
-        ("const {localStorage} = window; f({eval})", {"localStorage", "eval"}),
-        ("chrome.storage?.session.set()", {"storage"}),
-    ],
-)
-def test_the_search_for_names_itself(text: str, found: set[str]) -> None:
-    """In code, and not in what is only said."""
-    assert {name for name, _ in names(parsed(text))} & FORBIDDEN == found
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('<script type="module" src="popup.js"></script><a href="#x">a</a>', []),
-        ("<script>1</script>", ["a script in the page"]),
-        ("<p onclick='f()'>", ["onclick"]),
-        (
-            "<img src='https://a.example/x'><img src=//a.example>",
-            ["https://a.example/x", "//a.example"],
-        ),
-        ("<a href=' javascript:1'>", [" javascript:1"]),
-    ],
-)
-def test_the_search_in_pages_itself(text: str, found: list[str]) -> None:
-    """What may stand there, and what may not."""
-    assert wrong_in_page(text) == found
+    for name in files(".html", below=EXTENSION):
+        assert wrong_in_page((ROOT / name).read_text()) == [], name
+    text = "<script>1</script><p onclick='f()'><img src=//a.example><script src='a.js'></script>"
+    assert wrong_in_page(text) == ["a script in the page", "onclick", "//a.example"]

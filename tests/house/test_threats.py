@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.house.tree import ROOT
 
 TEXT = (ROOT / "agent/THREATS.md").read_text()
@@ -11,19 +9,18 @@ ROWS = [line for line in TEXT.splitlines() if re.match(r"\| (?!threat \|)", line
 NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_a_threat_names_its_tests(row: str) -> None:
+def test_a_threat_names_its_tests() -> None:
     """A protection that no test holds is a hope."""
-    assert re.search(r"`tests/[\w/]+\.py::test_\w+`", row)
+    assert len(ROWS) > 15  # an empty table would pass
+    assert [row for row in ROWS if not re.search(r"`tests/[\w/]+\.py::test_\w+`", row)] == []
 
 
-@pytest.mark.parametrize(("file", "name"), NAMED)
-def test_a_test_that_is_named_exists(file: str, name: str) -> None:
+def test_a_test_that_is_named_exists() -> None:
     """Under this name, in this file."""
-    assert re.search(rf"^(async )?def {name}\(", (ROOT / file).read_text(), re.MULTILINE)
-
-
-def test_the_page_has_rows() -> None:
-    """An empty table would pass."""
-    assert len(ROWS) > 15
-    assert len(NAMED) > len(ROWS)
+    missing = [
+        f"{file}::{name}"
+        for file, name in sorted({*NAMED})
+        if not (ROOT / file).exists()
+        or not re.search(rf"^(async )?def {name}\(", (ROOT / file).read_text(), re.MULTILINE)
+    ]
+    assert missing == []

@@ -615,12 +615,11 @@ class Consent:
         searches = () if review.search is None else (review.search,)
         approved = Approved((*wanted.names,), until, searches).after(before, now.date())
         self._offers.keep(site, approved)  # first, so that nothing opens if the rest fails
-        try:
+        with ExitStack() as undo:
+            undo.callback(self._offers.keep, site, before)
             if self.refused_by(site, now) is not None:
                 edit = self.allow(site)
-        except BaseException:
-            self._offers.keep(site, before)
-            raise
+            undo.pop_all()
         return IN_MEMORY, edit, (site, before)
 
     def _settle_assistant(
