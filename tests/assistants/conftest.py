@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.assistants.upstream import Proxied, Service, proxied, serving, usual
-from tests.daemon.whole_daemon import BALANCED, Live, living
+from tests.worlds.daemons import BALANCED, Live, living
 
 POLICY = f"page_requests_per_minute = 1000\n{BALANCED}"
 

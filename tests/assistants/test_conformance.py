@@ -19,9 +19,9 @@ import uvicorn
 
 from agent.assistants.server import Assistant, server_for
 from tests.assistants.asking import CONTEXT, TOLD
-from tests.daemon.whole_daemon import PATIENCE, Live, living
 from tests.house.tree import ran
 from tests.programs import MODULES, PACKAGES, needs
+from tests.worlds.daemons import PATIENCE, Live, living
 
 NODES = [*MODULES.glob("node-linux-*/bin/node")]
 SUITE = MODULES / "@modelcontextprotocol/conformance/dist/index.js"

@@ -23,9 +23,8 @@ from agent.wire.decide import Answer, Summary
 from agent.words.about import LONGEST, plain
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import value_title
-from tests.daemon.doubles import MONDAY
-from tests.daemon.people import MODEL, OPEN, SHOP, living
 from tests.words.test_about import HOSTILE, TEXT
+from tests.worlds.people import MODEL, MONDAY, OPEN, SHOP, living
 
 NAMES = st.sampled_from(["age", "region", "sex"])
 

@@ -33,8 +33,8 @@ from tests.assistants.upstream import (
     serving,
     streamed,
 )
-from tests.daemon.fakes import short_home
-from tests.daemon.whole_daemon import BALANCED, PATIENCE, Live, living
+from tests.worlds.daemons import BALANCED, PATIENCE, Live, living
+from tests.worlds.doors import short_home
 
 CHAT = "chat/completions"
 ASKED = "job site"

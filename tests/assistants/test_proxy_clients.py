@@ -23,7 +23,7 @@ from tests.assistants.upstream import (
     chunk,
     streamed,
 )
-from tests.daemon.whole_daemon import PATIENCE, Live, environment
+from tests.worlds.daemons import PATIENCE, Live, environment
 
 MANY = 200
 SUM = "what is 17 × 23"

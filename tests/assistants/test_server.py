@@ -17,7 +17,7 @@ from agent.wire.routes import CONTROL
 from agent.wire.state import Entry, ProfileChange
 from agent.words.titles import value_title
 from tests.assistants.asking import CONTEXT, MODES, TOLD, WEEKEND, Mode, Said, ask, calls, said
-from tests.daemon.whole_daemon import BALANCED, OPEN, Live, living, started
+from tests.worlds.daemons import BALANCED, OPEN, Live, living, started
 
 SUM = "what is 17 × 23"
 ASKED = ["job site", "editor", WEEKEND, "version control"]

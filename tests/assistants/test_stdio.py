@@ -15,9 +15,9 @@ from agent.wire.base import LONGEST_QUERY
 from agent.wire.routes import CONTROL
 from agent.wire.state import Entry
 from tests.assistants.asking import COMMAND, CONTEXT, MODES, TOLD, WEEKEND, Mode, calls, started
-from tests.daemon.whole_daemon import PATIENCE, Live, environment, living
 from tests.house.tree import ROOT
 from tests.waiting import living as bounded
+from tests.worlds.daemons import PATIENCE, Live, environment, living
 
 SECRETS = ("usa_canada", "Western Europe", "west_europe")  # of the profile, whatever asks for it
 INJECTED = (

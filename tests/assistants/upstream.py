@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from agent.paths import Paths
-from tests.daemon.whole_daemon import PATIENCE, environment
 from tests.house.tree import ROOT
+from tests.worlds.daemons import PATIENCE, environment
 
 WORDS = ("Hello", " there", ".")
 USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}

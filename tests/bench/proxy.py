@@ -18,8 +18,8 @@ from agent.wire.decide import Ask
 from agent.wire.routes import CONTROL
 from tests.assistants.upstream import WHOM, chunk, proxied, serving, streamed
 from tests.bench import at
-from tests.daemon.whole_daemon import BALANCED, living
 from tests.house.tree import ROOT
+from tests.worlds.daemons import BALANCED, living
 
 QUESTION = "job site"
 EVENTS = 300  # of a stream: an answer of some 300 words

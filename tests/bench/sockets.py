@@ -13,9 +13,8 @@ from agent.model.file import read, shipped_model
 from agent.wire.decide import Ask
 from agent.wire.routes import CONTROL, QUERY
 from tests.bench import at, timed
-from tests.daemon.crowd import QUERIES, request
-from tests.daemon.relay_host import hosting
-from tests.daemon.whole_daemon import Live, living
+from tests.worlds.daemons import QUERIES, Live, living, request
+from tests.worlds.doors import hosting
 
 STARTS = 41
 CALLS, WARMING = 3_000, 500

@@ -8,8 +8,8 @@ from typing import Any
 from agent.wire.decide import Ask
 from tests.browser.editors import pages
 from tests.browser.world import World
-from tests.daemon.whole_daemon import BALANCED, Live, furnish, started
 from tests.waiting import until
+from tests.worlds.daemons import BALANCED, Live, furnish, started
 
 QUESTION = "version control"
 PUT = "const put = document.querySelector('#put'); "

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from agent.daemon.artifacts import Machine
 from agent.daemon.browsers import BROWSERS, RELAY, launcher, manifest
 from agent.paths import Paths
-from tests.daemon.whole_daemon import BALANCED
 from tests.house.tree import ROOT
+from tests.worlds.daemons import BALANCED
 
 EXTENSION = ROOT / "agent" / "browser_extension"
 KEYWORD = "ret"

@@ -25,9 +25,9 @@ from tests.browser.test_composer import HISTORY
 from tests.browser.test_popup import reads, text
 from tests.browser.test_whole import entries, waiting
 from tests.browser.world import KNOWN, World
-from tests.daemon.whole_daemon import Live
 from tests.developer import PROFILE
 from tests.waiting import until
+from tests.worlds.daemons import Live
 
 pytestmark = pytest.mark.browser
 

@@ -11,9 +11,9 @@ from agent.wire.policy import Review, Word
 from agent.wire.state import Entry, ProfileChange
 from tests.browser.installed import listing
 from tests.browser.world import World
-from tests.daemon.whole_daemon import Live, furnish, started
 from tests.developer import PROFILE
 from tests.waiting import until
+from tests.worlds.daemons import Live, furnish, started
 
 pytestmark = pytest.mark.browser
 

@@ -15,8 +15,8 @@ from tests.browser.frames import RelayedDecide
 from tests.browser.installed import knowing, patient
 from tests.browser.recipient import SEARCH, Noted, Recipient, right
 from tests.browser.standin import Standin, site
-from tests.daemon.fakes import short_home
 from tests.waiting import until
+from tests.worlds.doors import short_home
 
 MARK = "mark "  # begins the queries that only tell how far it is
 KNOWN = "known"  # the host of an assistant that the popup offers to be used in

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from agent.decision.values import ReplayedRequest
 from agent.wire.policy import Tried, TryPolicy
 from tests.cli.conftest import Run
-from tests.daemon.doubles import MONDAY
 from tests.wire.fake import FakeDaemon, says
+from tests.worlds.people import MONDAY
 
 TEXT = 'preset = "strict"\n'
 SAME = ReplayedRequest(

@@ -18,8 +18,8 @@ from agent.wire.state import Corrected, Entry, Forget, NotThat
 from tests.cli.conftest import Run
 from tests.cli.daemon import ENTRIES, HELD, RECIPIENTS, REQUESTS, changed
 from tests.cli.examples import ATTRIBUTES, cli_model
-from tests.daemon.whole_daemon import living
 from tests.wire.fake import FakeDaemon, says
+from tests.worlds.daemons import living
 
 MODEL = cli_model()
 VALUES = st.fixed_dictionaries(

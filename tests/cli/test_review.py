@@ -17,9 +17,9 @@ from agent.errors import DaemonError, UsageError
 from agent.tui.app import ReviewApp
 from agent.wire.client import Client
 from tests.cli.conftest import Run
-from tests.daemon.whole_daemon import end, environment, home, living
 from tests.house.tree import ROOT
 from tests.tui.terminal import terminal
+from tests.worlds.daemons import end, environment, home, living
 
 PATIENCE = 60.0  # seconds
 SECRET = "the-value-of-nobody"  # noqa: S105  (in a variable of what breaks)

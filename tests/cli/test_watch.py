@@ -30,9 +30,9 @@ from tests.cli.daemon import (
     STATUS,
     changed,
 )
-from tests.daemon.whole_daemon import LOOK, living
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, says, short_folder
+from tests.worlds.daemons import LOOK, living
 
 START = [
     sys.executable,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.home import Home
+from tests.worlds.homes import Home
 
 
 @pytest.fixture

@@ -16,10 +16,9 @@ from policy.match import Rulebook, Ruling
 from policy.precedence import known
 from policy.read import preset, read
 from policy.rules import Policy, Rule
-from tests.daemon.doubles import MONDAY
-from tests.daemon.people import MODEL, living
 from tests.decision.made import NAMES, made_model
 from tests.policy.strategies import HOSTS, SAMPLES, documents, rendered
+from tests.worlds.people import MODEL, MONDAY, living
 
 USAGE_NAMES = tuple(each.name for each in MODEL.attributes)
 NOT_ANSWERED = ("locked", "no policy", "no model", "unfit")

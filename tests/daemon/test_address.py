@@ -14,10 +14,9 @@ from agent.daemon.what_if import explained
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Ask
 from policy.services import LONGEST
-from tests.daemon.doubles import MONDAY
-from tests.daemon.people import MODEL, OPEN, PEOPLE, ROWS, SHOP, living
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, WORDED
+from tests.worlds.people import MODEL, MONDAY, OPEN, PEOPLE, ROWS, SHOP, living
 
 ADDRESS = "https://shop.example/?q={query}"
 RULE = f'\n[[rule]]\nrecipient = "shop.example"\nsearch = "{ADDRESS}"\ncarry = "words"\n'

@@ -22,8 +22,8 @@ from agent.wire.decide import Allow, Allowed, Answer, Ask, Clicked, Offer, Refus
 from agent.wire.policy import Decided, Lasting, Override, PolicyEdit, Undone, Word
 from agent.wire.routes import ROUTES
 from agent.wire.state import Forget, Place, ProfileChange
-from tests.daemon.home import POLICY, Home
-from tests.daemon.people import MODEL, SHOP
+from tests.worlds.homes import POLICY, Home
+from tests.worlds.people import MODEL, SHOP
 
 APPROVE = Word(decided="approve", lasting="always")
 CLICK = Clicked(query="q", host="a.example")

@@ -38,9 +38,9 @@ from agent.daemon.browsers import (
     write,
 )
 from agent.errors import UnsafeError, UsageError, reason
-from tests.daemon.machines import machine_at, new_machine, started_by
 from tests.house.tree import ran
 from tests.wire.fake import short_folder
+from tests.worlds.people import machine_at, new_machine, started_by
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -50,7 +50,7 @@ JSON = st.recursive(
 OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 FOREIGN = [b"", b"{", b"\xff", b"[" * 9000, b"x" * (LARGEST + 1), b'{"name": "reticent.relay"}']
 WRITE_EXTENSION = """
-from tests.daemon.machines import machine_at
+from tests.worlds.people import machine_at
 from agent.daemon.browsers import extension
 from pathlib import Path
 found = extension(machine_at(Path({home!r})).paths)

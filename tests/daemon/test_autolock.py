@@ -19,8 +19,8 @@ from agent.errors import VaultError
 from agent.wire.decide import Answer
 from agent.wire.routes import CONTROL, QUERY
 from policy.settings import LONGEST_MINUTES
-from tests.daemon.begun import awaited
-from tests.daemon.fakes import ASK, behind
+from tests.worlds.doors import ASK, behind
+from tests.worlds.processes import awaited
 
 LONGEST = LONGEST_MINUTES * 60
 CALLS = {

@@ -20,8 +20,8 @@ from agent.errors import (
 )
 from agent.wire.decide import Answer
 from agent.wire.routes import CONTROL
-from tests.daemon.fakes import ASK, Running, behind
 from tests.house.tree import ROOT, sources
+from tests.worlds.doors import ASK, Running, behind
 
 PRIVATE = "married, 47 years old"
 FAILED = msgspec.to_builtins(Answer(code="failed"))

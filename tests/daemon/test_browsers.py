@@ -32,8 +32,8 @@ from agent.daemon.browsers import (
 )
 from agent.errors import UsageError
 from agent.paths import paths
-from tests.daemon.machines import machine_at, new_machine
-from tests.daemon.relay_host import hosting
+from tests.worlds.doors import hosting
+from tests.worlds.people import machine_at, new_machine
 
 CHROMIUM, FIREFOX = BROWSERS[0], BROWSERS[-1]
 ORIGIN = f"chrome-extension://{chromium_id(KEY)}/"

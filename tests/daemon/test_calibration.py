@@ -8,8 +8,8 @@ from agent.daemon.policy_api import DIGITS
 from agent.errors import UsageError
 from agent.wire.decide import Answers, Calibrate, Improvement
 from policy.read import load
-from tests.daemon.home import POLICY, Home
-from tests.daemon.people import MODEL, SHOP
+from tests.worlds.homes import POLICY, Home
+from tests.worlds.people import MODEL, SHOP
 
 WANTED = dict(zip("12345", get_args(Improvement), strict=True))
 SAID = Answers(improvement=WANTED, sensitivity={"age": 2, "gender": 5}, one_of={"1": 5, "1000": 1})

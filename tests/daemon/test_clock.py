@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
 from agent.wire.decide import Ask
-from tests.daemon.doubles import MONDAY
-from tests.daemon.home import POLICY, Home
-from tests.daemon.people import SHOP, living
 from tests.vault.histories import disclosed
 from tests.vault.worlds import TYPED
+from tests.worlds.homes import POLICY, Home
+from tests.worlds.people import MONDAY, SHOP, living
 
 DAYS = timedelta(days=1)
 OPEN_UNTIL_WEDNESDAY = """

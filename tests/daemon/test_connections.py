@@ -20,9 +20,9 @@ from agent.daemon.sockets import (
     more_files,
     share,
 )
-from tests.daemon.begun import ask, begun, until
-from tests.daemon.fakes import short_home
 from tests.wire.fake import short_folder
+from tests.worlds.doors import short_home
+from tests.worlds.processes import ask, begun, until
 
 FILES = 256  # that the daemon under test may have open at once, by whatever limit
 FEW = ("sh", "-c", f'ulimit -n {FILES}; exec "$@"', "sh")

@@ -20,12 +20,21 @@ from agent.wire.decide import Answer, Ask, Draft, Tell
 from agent.wire.policy import Override, Word
 from agent.words.about import about, phrase
 from policy.read import preset, read
-from tests.daemon.doubles import MONDAY, MemoryVault
-from tests.daemon.people import MODEL, OPEN, PEOPLE, SECOND, STEPS, living, values_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import HOSTS, QUERIES
 from tests.vault.values import change
+from tests.worlds.people import (
+    MODEL,
+    MONDAY,
+    OPEN,
+    PEOPLE,
+    SECOND,
+    STEPS,
+    MemoryVault,
+    living,
+    values_of,
+)
 
 LISTED = "".join(
     f'[[rule]]\nrecipient = "{host}"\naddress = "https://{host}/"\nassistant = true\n'

@@ -30,13 +30,28 @@ from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask
 from agent.wire.policy import Word
 from agent.words.decisions import headline
-from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, OneModel, agent_of
-from tests.daemon.people import MODEL, OPEN, PEOPLE, ROWS, SECOND, SHOP, STEPS, living, values_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import QUERIES
 from tests.vault import doubles
 from tests.vault.values import change, own_values
+from tests.worlds.people import (
+    MODEL,
+    MONDAY,
+    OPEN,
+    PEOPLE,
+    ROWS,
+    SECOND,
+    SHOP,
+    STEPS,
+    FixedRules,
+    Heard,
+    MemoryVault,
+    OneModel,
+    agent_of,
+    living,
+    values_of,
+)
 
 TIMES = 3
 OTHER = Ask(query=SHOP.query, recipient="other.example")

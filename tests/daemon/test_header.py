@@ -23,9 +23,8 @@ from agent.daemon.header import (
 from agent.daemon.what_if import explained
 from agent.decision.values import NO_ROOM
 from agent.model.attributes import UNSPECIFIED
-from tests.daemon.doubles import MONDAY
-from tests.daemon.people import MODEL, OPEN, SHOP, living
 from tests.decision.made import NAMES
+from tests.worlds.people import MODEL, MONDAY, OPEN, SHOP, living
 
 ATTRIBUTE_NAMES = st.from_regex(re.compile(r"[a-z][a-z0-9_]{0,9}"), fullmatch=True)
 TEXTS = st.text(min_size=1, max_size=12) | st.sampled_from(

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from agent.daemon.api import Calls
 from agent.wire.state import ProfileChange
-from tests.daemon.doubles import MONDAY
-from tests.daemon.happening import SOME
-from tests.daemon.people import MODEL, living
+from tests.worlds.homes import SOME
+from tests.worlds.people import MODEL, MONDAY, living
 
 
 def test_what_follows_from_a_fact_changes_with_it_and_is_said() -> None:

@@ -36,12 +36,11 @@ from agent.vault import secrets
 from agent.vault.backup import restore
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
-from tests.daemon.doubles import MONDAY
-from tests.daemon.fakes import short_home
-from tests.daemon.people import MODEL
 from tests.house.tree import ROOT
 from tests.vault.doubles import Memory
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create
+from tests.worlds.doors import short_home
+from tests.worlds.people import MODEL, MONDAY
 
 FOREIGN = ["notes.txt", "vault.db.mine", "policy.toml~", "backup.db", "models.txt", "control"]
 RENAMING = ("link", "rename", "replace", "unlink", "rmdir")  # of os: what tells a crash's instants

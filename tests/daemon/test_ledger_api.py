@@ -18,13 +18,12 @@ from agent.wire.decide import Ask
 from agent.wire.policy import Decided, Word
 from agent.wire.state import Forget, Inferred, Moment, ProfileChange, Recipient
 from policy.hosts import site_of
-from tests.daemon.doubles import MONDAY, FixedRules, Heard
-from tests.daemon.happening import DEEDS, SOME, Deed, Life
-from tests.daemon.people import MODEL, OPEN, ROWS, SECOND, SHOP, living
 from tests.decision.events import Forgotten, Told, knowledge_of
 from tests.decision.transcripts import HOSTS, POLICIES, QUERIES
 from tests.vault.histories import disclosed
 from tests.vault.values import own_values
+from tests.worlds.homes import DEEDS, SOME, Deed, Life
+from tests.worlds.people import MODEL, MONDAY, OPEN, ROWS, SECOND, SHOP, FixedRules, Heard, living
 
 GUARDED = """
 lambda = 0.0

@@ -20,9 +20,19 @@ from agent.vault.vault_files import Location
 from agent.wire.client import Client
 from agent.wire.decide import Allow, Answer, Ask, Refuse
 from agent.wire.routes import QUERY
-from tests.daemon.crowd import QUERIES, SIMPLE, Crowd
-from tests.daemon.whole_daemon import BALANCED, LOOK, PATIENCE, begun, home, living, started
 from tests.vault.worlds import TYPED
+from tests.worlds.daemons import (
+    BALANCED,
+    LOOK,
+    PATIENCE,
+    QUERIES,
+    SIMPLE,
+    Crowd,
+    begun,
+    home,
+    living,
+    started,
+)
 
 KILLS = [3, pytest.param(200, marks=pytest.mark.soak)]
 STOPS = [2, pytest.param(100, marks=pytest.mark.soak)]

@@ -20,8 +20,7 @@ from agent.wire.policy import Word
 from agent.wire.state import ProfileChange
 from agent.words.decisions import headline, lines
 from policy.services import codes, engines
-from tests.daemon.doubles import MONDAY, MemoryVault
-from tests.daemon.people import OPEN, PEOPLE, SECOND, SHOP, living
+from tests.worlds.people import MONDAY, OPEN, PEOPLE, SECOND, SHOP, MemoryVault, living
 
 DUCK = "duckduckgo.com"
 SEARCH = Ask(query="knee pain", recipient=DUCK)  # which no model knows

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.daemon.artifacts import Machine, Manager
 from agent.daemon.mcp_hosts import HOST_PROGRAMS, NAME, HostProgram, entry, recipient_of
 from agent.paths import HOME, paths
-from tests.daemon.machines import machine_at, new_machine, started_by
+from tests.worlds.people import machine_at, new_machine, started_by
 
 BY_NAME = {each.name: each for each in HOST_PROGRAMS}
 ADDED = st.dictionaries(

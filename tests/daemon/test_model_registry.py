@@ -10,9 +10,9 @@ from agent.daemon.model_registry import ModelRegistry
 from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
 from agent.model.file import SHIPPED, SUFFIX, write
 from agent.model.signature import generate_key, sign, signature_path
-from tests.daemon.doubles import MONDAY
 from tests.decision.made import made_model
 from tests.model.examples import STRANGER
+from tests.worlds.people import MONDAY
 
 ANY: tuple[str, ...] = ()
 

@@ -17,8 +17,8 @@ from agent.wire.decide import Ask
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door
 from agent.wire.state import ProfileChange
 from tests.daemon.mutating import Plain, mutated
-from tests.daemon.whole_daemon import Live, living
 from tests.developer import PROFILE
+from tests.worlds.daemons import Live, living
 
 COUNTS = [500, pytest.param(50_000, marks=pytest.mark.soak)]  # at each of two daemons
 CALLERS = 8

@@ -19,8 +19,8 @@ from schemathesis.core.transport import Response
 from agent.daemon.server import LONGEST_LINE
 from agent.wire.client import Connection
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
-from tests.daemon.whole_daemon import Live, living
 from tests.house.openapi import document
+from tests.worlds.daemons import Live, living
 
 EXAMPLES = 12  # of each call at each door in each mode
 PATIENCE = 60.0  # seconds

@@ -23,11 +23,10 @@ from policy.precedence import GUARDED, known
 from policy.read import is_empty_policy, load
 from policy.rules import Layer, Policy
 from policy.settings import Value
-from tests.daemon.doubles import MONDAY, FixedRules, agent_of
-from tests.daemon.home import POLICY, Home
-from tests.daemon.people import MODEL, SHOP
 from tests.policy.changes import changes
 from tests.policy.strategies import HOSTS, documents, rendered
+from tests.worlds.homes import POLICY, Home
+from tests.worlds.people import MODEL, MONDAY, SHOP, FixedRules, agent_of
 
 NAMES = tuple(each.name for each in MODEL.attributes)
 LATER = 10_000_000.0  # seconds before the clock of a home begins

@@ -15,7 +15,7 @@ from agent.daemon.log import LOG
 from agent.daemon.policy_file import SETTLING, PolicyFile, fingerprint_of
 from policy.read import Check, load
 from policy.rules import Policy
-from tests.daemon.doubles import MONDAY
+from tests.worlds.people import MONDAY
 
 SECOND = timedelta(seconds=1)
 GOOD = "lambda = 1.0\n"

@@ -16,11 +16,10 @@ from agent.daemon.request_log import Asker
 from agent.wire.decide import Answer, Ask, Offer, Refuse
 from agent.wire.state import Forget, Status, Unlock
 from tests import waiting
-from tests.daemon.doubles import MONDAY
-from tests.daemon.home import OPEN, POLICY, Home
-from tests.daemon.people import SHOP
 from tests.daemon.scripted import Scripted, typed
 from tests.vault.worlds import PASSPHRASE
+from tests.worlds.homes import OPEN, POLICY, Home
+from tests.worlds.people import MONDAY, SHOP
 
 NOT_NOW = "ERR 83886179 Operation cancelled\n"
 OTHER = "ERR 83886194 Not confirmed\n"

@@ -24,10 +24,10 @@ from agent.vault.store import Items
 from agent.wire.decide import Ask
 from agent.wire.state import NotThat
 from agent.words.notices import corrected
-from tests.daemon.doubles import OneModel
-from tests.daemon.home import OPEN, Home
 from tests.decision.made import made_model
 from tests.vault.doubles import MemoryStore
+from tests.worlds.homes import OPEN, Home
+from tests.worlds.people import OneModel
 
 PYTHON = "python today"  # the first query of every made model
 TEXT = "how do i sort a list zqxj"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.wire.base import MOST_BYTES, Fault
 from agent.wire.routes import CONTROL, QUERY
-from tests.daemon.fakes import ASK, PROMPT, Running, Said, behind
+from tests.worlds.doors import ASK, PROMPT, Running, Said, behind
 
 DECIDE = "/v1/decide"
 TEXT = json.dumps(ASK)

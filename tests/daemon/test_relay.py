@@ -20,10 +20,10 @@ from agent import __version__
 from agent.daemon import relay
 from agent.daemon.relay import LARGEST, LENGTH, BrokenOffError, asked, framed, frames
 from agent.wire.base import MOST_BYTES, Fault
-from tests.daemon.relay_host import COMMAND, Host, hosting
-from tests.daemon.whole_daemon import Live, home, living, started
 from tests.waiting import PATIENCE
 from tests.wire.fake import short_folder
+from tests.worlds.daemons import Live, home, living, started
+from tests.worlds.doors import COMMAND, Host, hosting
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-Length: %d\r\n\r\n%b"
 LIMITS = [1, LARGEST - 1, LARGEST, LARGEST + 1, relay.AT_ONCE + LARGEST + 7]

@@ -26,10 +26,9 @@ from agent.vault.vault_files import Location, read_notice
 from agent.wire.decide import Answer, Ask
 from agent.wire.routes import QUERY
 from tests.cli.conftest import Ran
-from tests.daemon.crowd import QUERIES
-from tests.daemon.whole_daemon import OPEN, PATIENCE, Live, home, living, started
 from tests.vault.test_replaced import ELSEWHERE
 from tests.vault.worlds import PASSPHRASE, TYPED
+from tests.worlds.daemons import OPEN, PATIENCE, QUERIES, Live, home, living, started
 
 ASKED = 40
 LOOKS = (

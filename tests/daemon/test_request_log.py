@@ -21,8 +21,7 @@ from agent.daemon.request_log import (
 )
 from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask, Summary
-from tests.daemon.doubles import MONDAY
-from tests.daemon.people import OPEN, SECOND, SHOP, living
+from tests.worlds.people import MONDAY, OPEN, SECOND, SHOP, living
 
 QUIET = Answer(code="blocked")
 CAP = 3

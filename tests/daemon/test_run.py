@@ -15,11 +15,11 @@ from msgspec import to_builtins
 from agent.daemon.run import run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
-from tests.daemon.begun import ask, awaited, begun, ended, running, until
-from tests.daemon.fakes import ASK, LOCKED, received, short_home
 from tests.programs import needs
 from tests.vault.dumps import NEVER
 from tests.waiting import PATIENCE
+from tests.worlds.doors import ASK, LOCKED, received, short_home
+from tests.worlds.processes import ask, awaited, begun, ended, running, until
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from agent.wire.base import ASKER, LONGEST_HOST
 from agent.wire.client import event_data
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
 from agent.wire.state import Event
-from tests.daemon.fakes import ASK, PROMPT, FakeCalls, Running, Said, behind, received
 from tests.wire.messages import messages_of
+from tests.worlds.doors import ASK, PROMPT, FakeCalls, Running, Said, behind, received
 
 DOORS: tuple[Door, ...] = (CONTROL, QUERY)
 CALLED = [

@@ -13,8 +13,8 @@ from agent import __version__
 from agent.daemon.artifacts import Artifact, Machine, Manager
 from agent.daemon.service import check_program, place, program_of, units
 from agent.errors import UsageError
-from tests.daemon.machines import machine_at, started_by
 from tests.programs import needs
+from tests.worlds.people import machine_at, started_by
 
 VERIFY = ["--user", "--recursive-errors=no", "verify"]
 ODD = ["python3", "py thon", "100%n", "$HOME", "ünï", "semi;colon", "#x"]

@@ -18,7 +18,6 @@ from agent.wire.decide import Ask, Offer
 from agent.wire.policy import About, Decided, Disclose, Lasting, Override, Word
 from agent.wire.state import Forget
 from policy.hosts import host_of
-from tests.daemon.doubles import FixedRules, MemoryVault, agent_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import (
@@ -33,6 +32,7 @@ from tests.decision.transcripts import (
     the_model,
 )
 from tests.vault.values import change
+from tests.worlds.people import FixedRules, MemoryVault, agent_of
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
 from agent.wire.client import NOBODY
 from agent.wire.routes import CONTROL, QUERY
-from tests.daemon.fakes import serving, short_home
+from tests.worlds.doors import serving, short_home
 
 FOREIGN = 65534
 PROCESS = 4711

@@ -20,8 +20,8 @@ from agent.daemon.sources import (
 from agent.model.attributes import Attribute
 from agent.model.lookup import normalise
 from agent.wire.decide import Ask, Clicked
-from tests.daemon.doubles import Memory
-from tests.daemon.home import Home
+from tests.worlds.homes import Home
+from tests.worlds.people import Memory
 
 START = datetime(2026, 3, 2, 9, 15, tzinfo=timezone(timedelta(hours=1)))
 ALL = SOURCES

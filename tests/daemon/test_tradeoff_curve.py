@@ -12,8 +12,8 @@ from agent.wire.decide import Ask, CurveAsk, WhatIf
 from agent.wire.policy import Word
 from agent.wire.state import ProfileChange
 from policy.hosts import ANYBODY
-from tests.daemon.home import POLICY, Home
-from tests.daemon.people import SHOP
+from tests.worlds.homes import POLICY, Home
+from tests.worlds.people import SHOP
 
 TRADE_OFF, REGION = "lambda = 0.0", 'region = "ask"'
 SENSITIVE = POLICY.replace(REGION, 'age = { disclose = "auto", sensitivity = 0.01 }')

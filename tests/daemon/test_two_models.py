@@ -11,9 +11,8 @@ from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.wire.state import ProfileChange
 from agent.words.notices import outcome_of
-from tests.daemon.doubles import MONDAY, OneModel
-from tests.daemon.people import MODEL, OPEN, living
 from tests.vault.histories import disclosed
+from tests.worlds.people import MODEL, MONDAY, OPEN, OneModel, living
 
 
 class Two(OneModel):

@@ -29,9 +29,9 @@ from agent.wire.decide import Ask, Offer
 from agent.wire.policy import Word
 from agent.wire.state import Status, Unlock
 from policy import hosts
-from tests.daemon.home import OPEN, WRONG, Home
-from tests.daemon.people import SHOP
 from tests.vault.doubles import Memory
+from tests.worlds.homes import OPEN, WRONG, Home
+from tests.worlds.people import SHOP
 
 STEPS = ("unlock", "unlock", "wrong", "lock", "decide", "finish", "finish")
 TURNS = 20  # of the loop, in which all that can be done is done

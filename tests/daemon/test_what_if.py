@@ -28,12 +28,27 @@ from agent.wire.routes import CONTROL, ROUTES
 from agent.words.decisions import headline, lines
 from agent.words.outcomes import WHY_NOTHING
 from policy.hosts import site_of
-from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, OneModel, agent_of
-from tests.daemon.home import POLICY, Home
-from tests.daemon.people import ASKS, MODEL, OPEN, PEOPLE, SECOND, SHOP, STEPS, living, values_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES
 from tests.vault.values import change
+from tests.worlds.homes import POLICY, Home
+from tests.worlds.people import (
+    ASKS,
+    MODEL,
+    MONDAY,
+    OPEN,
+    PEOPLE,
+    SECOND,
+    SHOP,
+    STEPS,
+    FixedRules,
+    Heard,
+    MemoryVault,
+    OneModel,
+    agent_of,
+    living,
+    values_of,
+)
 
 WARY = 'lambda = 1.0\nk = 30\n[attributes]\nage = "ask"\njob = "never"\nregion = { guard = 0.5 }\n'
 SOME = settings(max_examples=50)

@@ -15,11 +15,11 @@ import pytest
 
 from agent.paths import HOME, Paths
 from agent.wire.routes import QUERY
-from tests.daemon.fakes import short_home
 from tests.house.tree import ROOT
 from tests.programs import needs
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, Handler
+from tests.worlds.doors import short_home
 
 FOLDER = ROOT / "examples" / "clients"
 PYTHON, NODE, SHELL = (FOLDER / f"reticent_client.{kind}" for kind in ("py", "mjs", "sh"))

@@ -23,8 +23,6 @@ from agent.paths import HOME, paths
 from agent.wire.base import Done, Fault
 from agent.wire.decide import Answer, Ask, Offer
 from agent.wire.routes import QUERY
-from tests.daemon.fakes import short_home
-from tests.daemon.whole_daemon import Live, living
 from tests.examples.clients import (
     ABSENT,
     GIT,
@@ -47,6 +45,8 @@ from tests.programs import needs
 from tests.waiting import PATIENCE
 from tests.wire.fake import Raw, says
 from tests.wire.misbehaving import saying
+from tests.worlds.daemons import Live, living
+from tests.worlds.doors import short_home
 
 IN_PYTHON = [sys.executable, "-I", "-S", str(PYTHON)]  # isolated, and without site-packages
 few = settings(max_examples=8)

@@ -61,7 +61,7 @@ def traced_daemon() -> None:
 def entered() -> set[tuple[str, str]]:
     """Return the (file, function) pairs of one request: a new query, a known recipient, planned."""
     from agent.wire.decide import Ask
-    from tests.daemon.whole_daemon import home, started
+    from tests.worlds.daemons import home, started
 
     with TemporaryDirectory() as folder, home() as places, _command():
         output = Path(folder) / "entered"
@@ -79,7 +79,7 @@ def entered() -> set[tuple[str, str]]:
 
 def _written(daemon: "Popen[bytes]", output: Path) -> list[str]:
     """Switch the daemon's recorder on or off; return the lines of what it has recorded so far."""
-    from tests.daemon.whole_daemon import PATIENCE
+    from tests.worlds.daemons import PATIENCE
 
     daemon.send_signal(signal.SIGUSR1)
     until = time.monotonic() + PATIENCE
@@ -93,14 +93,14 @@ def _written(daemon: "Popen[bytes]", output: Path) -> list[str]:
 @contextmanager
 def _command() -> Iterator[None]:
     """Start daemons that record, in place of ordinary ones."""
-    from tests.daemon import whole_daemon
+    from tests.worlds import daemons
 
-    before = whole_daemon.START
-    whole_daemon.START = [sys.executable, "-m", "tests.house.trace", "daemon"]
+    before = daemons.START
+    daemons.START = [sys.executable, "-m", "tests.house.trace", "daemon"]
     try:
         yield
     finally:
-        whole_daemon.START = before
+        daemons.START = before
 
 
 def main() -> None:

@@ -22,9 +22,9 @@ from agent.tui.link import Connected, Link
 from agent.wire.decide import Ask
 from agent.wire.routes import ROUTES
 from agent.wire.state import Status
-from tests.daemon.whole_daemon import living
 from tests.developer import REQUESTS
 from tests.tui.running import NOTHING, Running
+from tests.worlds.daemons import living
 
 RECORD = Path(__file__).with_name("recorded.json")
 POLICY = """\

@@ -16,10 +16,10 @@ from agent.tui.page import Environment
 from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, headline, seen
 from agent.tui.virtual_list import Listing
 from agent.wire.state import Finding
-from tests.daemon.whole_daemon import living
 from tests.tui.double import Double
 from tests.tui.running import LARGE, NOTHING, NOW, Running, running
 from tests.wire.fake import Raw, says
+from tests.worlds.daemons import living
 
 TEXTS = st.text(max_size=30)
 FINDINGS = st.lists(

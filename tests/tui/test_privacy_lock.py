@@ -22,10 +22,10 @@ from agent.tui.virtual_list import Listing
 from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
 from agent.wire.state import Status
-from tests.daemon.whole_daemon import Live, home, living, started
 from tests.developer import PROFILE
 from tests.tui.double import OPEN, PATIENCE, Double
 from tests.tui.running import LARGE, SMALL, Running, running
+from tests.worlds.daemons import Live, home, living, started
 
 TOO_LATE = DaemonError("the daemon does not answer", "look at its log")
 TYPED = "quit me, u and m"  # a passphrase, as keys

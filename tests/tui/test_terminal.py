@@ -11,9 +11,9 @@ from agent.wire.client import Client
 from agent.wire.decide import Ask
 from agent.wire.policy import RulesStatus
 from agent.wire.state import Status
-from tests.daemon.whole_daemon import end, home, living
 from tests.tui.terminal import Terminal, terminal
 from tests.vault.worlds import PASSPHRASE
+from tests.worlds.daemons import end, home, living
 
 ASKS = 'disclose = "ask"\nlambda = 0.5\n[daemon]\nlock_after_minutes = 0\n'
 QUERY = "version control"

@@ -18,8 +18,8 @@ from agent.vault.secrets import Secret
 from agent.vault.store import Items
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
-from tests.daemon.doubles import Memory
 from tests.vault.worlds import PASSPHRASE
+from tests.worlds.people import Memory
 
 TEXTS = st.sampled_from(["Jobs", "job!", "ＪＯＢＳ", "sport", "a b", "a-  B", "?!", "C#"])
 NAMES = st.sampled_from(["one", "two"])

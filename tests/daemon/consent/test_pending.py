@@ -27,9 +27,9 @@ from agent.wire.state import Locked
 from policy.match import Rulebook
 from policy.read import preset, read
 from policy.services import LONGEST
-from tests.daemon.doubles import Memory
 from tests.daemon.office import START, TEXT, Office, open_office
 from tests.decision.made import NAMES
+from tests.worlds.people import Memory
 
 AGE = frozenset({"age"})
 REFUSED = '[[rule]]\nname = "refused"\nrecipient = ["a.example"]\nnothing = true\n'

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from agent.errors import ReticentError, UsageError, VaultError
 from agent.wire.policy import Disclose, Lasting, Override, Word
-from tests.daemon.doubles import Memory
 from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
+from tests.worlds.people import Memory
 
 HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
 REFUSED = '[[rule]]\nname = "refused"\nrecipient = ["a.example"]\nnothing = true\n'

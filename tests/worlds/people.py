@@ -1,11 +1,16 @@
 """An agent of which only the files are not real: vault, model and policy stand in memory."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+from hypothesis import strategies as st
+
 from agent.daemon.agent import Agent
+from agent.daemon.artifacts import Machine, Manager
 from agent.daemon.consent.word import Consent
 from agent.daemon.events import Bus
 from agent.daemon.model_registry import Keys, ModelRegistry
@@ -14,6 +19,7 @@ from agent.daemon.sources import RECORD, Sources
 from agent.errors import UsageError, VaultError
 from agent.model.attributes import Attribute
 from agent.model.model import Model
+from agent.paths import paths
 from agent.vault.disclosure_index import Disclosure, Record
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
@@ -23,8 +29,11 @@ from agent.vault.vault_files import Location
 from agent.wire.decide import Ask
 from agent.wire.state import Event, EventKind
 from policy.read import preset, read
+from tests.decision.made import NAMES, made_model
+from tests.decision.transcripts import HOSTS, QUERIES
 from tests.vault.doubles import MemoryStore
 from tests.vault.values import change
+from tests.wire.fake import short_folder
 
 NOWHERE = Path("/nowhere")
 MONDAY = datetime(2027, 3, 1, 9, tzinfo=UTC)
@@ -178,3 +187,52 @@ def agent_of(rules: PolicyFile, model: Model | None, vault: Vault | None) -> Age
         made.opened(vault, MONDAY)
         made.vault = vault
     return made
+
+
+MODEL = made_model(1, people=300)
+OPEN = "lambda = 0.0\n"
+SHOP = Ask(query="python today", recipient="shop.example")
+ROWS = MODEL.population.codes
+SECOND = timedelta(seconds=1)
+PEOPLE = st.integers(0, len(ROWS) - 1)
+ASKS = st.builds(
+    Ask,
+    query=st.sampled_from(QUERIES),
+    recipient=st.sampled_from(HOSTS),
+    asked=st.none() | st.none() | st.lists(st.sampled_from([*NAMES, "shoe_size"])),
+)
+STEPS = st.tuples(st.sampled_from([1, 1, 60, 200]), ASKS)  # hours later
+
+
+def values_of(row: int, model: Model = MODEL) -> dict[str, str]:
+    """Return the values of one of the model's people."""
+    return {
+        each.name: each.values[code]
+        for each, code in zip(model.attributes, ROWS[row].tolist(), strict=False)
+    }
+
+
+def living(policy: str | None, row: int = 0, model: Model = MODEL) -> tuple[Agent, MemoryVault]:
+    """Return the unlocked agent of one of the model's people, and their vault."""
+    vault = MemoryVault(values_of(row, model), model)
+    return agent_of(FixedRules(policy), model, vault), vault
+
+
+def machine_at(home: Path, manager: Manager = "systemd", /, **more: str) -> Machine:
+    """Return a machine with a home of its own; ``more``: of its environment."""
+    environment = {"HOME": str(home), "PATH": "", "RETICENT_HOME": str(home / "r"), **more}
+    environment = {name: value for name, value in environment.items() if value or name == "PATH"}
+    return Machine(paths(environment), environment, MONDAY, manager, "/usr/bin/python3")
+
+
+def started_by(machine: Machine, interpreter: str) -> Machine:
+    """Return the same machine with another Python."""
+    return replace(machine, interpreter=interpreter)
+
+
+@contextmanager
+def new_machine() -> Iterator[Machine]:
+    """Yield a machine on which nothing is installed, and no browser is."""
+    with short_folder() as home, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agent.daemon.browsers.SYSTEM_WIDE", home / "system")
+        yield machine_at(home)

@@ -1,6 +1,6 @@
 """The outer half of the daemon in a process of its own, with nothing real behind it.
 
-Run as `python -m tests.daemon.begun INSIDE`: what the doors lead to is one of the functions
+Run as `python -m tests.worlds.processes INSIDE`: what the doors lead to is one of the functions
 below, each with something to try it by.
 """
 
@@ -22,9 +22,9 @@ from agent.wire.base import Done
 from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES
 from tests import waiting
-from tests.daemon.fakes import FakeAgent, FakeCalls, Said, asked
 from tests.house.tree import ROOT
 from tests.vault.dumps import state
+from tests.worlds.doors import FakeAgent, FakeCalls, Said, asked
 
 
 def awaited(path: Path, text: str = "") -> None:
@@ -37,7 +37,7 @@ def begun(
     home: Paths, inside: str = "fake_inside", before: tuple[str, ...] = ()
 ) -> Iterator[subprocess.Popen[str]]:
     """Begin a daemon in a process of its own, and kill it at the end; it need not be ready."""
-    program = (sys.executable, "-m", "tests.daemon.begun", inside)
+    program = (sys.executable, "-m", "tests.worlds.processes", inside)
     environment = {**os.environ, "RETICENT_HOME": str(home.config.parent)}
     with (
         subprocess.Popen(

@@ -4,6 +4,8 @@ import asyncio
 import http.client
 import json
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -15,6 +17,7 @@ from typing import Any, NamedTuple
 
 from aiohttp import web
 
+from agent.daemon import relay
 from agent.daemon.events import Bus
 from agent.daemon.server import Daemon, application, runner
 from agent.paths import HOME, Paths, paths
@@ -23,6 +26,7 @@ from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES, Door
 from agent.wire.state import Locked
 from policy.settings import DaemonSettings
+from tests.waiting import PATIENCE, living
 from tests.wire.fake import short_folder
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -205,3 +209,56 @@ def behind(door: Door, patience: float = 10.0) -> Iterator[Running]:
         listening.bind(str(folder / "s"))
         with serving(door, listening, patience=patience) as running:
             yield running
+
+
+COMMAND = [sys.executable, "-I", "-S", relay.__file__]
+
+
+class Host(NamedTuple):
+    """A relay that runs."""
+
+    process: subprocess.Popen[bytes]
+
+    def send(self, frame: bytes) -> None:
+        """Send what a frame holds."""
+        self.raw(relay.framed(frame))
+
+    def raw(self, data: bytes) -> None:
+        """Send bytes."""
+        assert self.process.stdin
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def said(self) -> Any:  # noqa: ANN401  (any JSON)
+        """Return what the next frame from it holds."""
+        assert self.process.stdout
+        [length] = relay.LENGTH.unpack(self.process.stdout.read(relay.LENGTH.size))
+        return json.loads(self.process.stdout.read(length))
+
+    def ask(self, number: int, call: str, body: object = None) -> Any:  # noqa: ANN401  (any JSON)
+        """Make a call, and return its answer."""
+        self.send(json.dumps({"id": number, "call": call, "body": body}).encode())
+        return self.said()
+
+    def end(self) -> int:
+        """Close its standard input, and return its exit code; it says nothing more."""
+        rest, _ = self.process.communicate(timeout=PATIENCE)
+        assert rest == b""
+        return self.process.returncode
+
+
+@contextmanager
+def hosting(socket: Path, *command: str) -> Iterator[Host]:
+    """Yield a relay for a socket, or what a command starts, and end it."""
+    started = command or (*COMMAND, str(socket))
+    with (
+        subprocess.Popen(
+            started,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd="/",
+            env={"PATH": "/usr/bin:/bin"},
+        ) as process,
+        living(process, 4 * PATIENCE),
+    ):
+        yield Host(process)

@@ -1,0 +1,1 @@
+"""The one world of the tests: people, homes, daemons and their doors."""
