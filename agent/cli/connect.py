@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from agent.cli.mcp import check_extra
+from agent.cli.assistants import check_extra
 from agent.cli.options import Answer, OneOf, answers, host, option
 from agent.cli.printing import Column, listing, paragraph, printable, table, wide
 from agent.daemon import browsers, service

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 USUAL = StudyOptions()
 MANY, CORES = 1_000_000, 64
+MOST_COUNTED = 10  # times the paper's size: counting a log takes memory that writing it does not
 LAMBDA = click.FloatRange(min=0, max=1e9)
 _COLUMNS = (Column("what"), numeric("paper"), numeric("here"), Column("§"))
 
@@ -116,8 +117,7 @@ def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Ans
 
 
 @lab.command()
-@option("--model", PATH, "M", "A model file.")
-@click.option("--survey", is_flag=True, help="The model that comes with reticent; the default.")
+@option("--model", PATH, "M", "A model file. By default the one that comes with reticent.")
 @option("--log", PATH, "DIR", "A log, as of `reticent lab synth`.")
 @out_option
 @option("--lambda trade_off", LAMBDA, None, "Of the calibrated objective.", default=TRADE_OFF)
@@ -130,8 +130,6 @@ def paper(
     log: Path | None,
     out: Path,
     processes: int,
-    *,
-    survey: bool,
     **options: Any,  # noqa: ANN401  (the fields of the study's options)
 ) -> Answer:
     """Draw the results of Krause and Horvitz (2010), section 7, from a model or a log.
@@ -139,8 +137,8 @@ def paper(
     Writes each figure as PNG, SVG and CSV, and report.md, which sets what was published beside
     what is found here. Takes minutes. Needs the extra `lab`, and --log the extra `build` too.
     """
-    if [model is not None, survey, log is not None].count(True) > 1:
-        raise UsageError("the figures are of one thing", "give --model, --survey or --log")
+    if model is not None and log is not None:
+        raise UsageError("the figures are of one thing", "give --model or --log")
     with extra("lab", "drawing figures"):
         from agent.lab.drawing import write_report
         from agent.lab.paper.study import study
@@ -170,23 +168,22 @@ def paper(
 @click.argument("out", type=PATH, metavar="OUT")
 @_counted("--times", MANY, 1, "How many times the paper's size.")
 @seed_option
-@click.option("--uncounted", is_flag=True, help="Do not count what was written.")
 @answers
-def synth(out: Path, times: int, seed: int, *, uncounted: bool) -> Answer:
+def synth(out: Path, times: int, seed: int) -> Answer:
     """Write a synthetic search log into the folder OUT.
 
     It has the size and the published shares of the log in Krause and Horvitz (2010), section 5:
-    each is counted in what was written, and printed beside the paper's. SOURCE.md in OUT says
-    what is assumed. Needs the extra `build`.
+    each is counted in a log of up to ten times that size, and printed beside the paper's. SOURCE.md
+    in OUT says what is assumed. Needs the extra `build`.
     """
     with extra("build", "writing a log"):
         from agent.lab.synth.log import measured, write_log
     with Progress() as progress:
         files = write_log(out, times, seed, progress)
         progress("counting what was written", 0.0)
-        found = None if uncounted else measured(files)
+        found = measured(files) if times <= MOST_COUNTED else None
     message = {"synthetic": True, "folder": str(out), "times": times, "seed": seed}
-    lines = [paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it.")]
+    rows = list[tuple[str, ...]]()
     if found is not None:
         counts = {"people": found.people, "queries": found.queries, "texts": found.texts}
         shares = [
@@ -204,6 +201,9 @@ def synth(out: Path, times: int, seed: int, *, uncounted: bool) -> Answer:
             (each.words, f"{each.share:.0%}", f"{share:.1%}", each.place)
             for each, share in found.shares
         ]
-        lines.append(table(_COLUMNS, rows))
-    lines.append(paragraph(f"{out / SOURCE} says what is assumed."))
+    lines = [
+        paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it."),
+        *([table(_COLUMNS, rows)] if rows else []),
+        paragraph(f"{out / SOURCE} says what is assumed."),
+    ]
     return Answer(message, "\n".join(lines))

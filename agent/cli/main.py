@@ -1,21 +1,23 @@
 """The outermost frame: every error is shown here, once, and becomes an exit code."""
 
+import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib.resources import files
 from io import TextIOWrapper
 from pathlib import Path
 from traceback import extract_tb
 
 import click
 
+from agent import __version__
 from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.options import sees_terminal
-from agent.cli.printing import as_usage_error, show
-from agent.cli.version import show_version
+from agent.cli.printing import as_usage_error, printable, show
 from agent.errors import LockedError, ReticentError, UsageError, nearest, reason
 from agent.paths import paths
 
@@ -92,16 +94,20 @@ COMMANDS = {
     "init": Deferred("agent.cli.init", "Set up: a passphrase, a policy and your facts."),
     "lab": Deferred("agent.cli.lab", "Repeat the studies behind reticent."),
     "lock": Deferred("agent.cli.status", "Close the vault, so that nothing is sent."),
-    "mcp": Deferred("agent.cli.mcp", "Let assistants ask for facts about you."),
+    "mcp": Deferred("agent.cli.assistants", "Let assistants ask for facts about you."),
     "model": Deferred("agent.cli.model", "Build and manage models, and try decisions."),
     "policy": Deferred("agent.cli.policy", "Check, show and change your rules."),
     "profile": Deferred("agent.cli.profile", "Show and change your facts."),
-    "proxy": Deferred("agent.cli.proxy", "Let OpenAI clients ask with facts about you."),
+    "proxy": Deferred("agent.cli.assistants", "Let OpenAI clients ask with facts about you."),
     "requests": Deferred("agent.cli.requests", "See what was sent to whom, and approve more."),
     "status": Deferred("agent.cli.status", "Show whether requests are answered."),
     "unlock": Deferred("agent.cli.status", "Open the vault, so that requests are answered."),
     "vault": Deferred("agent.cli.vault", "Back up, restore or remove the vault; change keys."),
 }
+
+_LENGTH = 8  # bytes that hold the length of the header
+_MOST = 2**24  # bytes of a header
+_SHOWN = 12  # digits of a digest
 
 
 class Program(Commands):
@@ -119,7 +125,7 @@ class Program(Commands):
         """Return the command that is named; UsageError, naming the new one, if it has moved."""
         name = args[0]
         if name == SCREENS:
-            from agent.cli.review import review
+            from agent.cli.screens import review
 
             return name, review, args[1:]
         for count in range(MOST_WORDS, 0, -1):
@@ -130,6 +136,39 @@ class Program(Commands):
         if near in MOVED and name not in self.list_commands(ctx) and not ctx.resilient_parsing:
             raise UsageError(f"unknown command {name!r}", f"did you mean {MOVED[near]!r}?")
         return super().resolve_command(ctx, args)
+
+
+def show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001  (of click)
+    """Print the version and the models if it was asked for, and end."""
+    if asked and not context.resilient_parsing:
+        models = (f"model {printable(each)}" for each in identities(paths().models))
+        click.echo("\n".join((f"reticent, version {__version__}", *models)))
+        context.exit()
+
+
+def identity(path: Path) -> tuple[str, str] | None:
+    """Return the id and the digest that a model file states, unverified; None if it states none."""
+    try:
+        if not path.is_file():  # a pipe would not end
+            return None
+        with path.open("rb") as file:
+            header = file.read(min(int.from_bytes(file.read(_LENGTH), "little"), _MOST))
+        stated = json.loads(json.loads(header)["__metadata__"]["reticent"])
+        return str(stated["id"]), str(stated["digest"])
+    except (OSError, LookupError, TypeError, ValueError, RecursionError):
+        return None
+
+
+def identities(folder: Path) -> Iterator[str]:
+    """Yield a line for each shipped model, then for each in a folder: its id and its digest."""
+    shipped = Path(str(files("agent"))) / "model/shipped"
+    for path in _models(shipped) + _models(folder):
+        stated = identity(path)
+        yield f"{path.stem}: not a model" if stated is None else f"{stated[0]} {stated[1][:_SHOWN]}"
+
+
+def _models(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.safetensors"))
 
 
 @click.group(

@@ -36,9 +36,9 @@ T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any])
 COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed with"))
 DEFERRED = {
-    "design": Deferred("agent.cli.design", "Show which facts a service should ask for."),
+    "design": Deferred("agent.cli.model_analysis", "Show which facts a service should ask for."),
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
-    "compare": Deferred("agent.cli.compare", "Show what changed from a model to the next."),
+    "compare": Deferred("agent.cli.model_analysis", "Show what changed from a model to the next."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
 }
 QUERIES: dict[str, tuple[Column, Callable[[Any], str]]] = {  # in the order of the object

@@ -7,21 +7,33 @@ from typing import Any
 
 import click
 
-from agent.cli.daemon_client import door
+from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands, Deferred
-from agent.cli.options import PATH, Answer, answers, option, today
-from agent.cli.printing import Column, note, numeric, page, paragraph, printable, table, wide
+from agent.cli.options import PATH, Answer, answers, explain_option, option, today
+from agent.cli.printing import (
+    Column,
+    note,
+    numeric,
+    page,
+    paragraph,
+    printable,
+    strong,
+    table,
+    wide,
+)
+from agent.cli.printing import facts as pairs
 from agent.decision.locale import LOCALE
 from agent.decision.terms import attributes_of
+from agent.decision.values import ReplayedRequest
 from agent.errors import PolicyError, Problem, UsageError, nearest
 from agent.files import check_ours
 from agent.model.file import SHIPPED, read, shipped_model, shipped_models
 from agent.model.model import Model, surest
 from agent.model.signature import trusted
 from agent.paths import paths
-from agent.wire.policy import AttributeStatus
-from agent.words.figures import bits, counted
-from agent.words.titles import quoted
+from agent.wire.policy import AttributeStatus, Tried, TryPolicy
+from agent.words.figures import bits, counted, listed, people
+from agent.words.titles import Titles, quoted, titled
 from policy.audit import Remark, audit, misspelt
 from policy.read import load
 from policy.rules import Layer, Policy
@@ -30,11 +42,16 @@ COLUMNS = (wide("fact"), wide("name"), Column("sent"), numeric("bits"), wide("ru
 BITS = "bits: the help that it must bring, or it is not sent."
 DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
-    "calibrate": Deferred("agent.cli.calibrate", "Turn your answers into prices, in bits."),
+    "calibrate": Deferred("agent.cli.policy_edit", "Turn your answers into prices, in bits."),
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
     "show": Deferred("agent.cli.policy_pages", "Show every setting in force, and its origin."),
-    "try": Deferred("agent.cli.policy_try", "Show what a policy would have sent."),
 }
+
+MODEL = "The model whose attributes are meant. By default the first that comes with reticent."
+NOTHING = "The ledger is empty: there is nothing to try the policy on."
+TRIED = (Column("when"), wide("recipient"), wide("query"), numeric("people left"))
+MEAN = numeric("bits")
+SHOWN = 60  # characters of a query
 
 
 @click.group(cls=Commands, deferred=DEFERRED)
@@ -78,7 +95,6 @@ class ModelFile(click.Path):
 
 
 MODEL_FILE = ModelFile()
-MODEL = "The model whose attributes are meant. By default the first that comes with reticent."
 model_option = option("--model", MODEL_FILE, "M|NAME", MODEL)
 recipient_option = option("--recipient", str, "HOST", "For whom. By default whoever no rule names.")
 
@@ -190,3 +206,82 @@ def attributes_text(found: list[AttributeStatus], recipient: str | None) -> str:
         title, must = f"{each.title}{finer}{scope}", bits(each.sensitivity_bits)
         rows.append((title, each.name, f"{each.disclose}{guard}", must, f"{rule}{line}"))
     return page(head, table(COLUMNS, rows), paragraph(BITS))
+
+
+@policy.command("try")
+@click.argument("file", type=PATH)
+@explain_option
+@answers
+def try_(file: Path, *, explain: bool) -> Answer:
+    """Replay your ledger under a policy file, and show what would differ.
+
+    Your facts count as they are now, and each recipient is assumed to know what this policy would
+    have sent it before. What waits for your approval counts as not sent.
+    """
+    text = read_policy(file).text
+    with door() as client:
+        found: Tried = client.call("try_policy", TryPolicy(text=text))
+        titles = titles_of(client)
+    return Answer(found, try_text(found, titles, explain=explain) if found.requests else NOTHING)
+
+
+def try_text(found: Tried, titles: Titles, *, explain: bool) -> str:
+    """Return all that there is to say about a replayed ledger; ``explain``: with the bits."""
+    requests = found.requests
+    different = [each for each in requests if {*each.disclosed} != {*each.would_disclose}]
+    was, would_be = (
+        sum(map(of, requests)) / len(requests)
+        for of in (lambda each: each.utility_was, lambda each: each.utility)
+    )
+    head = "Nothing would change: each request would have sent what it did."
+    if different:
+        how = "as well" if bits(was) == bits(would_be) else "worse" if would_be < was else "better"
+        head = (
+            f"{len(different)} of {counted(len(requests), 'request')} would have sent something "
+            f"else; on average you would have been served {how}."
+        )
+    rows = [
+        (
+            each.at.date().isoformat(),
+            each.recipient,
+            each.query if len(each.query) <= SHOWN else f"{each.query[:SHOWN]}...",
+            _change(people(each.people_left_was), people(each.people_left)),
+            *([_change(bits(each.utility_was), bits(each.utility))] if explain else []),
+        )
+        for each in requests
+    ]
+    asking = sum(bool(each.would_ask) for each in requests)
+    ends = {
+        each.pool: (people(each.people_left_was), people(each.people_left)) for each in requests
+    }
+    in_the_end = [
+        ("would have asked", f"for {asking} of {counted(len(requests), 'request')}"),
+        *(("people left", f"{pool}: {_change(*left)}") for pool, left in ends.items()),
+        *([("mean bits", _change(bits(was), bits(would_be)))] if explain else []),
+        *([("kept as they were", counted(found.kept, "request"))] if found.kept else []),
+    ]
+    differing = pairs(pair for each in requests for pair in _differing(each, titles))
+    return page(
+        head,
+        table((*TRIED, MEAN) if explain else TRIED, rows),
+        f"{strong('What would differ')}\n{differing}" if differing else "",
+        f"{strong('In the end')}\n{pairs(in_the_end)}",
+    )
+
+
+def _change(was: str, would_be: str) -> str:
+    return was if was == would_be else f"{was} -> {would_be}"
+
+
+def _differing(each: ReplayedRequest, titles: Titles) -> Iterator[tuple[str, str]]:
+    """Yield what the policy changes about one request."""
+    was, would_be = {*each.disclosed}, {*each.would_disclose}
+    changes: dict[str, Sequence[str]] = {
+        "newly sent": [name for name in each.would_disclose if name not in was],
+        "no longer sent": [name for name in each.disclosed if name not in would_be],
+        "would have asked": each.would_ask,
+    }
+    for label, names in changes.items():
+        if names:
+            what = f"{listed(titled(names, titles))} (to {each.recipient})"
+            yield f"{each.at.date().isoformat()}  {label}", what

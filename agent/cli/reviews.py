@@ -4,20 +4,20 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import wraps
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import click
 import msgspec
 from msgspec.structs import replace as changed
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import Answer, answers
+from agent.cli.options import Answer, answers, option
 from agent.cli.options import names as names_in
 from agent.cli.printing import facts, note, page, paragraph
 from agent.errors import LockedError, UsageError
 from agent.wire.base import MOST_DAYS
 from agent.wire.client import Client
-from agent.wire.policy import About, Decided, Lasting, Override, Review, Ruled, Undone, Word
+from agent.wire.policy import Override, Review, Ruled, Undone, Word
 from agent.words.figures import counted, listed, moment
 from agent.words.notices import asks, overridden, settled, took_effect
 
@@ -38,8 +38,7 @@ ASSISTANTS = (
     "confirm it there; if you deny, nothing changes."
 )
 F = TypeVar("F", bound=Callable[..., Any])
-ONCE = "For the next request only; the default, but for what a recipient offers to use."
-ALWAYS = "For good; written into the policy."
+ALWAYS = "For good, not only for the next request; written into the policy."
 DAYS = "For N days; written into the policy."
 DISMISS = f"Take these off the list, or {ALL} of it, without deciding."
 ALIKE = 0.85  # how much of a host is that of another, from which on it may be misspelt
@@ -92,96 +91,76 @@ def waiting(number: int, found: Sequence[Review]) -> Review:
     raise UsageError(f"nothing waits under {number}", f"{MEANWHILE}; {rest}")
 
 
-class Span(NamedTuple):
-    """How long, and for whom, a decision of the user holds; ``lasting``: None if no option says."""
+def word_options(command: F) -> F:
+    """Give a command what `approve` and `deny` take; the options become its argument ``word``."""
 
-    lasting: Lasting | None
-    days: int | None
-    about: About
+    @click.argument("which", metavar="ID|HOST")
+    @click.argument("names", nargs=-1, metavar="[FACT]...")
+    @option("--days", click.IntRange(1, MOST_DAYS), "N", DAYS)
+    @click.option("--always", is_flag=True, help=ALWAYS)
+    @click.option("--everyone", is_flag=True, help="For every recipient, not this one.")
+    @wraps(command)
+    def worded(
+        which: str,
+        names: tuple[str, ...],
+        days: int | None,
+        *,
+        always: bool,
+        everyone: bool,
+        **more: Any,  # noqa: ANN401  (of the command)
+    ) -> object:
+        if always and days:
+            raise UsageError("--days does not go with --always", "choose one of them")
+        word = Word(
+            decided="approve",
+            lasting="always" if always else "days" if days else "once",
+            about="everyone" if everyone else "recipient",
+            names=[*dict.fromkeys(each for listed in names for each in names_in(listed))] or None,
+            days=days,
+        )
+        return command(which=which, word=word, **more)
 
-
-def span_options(once: str, always: str) -> Callable[[F], F]:
-    """Return what adds the options for a `Span`; ``once``, ``always``: the help of these two."""
-
-    def add(command: F) -> F:
-        @wraps(command)
-        def spanned(*given: Any, everyone: bool, **options: Any) -> Any:  # noqa: ANN401  (of any command)
-            values = {name: options.pop(name) for name in ("once", "days", "always")}
-            chosen = [name for name, value in values.items() if value]
-            if len(chosen) > 1:
-                one, other = (f"--{name}" for name in chosen[:2])
-                raise UsageError(f"{one} does not go with {other}", "choose one of them")
-            lasting = cast(Lasting, chosen[0]) if chosen else None
-            about: About = "everyone" if everyone else "recipient"
-            return command(*given, span=Span(lasting, values["days"], about), **options)
-
-        days = click.IntRange(1, MOST_DAYS)
-        for each in (
-            click.option("--everyone", is_flag=True, help="For every recipient, not this one."),
-            click.option("--always", is_flag=True, help=always),
-            click.option("--days", type=days, metavar="N", help=DAYS),
-            click.option("--once", is_flag=True, help=once),
-        ):
-            each(spanned)
-        return cast(F, spanned)
-
-    return add
-
-
-def _options(command: F) -> F:
-    """Give a command what both take."""
-    command = click.argument("names", nargs=-1, metavar="[FACT]...")(
-        span_options(ONCE, ALWAYS)(command)
-    )
-    return click.argument("which", metavar="ID|HOST")(command)
+    return cast(F, worded)
 
 
 @click.command()
-@_options
+@word_options
 @answers
-def approve(**options: Any) -> Answer:  # noqa: ANN401  (those of `_say`)
+def approve(which: str, word: Word) -> Answer:
     """Approve what waits under ID or for HOST, or only the facts named.
 
     They are sent from the next request on. Facts that do not wait for HOST may be sent to it when
     worth it. A recipient that asked for facts itself gets only those, within your rules: for good,
     or for --days and then nothing. `reticent requests undo` reverts it.
     """
-    return _say("approve", **options)
+    return _decided(which, word)
 
 
 @click.command()
-@_options
+@word_options
 @answers
-def deny(**options: Any) -> Answer:  # noqa: ANN401  (those of `_say`)
+def deny(which: str, word: Word) -> Answer:
     """Deny what waits under ID or for HOST, or only the facts named.
 
     Facts that do not wait for HOST are not sent to it either. A recipient that asked for facts
     itself gets nothing from then on, for good or for --days, by a rule that is written into the
     policy. `reticent requests undo` reverts it.
     """
-    return _say("deny", **options)
+    return _decided(which, changed(word, decided="deny"))
 
 
-def _say(decided: Decided, *, which: str, names: tuple[str, ...], span: Span) -> Answer:
+def _decided(which: str, word: Word) -> Answer:
     """Answer one review, all attributes that wait for a pool, or decide about facts of a host."""
-    chosen = [*dict.fromkeys(each for listed in names for each in names_in(listed))] or None
-    word = Word(
-        decided=decided,
-        lasting=span.lasting or "once",
-        about=span.about,
-        names=chosen,
-        days=span.days,
-    )
     number = int(which) if which.isascii() and which.isdecimal() else None
     given: list[tuple[Review, Word, Ruled]] = []
     with door() as client:
-        reviews, offers = _meant(number, which, chosen, client)
-        if not reviews and chosen:
+        reviews, offers = _meant(number, which, word.names, client)
+        if not reviews and word.names:
             return _override(which, word, client)
         for review in reviews:
-            _check(review, word, span)
+            _check(review, word)
             # On what it has now, so that it is no answer to what it has later.
-            shown = changed(word, names=chosen or review.names or None, pool=review.pool)
+            shown = changed(word, names=word.names or review.names or None, pool=review.pool)
             given.append((review, shown, client.call("verdict", shown, id=review.id)))
         written = any(ruled.written is not None for *_, ruled in given)
         place = client.call("policy").path if written else None
@@ -246,17 +225,12 @@ def _ids(numbers: Iterable[int]) -> str:
     return listed(map(str, numbers), most=SHOWN)
 
 
-def _check(review: Review, word: Word, span: Span) -> None:
+def _check(review: Review, word: Word) -> None:
     """Refuse a name that is not in a review, and what cannot be said of an offer; UsageError."""
     for name in word.names or ():
         if name not in review.names:
             raise UsageError.unknown("attribute of the review", name, review.names)
-    if review.kind != "offer":
-        return
-    if span.lasting == "once":
-        hint = "it is settled for good, or with --days N"
-        raise UsageError("--once does not go with an offer", hint)
-    if word.decided == "deny" and word.names:
+    if review.kind == "offer" and word.decided == "deny" and word.names:
         use = f"reticent approve {review.id} NAME..."
         hint = f"`{use}` names what its recipient may use"
         raise UsageError("an offer is denied as a whole", hint)

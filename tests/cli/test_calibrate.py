@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.calibrate import LARGEST
+from agent.cli.policy_edit import LARGEST
 from agent.paths import paths
 from policy.read import load
 from tests.cli.conftest import Ran, Run

@@ -190,7 +190,7 @@ def test_names_that_are_none_are_refused(run: Run, monkeypatch: pytest.MonkeyPat
     assert "claude-desktop" in run("connect", "zed").refusal()[1]
     assert "not a host name" in run("connect", "cursor", "--recipient", "a b").refusal()[0]
     assert "for an assistant" in run("connect", "system", "--recipient", "a.example").refusal()[0]
-    monkeypatch.setattr("agent.cli.mcp.find_spec", lambda _: None)
+    monkeypatch.setattr("agent.cli.assistants.find_spec", lambda _: None)
     for arguments in (("connect", "cursor"), ("mcp", "--recipient", "claude.ai")):
         error, hint = run(*arguments).refusal()
         assert error == "the extra `mcp` is not installed"

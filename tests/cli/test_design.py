@@ -56,7 +56,7 @@ def test_without_the_extra_the_curve_is_a_table(
     run: Run, village: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And nothing is missing but the picture."""
-    monkeypatch.setattr("agent.cli.design.find_spec", lambda _name: None)
+    monkeypatch.setattr("agent.cli.model_analysis.find_spec", lambda _name: None)
     out = tmp_path / "report.md"
     assert run("model", "design", village, "--out", out).page.endswith(f"Wrote {out}.")
     assert [*tmp_path.glob("report.*")] == [out]

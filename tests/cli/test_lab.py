@@ -115,14 +115,14 @@ def test_the_papers_figures_are_the_same_in_two_processes(
 
 
 ONE_STUDY = ("one study at a time", "give --limits or --samples")
-ONE_THING = ("the figures are of one thing", "give --model, --survey or --log")
+ONE_THING = ("the figures are of one thing", "give --model or --log")
 
 
 @pytest.mark.parametrize(
     ("asked", "refusal"),
     [
         (("attack", "--limits", "--samples"), ONE_STUDY),
-        (("paper", "--model", "m.safetensors", "--survey"), ONE_THING),
+        (("paper", "--model", "m.safetensors", "--log", "log"), ONE_THING),
     ],
 )
 def test_one_source_is_studied(
@@ -192,15 +192,14 @@ def test_it_shows_every_share_beside_the_papers(
         assert f"{each.words} {each.share:.0%} {each.share + 0.001:.1%} {each.place}" in rows
 
 
-def test_it_need_not_count(
+def test_it_counts_no_large_log(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: list[tuple[Path, int, int]]
 ) -> None:
     """Counting a large log takes memory that writing it does not."""
     monkeypatch.setattr("agent.lab.synth.log.measured", None)  # it is not even called
-    found = run("lab", "synth", tmp_path, "--times", "100", "--uncounted", "--json").record
+    found = run("lab", "synth", tmp_path, "--times", "100", "--json").record
     assert found == {"synthetic": True, "folder": str(tmp_path), "times": 100, "seed": 0}
-    assert "paper" not in run("lab", "synth", tmp_path, "--uncounted").out
-    assert len(written) == 2
+    assert len(written) == 1
 
 
 def test_it_refuses_other_sizes_seeds_and_full_folders(run: Run, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from agent.cli.proxy import PORT, checked
+from agent.cli.assistants import PORT, checked
 from agent.errors import UsageError
 from tests.cli.conftest import Run
 

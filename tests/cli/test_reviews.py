@@ -15,7 +15,6 @@ from tests.words.reviews import ASSISTANT
 
 WORDS: list[tuple[str, dict[str, Any], str]] = [
     ("", {}, "with the next request"),
-    ("--once", {"lasting": "once"}, "with the next request"),
     ("--days 1", {"lasting": "days", "days": 1}, "for 1 day"),
     ("--always", {"lasting": "always"}, "from now on"),
     ("--everyone", {"about": "everyone"}, "with the next request"),
@@ -227,11 +226,8 @@ def test_an_assistant_is_listed_for_good_or_for_some_days(
     [
         ("approve", "missing argument 'ID|HOST'", "--help"),
         ("approve 7", "nothing waits under 7", "settled meanwhile"),
-        ("deny 3 --once --always", "--once does not go with --always", "one of them"),
         ("deny 3 --days 2 --always", "--days does not go with --always", "one"),
         ("deny 3 --days 0", "0 is not between 1 and 3650", "--help"),
-        ("deny 4 --once", "--once does not go with an offer", "--days N"),
-        ("approve 4 --once", "--once does not go with", "for good"),
         ("deny 4 region", "an offer is denied as a whole", "`reticent approve 4 NAME...`"),
         ("list --dismiss 3,x", "'3,x' is not a list of IDs", "--dismiss all"),
         ("list --dismiss=", "'' is not a list of IDs", "--dismiss 3,4"),

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.version import identities, identity
+from agent.cli.main import identities, identity
 from agent.model.file import encode, shipped_models
 from agent.model.model import Model
 from tests.model.examples import small_model

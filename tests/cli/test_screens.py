@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli import review
+from agent.cli import screens
 from agent.cli.main import DEBUG
-from agent.cli.review import USUAL, edit
+from agent.cli.screens import USUAL, edit
 from agent.errors import DaemonError, UsageError
 from agent.tui.app import ReviewApp
 from agent.wire.client import Client
@@ -35,7 +35,7 @@ setattr(broken, name, breaks)
 """
 WAITS = """
 from agent.cli.interrupt import listening
-from agent.cli.review import edit
+from agent.cli.screens import edit
 with listening():
     edit("/p", None)
 print("lived")
@@ -50,12 +50,12 @@ def test_it_needs_a_terminal_and_says_what_does_not(run: Run) -> None:
     assert "`--waiting`" in hint
 
 
-@pytest.mark.parametrize("term", review.PLAIN)
+@pytest.mark.parametrize("term", screens.PLAIN)
 def test_a_terminal_of_lines_alone_is_none(
     run: Run, monkeypatch: pytest.MonkeyPatch, term: str
 ) -> None:
     """No screen is drawn on it."""
-    monkeypatch.setattr(review, "sees_terminal", lambda: True)
+    monkeypatch.setattr(screens, "sees_terminal", lambda: True)
     monkeypatch.setattr(ReviewApp, "run", lambda *_: pytest.fail("it draws"))
     monkeypatch.setenv("TERM", term)
     assert run("screens").refusal()[0] == "the screens need a terminal"
@@ -65,7 +65,7 @@ def test_the_daemon_that_it_starts_outlives_it() -> None:
     """In a session of its own, so that no end of a terminal is its end."""
     with home() as places:
         subprocess.run(
-            [sys.executable, "-c", "from agent.cli.review import start; start()"],
+            [sys.executable, "-c", "from agent.cli.screens import start; start()"],
             env=environment(places),
             cwd=ROOT,
             check=True,
@@ -87,7 +87,7 @@ def test_a_daemon_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch
     """With what starts it by hand."""
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(DaemonError, match="cannot start the daemon: no such file") as raised:
-        review.start()
+        screens.start()
     assert "`reticent daemon`" in raised.value.hint
 
 

@@ -1,12 +1,16 @@
-"""`reticent proxy`: facts for clients of the OpenAI protocol, which ask through it."""
+"""`reticent mcp`: let an assistant ask for the few facts about you that help its answer.
 
+An assistant's program waits for its start, so it imports no more than it needs.
+"""
+
+from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 import click
 
 from agent.cli.options import host, json_option, option, record
 from agent.cli.printing import listing, note, paragraph
-from agent.errors import LockedError, ReticentError, UsageError
+from agent.errors import LockedError, ReticentError, UsageError, install_hint
 from agent.files import private_folder
 from agent.paths import paths
 from agent.wire.client import Client
@@ -19,6 +23,27 @@ MOST = 1536  # connections, a third of them with the token: 200 requests at once
 SECONDS = 2.0  # for the daemon to say how it is
 BASE = "Put this base URL into your client, and keep it to yourself:"
 EXAMPLE = "as in https://api.openai.com/v1"
+
+
+@click.command()
+@option("--recipient", host, "HOST", "Who gets the facts, as in claude.ai.", required=True)
+def mcp(recipient: str) -> None:
+    """Let an assistant ask for the few facts about you that help its answer.
+
+    Its program starts this by itself, once `reticent connect` has told it to. It speaks the Model
+    Context Protocol over standard input and output, and asks the daemon on this machine.
+    """
+    whom = host_of(recipient)
+    check_extra()
+    from agent.assistants.server import serve
+
+    serve(paths().query, whom)
+
+
+def check_extra() -> None:
+    """Raise UsageError where the protocol's library is not installed."""
+    if find_spec("mcp") is None:
+        raise UsageError("the extra `mcp` is not installed", install_hint("mcp"))
 
 
 @click.command()
