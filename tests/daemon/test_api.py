@@ -11,7 +11,6 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from agent.daemon.api import Calls
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
@@ -281,20 +280,6 @@ def test_a_refusal_goes_by_the_file_and_not_by_older_rules(opened: Home) -> None
         opened.calls.refuse(Refuse(recipient=host))
 
 
-def test_undo_passes_no_later_word_over(opened: Home) -> None:
-    """A change of the user's values is not taken back in place of what came after it."""
-    shop = "shop.example"
-    for later in (
-        lambda: opened.calls.refuse(Refuse(recipient=shop)),
-        lambda: opened.calls.allow(Allow(recipient=shop)),
-    ):
-        opened.calls.change_profile(ProfileChange(unset=["age"]))
-        later()
-        with pytest.raises(UsageError, match="nothing to undo"):
-            opened.calls.undo()
-        opened.fill()
-
-
 def test_a_model_that_the_policy_asks_for_and_is_not_there_is_noted(opened: Home) -> None:
     """By the name that it has there."""
     opened.paths.policy.write_text('model = "town"\n')
@@ -350,13 +335,6 @@ def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
         assert opened.paths.policy.read_text() == POLICY
 
 
-def test_what_is_explained_names_the_word(opened: Home) -> None:
-    """No rule of the policy says so."""
-    opened.calls.override(word("never"))
-    [reason] = [each for each in opened.calls.explain(SHOP).outcomes if each.name == "age"]
-    assert (reason.disclosed, reason.reason, reason.rule) == (False, "never", "your own word")
-
-
 @pytest.mark.parametrize(("lasting", "about"), [("once", "everyone"), ("once", "recipient")])
 def test_a_stricter_rule_that_is_written_later_holds(
     opened: Home, lasting: str, about: str
@@ -377,27 +355,6 @@ def test_a_stricter_rule_that_is_written_later_holds(
     assert not carried(opened)
     opened.calls.override(word("always", lasting, about=about))
     assert carried(opened)
-
-
-def test_a_verdict_is_taken_back_and_what_left_stays_told(opened: Home) -> None:
-    """The ledger has it; the recipient is asked about again."""
-    opened.paths.policy.write_text(text := POLICY.replace('region = "ask"', 'age = "ask"'))
-    opened.calls.reload()
-    opened.calls.decide(SHOP)
-    [review] = opened.calls.reviews()
-    opened.calls.verdict(Word(decided="approve", lasting="always"), id=review.id)
-    assert "age" in opened.calls.decide(SHOP).attributes
-    entries = opened.calls.ledger()
-    said = opened.calls.undo().what
-    assert said.startswith("Approved age for shop.example: undone. Data already sent")
-    assert opened.calls.ledger() == entries
-    assert opened.paths.policy.read_text() == text
-    by_then = replace(review, more_bits=None, people_left=None)  # the recipient knows more now
-    assert opened.calls.reviews() == [by_then]
-    other = Ask(query="python today", recipient="books.example")
-    assert "age" not in opened.calls.decide(other).attributes
-    with pytest.raises(UsageError, match="nothing to undo"):
-        opened.calls.undo()
 
 
 def test_a_word_on_what_no_model_has_is_refused(opened: Home) -> None:

@@ -1,5 +1,6 @@
 """What the vault keeps, for the user's own eyes."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -9,21 +10,36 @@ from msgspec import structs
 
 from agent.daemon.agent import Agent
 from agent.daemon.api import Calls
+from agent.daemon.model_registry import Keys
 from agent.daemon.records import MOST, thinned
 from agent.decision.request import people_left
 from agent.errors import LockedError, UsageError, VaultError
+from agent.model.concepts import Meaning
+from agent.model.model import Model
 from agent.vault.disclosure_index import Forgetting
 from agent.wire.base import LATEST_ENTRIES
 from agent.wire.decide import Ask
 from agent.wire.policy import Decided, Word
 from agent.wire.state import Forget, Inferred, Moment, ProfileChange, Recipient
+from agent.words.notices import outcome_of
 from policy.hosts import site_of
 from tests.decision.events import Forgotten, Told, knowledge_of
 from tests.decision.transcripts import HOSTS, POLICIES, QUERIES
 from tests.vault.histories import disclosed
 from tests.vault.values import own_values
 from tests.worlds.homes import DEEDS, SOME, Deed, Life
-from tests.worlds.people import MODEL, MONDAY, OPEN, ROWS, SECOND, SHOP, FixedRules, Heard, living
+from tests.worlds.people import (
+    MODEL,
+    MONDAY,
+    OPEN,
+    ROWS,
+    SECOND,
+    SHOP,
+    FixedRules,
+    Heard,
+    OneModel,
+    living,
+)
 
 GUARDED = """
 lambda = 0.0
@@ -448,3 +464,70 @@ def test_a_long_history_is_a_few_dozen_moments() -> None:
     [found] = life.calls.recipients()
     assert isinstance(found, Recipient)
     assert (found.requests, len(found.history)) == (60, MOST)
+
+
+def test_what_follows_from_a_fact_changes_with_it_and_is_said() -> None:
+    """Set, shown before, changed, undone and unset; never what was named itself."""
+    by, then, *rest = MODEL.attributes
+    value, other, implied = by.values[1], by.values[2], then.values[1]
+    by = replace(by, implies={value: {then.name: implied}})
+    model = replace(MODEL, attributes=(by, then, *rest))
+    agent, _ = living(SOME, model=model)
+    calls = Calls(agent, lambda: MONDAY)
+
+    def values() -> dict[str, str | None]:
+        return {each.kind: each.value for each in calls.profile().facts}
+
+    calls.change_profile(ProfileChange(unset=[by.name, then.name]))
+    old = values()
+    shown = calls.change_profile(ProfileChange(set={by.name: value}, dry_run=True))
+    assert values() == old
+    changed = calls.change_profile(ProfileChange(set={by.name: value}))
+    assert [(each.name, each.value) for each in changed.implied] == [(then.name, implied)]
+    assert changed.implied == shown.implied
+    assert values() == {**old, by.name: value, then.name: implied}
+    back = calls.change_profile(ProfileChange(set={f"{MODEL.id}.{by.name}": other}))
+    assert [(each.name, each.value) for each in back.implied] == [(then.name, "unspecified")]
+    assert values()[then.name] == "unspecified"
+    calls.undo()
+    assert values()[then.name] == implied
+    named = calls.change_profile(ProfileChange(set={by.name: value, then.name: implied}))
+    assert named.implied == []
+    calls.change_profile(ProfileChange(set={by.name: value, then.name: then.values[2]}))
+    assert values()[then.name] == then.values[2]
+    gone = calls.change_profile(ProfileChange(unset=[by.name]))
+    assert [(each.name, each.value) for each in gone.implied] == [(then.name, None)]
+
+
+class Two(OneModel):
+    """A registry with another model that calls a fact of its own like one of the first."""
+
+    def usable(self, keys: Keys, now: datetime) -> list[Model]:
+        """Return both."""
+        own, *rest = MODEL.attributes
+        other = replace(own, title="Age of the car", concept="two.age")
+        both = replace(MODEL, id="two", stands_for="drivers", attributes=(other, *rest))
+        return [*super().usable(keys, now), both]
+
+
+def test_a_fact_is_named_and_counted_by_the_model_that_told_it() -> None:
+    """Where another calls a different fact alike: in what is undone, in lists and in numbers."""
+    agent, vault = living(OPEN)
+    calls, age = Calls(agent, lambda: MONDAY), MODEL.attributes[0]
+    agent.registry = Two(MODEL)
+    agent.use_models(vault, MONDAY)
+    calls.change_profile(ProfileChange(set={f"two.{age.name}": age.values[2]}))
+    entry = disclosed(MONDAY, "shop.example", age=age.values[2])
+    means = (Meaning("two.age", age.values[2]),)
+    vault.ledger.append(structs.replace(entry, model="two", means=means))
+    [recipient], [handled] = calls.recipients(), calls.requests()
+    held = calls.knowledge(recipient="shop.example")
+    assert [*held.values] == recipient.held == ["two.age"]
+    for each in (recipient, held):
+        assert each.among is not None
+        assert each.among.people == "drivers"
+    titles = {"two.age": "Age of the car", "age": age.title}
+    assert outcome_of(handled, titles) == "Age of the car"
+    said = calls.undo().what
+    assert said.startswith("Changed Age of the car in your profile")
+    assert said.endswith("shop.example was sent Age of the car.")
