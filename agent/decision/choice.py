@@ -18,10 +18,10 @@ from agent.decision.context import Context, Prepared, prepare
 from agent.decision.request import Knowledge
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
-from agent.tradeoff.local_search import Contraction, SetFunction
+from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
-from agent.tradeoff.search import Result, maximise
+from agent.tradeoff.search import Contraction, Result, maximise
 from agent.tradeoff.tables import Stored, members, singleton, union, weighted
 from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Mixture
 from policy.settings import Mode
@@ -91,7 +91,7 @@ def objective_of(prepared: Prepared, reading: Interpretation | None) -> Disclosu
     cache = prepared.cache
     if reading is not None:
         uses = mixed(reading, model, cache)
-        return DisclosureObjective(uses, crowd, settings, uses.stored)
+        return DisclosureObjective(uses, crowd, settings)
     nobodys = replace(settings, own=None)  # what is cached outlives the request
     shared = cache.get(
         model,
@@ -216,7 +216,7 @@ def _usual(prepared: Prepared, usable: int, mean: "_Mean") -> int:
 
     def made() -> int:
         people = prepared.cache.anonymity_set(model)
-        objective = DisclosureObjective(mean.uses, people, demands, mean.stored)
+        objective = DisclosureObjective(mean.uses, people, demands)
         return maximise(objective, restarts=0).mask
 
     return prepared.cache.get(model, (_usual, demands), made)

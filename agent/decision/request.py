@@ -14,7 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 from agent.decision.cache import Cache
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
-from agent.tradeoff.anonymity_set import FEWEST
+from agent.tradeoff.measures import FEWEST
 
 WEEK = timedelta(days=7)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

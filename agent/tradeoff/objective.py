@@ -7,17 +7,16 @@ from math import inf
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.errors import UsageError
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, OwnClass
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS, Measure, Metric
+from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.tables import (
     Floats,
     Indexes,
     Population,
-    Stored,
     mask_array,
     mask_arrays,
     members,
@@ -83,14 +82,6 @@ class Parts(NamedTuple):
     objective: float
 
 
-class _Arrays(NamedTuple):
-    """By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits."""
-
-    open: NDArray[np.bool_]
-    new: NDArray[np.bool_]
-    dislike: Floats
-
-
 class Objective(SetFunction):
     """F(A) = U(A) - lambda C(A), for a utility and a cost of your own.
 
@@ -119,9 +110,11 @@ class Objective(SetFunction):
             cards = (cost.codes.max(axis=0).astype(int) + 1).tolist()
             cost = partial(AnonymitySet(cost, cards).identifiability, metric="maxprob", k=1)
         self.candidates, self.trade_off = (1 << attributes) - 1, checked(trade_off)
-        self._utility = Function(utility) if callable(utility) else utility
+        if not isinstance(utility, QueryPlanner):
+            plain = Function(utility) if callable(utility) else utility
+            utility = QueryPlanner(lambda: plain, attributes)
+        self._utility = utility
         self._loss, self._most, self.claims_submodularity = cost, most, submodular
-        self._utilities: dict[int, float] = {0: 0.0}
         self._costs: dict[int, float] = {}
         self._ground = cost(0)
 
@@ -129,7 +122,7 @@ class Objective(SetFunction):
         """Return the same at another lambda; utilities computed are shared."""
         most, submodular = self._most, self.claims_submodularity
         other = Objective(self._utility, self._loss, 0, trade_off, most=most, submodular=submodular)
-        other.candidates, other._utilities = self.candidates, self._utilities
+        other.candidates = self.candidates
         return other
 
     @property
@@ -143,24 +136,14 @@ class Objective(SetFunction):
 
     def utility(self, mask: int) -> float:
         """Return U(A) in bits."""
-        found = self._utilities.get(mask)
-        if found is None:
-            found = self._utilities[mask] = self._utility.value(mask)
-        return found
+        return self._utility.value(mask)
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return F(A u {V}) in bits for each V in ``attributes``; minus infinity if infeasible."""
         sets = {each: mask | singleton(each) for each in attributes}
         allowed = [each for each in attributes if self.feasible(sets[each])]
-        self.count(mask, allowed)
-        levels = {each: self.value(sets[each]) for each in allowed}
-        return [levels.get(each, -inf) for each in attributes]
-
-    def count(self, mask: int, attributes: Sequence[int]) -> None:
-        """Compute U(A u {V}) for each V in ``attributes``, at once; none of them is in A."""
-        new = [each for each in attributes if mask | singleton(each) not in self._utilities]
-        for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
-            self._utilities[mask | singleton(each)] = bits
+        bits = dict(zip(allowed, self._utility.extensions(mask, allowed), strict=True))
+        return [bits[e] - self.cost(sets[e]) if e in bits else -inf for e in attributes]
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return for each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""
@@ -226,14 +209,8 @@ class DisclosureObjective(Objective):
     decide from ``people``, which remembers it across requests. Source: DESIGN.md 2.4.
     """
 
-    def __init__(
-        self,
-        utility: Utility,
-        people: AnonymitySet,
-        settings: Settings,
-        stored: Stored | None = None,
-    ) -> None:
-        """Join the two; ``stored``: U of sets, in bits, that need no computing."""
+    def __init__(self, utility: Utility, people: AnonymitySet, settings: Settings) -> None:
+        """Join the two."""
         loss = partial(people.identifiability, metric=settings.metric, k=settings.metric_k)
         super().__init__(utility, loss, len(people.cards), settings.trade_off)
         self._people, self._settings = people, settings
@@ -259,31 +236,22 @@ class DisclosureObjective(Objective):
             self._most_losses.append(least if strict else settings.max_violations)
         self._own = None if settings.own is None else dict(settings.own)
         self._own_classes: dict[int, OwnClass] = {}
-        self._stored = stored
         special = people.closed or settings.guards or (self._own is not None and self._limits)
         self._by_rows = not special and not settings.candidates & ~people.persons
         self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.known
         count = len(people.cards)
-        open_, new = mask_array(settings.candidates, count), ~mask_array(people.known, count)
-        self._arrays = _Arrays(open_, new, np.where(new, settings.sensitivity, 0.0))
+        # By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits.
+        self._open = mask_array(settings.candidates, count)
+        self._new = ~mask_array(people.known, count)
+        self._dislike = np.where(self._new, settings.sensitivity, 0.0)
 
     def given(self, people: AnonymitySet, settings: Settings) -> "DisclosureObjective":
         """Return the objective for other people and demands; utilities computed are shared."""
-        other = DisclosureObjective(self._utility, people, settings, self._stored)
-        other._utilities = self._utilities
-        return other
+        return DisclosureObjective(self._utility, people, settings)
 
     def at(self, trade_off: float) -> "DisclosureObjective":
         """Return the same at another lambda; utilities computed are shared."""
         return self.given(self._people, replace(self._settings, trade_off=trade_off))
-
-    def utility(self, mask: int) -> float:
-        """Return U(A) in bits."""
-        if self._stored is not None and mask and mask not in self._utilities:
-            found = self._stored.get(mask)
-            if found is not None:
-                self._utilities[mask] = found
-        return super().utility(mask)
 
     def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
         """Return F(A u {V}) for each V, where U is stored and the costs are, or are soon counted.
@@ -294,12 +262,12 @@ class DisclosureObjective(Objective):
         known = {mask: rows for mask in masks if (rows := self._rows(mask)) is not None}
         if not known:
             return {}
-        demands, people, (open_, new, dislike) = self._settings, self._people, self._arrays
+        demands, people, new = self._settings, self._people, self._new
         bits, costs, *limited = np.array([*known.values()]).swapaxes(0, 1)
         own = bits - demands.trade_off * (costs - self._ground)
         if self._sensitive:
             own -= np.array([[self.sensitivity(mask)] for mask in known])
-        inside, allowed = mask_arrays(known, len(new)), open_
+        inside, allowed = mask_arrays(known, len(new)), self._open
         if limited:
             adds = new | np.array([[bool(mask & ~people.known)] for mask in known])
             for most, losses in zip(self._most_losses, limited, strict=True):
@@ -309,12 +277,12 @@ class DisclosureObjective(Objective):
         if demands.most_new is not None:
             held = [(mask & self._countable).bit_count() for mask in known]
             allowed = allowed & (~new | np.less(held, demands.most_new)[:, None])
-        levels: Floats = np.where(inside, own, np.where(allowed, own - dislike, -inf))
+        levels: Floats = np.where(inside, own, np.where(allowed, own - self._dislike, -inf))
         return dict(zip(known, levels, strict=True))
 
     def _rows(self, mask: int) -> list[Floats] | None:
         """Return U and each measured cost of A u {V} by V; None where one is not at hand."""
-        bits = None if self._stored is None else self._stored.row(mask)
+        bits = self._utility.stored.row(mask)
         if bits is None or not self._by_rows or mask & ~self._people.persons:
             return None
         known = [bits]
@@ -330,18 +298,18 @@ class DisclosureObjective(Objective):
         Of a recipient that knows something the cost of two is not stored: as if independent of each
         other, they divide the people as often as one times as often as the other.
         """
-        bits = None if self._stored is None else self._stored.matrix
+        bits = self._utility.stored.matrix
         singles = self._people.row(0, *self._measures[0]) if bits is not None else None
         if bits is None or singles is None:
             return None
         losses = self._people.pairs_at_hand(self._measures[0][0])
         if losses is None:
             ground = max(self._ground, np.finfo(np.float64).tiny)
-            losses = np.minimum(np.outer(singles, singles) / ground, max(1.0, singles.max()))
-        dislike = self._arrays.dislike
+            with np.errstate(over="ignore"):
+                losses = np.minimum(np.outer(singles, singles) / ground, max(1.0, singles.max()))
         levels: Floats = bits - self.trade_off * (losses - self._ground)
-        levels -= np.add.outer(dislike, dislike)
-        levels[~np.logical_and.outer(self._arrays.open, self._arrays.open)] = -inf
+        levels -= np.add.outer(self._dislike, self._dislike)
+        levels[~np.logical_and.outer(self._open, self._open)] = -inf
         return levels
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
@@ -352,7 +320,8 @@ class DisclosureObjective(Objective):
     def survey(self, mask: int) -> None:
         """Compute F(A ^ {V}) for every candidate V of the person, feasible or not, at once."""
         self._people.survey(mask, self.candidates, self._measures)
-        self.count(mask, [*members(self.candidates & self._people.persons & ~mask)])
+        new = [*members(self.candidates & self._people.persons & ~mask)]
+        self._utility.extensions(mask, new)
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
         """Return what F takes off U(A u {V}) at the least, in bits, for each V, none in A.
@@ -363,7 +332,7 @@ class DisclosureObjective(Objective):
         losses = self._people.row(mask, *self._measures[0])[attributes]
         for place in np.flatnonzero(np.isnan(losses)).tolist():  # of the request
             losses[place] = self._loss(mask | singleton(int(attributes[place])))
-        costs: Floats = self.trade_off * (losses - self._ground) + self._arrays.dislike[attributes]
+        costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
         return costs + self.sensitivity(mask) + self.guard(mask)
 
     def cost_floor(self, mask: int) -> float:

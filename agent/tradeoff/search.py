@@ -20,7 +20,7 @@ from agent.tradeoff.local_search import (
     lazy_pass,
     rank,
 )
-from agent.tradeoff.tables import mask_array, members, singleton, subsets, union
+from agent.tradeoff.tables import Floats, mask_array, members, singleton, subsets, union
 
 Pass = Callable[[LocalSearch, int], bool]
 
@@ -318,3 +318,73 @@ def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> 
 def _result(state: LocalSearch, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
     evidence = state.value, state.memo.evaluations, state.violations, proof, bound, hit
     return Result(*evidence, mask=state.mask, order=state.order)
+
+
+class Contraction(SetFunction):
+    """F(B u A) - F(B) as a function of A, for a fixed set B: F contracted by B.
+
+    The cost is contracted likewise. A contraction is submodular where F is. What is said of A is
+    true within the candidates given.
+    """
+
+    def __init__(self, function: SetFunction, base: int, candidates: int) -> None:
+        """Fix ``base`` and choose from ``candidates``, both masks; those in the base are dropped.
+
+        ValueError where the base is not feasible, or an attribute is no candidate of
+        ``function``, whose bounds need not hold for it.
+        """
+        if (base | candidates) & ~function.candidates:
+            raise ValueError("base and candidates must be candidates of the function")
+        if not function.feasible(base):
+            raise ValueError("the base breaks a limit, so there is nothing to choose beside it")
+        self.candidates = candidates & ~base
+        self.claims_submodularity = function.claims_submodularity
+        self._function, self._base = function, base
+        self._value, self._cost = function.value(base), function.cost(base)
+
+    def value(self, mask: int) -> float:
+        """Return F(B u A) - F(B)."""
+        return self._function.value(self._base | mask) - self._value
+
+    def feasible(self, mask: int) -> bool:
+        """Say whether B u A may be chosen."""
+        return self._function.feasible(self._base | mask)
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return F(B u A u {V}) - F(B) for each V in ``attributes``."""
+        levels = self._function.extensions(self._base | mask, attributes)
+        return [each - self._value for each in levels]
+
+    def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return for each V in ``attributes`` a bound on F of every set with A u {V}."""
+        bounds = self._function.bounds(self._base | mask, attributes)
+        return [each - self._value for each in bounds]
+
+    def hopeless(self, mask: int) -> bool:
+        """Say True only where neither B u A nor a set that contains it may be chosen."""
+        return self._function.hopeless(self._base | mask)
+
+    def may_exceed(self, mask: int, level: float) -> bool:
+        """Say False only where F(B u A) - F(B) <= level for certain."""
+        return self._function.may_exceed(self._base | mask, level + self._value)
+
+    def cost(self, mask: int) -> float:
+        """Return C(B u A) - C(B)."""
+        return self._function.cost(self._base | mask) - self._cost
+
+    def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
+        """Return F(B u A u {V}) - F(B) for each V, for each A for which that is at hand."""
+        whole = {self._base | mask: mask for mask in masks}
+        found = self._function.at_hand([*whole])
+        return {whole[mask]: self._within(row) - self._value for mask, row in found.items()}
+
+    def pairs_at_hand(self) -> Floats | None:
+        """Return the same for every two attributes, where no set is fixed."""
+        matrix = None if self._base else self._function.pairs_at_hand()
+        return None if matrix is None else self._within(self._within(matrix).T)
+
+    def _within(self, levels: Floats) -> Floats:
+        """Return levels by attribute, minus infinity for those that are no candidates."""
+        open_ = mask_array(self.candidates, levels.shape[-1])
+        found: Floats = np.where(open_, levels, -inf)
+        return found

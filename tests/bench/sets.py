@@ -21,6 +21,7 @@ from agent.build.tables import open_tables
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.local_search import LocalSearch, Memo, eager_pass
 from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import EPSILON, local_search, maximise
 from agent.tradeoff.tables import (
     Kinds,
@@ -58,7 +59,8 @@ class Case(NamedTuple):
         count = len(self.crowd.cards)
         everything = (1 << count) - 1 if candidates is None else candidates
         demands = Settings(everything, (0.0,) * count, trade_off)
-        return DisclosureObjective(self.utility, self.crowd, demands, self.stored)
+        uses = QueryPlanner(lambda: self.utility, count, self.stored)
+        return DisclosureObjective(uses, self.crowd, demands)
 
 
 def figures() -> Iterator[str]:

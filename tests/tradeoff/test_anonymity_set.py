@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff import measures, tables
-from agent.tradeoff.anonymity_set import FEWEST, AnonymitySet
-from agent.tradeoff.measures import METRICS, Measure, Metric, certainty
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.measures import FEWEST, METRICS, Measure, Metric, certainty
 from agent.tradeoff.tables import (
     UNSPECIFIED,
     Kinds,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.local_search import Contraction, SetFunction
+from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, Contraction, maximise
 from agent.tradeoff.tables import members, singleton, subsets, union
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
 from tests.tradeoff.worlds import objectives

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.tables import members, singleton, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for, stored_of
@@ -66,7 +67,8 @@ def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> 
     settings, what = data.draw(settings_for(world)), data.draw(known(world))
     utility, near = world.utility(), data.draw(st.lists(st.integers(0, world.everything)))
     stored = stored_of(utility.value, len(world.cards), near)
-    objective = DisclosureObjective(utility, world.anonymity_set(what), settings, stored)
+    uses = QueryPlanner(lambda: utility, len(world.cards), stored)
+    objective = DisclosureObjective(uses, world.anonymity_set(what), settings)
     plain = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
     for mask in {0, *near, *map(singleton, members(world.everything))}:
         row = objective.at_hand([mask]).get(mask)
