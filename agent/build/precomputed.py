@@ -19,7 +19,7 @@ from agent.decision.choice import QUERIES as PLANNED
 from agent.decision.choice import uses_of
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
 from agent.model.model import Model

@@ -34,10 +34,10 @@ from agent.cli.policy import (
 from agent.cli.printing import page
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
-from agent.decision.tradeoff_curve import curve_of
 from agent.decision.values import Curve, CurvePoint, Request
+from agent.decision.what_if import curve_of
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, shipped_model
 from agent.model.model import Model

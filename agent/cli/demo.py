@@ -11,9 +11,8 @@ from agent.cli.options import Answer, answers
 from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
 from agent.decision.cache import Cache
 from agent.decision.decide import counted_among, decide
-from agent.decision.matching import share_of
+from agent.decision.knowledge import Knowledge, people_left, share_of
 from agent.decision.replay import bits_of
-from agent.decision.request import Knowledge, people_left
 from agent.decision.terms import Terms
 from agent.decision.values import Decision, Request
 from agent.model.concepts import Concepts, Meaning, meaning_of

@@ -13,8 +13,7 @@ from agent.cli.model import check_place, model_path, summary
 from agent.cli.options import PATH, Answer, answers, option
 from agent.cli.printing import Column, facts, numeric, page, paragraph, printable, table, wide
 from agent.decision.choice import LEAST
-from agent.decision.compare import Comparison, QueryChange, compare_models
-from agent.decision.design import Design, Level, design_of
+from agent.decision.studies import Comparison, Design, Level, QueryChange, compare_models, design_of
 from agent.decision.terms import Terms
 from agent.files import replace_bytes
 from agent.lab.charts import Chart, Mark, Panel, Series

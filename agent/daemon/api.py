@@ -40,8 +40,8 @@ from agent.daemon.records import correct, entries, forget, holding, opened, requ
 from agent.daemon.records import recipients as known_recipients
 from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
-from agent.decision.tradeoff_curve import advanced
 from agent.decision.values import Correction, Curve, Decision
+from agent.decision.what_if import advanced
 from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.secrets import Secret
 from agent.vault.vault import accounts_of

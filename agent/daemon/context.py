@@ -10,9 +10,8 @@ from agent.daemon.agent import Agent
 from agent.daemon.header import LARGEST, Members, members, most_bytes, words_fit
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
+from agent.decision.knowledge import Knowledge, knowledge_in, people_left, unmatched
 from agent.decision.locale import LOCALE, located
-from agent.decision.matching import knowledge_in, unmatched
-from agent.decision.request import Knowledge, people_left
 from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Outcome, Request
 from agent.errors import ModelError, UsageError
 from agent.model.concepts import Meaning

@@ -19,8 +19,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.context import UndecidedError, with_own
 from agent.daemon.handle import Considered, considered, left_by, record, summarised
 from agent.decision.decide import counted_among
-from agent.decision.tradeoff_curve import taken
-from agent.decision.what_if import SetChange, weigh_steps
+from agent.decision.what_if import SetChange, taken, weigh_steps
 from agent.errors import LockedError, RefusedError, UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Answer, Ask, Draft, DraftedFact, Tell, Told

@@ -10,7 +10,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, context_of, decided, with_own
 from agent.daemon.header import sent_as
 from agent.daemon.request_log import CAPPED, Asker
-from agent.decision.request import Knowledge, people_left
+from agent.decision.knowledge import Knowledge, people_left
 from agent.decision.values import Decision
 from agent.model.concepts import meaning_of
 from agent.vault.disclosure_index import Disclosure

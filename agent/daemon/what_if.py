@@ -17,10 +17,9 @@ from agent.daemon.context import (
     with_own,
     without,
 )
-from agent.decision.request import Knowledge
-from agent.decision.tradeoff_curve import curve_steps
+from agent.decision.knowledge import Knowledge
 from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
-from agent.decision.what_if import SetChange, weigh_steps
+from agent.decision.what_if import SetChange, curve_steps, weigh_steps
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, CurveAsk, Line, Weighed, WhatIf

@@ -15,7 +15,7 @@ import numpy as np
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Prepared, prepare
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.local_search import SetFunction

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import frexp, ldexp
 
 from agent.decision.cache import Cache
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Code, Reason, Request
 from agent.errors import UsageError

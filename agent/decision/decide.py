@@ -10,7 +10,7 @@ from msgspec import structs
 from agent.decision.cache import Cache
 from agent.decision.choice import ChosenSet, choice_of
 from agent.decision.context import Context, Own, Prepared, prepare, relevant
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import (
     Code,

@@ -10,8 +10,7 @@ from typing import Any, TypedDict, Unpack
 from agent.decision.cache import Cache
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
-from agent.decision.matching import share_of
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge, share_of
 from agent.decision.terms import Limits, Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError

@@ -10,8 +10,7 @@ from agent.decision.cache import Cache
 from agent.decision.choice import mixed
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
-from agent.decision.matching import knowledge_in
-from agent.decision.request import Holdings, people_left
+from agent.decision.knowledge import Holdings, knowledge_in, people_left
 from agent.decision.terms import rulebook, terms_under
 from agent.decision.values import ReplayedRequest, Request
 from agent.model.concepts import Concepts, Meaning, meaning_of

@@ -276,7 +276,7 @@ class DisclosureObjective(Objective):
             allowed = allowed & [[mask.bit_count() < demands.most] for mask in known]
         if demands.most_new is not None:
             held = [(mask & self._countable).bit_count() for mask in known]
-            allowed = allowed & (~new | np.less(held, demands.most_new)[:, None])
+            allowed = allowed & (np.add.outer(held, new) <= demands.most_new)
         levels: Floats = np.where(inside, own, np.where(allowed, own - self._dislike, -inf))
         return dict(zip(known, levels, strict=True))
 

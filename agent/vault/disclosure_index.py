@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.decision.cache import Recent
-from agent.decision.request import LATEST, Holdings
+from agent.decision.knowledge import LATEST, Holdings
 from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, Meaning
 from agent.vault.database import damaged

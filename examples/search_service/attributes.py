@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.decision.design import recommended
+from agent.decision.studies import recommended
 from examples.shared_attributes import LAMBDA
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from agent.decision.cache import Cache
 from agent.decision.context import Context
 from agent.decision.decide import decide, decide_context
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.model.file import read, shipped_model

@@ -16,7 +16,7 @@ from agent.build.options import BuildOptions
 from agent.build.precomputed import precomputed
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.model.attributes import Attribute

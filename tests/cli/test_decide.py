@@ -10,7 +10,7 @@ from click import unstyle
 from agent.cli.decide import ROWS, curve_text, thinned
 from agent.decision.context import Context
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Request
 from agent.model.signature import generate_key, sign, signature_path

@@ -19,7 +19,7 @@ from agent.cli.demo import (
     request_text,
 )
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge, people_left
+from agent.decision.knowledge import Knowledge, people_left
 from agent.decision.terms import Terms
 from agent.decision.values import Decision, Request
 from agent.model.concepts import Concepts

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from agent.decision.design import design_of, recommended
+from agent.decision.studies import design_of, recommended
 from agent.model.file import read
 from tests.cli.conftest import Run
 

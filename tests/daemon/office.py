@@ -8,7 +8,7 @@ from typing import Any
 from agent.daemon.consent.word import Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
 from agent.model.model import Model

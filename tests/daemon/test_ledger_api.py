@@ -12,7 +12,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.api import Calls
 from agent.daemon.model_registry import Keys
 from agent.daemon.records import MOST, thinned
-from agent.decision.request import people_left
+from agent.decision.knowledge import people_left
 from agent.errors import LockedError, UsageError, VaultError
 from agent.model.concepts import Meaning
 from agent.model.model import Model

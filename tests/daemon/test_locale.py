@@ -12,9 +12,9 @@ from agent.daemon.handle import handle
 from agent.daemon.profile import change
 from agent.daemon.records import forget, holding
 from agent.daemon.what_if import explained, weighed
+from agent.decision.knowledge import LATEST
 from agent.decision.locale import LOCALE, NAMES
-from agent.decision.request import LATEST
-from agent.decision.tradeoff_curve import taken
+from agent.decision.what_if import taken
 from agent.wire.decide import Answer, Ask, WhatIf
 from agent.wire.policy import Word
 from agent.wire.state import ProfileChange

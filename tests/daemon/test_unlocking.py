@@ -19,7 +19,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.api import Calls
 from agent.daemon.consent.word import Consent
 from agent.daemon.model_registry import ModelRegistry
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.errors import LockedError, VaultError, WrongSecretError
 from agent.vault import secrets
 from agent.vault.secrets import Secret

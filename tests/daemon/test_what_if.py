@@ -18,8 +18,8 @@ from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.what_if import explained
 from agent.decision.cache import Cache
-from agent.decision.tradeoff_curve import taken
 from agent.decision.values import UNDECIDED
+from agent.decision.what_if import taken
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, Weighed, WhatIf

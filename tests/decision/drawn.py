@@ -11,7 +11,7 @@ from agent.decision.cache import Cache
 from agent.decision.choice import uses_of
 from agent.decision.context import Context, Prepared, prepare
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
 from agent.model.model import Model

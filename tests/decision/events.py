@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.decision.request import LATEST, WEEK, Knowledge
+from agent.decision.knowledge import LATEST, WEEK, Knowledge
 from policy.hosts import site_of
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.compare import compare_models
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
+from agent.decision.studies import compare_models
 from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.model.model import Model

@@ -10,10 +10,10 @@ from msgspec import structs
 from agent.decision.cache import Cache
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
-from agent.decision.tradeoff_curve import advanced, curve_of, curve_steps
 from agent.decision.values import Curve, Request
+from agent.decision.what_if import advanced, curve_of, curve_steps
 from agent.errors import UsageError
 from tests.decision.drawn import QUERIES, World, model_of, worlds
 

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from agent.decision.cache import Cache
 from agent.decision.decide import decide, decide_context
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from agent.decision.cache import Cache
 from agent.decision.choice import LEAST, uses_of
 from agent.decision.decide import decide
-from agent.decision.design import design_of, recommended
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
+from agent.decision.studies import design_of, recommended
 from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.model.model import Model

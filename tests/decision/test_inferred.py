@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.request import Knowledge, inferred
+from agent.decision.knowledge import Knowledge, inferred
 from agent.errors import UsageError
 from agent.model.model import Model
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model

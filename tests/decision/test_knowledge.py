@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.decision.request import LATEST, Holdings, Knowledge
+from agent.decision.knowledge import LATEST, Holdings, Knowledge
 from agent.model.reading import NOTHING, Interpretation
 from policy.hosts import site_of
 from tests.decision.events import Forgotten, Told, knowledge_of

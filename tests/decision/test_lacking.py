@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.decision.context import prepare
-from agent.decision.matching import knowledge_in, share_of
-from agent.decision.request import Holdings, Knowledge
+from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, share_of
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Request
 from agent.model.attributes import UNSPECIFIED, Attribute

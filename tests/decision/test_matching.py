@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision import matching
-from agent.decision.matching import share_of, unmatched
+from agent.decision import knowledge
+from agent.decision.knowledge import share_of, unmatched
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.concepts import Concepts, Meaning
 from agent.model.model import Model
@@ -108,11 +108,11 @@ def test_beyond_six_models_it_is_a_bound_from_below(
 ) -> None:
     """So a limit is never laxer for it."""
     exact = share_of(facts, models[0], Concepts(models))
-    most, matching.MOST = matching.MOST, 0
+    most, knowledge.MOST = knowledge.MOST, 0
     try:
         bound = share_of(facts, models[0], Concepts(models))
     finally:
-        matching.MOST = most
+        knowledge.MOST = most
     assert bound <= exact * (1 + 1e-12)
     assert (bound == 0.0) == (exact == 0.0)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
 from tests.decision.drawn import World, codes, model_of, worlds

@@ -10,7 +10,7 @@ from agent.decision.choice import AT_HAND, LEAST, PRIOR
 from agent.decision.choice import planned as planned_for
 from agent.decision.context import Context, prepare, relevant
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Outcome, Request
 from agent.errors import UsageError

@@ -9,7 +9,7 @@ from agent.decision.cache import Cache
 from agent.decision.choice import OWN_ROWS, REST, planned, uses_of
 from agent.decision.context import Context, prepare
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.model.model import Model

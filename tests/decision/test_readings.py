@@ -14,7 +14,7 @@ from agent.decision.cache import Cache
 from agent.decision.choice import choice_of, mixed, planned, uses_of
 from agent.decision.context import Context, prepare
 from agent.decision.decide import decide, decide_context
-from agent.decision.request import EPOCH, Holdings, Knowledge
+from agent.decision.knowledge import EPOCH, Holdings, Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
 from agent.model.model import Model

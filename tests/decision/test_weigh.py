@@ -8,11 +8,10 @@ from msgspec import structs
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Own
 from agent.decision.decide import KEYS, decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
-from agent.decision.tradeoff_curve import taken
 from agent.decision.values import Request, SetComparison
-from agent.decision.what_if import SetChange, weigh_steps
+from agent.decision.what_if import SetChange, taken, weigh_steps
 from agent.errors import UsageError
 from agent.model.model import Model
 from tests.decision.drawn import QUERIES, World, model_of, worlds

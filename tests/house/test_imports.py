@@ -56,7 +56,7 @@ import sys
 
 from tests.house.tree import ran
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Request
 from tests.decision.made import made_model

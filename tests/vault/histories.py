@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import msgspec
 from hypothesis import strategies as st
 
-from agent.decision.matching import knowledge_in
-from agent.decision.request import HeldValue, Knowledge
+from agent.decision.knowledge import HeldValue, Knowledge, knowledge_in
 from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import (

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.matching import knowledge_in
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge, knowledge_in
 from agent.errors import DamagedVaultError
 from agent.model.concepts import Concepts, meaning_of
 from agent.vault.chain import MAX_NAME, MAX_PAYLOAD

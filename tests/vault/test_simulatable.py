@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from agent.decision.decide import decide
-from agent.decision.matching import knowledge_in
+from agent.decision.knowledge import knowledge_in
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Request
 from agent.model.concepts import Concepts, meaning_of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agent.decision.cache import Cache
 from agent.decision.context import Context, relevant
 from agent.decision.decide import decide_context
-from agent.decision.request import Holdings, Knowledge
+from agent.decision.knowledge import Holdings, Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError

@@ -17,7 +17,7 @@ from agent.daemon.consent.word import (
     used_up,
 )
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms, terms_under
 from agent.decision.values import Decision, Request
 from agent.wire.policy import Disclose

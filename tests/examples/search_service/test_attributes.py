@@ -6,7 +6,7 @@ import http_sf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.design import recommended
+from agent.decision.studies import recommended
 from agent.model.model import Model
 from examples.search_service.attributes import asked_of, codes_of, values_of
 from examples.shared_attributes import LAMBDA, accepting

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.design import recommended
+from agent.decision.studies import recommended
 from agent.model.file import read, shipped_model
 from examples.searxng.adapter import INTERESTS, asked_of, categories_for, language_for
 from examples.shared_attributes import LAMBDA
