@@ -10,8 +10,7 @@ from typing import NamedTuple
 from agent.daemon.agent import Agent
 from agent.daemon.consent.word import ALREADY_SENT
 from agent.decision.decide import counted_among, read_by
-from agent.decision.knowledge import knowledge_in
-from agent.decision.knowledge import Holdings, Knowledge, inferred, people_left
+from agent.decision.knowledge import Holdings, Knowledge, inferred, knowledge_in, people_left
 from agent.decision.values import Reading
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.concepts import Meaning
