@@ -7,7 +7,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.word import (
+from agent.daemon.consent.preferences import (
     OPENNESS,
     Preference,
     Preferences,
