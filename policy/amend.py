@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from agent.errors import UsageError
 from policy.hosts import ANYBODY, HostPattern
-from policy.match import Rulebook
-from policy.precedence import GUARDED, Attributes, known, may
+from policy.match import GUARDED, Attributes, Rulebook, known, may
 from policy.read import with_typo_guard
 from policy.rules import Layer, NamePattern, Policy, Rule, Words, is_group
 from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS, fitting
@@ -27,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class RuleScope:
     """The requests that a rule is for; a part that is None does not restrict it.
 
     Each part is as `policy` has it: canonical, ``recipient`` a host pattern or a group.
@@ -77,7 +76,7 @@ class Scope:
 
 def scope(
     recipient: str | None, attribute: str | None, query: str | None, expires: date | None
-) -> Scope:
+) -> RuleScope:
     """Return the scope that options name; UsageError where one of them is not valid."""
     if recipient is not None:
         recipient = recipient.strip()
@@ -86,23 +85,23 @@ def scope(
         attribute = NamePattern.parse(attribute.strip()).text
     if query is not None:
         query = Words.parse(query).text
-    return Scope(recipient, attribute, query, expires)
+    return RuleScope(recipient, attribute, query, expires)
 
 
-def check_day(scope: Scope, today: date) -> None:
+def check_day(scope: RuleScope, today: date) -> None:
     """Raise UsageError where the last day is over already."""
     if scope.expires is not None and scope.expires < today:
         raise UsageError(f"{scope.expires} is over, so this would never hold", "name a later day")
 
 
-def check_group(scope: Scope, policy: Policy) -> None:
+def check_group(scope: RuleScope, policy: Policy) -> None:
     """Raise UsageError where a group is named that a policy does not have."""
     name = scope.recipient
     if name is not None and is_group(name) and name not in policy.groups:
         raise UsageError.unknown("group", name, policy.groups)
 
 
-def places(scope: Scope, policy: Policy) -> list[Rule]:
+def places(scope: RuleScope, policy: Policy) -> list[Rule]:
     """Return the rules of a file for exactly these requests; a query block is none of them."""
     parts = {key: {str(part)} for key, part in scope.parts().items()}
     return [
@@ -148,7 +147,7 @@ def value_of(key: str, text: str) -> Value:
     return checked_value(key, value)
 
 
-def with_settings(text: str, policy: Policy, where: Scope, values: Mapping[str, Value]) -> str:
+def with_settings(text: str, policy: Policy, where: RuleScope, values: Mapping[str, Value]) -> str:
     """Return the text of a policy with settings for exactly some requests, comments kept.
 
     They go to the part that is for these already, of several to one that has such a setting; else
@@ -162,7 +161,7 @@ def with_settings(text: str, policy: Policy, where: Scope, values: Mapping[str, 
         present = [each for each in present if each.path[:1] != ("attributes",)]
     having = [each for each in present if {*each.settings} & {*values}]
     name, entries = where.attribute, document.setdefault("attributes", {})
-    if where == Scope() and not having:
+    if where == RuleScope() and not having:
         document |= values
     elif present:
         path = (having or present)[0].path
@@ -172,7 +171,7 @@ def with_settings(text: str, policy: Policy, where: Scope, values: Mapping[str, 
         else:
             merged = {SHORT: table, **values}
             entries[path[-1]] = merged[SHORT] if [*merged] == [SHORT] else merged
-    elif fits and where == Scope(attribute=name) and name not in {*TOP_KINDS, *entries}:
+    elif fits and where == RuleScope(attribute=name) and name not in {*TOP_KINDS, *entries}:
         entries[name] = values[SHORT] if [*values] == [SHORT] else {**values}
     else:
         title = f"nothing {where.title}" if values == {"nothing": True} else where.title
@@ -182,7 +181,7 @@ def with_settings(text: str, policy: Policy, where: Scope, values: Mapping[str, 
     return rewritten(text, document)
 
 
-def without_settings(text: str, policy: Policy, where: Scope, keys: Sequence[str]) -> str:
+def without_settings(text: str, policy: Policy, where: RuleScope, keys: Sequence[str]) -> str:
     """Return the text without settings for exactly some requests; what is then empty goes as well.
 
     UsageError where one of them is not set for these, and as in `rewritten`.
@@ -268,7 +267,7 @@ class OverridingRule(NamedTuple):
 
 
 def overriding_rules(
-    policy: Policy, where: Scope, values: Mapping[str, Value], names: Attributes, today: date
+    policy: Policy, where: RuleScope, values: Mapping[str, Value], names: Attributes, today: date
 ) -> tuple[OverridingRule, ...]:
     """Return what decides otherwise about requests of a scope: rules as specific, or more so.
 

@@ -28,7 +28,7 @@ _SPOKEN = {
     **dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u2032`"), "'"),
     **dict.fromkeys((0x034F, *range(0xFE00, 0xFE10)), ""),  # joiners, variants: unseen
 }
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 ANY = 0  # the rank of a part that a rule leaves out
 GROUP = 1  # the rank of a group: below that of any domain
 Groups = Mapping[str, tuple[HostPattern, ...]]
@@ -208,7 +208,7 @@ class Rule:
     settings: Mapping[str, Value]
     layer: Layer
     source: str
-    path: Path = ()
+    path: KeyPath = ()
     recipients: tuple[HostPattern, ...] = ()
     groups: tuple[str, ...] = ()
     attributes: tuple[NamePattern, ...] = ()

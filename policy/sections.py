@@ -11,7 +11,7 @@ import msgspec
 
 from agent.errors import Problem, UsageError, nearest
 from policy.hosts import LOCAL, HostPattern, host_of, site_of, suffixes
-from policy.rules import Groups, Layer, NamePattern, Path, Rule, Words, frozen, is_group
+from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, frozen, is_group
 from policy.settings import DAEMON, SETTINGS, DaemonSettings, Risk, Setting, Share, Value
 from policy.toml_text import line_of, lines_of
 
@@ -34,10 +34,12 @@ GONE = {  # settings of older versions: what decides instead
 TOP = "a table goes on until the next [header]: move it to the top of the file"
 
 Parsed = TypeVar("Parsed")
-Kind = Callable[["Reader", Path, Any], Any]  # reads what stands at a path; None if it is wrong
+Kind = Callable[
+    ["SectionReader", KeyPath, Any], Any
+]  # reads what stands at a path; None if it is wrong
 
 
-class Reader:
+class SectionReader:
     """Reads a file's parts, and collects all that is wrong with them.
 
     ``layer``: of its rules; ``groups``: those of the file, once they are read.
@@ -47,7 +49,7 @@ class Reader:
         """Begin with nothing found."""
         self.source, self.layer = source, layer
         self.groups: Groups = {}
-        self._found: list[tuple[Path, str, str]] = []
+        self._found: list[tuple[KeyPath, str, str]] = []
 
     def problems(self, text: str) -> list[Problem]:
         """Return what is wrong, with its lines in the text of the file."""
@@ -61,18 +63,20 @@ class Reader:
             found.append(Problem(text.count("\n") + 1, "", what, "fix these first"))
         return found
 
-    def add(self, path: Path, what: str, hint: str) -> None:
+    def add(self, path: KeyPath, what: str, hint: str) -> None:
         """Note what is wrong at a key; of a file that is wrong throughout, not all."""
         if len(self._found) < MOST_FOUND:
             self._found.append((path, what, hint))
 
-    def unknown(self, path: Path, kind: str, name: str, names: Iterable[str]) -> None:
+    def unknown(self, path: KeyPath, kind: str, name: str, names: Iterable[str]) -> None:
         """Note a name that is none of these."""
         if len(self._found) < MOST_FOUND:  # looking for the nearest takes time
             error = UsageError.unknown(kind, name, names)
             self.add(path, error.what, error.hint)
 
-    def attempt(self, path: Path, parse: Callable[[Any], Parsed], given: object) -> Parsed | None:
+    def attempt(
+        self, path: KeyPath, parse: Callable[[Any], Parsed], given: object
+    ) -> Parsed | None:
         """Return what ``parse`` makes of a value; None, with its UsageError noted, if it fails."""
         try:
             return parse(given)
@@ -80,12 +84,14 @@ class Reader:
             self.add(path, error.what, error.hint)
             return None
 
-    def each(self, path: Path, given: object, parse: Callable[[str], Parsed]) -> tuple[Parsed, ...]:
+    def each(
+        self, path: KeyPath, given: object, parse: Callable[[str], Parsed]
+    ) -> tuple[Parsed, ...]:
         """Return what ``parse`` makes of a text, or of each text of a list."""
         read = [self.attempt(path, parse, text) for text in self.attempt(path, _texts, given) or ()]
         return tuple(one for one in read if one is not None)
 
-    def mapping(self, path: Path, given: object) -> Mapping[str, Any]:
+    def mapping(self, path: KeyPath, given: object) -> Mapping[str, Any]:
         """Return a table, empty if it is none."""
         if isinstance(given, dict):
             return given
@@ -93,7 +99,7 @@ class Reader:
         self.add(path, f"{shown(given)} is not a table", hint)
         return {}
 
-    def table(self, path: Path, given: object, kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    def table(self, path: KeyPath, given: object, kinds: Mapping[str, Kind]) -> dict[str, Any]:
         """Return the values of a table, each read as its key wants; other keys are noted."""
         values = {}
         for key, value in self.mapping(path, given).items():
@@ -110,13 +116,13 @@ class Reader:
                 self.unknown(place, "key", key, kinds)
         return values
 
-    def entry(self, path: Path, given: Any, kinds: Mapping[str, Kind]) -> dict[str, Any]:  # noqa: ANN401  (a table)
+    def entry(self, path: KeyPath, given: Any, kinds: Mapping[str, Kind]) -> dict[str, Any]:  # noqa: ANN401  (a table)
         """Return the values of a table that makes a rule."""
         if given.keys() <= {*CONDITIONS} & {*kinds}:
             self.add(path, "nothing is set", "say what the rule does, such as disclose = 'never'")
         return self.table(path, given, kinds)
 
-    def rule(self, path: Path, name: str, values: Mapping[str, Any]) -> Rule:
+    def rule(self, path: KeyPath, name: str, values: Mapping[str, Any]) -> Rule:
         """Return a rule of this file; one of a preset is called after it."""
         if self.layer is Layer.PRESET:
             name = f"{self.source}, {name}" if path else self.source
@@ -137,7 +143,7 @@ class Reader:
         )
 
 
-def dotted(path: Path) -> str:
+def dotted(path: KeyPath) -> str:
     """Return a key as a person writes it, rules counted from 1."""
     text = ""
     for part in path:
@@ -198,7 +204,9 @@ def _texts(given: object) -> list[str]:
     raise UsageError(what, 'write "one" or ["one", "another"], or leave it out')
 
 
-def _note_places(reader: Reader, path: Path, rule: Rule, given: Mapping[str, Any]) -> None:
+def _note_places(
+    reader: SectionReader, path: KeyPath, rule: Rule, given: Mapping[str, Any]
+) -> None:
     """Note an address that is not of the recipients of its rule, and an assistant without one."""
 
     def check(address: str) -> None:
@@ -217,7 +225,7 @@ def _note_places(reader: Reader, path: Path, rule: Rule, given: Mapping[str, Any
         reader.add((*path, "address"), "nothing says what is there", hint)
 
 
-def check_carry(reader: Reader, rule: Rule) -> None:
+def check_carry(reader: SectionReader, rule: Rule) -> None:
     """Note where a rule says how a search carries facts, and names no search."""
     if rule.settings.get("carry", "header") != "header" and "search" not in rule.settings:
         hint = "write search = 'https://search.example/find?q={query}' beside it, or leave it out"
@@ -233,7 +241,7 @@ def _member(text: str) -> HostPattern:
     return member if several or site == member.text else HostPattern.parse(site)
 
 
-def _groups(reader: Reader, path: Path, given: object) -> None:
+def _groups(reader: SectionReader, path: KeyPath, given: object) -> None:
     """Read the groups, and note those that have a recipient in common."""
     groups: dict[str, tuple[HostPattern, ...]] = {}
     named, above = dict[str, str](), dict[str, str]()  # the first group that has, or has below it
@@ -255,7 +263,7 @@ def _groups(reader: Reader, path: Path, given: object) -> None:
     reader.groups = groups
 
 
-def _attributes(reader: Reader, path: Path, given: object) -> list[Rule]:
+def _attributes(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
     """Return a rule for each entry of ``[attributes]``."""
     rules = []
     for text, entry in reader.mapping(path, given).items():
@@ -272,14 +280,14 @@ def _attributes(reader: Reader, path: Path, given: object) -> list[Rule]:
     return rules
 
 
-def _queries(reader: Reader, path: Path, given: object) -> list[Rule]:
+def _queries(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
     """Return the rule that ``[queries]`` stands for, if any."""
     words = reader.table(path, given, {"block": _some(Words.parse)}).get("block")
     values = {"nothing": True, "query": words}
     return [] if words is None else [reader.rule((*path, "block"), "queries.block", values)]
 
 
-def _daemon(reader: Reader, path: Path, given: object) -> DaemonSettings:
+def _daemon(reader: SectionReader, path: KeyPath, given: object) -> DaemonSettings:
     """Return the settings of the daemon, which no preset has."""
     if given and reader.layer is Layer.PRESET:
         reader.add(path, "a preset cannot configure the daemon", "leave it out")
@@ -287,7 +295,7 @@ def _daemon(reader: Reader, path: Path, given: object) -> DaemonSettings:
     return DaemonSettings(**{key: each for key, each in values.items() if each is not None})
 
 
-def _rules(reader: Reader, path: Path, given: object) -> list[Rule]:
+def _rules(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
     """Return each ``[[rule]]``."""
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
         hint = "write [[rule]] and its keys below"
@@ -314,7 +322,7 @@ def _rules(reader: Reader, path: Path, given: object) -> list[Rule]:
     return rules
 
 
-def _preset(reader: Reader, path: Path, given: object) -> str | None:
+def _preset(reader: SectionReader, path: KeyPath, given: object) -> str | None:
     """Return the name of the preset to start from."""
     if reader.layer is Layer.PRESET:
         reader.add(path, "a preset cannot start from another one", "leave it out")
@@ -328,7 +336,9 @@ def _preset(reader: Reader, path: Path, given: object) -> str | None:
     return None
 
 
-def _recipients(reader: Reader, path: Path, given: object) -> tuple[HostPattern | str, ...]:
+def _recipients(
+    reader: SectionReader, path: KeyPath, given: object
+) -> tuple[HostPattern | str, ...]:
     """Return the patterns of hosts, and the names of groups."""
     listed = reader.each(
         path, given, lambda each: each if is_group(each) else HostPattern.parse(each)

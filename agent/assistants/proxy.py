@@ -53,7 +53,7 @@ _NOT_ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class ProxyRoute:
     """From where to where: what the base URL begins with, and what stands in its place.
 
     ``token``: the first part of the path; ``upstream``: without a slash at its end; ``recipient``:
@@ -75,7 +75,11 @@ class Proxy:
     """Answers the clients of one route; ``proven``: told the address of each that has the token."""
 
     def __init__(
-        self, route: Route, port: int, session: aiohttp.ClientSession, proven: Callable[[str], None]
+        self,
+        route: ProxyRoute,
+        port: int,
+        session: aiohttp.ClientSession,
+        proven: Callable[[str], None],
     ) -> None:
         """Begin with no conversation; ``session``: for the requests to the service."""
         self._route = route
@@ -214,7 +218,10 @@ def end_to_end(headers: CIMultiDictProxy[str], also: Collection[str] = ()) -> CI
 
 
 async def _run(
-    listening: socket, route: Route, announce: Callable[[], None], proven: Callable[[str], None]
+    listening: socket,
+    route: ProxyRoute,
+    announce: Callable[[], None],
+    proven: Callable[[str], None],
 ) -> None:
     """Answer until a signal ends it."""
     over, loop = asyncio.Event(), get_running_loop()
@@ -260,7 +267,7 @@ async def _run(
 
 def serve(
     listening: socket,
-    route: Route,
+    route: ProxyRoute,
     announce: Callable[[], None] = lambda: None,
     proven: Callable[[str], None] = lambda _: None,
 ) -> None:

@@ -17,8 +17,8 @@ from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.precomputed import precomputed
 from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import Source, open_tables
-from agent.model.lookup import normalise
 from agent.model.model import Figure, Model, Query
+from agent.model.reading import normalise
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import QueryRows, pairs, singleton, union

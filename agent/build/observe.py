@@ -27,7 +27,7 @@ from agent.model.attributes import (
     wrong_implication,
 )
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
-from agent.model.lookup import normalise
+from agent.model.reading import normalise
 from agent.tradeoff.tables import Population
 
 # Different keys: a model of one half is validated by splitting that half once more.

@@ -21,9 +21,8 @@ from threadpoolctl import threadpool_limits
 from agent.build.engines import connected, header_of, reading, scanned
 from agent.build.tables import check_keys, tidy
 from agent.errors import BuildError
-from agent.model.lookup import normalise
 from agent.model.model import Figure, Model
-from agent.model.reading import LEAST, Classifier, encode, softmax
+from agent.model.reading import LEAST, Classifier, encode, normalise, softmax
 
 Floats = NDArray[np.float64]
 

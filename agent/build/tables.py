@@ -22,7 +22,7 @@ from agent.build.engines import connected, header_of, is_parquet, reading, scann
 from agent.build.stages import IN_ENGINE, Stages
 from agent.errors import BuildError, UsageError, nearest
 from agent.model.attributes import NAME
-from agent.model.lookup import normalise
+from agent.model.reading import normalise
 
 Values = Mapping[str, Sequence[str]]
 

@@ -58,11 +58,11 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
     who asks, once in a conversation. While there is nothing to say, it goes as it is.
     """
     service, whom, at = checked(upstream), host_of(recipient), paths()
-    from agent.assistants.proxy import Route, serve
+    from agent.assistants.proxy import ProxyRoute, serve
     from agent.daemon.sockets import at_port, more_files, token_of
 
     private_folder(at.state)
-    route = Route(token_of(at.state / TOKEN), service, whom, at.query)
+    route = ProxyRoute(token_of(at.state / TOKEN), service, whom, at.query)
     with more_files(), at_port(port, MOST) as listening:
 
         def announce() -> None:

@@ -48,8 +48,7 @@ from agent.words.titles import NONE, Titles, surely, titled
 from policy import read as policies
 from policy.amend import value_of
 from policy.hosts import ANYBODY
-from policy.match import Rulebook, Ruling
-from policy.precedence import PER_ATTRIBUTE, Verdict, Verdicts
+from policy.match import PER_ATTRIBUTE, Rulebook, Ruling, Verdict, Verdicts
 from policy.rules import Layer, Policy, Rule
 from policy.settings import Value
 

@@ -34,8 +34,7 @@ from agent.paths import paths
 from agent.wire.policy import AttributeStatus, Tried, TryPolicy
 from agent.words.figures import bits, counted, listed, people
 from agent.words.titles import Titles, quoted, titled
-from policy.audit import Remark, audit, misspelt
-from policy.read import load
+from policy.read import Remark, audit, load, misspelt
 from policy.rules import Layer, Policy
 
 COLUMNS = (wide("fact"), wide("name"), Column("sent"), numeric("bits"), wide("rule", 20))

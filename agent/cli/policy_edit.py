@@ -106,7 +106,7 @@ def scope_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...")
 @scope_options
 @answers
-def set_(pairs: tuple[str, ...], where: amend.Scope, file: Path, model: Path | None) -> Answer:
+def set_(pairs: tuple[str, ...], where: amend.RuleScope, file: Path, model: Path | None) -> Answer:
     """Change a setting in a policy, for all requests or only for those that you name.
 
     KEY= takes a setting out, and a rule that has no other. Comments stay. Nothing is written if the
@@ -155,7 +155,7 @@ def _rewritten(path: Path, change: Change) -> Edit:
 
 def _outcome(
     edit: Edit,
-    where: amend.Scope,
+    where: amend.RuleScope,
     values: Mapping[str, Value | None],
     winning: Sequence[amend.OverridingRule] = (),
     titles: Titles = NONE,

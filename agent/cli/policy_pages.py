@@ -29,8 +29,7 @@ from agent.model.model import Model
 from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import Titles, read_as, titled
 from policy.hosts import ANYBODY
-from policy.match import Ruling
-from policy.precedence import GUARDED, Verdict, Verdicts, losses, may
+from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
 from policy.rules import SIGN, Layer, Policy, Rule, spoken
 from policy.settings import SETTINGS, DaemonSettings, Value
 from policy.toml_text import line_of, lines_of

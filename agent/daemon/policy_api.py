@@ -22,13 +22,10 @@ from agent.wire import policy as wire
 from agent.wire.base import Done, made
 from agent.wire.decide import Allowed, Calibrate, Calibrated, CalibratedPair, Offer
 from policy import amend
-from policy.audit import Remark, audit
 from policy.hosts import ANYBODY, host_of, site_of
-from policy.match import Rulebook
-from policy.precedence import GUARDED, may
-from policy.read import preset, read
-from policy.rules import SIGN, Layer, Policy, Rule
-from policy.rules import Path as RulePath
+from policy.match import GUARDED, Rulebook, may
+from policy.read import Remark, audit, preset, read
+from policy.rules import SIGN, KeyPath, Layer, Policy, Rule
 from policy.services import own_address
 from policy.settings import SETTINGS
 from policy.toml_text import Key, line_of, lines_of, parsed, rewritten, toml
@@ -83,7 +80,7 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
     return replace(found, effective=effective, rules=written)
 
 
-def place_of(lines: Mapping[Key, int], rule: Rule, path: RulePath) -> int | None:
+def place_of(lines: Mapping[Key, int], rule: Rule, path: KeyPath) -> int | None:
     """Return the line of what a rule has at a path, None where the rule is not of the file."""
     return line_of(lines, (*rule.path, *path)) if rule.layer is Layer.FILE else None
 

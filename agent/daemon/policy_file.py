@@ -16,11 +16,9 @@ from agent.errors import PolicyError, Problem, UnsafeError, UsageError, reason
 from agent.files import check_ours, clear_unfinished, fsync, temporary_file
 from agent.model.model import Model
 from agent.wire.state import PolicyStatus
-from policy.audit import misspelt
 from policy.hosts import host_of
-from policy.match import Rulebook
-from policy.precedence import Attributes
-from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read
+from policy.match import Attributes, Rulebook
+from policy.read import EMPTY_POLICY, is_empty_policy, load, misspelt, opened, preset, read
 from policy.rules import SIGN, Layer, Policy, Pools
 
 SETTLING = timedelta(seconds=0.25)

@@ -10,8 +10,7 @@ from typing import Literal
 
 from agent.decision.values import Code, Reading
 from agent.wire.decide import Answer, Ask
-from policy.match import Ruling
-from policy.precedence import Verdicts
+from policy.match import Ruling, Verdicts
 from policy.rules import Rule
 
 Asker = Literal[

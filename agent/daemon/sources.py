@@ -14,7 +14,7 @@ import msgspec
 
 from agent.errors import VaultError
 from agent.model.attributes import Attribute
-from agent.model.lookup import normalise
+from agent.model.reading import normalise
 from agent.vault.store import Items
 from agent.wire.decide import Ask, Clicked
 

@@ -12,8 +12,7 @@ from agent.model.attributes import NAME
 from agent.model.model import Model
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm
-from policy.match import Rulebook, Ruling
-from policy.precedence import Attributes, Known, Verdict
+from policy.match import Attributes, Known, Rulebook, Ruling, Verdict
 from policy.read import with_typo_guard
 from policy.rules import Policy
 from policy.settings import Carry, Memory, Mode, Protect, Unknown

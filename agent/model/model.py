@@ -12,8 +12,7 @@ from msgspec import Meta
 
 from agent.errors import UsageError
 from agent.model.attributes import Attribute, Text, damaged, repeated
-from agent.model.lookup import TextIndex, normalise, spelling
-from agent.model.reading import NOTHING, Interpretation
+from agent.model.reading import NOTHING, Interpretation, TextIndex, normalise, spelling
 from agent.model.tables import Tables, read_only
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator

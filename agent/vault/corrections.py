@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from agent.decision.values import Correction
 from agent.errors import UsageError
-from agent.model.lookup import spelling
+from agent.model.reading import spelling
 from agent.vault.database import decoded
 from agent.vault.store import MAX_ITEM_BYTES, Items
 

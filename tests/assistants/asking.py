@@ -10,7 +10,7 @@ from typing import Any, Literal
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from agent.assistants.server import Assistant, server_for
+from agent.assistants.server import AssistantTools, server_for
 from agent.paths import HOME, Paths
 
 Mode = Literal["2026-07-28", "legacy"]
@@ -72,5 +72,5 @@ def ask(
     socket: Path, *questions: str, recipient: str = CLAUDE, mode: Mode = MODES[0]
 ) -> list[Said]:
     """Return what a server of this process answers to questions, without a process of its own."""
-    server = server_for(Assistant(socket, recipient))
+    server = server_for(AssistantTools(socket, recipient))
     return calls(server, [(CONTEXT, {"question": each}) for each in questions], mode)

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from agent.assistants.server import Assistant, server_for
+from agent.assistants.server import AssistantTools, server_for
 from tests.assistants.asking import CONTEXT, TOLD
 from tests.house.tree import ran
 from tests.programs import MODULES, PACKAGES, needs
@@ -39,7 +39,7 @@ def live() -> Iterator[Live]:
 @contextmanager
 def over_http(live: Live) -> Iterator[str]:
     """Serve the same server at a port of this machine, which the suite can reach; yield its URL."""
-    app = server_for(Assistant(live.paths.query, "suite.example")).streamable_http_app()
+    app = server_for(AssistantTools(live.paths.query, "suite.example")).streamable_http_app()
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         serving = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none"))

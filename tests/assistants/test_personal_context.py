@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.assistants.personal_context import (
+from agent.assistants.server import (
     PersonalContext,
     SharedBefore,
     SharedFact,

@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 from mcp.types import Implementation
 
-from agent.assistants.server import DEFECT, LATEST, Assistant, server_for
+from agent.assistants.server import DEFECT, LATEST, AssistantTools, server_for
 from agent.model.file import read, shipped_model
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.decide import Allow, Ask, Refuse
@@ -69,7 +69,7 @@ def test_what_is_told_is_what_left(live: Live, mode: Mode) -> None:
 
 def test_the_recipient_is_the_one_that_was_configured(live: Live) -> None:
     """Whatever a client says of itself, or puts beside its question."""
-    server = server_for(Assistant(live.paths.query, "right.example"))
+    server = server_for(AssistantTools(live.paths.query, "right.example"))
 
     async def run() -> list[Said]:
         evil = Implementation(name="evil.example", version="1", website_url="https://evil.example")
@@ -98,7 +98,7 @@ def test_who_is_blocked_is_told_nothing_more(live: Live) -> None:
 
 def test_only_what_this_process_sent_is_told_again(live: Live) -> None:
     """Another for the same recipient has told nothing; the newest answers are kept."""
-    first = server_for(Assistant(live.paths.query, "again.example"))
+    first = server_for(AssistantTools(live.paths.query, "again.example"))
     told = calls(first, [*((CONTEXT, {"question": each}) for each in (*ASKED, SUM)), (TOLD, {})])
     before = [
         {"question": question, "facts": each.parts["facts"]}
@@ -108,7 +108,7 @@ def test_only_what_this_process_sent_is_told_again(live: Live) -> None:
     assert told[-1].parts["told"] == before
     [again] = calls(first, [(TOLD, {})])
     assert again == told[-1]
-    [other] = calls(server_for(Assistant(live.paths.query, "again.example")), [(TOLD, {})])
+    [other] = calls(server_for(AssistantTools(live.paths.query, "again.example")), [(TOLD, {})])
     assert other.parts["told"] == []
     assert other.line == "Nothing about the user has been told so far."
     assert LATEST == 100
@@ -126,7 +126,7 @@ def test_what_is_no_question_is_refused_in_a_sentence(
     live: Live, mode: Mode, arguments: dict[str, Any]
 ) -> None:
     """Of ours: no validator's text, and nothing of what was sent."""
-    server = server_for(Assistant(live.paths.query, "odd.example"))
+    server = server_for(AssistantTools(live.paths.query, "odd.example"))
     [found] = calls(server, [(CONTEXT, arguments)], mode)
     assert found.wrong
     assert found.line == "the question must be text of 1 to 4,096 characters"
@@ -136,7 +136,7 @@ def test_what_is_no_question_is_refused_in_a_sentence(
 @pytest.mark.parametrize("mode", MODES)
 def test_there_is_no_other_tool(live: Live, mode: Mode) -> None:
     """And a name that does not exist is not repeated."""
-    server = server_for(Assistant(live.paths.query, "other.example"))
+    server = server_for(AssistantTools(live.paths.query, "other.example"))
     [found] = calls(server, [("<b>everything</b>", {})], mode)
     assert (found.wrong, "everything" in found.line) == (True, False)
 
@@ -164,14 +164,14 @@ def test_a_defect_of_ours_is_answered_in_a_sentence(
         raise RuntimeError("/home/somebody")
 
     monkeypatch.setattr("agent.assistants.server.personal_context", broken)
-    server = server_for(Assistant(live.paths.query, "defect.example"))
+    server = server_for(AssistantTools(live.paths.query, "defect.example"))
     [found] = calls(server, [(CONTEXT, {"question": ASKED[0]})], mode)
     assert (found.wrong, found.line) == (True, DEFECT)
 
 
 def test_descriptions_say_when_to_call_and_when_not(live: Live) -> None:
     """A model has nothing else to go by."""
-    server = server_for(Assistant(live.paths.query, "model.example"))
+    server = server_for(AssistantTools(live.paths.query, "model.example"))
     tools = {each.name: each for each in asyncio.run(server.list_tools())}
     asking, again = (tools[each].description or "" for each in (CONTEXT, TOLD))
     for words in ("depends on who asks", "Do not call it", "arithmetic", "never follow"):
@@ -225,7 +225,7 @@ def test_so_many_a_minute_for_each_recipient() -> None:
 def test_locked_or_killed_it_tells_nothing_until_all_is_well_again() -> None:
     """On one connection, which lasts however often the daemon goes and comes."""
     with living() as running:
-        server = server_for(Assistant(running.paths.query, "claude.ai"))
+        server = server_for(AssistantTools(running.paths.query, "claude.ai"))
 
         async def run() -> None:
             async with Client(server) as client:
@@ -268,7 +268,7 @@ def test_who_is_no_recipient_is_told_nothing(live: Live) -> None:
 
 def test_many_at_once_are_answered_each(live: Live) -> None:
     """Within the cap."""
-    server = server_for(Assistant(live.paths.query, "crowd.example"))
+    server = server_for(AssistantTools(live.paths.query, "crowd.example"))
 
     async def run() -> list[Said]:
         async with Client(server) as client:

@@ -10,7 +10,7 @@ import numpy as np
 from agent.build.canonical import Observed
 from agent.build.fitting import FEW, LUCKY
 from agent.build.observe import Observations
-from agent.model.lookup import normalise
+from agent.model.reading import normalise
 from agent.tradeoff.tables import QueryRows
 from tests.build.worlds import Row, World
 from tests.tradeoff.naive import group, louo_scores

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from agent.build.log_schema import TOPICS
-from agent.model.lookup import normalise
+from agent.build.log import TOPICS
+from agent.model.reading import normalise
 from tests.build.logs import Page, SmallLog
 
 Fields = dict[str, str | None]

@@ -15,12 +15,10 @@ from agent.daemon.policy_file import PolicyFile
 from agent.errors import LockedError, ModelError, PolicyError, UsageError
 from agent.wire.decide import Answers, Ask, Calibrate, Improvement
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, RuleStatus, TryPolicy
-from policy.amend import Scope, places
-from policy.audit import audit
+from policy.amend import RuleScope, places
 from policy.hosts import ANYBODY
-from policy.match import Rulebook
-from policy.precedence import GUARDED, known
-from policy.read import is_empty_policy, load
+from policy.match import GUARDED, Rulebook, known
+from policy.read import audit, is_empty_policy, load
 from policy.rules import Layer, Policy
 from policy.settings import Value
 from tests.policy.changes import changes
@@ -212,7 +210,7 @@ def write(edit: PolicyEdit, path: Path) -> Edited:
     return edited(edit, MONDAY, agent_of(PolicyFile(path), MODEL, None))
 
 
-def edit_of(where: Scope, **more: Any) -> PolicyEdit:  # noqa: ANN401  (of any field)
+def edit_of(where: RuleScope, **more: Any) -> PolicyEdit:  # noqa: ANN401  (of any field)
     """Return an edit for some requests."""
     return PolicyEdit(
         recipient=where.recipient,
@@ -226,7 +224,8 @@ def edit_of(where: Scope, **more: Any) -> PolicyEdit:  # noqa: ANN401  (of any f
 @settings(max_examples=40)
 @given(changes())
 def test_an_edit_and_its_undoing_give_the_same_text(
-    tmp_path_factory: pytest.TempPathFactory, change: tuple[Policy, Scope, dict[str, Value], Policy]
+    tmp_path_factory: pytest.TempPathFactory,
+    change: tuple[Policy, RuleScope, dict[str, Value], Policy],
 ) -> None:
     """As the pure functions have it; where nothing of this was set for exactly these before."""
     before, where, values, after = change

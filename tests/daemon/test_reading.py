@@ -16,9 +16,8 @@ from agent.daemon.agent import status_of
 from agent.daemon.model_registry import Keys
 from agent.daemon.reading import UNREADABLE, TextReader
 from agent.errors import LockedError, UsageError
-from agent.model.lookup import normalise, spelling
 from agent.model.model import Model
-from agent.model.reading import NOTHING, Interpretation
+from agent.model.reading import NOTHING, Interpretation, normalise, spelling
 from agent.vault.corrections import Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask

@@ -18,7 +18,7 @@ from agent.daemon.sources import (
     history_of,
 )
 from agent.model.attributes import Attribute
-from agent.model.lookup import normalise
+from agent.model.reading import normalise
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
 from agent.wire.decide import Ask, Clicked

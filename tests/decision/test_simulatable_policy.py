@@ -14,8 +14,7 @@ from agent.decision.terms import terms_under
 from agent.decision.values import Request
 from agent.model.model import Model
 from policy.hosts import site_of
-from policy.match import Rulebook, Ruling
-from policy.precedence import known
+from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
 from tests.decision.events import Forgotten, Told, knowledge_of
 from tests.decision.made import NAMES

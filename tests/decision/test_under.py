@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision.terms import LIMITS, TERMS, Limits, Terms, rulebook, terms_under
-from policy.match import Rulebook, Ruling
-from policy.precedence import known
+from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
 from policy.settings import SETTINGS
 from tests.decision.made import NAMES, OTHER_NAMES, elsewhere, made_model

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.model.file import SUFFIX, read, shipped_model
-from agent.model.lookup import normalise
 from agent.model.model import Model
+from agent.model.reading import normalise
 from examples.phrasings import DATA, MODELS, phrasings_of, write_background
 from tests.bench.reading import TABLES, labelled
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.model.file import read, shipped_model
-from agent.model.lookup import TextIndex, normalise, separated, singular, spelling
+from agent.model.reading import TextIndex, normalise, separated, singular, spelling
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")

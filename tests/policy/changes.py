@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from policy.amend import Scope, scope, with_settings
+from policy.amend import RuleScope, scope, with_settings
 from policy.read import preset, read
 from policy.rules import Policy
 from policy.settings import SETTINGS, Value
@@ -34,7 +34,7 @@ def policies(draw: st.DrawFn) -> Policy:
 
 
 @st.composite
-def scopes(draw: st.DrawFn, policy: Policy) -> Scope:
+def scopes(draw: st.DrawFn, policy: Policy) -> RuleScope:
     """Draw for which requests something is set, often for all."""
     recipient = draw(st.none() | st.sampled_from([*policy.groups, *DOMAINS]))
     attribute = draw(st.none() | st.sampled_from(PATTERNS))
@@ -43,7 +43,7 @@ def scopes(draw: st.DrawFn, policy: Policy) -> Scope:
 
 
 @st.composite
-def changes(draw: st.DrawFn) -> tuple[Policy, Scope, dict[str, Value], Policy]:
+def changes(draw: st.DrawFn) -> tuple[Policy, RuleScope, dict[str, Value], Policy]:
     """Draw a policy, a scope, a setting that may stand there, and the policy that has it."""
     before = draw(policies())
     where = draw(scopes(before))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from policy.amend import (
-    Scope,
+    RuleScope,
     check_group,
     free_name,
     overriding_rules,
@@ -18,8 +18,7 @@ from policy.amend import (
     with_settings,
     without_settings,
 )
-from policy.match import Rulebook
-from policy.precedence import known
+from policy.match import Rulebook, known
 from policy.read import preset, read
 from policy.rules import Layer, Policy, is_group
 from policy.settings import SETTINGS, Value
@@ -30,7 +29,7 @@ from tests.policy.strategies import DOMAINS, MEMBERS, NAMES, TODAY
 
 @given(policies().flatmap(lambda policy: st.tuples(st.just(policy), scopes(policy))))
 def test_a_rule_of_a_scope_is_found_and_holds_for_a_request_that_is_meant(
-    drawn: tuple[Policy, Scope],
+    drawn: tuple[Policy, RuleScope],
 ) -> None:
     """It is one of the places of that scope, and its setting is one of those compared there."""
     before, where = drawn
@@ -68,7 +67,7 @@ def test_what_cannot_be_meant_is_refused(given: tuple[str | None, str | None]) -
 
 @given(changes())
 def test_the_rest_keeps_every_character(
-    change: tuple[Policy, Scope, dict[str, Value], Policy],
+    change: tuple[Policy, RuleScope, dict[str, Value], Policy],
 ) -> None:
     """All lines but one that has the setting, all comments, and all other rules."""
     before, where, values, after = change
@@ -88,7 +87,7 @@ def test_the_rest_keeps_every_character(
 
 @given(changes())
 def test_taking_it_out_again_leaves_what_was_there(
-    change: tuple[Policy, Scope, dict[str, Value], Policy],
+    change: tuple[Policy, RuleScope, dict[str, Value], Policy],
 ) -> None:
     """Where it was not set for exactly these before; a rule that sets nothing is none."""
     before, where, values, after = change
@@ -111,7 +110,7 @@ def comments(text: str) -> list[str]:
 
 @given(changes())
 def test_what_is_set_holds_there_or_what_wins_is_named(
-    change: tuple[Policy, Scope, dict[str, Value], Policy],
+    change: tuple[Policy, RuleScope, dict[str, Value], Policy],
 ) -> None:
     """As a rulebook says that is made anew; the rule that has it is among those compared."""
     _, where, values, after = change

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
 
-from policy.audit import Remark, audit
-from policy.match import Rulebook, Ruling
-from policy.precedence import known
-from policy.read import EMPTY_POLICY, preset, read
+from policy.match import Rulebook, Ruling, known
+from policy.read import EMPTY_POLICY, Remark, audit, preset, read
 from policy.rules import Policy, Rule, frozen
 from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import PolicyError, UsageError
-from policy.match import Rulebook
-from policy.precedence import known
+from policy.match import Rulebook, known
 from policy.read import load, preset, read
 from policy.rules import Layer, Policy, spoken
 from policy.settings import SETTINGS

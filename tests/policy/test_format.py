@@ -9,8 +9,7 @@ import pytest
 import tomlkit
 
 from agent.errors import PolicyError
-from policy.match import Rulebook
-from policy.precedence import known
+from policy.match import Rulebook, known
 from policy.read import preset, read
 from policy.sections import ATTRIBUTE_KINDS, PRESETS, RULE_KINDS, TOP_KINDS
 from policy.settings import DAEMON, DEFAULTS, SETTINGS

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.match import Rulebook, Ruling
-from policy.precedence import Known, Verdict, known, losses
+from policy.match import Known, Rulebook, Ruling, Verdict, known, losses
 from policy.read import preset, read
 from policy.rules import spoken
 from policy.settings import SETTINGS

@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given
 
 from agent.errors import PolicyError, Problem, UsageError
-from policy.audit import audit
-from policy.match import Rulebook
-from policy.precedence import known
+from policy.match import Rulebook, known
 from policy.read import (
     LARGEST,
     MOST_PARTS,
     MOST_RULES,
+    audit,
     is_empty_policy,
     load,
     opened,

@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.model.lookup import normalise
+from agent.model.reading import normalise
 from policy.rules import EXACT, NamePattern, Words, normal, spoken
 
 ASCII = st.text("ab1_ +-.*", max_size=10)

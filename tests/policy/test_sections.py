@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from policy.hosts import site_of
 from policy.rules import Groups, Layer, Pools
-from policy.sections import TOP_KINDS, Reader
+from policy.sections import TOP_KINDS, SectionReader
 from tests.policy.hosts import HOSTS
 
 MEMBERS = st.sampled_from(
@@ -22,7 +22,7 @@ GIVEN = st.dictionaries(st.sampled_from("abcd"), st.lists(MEMBERS, min_size=1, m
 
 def read(given_: dict[str, list[str]]) -> tuple[Groups, set[str]]:
     """Return the groups, and those of them that have a recipient of an earlier one."""
-    reader = Reader("test", Layer.FILE)
+    reader = SectionReader("test", Layer.FILE)
     reader.table((), {"groups": given_}, TOP_KINDS)
     refused = {problem.key.removeprefix("groups.") for problem in reader.problems("")}
     return reader.groups, refused

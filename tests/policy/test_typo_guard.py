@@ -3,10 +3,8 @@
 import pytest
 from hypothesis import given
 
-from policy.audit import misspelt
-from policy.match import Rulebook
-from policy.precedence import known, may
-from policy.read import preset, read, with_typo_guard
+from policy.match import Rulebook, known, may
+from policy.read import misspelt, preset, read, with_typo_guard
 from policy.rules import Policy
 from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
 

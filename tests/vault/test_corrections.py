@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.decision.values import Correction
 from agent.errors import DamagedVaultError, UsageError
-from agent.model.lookup import normalise, spelling
+from agent.model.reading import normalise, spelling
 from agent.vault import corrections
 from agent.vault.backup import restore
 from agent.vault.corrections import ITEM, Corrections

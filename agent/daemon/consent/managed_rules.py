@@ -9,17 +9,16 @@ where that decides.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from itertools import chain
 from typing import Any
 
 from agent.errors import UsageError
-from agent.wire.policy import Disclose, Ruled
+from agent.wire.policy import Disclose, Override, Ruled, Word
 from policy.amend import SHORT, Entry, free_name
-from policy.audit import called
 from policy.hosts import HostPattern, site_of
-from policy.match import Rulebook, Ruling
-from policy.precedence import Attributes, Verdict
+from policy.match import GUARDED, Attributes, Rulebook, Ruling, Verdict, may
+from policy.read import called
 from policy.rules import SIGN, Layer, Policy, Pools, is_group
 from policy.toml_text import lines_of, parsed, rewritten
 
@@ -66,6 +65,26 @@ class Instruction:
         """Say whether it has its effect where this is ruled."""
         opens = self.answers and self.disclose == "auto"
         return ruled in OPEN if opens else ruled == self.disclose
+
+
+def instruction(
+    word: Word | Override, host: str, names: Attributes, today: date, query: str = ""
+) -> Instruction:
+    """Return what the user wants of a canonical host.
+
+    UsageError where the number of days is missing, or given without need.
+    """
+    if (word.lasting == "days") != (word.days is not None):
+        raise UsageError("days goes with lasting=days", "give both or neither")
+    return Instruction(
+        host,
+        word.disclose,
+        names,
+        query,
+        everyone=word.about == "everyone",
+        until=None if word.days is None else today + timedelta(days=word.days),
+        answers=isinstance(word, Word),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +235,25 @@ def check_effect(before: Policy, after: Policy, word: Instruction, today: date) 
 def ruling_of(policy: Policy, word: Instruction, today: date) -> Ruling:
     """Return what a policy rules of the request that an instruction is about."""
     return Rulebook(policy, word.names).match(word.host, word.query, today)
+
+
+def check_open(policy: Policy, word: Instruction, today: date) -> Ruling:
+    """Return what a policy rules of the request that an instruction is about.
+
+    UsageError where an attribute is guarded, or where the recipient that it allows gets nothing.
+    """
+    ruling = ruling_of(policy, word, today)
+    for name in word.names:
+        verdicts = ruling.attributes[name]
+        if may(verdicts) == GUARDED:
+            what = f"{name} is guarded by {verdicts['guard'].rule.name!r}, so it is never sent"
+            raise UsageError(what, "to allow it, remove the guard from the policy")
+    nothing = ruling.settings["nothing"]
+    if nothing.value is True and word.disclose != "never" and not word.everyone:
+        what = f"{ruling.host} gets nothing, by {nothing.rule.name!r}, so this has no effect"
+        hint = f"`reticent policy block --undo {ruling.host}` lifts a block"
+        raise UsageError(what, f"{hint}, or change that rule")
+    return ruling
 
 
 def _rule_for(policy: Policy, word: Instruction) -> ManagedRule:

@@ -12,9 +12,9 @@ from functools import lru_cache
 import msgspec
 from msgspec.structs import replace as changed
 
-from agent.errors import UsageError
+from agent.errors import RefusedError, UsageError
 from agent.vault.store import Items
-from agent.wire.policy import Review
+from agent.wire.policy import Review, Word
 from agent.wire.state import Site
 from policy.hosts import site_of, suffixes
 from policy.match import Rulebook
@@ -137,6 +137,25 @@ def put_back(waiting: Waiting, before: Waiting, after: Waiting) -> Waiting:
     stay = {key: each for key, each in waiting.reviews.items() if each.id not in left}
     found = sorted({**gone, **stay}.items(), key=lambda pair: pair[1].at)
     return replace(waiting, reviews=_bounded(dict(found)))
+
+
+def check_answer(review: Review, word: Word, pool: str) -> None:
+    """Raise RefusedError where an answer is to something else than what waits.
+
+    UsageError where it names nothing.
+    """
+
+    def conflict(what: str) -> RefusedError:
+        hint = f"see `reticent requests list --waiting`; `--dismiss {review.id}` removes it"
+        return RefusedError("conflict", what, hint)
+
+    for name in word.names or ():
+        if name not in review.names:
+            raise conflict(f"{name!r} is not pending under {review.id}")
+    if word.names is not None and not word.names:
+        raise UsageError("the answer names no attribute", "leave out names for all of them")
+    if pool != review.pool or word.pool not in (None, pool):
+        raise conflict(f"who {review.recipient} pools with has changed")
 
 
 def _bounded(reviews: dict[Key, Review]) -> dict[Key, Review]:

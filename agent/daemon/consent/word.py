@@ -3,71 +3,50 @@
 A word that lasts is written into the policy; one for the next request is a preference in memory.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace as changed
 
-from agent.daemon.consent import managed_rules
+from agent.daemon.consent import managed_rules, queue
+from agent.daemon.consent.blocks import Blocks
 from agent.daemon.consent.managed_rules import Instruction
 from agent.daemon.consent.preferences import (
-    Preference,
+    Bases,
     Preferences,
     applied,
     denied_once,
-    holding,
-    ruled_of,
+    still_waiting,
     used_up,
+    with_word,
+    without_word,
 )
-from agent.daemon.consent.queue import (
-    EXPIRES,
-    HOUR,
-    Approved,
-    Offers,
-    Waiting,
-    anonymous,
-    cleared,
-    expired,
-    key_of,
-    put_back,
-    queued,
-    settled,
-    sites,
-)
+from agent.daemon.consent.queue import Approved, Offers, Waiting
 from agent.daemon.policy_file import ActivePolicy, Edit, restore, rewrite
 from agent.decision.terms import Terms
 from agent.decision.values import Decision
-from agent.errors import LockedError, RefusedError, UsageError
+from agent.errors import LockedError, UsageError
 from agent.vault.store import Items
 from agent.wire.decide import Ask
 from agent.wire.policy import Override, Review, Ruled, Word
 from agent.wire.state import Site
 from agent.words.figures import listed
-from policy.amend import Scope, with_assistant, with_settings, without_refusals
 from policy.hosts import host_of, site_of
-from policy.match import Rulebook, Ruling
-from policy.precedence import GUARDED, known, may
-from policy.rules import Policy, Rule
+from policy.match import Attributes, Ruling, known
+from policy.rules import Rule
 
-MOST_REFUSALS = 60  # within an hour
-MOST_BASES = 4096  # of reviews that wait or did
-MOST_BLOCKS = 1000  # rules by which somebody gets nothing: half of what a policy may hold
-MERGE = "write one rule for several of them in the policy"
 ALREADY_SENT = "Data already sent cannot be recalled."
 ONLY_THE_LAST = (
     "you can undo only your latest change, and only until the vault locks; "
     "`reticent policy show` has the rules"
 )
 IN_MEMORY = Ruled(written=None, without_effect=[])
-
-
-OfferBefore = tuple[str, Approved | None]  # a site, and what was approved of it
+ApprovedOffer = tuple[str, Approved | None]  # a site, and what was approved of it
 
 
 class Step(NamedTuple):
@@ -90,14 +69,12 @@ class Consent:
         """Take the policy file, and what returns the rules in use."""
         self._path, self._active = path, active
         self._offers: Offers | None = None
-        self._sites = lru_cache(1)(sites)  # until the policy, the offers or the day are others
+        self._sites = lru_cache(1)(queue.sites)  # until what it is of changes
         self._waiting, self._preferences = Waiting(), Preferences()
         self._step: Step | None = None
         self._followed: tuple[object, ...] = ()  # what the reviews were last shown by
-        self._shown: list[Review | None] = []
-        self._bases: dict[int, tuple[object, ...]] = {}  # what the figures of a review depend on
-        self._sent: Counter[str] = Counter()  # how often each pool was sent something new
-        self._refusals: tuple[datetime, ...] = ()
+        self._shown: list[Review] = []
+        self._bases, self._blocks = Bases(), Blocks(path)
 
     # the vault
 
@@ -111,8 +88,7 @@ class Consent:
         What waits stays.
         """
         self._offers = self._step = None
-        self._waiting = anonymous(self._waiting)
-        self._sent.clear()
+        self._waiting = queue.anonymous(self._waiting)
         self._bases.clear()
         self._sites.cache_clear()
 
@@ -141,7 +117,7 @@ class Consent:
         Asked before every decision: it looks at no other review.
         """
         review = self._waiting.reviews.get(("offer", site, frozenset()))
-        return frozenset(review.names) if review and now - review.at < EXPIRES else None
+        return frozenset(review.names) if review and now - review.at < queue.EXPIRES else None
 
     def waiting_assistant(self, recipient: str, address: str) -> bool:
         """Say whether the listing of an assistant waits."""
@@ -195,29 +171,24 @@ class Consent:
             people_left=None if denied else pending.figures.people_left,
         )
         new = self._queue(review, now)
-        queued_as = self._waiting.reviews[key_of(review)]
-        # As it will be once the answer is sent: the figures were weighed with what it carries.
-        preferences = used_up(self._preferences, decision, ruling)
-        sent = self._sent[ruling.pool] + (len(decision.again) < len(decision.disclosed))
-        self._bases[queued_as.id] = _basis(ruling, preferences, sent)
-        if len(self._bases) > MOST_BASES:
-            del self._bases[min(self._bases)]
+        number = self._waiting.reviews[queue.key_of(review)].id
+        self._bases.note(number, decision, ruling, self._preferences)
         return new
 
     def answered(self, decision: Decision, ruling: Ruling) -> None:
         """Use up preferences, now that an answer relies on them."""
         self._preferences = used_up(self._preferences, decision, ruling)
-        self._sent[ruling.pool] += len(decision.again) < len(decision.disclosed)
+        self._bases.answered(decision, ruling.pool)
 
     def reviews(self, now: datetime) -> list[Review]:
         """Return what waits, the one that was met longest ago first, by the rules in force now."""
-        self._waiting, active = expired(self._waiting, now), self._active()
-        models, sent = [*map(id, active.models)], self._sent.total()
-        followed = (active.policy, models, self._preferences, now.date(), sent)
-        if (self._waiting, *followed) != self._followed:
-            self._shown = [self._refreshed(each, now) for each in [*self._waiting.reviews.values()]]
-            self._followed = (self._waiting, *followed)
-        return [each for each in self._shown if each is not None]
+        self._waiting = queue.expired(self._waiting, now)
+        followed = (self._active(), self._preferences, now.date())
+        if (self._waiting, self._bases.sent, *followed) != self._followed:
+            shown = [self._refreshed(each, now) for each in [*self._waiting.reviews.values()]]
+            self._shown = [each for each in shown if each is not None]
+            self._followed = (self._waiting, self._bases.sent, *followed)
+        return self._shown
 
     def offer(
         self,
@@ -257,7 +228,7 @@ class Consent:
 
     def unset(self, names: Iterable[str]) -> None:
         """Remove these from what waits: the user unset them, so they are never sent."""
-        self._waiting = cleared(self._waiting, frozenset(names), None)
+        self._waiting = queue.cleared(self._waiting, frozenset(names), None)
 
     # the user's word
 
@@ -272,21 +243,22 @@ class Consent:
         before, preferences = self._waiting, self._preferences
         review = before.find(number)
         pool = self._active().pool_of(review.recipient)
-        _check(review, word, pool)
+        queue.check_answer(review, word, pool)
         names = tuple(dict.fromkeys(word.names or review.names))
-        wanted = self._instruction(word, review.recipient, names, now, review.query)
+        host, attributes = review.recipient, self._known(names)
+        wanted = managed_rules.instruction(word, host, attributes, now.date(), review.query)
         scope = None if wanted.everyone else pool
         edit, offer = None, None
         if review.kind == "offer":
             ruled, edit, offer = self._settle(wanted, review, now)
-            self._waiting = settled(before, number)
+            self._waiting = queue.settled(before, number)
         else:
             ruled, edit = self._apply(wanted, word.lasting, scope, now)
             nothing = self.refused_by(review.recipient, now)
             if nothing is not None and word.decided == "approve" and scope is not None:
                 decided_by = [nothing.name] * len(names)
                 ruled = changed(ruled, without_effect=[*names], decided_by=decided_by, blocked=True)
-            self._waiting = settled(before, number, frozenset(names))
+            self._waiting = queue.settled(before, number, frozenset(names))
         verb = "Approved" if word.decided == "approve" else "Denied"
         what = review.address or f"{listed(names)} for {scope or 'everyone'}"
         self._can_undo(f"{verb} {what}: undone. {ALREADY_SENT}", before, preferences, edit, offer)
@@ -299,28 +271,19 @@ class Consent:
         nothing, where a rule decides that none of ours can beat, or the policy cannot be written.
         """
         names = tuple(dict.fromkeys(word.names))
-        wanted = self._instruction(word, host_of(word.recipient), names, now)
+        host, attributes = host_of(word.recipient), self._known(names)
+        wanted = managed_rules.instruction(word, host, attributes, now.date())
         self.reviews(now)
         before, preferences, policy = self._waiting, self._preferences, self._active().policy
         if policy is None:
             hint = "create one with `reticent init`, or write one by hand"
             raise UsageError("no policy is in use, so nothing is sent", hint)
-        ruling = managed_rules.ruling_of(policy, wanted, now.date())
-        for name in names:
-            verdicts = ruling.attributes[name]
-            if may(verdicts) == GUARDED:
-                what = f"{name} is guarded by {verdicts['guard'].rule.name!r}, so it is never sent"
-                raise UsageError(what, "to allow it, remove the guard from the policy")
-        nothing = ruling.settings["nothing"]
-        if nothing.value is True and word.disclose != "never" and not wanted.everyone:
-            what = f"{ruling.host} gets nothing, by {nothing.rule.name!r}, so this has no effect"
-            hint = f"`reticent policy block --undo {ruling.host}` lifts a block"
-            raise UsageError(what, f"{hint}, or change that rule")
+        ruling = managed_rules.check_open(policy, wanted, now.date())
         pool = None if wanted.everyone else ruling.pool
         ruled, edit = self._apply(wanted, word.lasting, pool, now)
         if word.disclose != "ask":
             had = {each: wanted.names[each] for each in names if each not in ruled.without_effect}
-            self._waiting = cleared(before, replace(wanted, names=had).called, pool)
+            self._waiting = queue.cleared(before, replace(wanted, names=had).called, pool)
         what = f"Set {listed(names)} to {word.disclose} for {pool or 'everyone'}"
         self._can_undo(f"{what}: undone. {ALREADY_SENT}", before, preferences, edit)
         return ruled
@@ -329,7 +292,7 @@ class Consent:
         """Take a review off the list, ruling nothing; UsageError where there is none."""
         before = self._waiting
         review = before.find(number)
-        self._waiting = settled(before, number)
+        self._waiting = queue.settled(before, number)
         what = review.address or f"{listed(review.names)} for {review.pool}"
         self._can_undo(f"Dismissed {what}: undone.", before, self._preferences)
 
@@ -339,37 +302,14 @@ class Consent:
         RefusedError where that was asked for too often: each time the file is written.
         """
         host = host_of(recipient)
-
-        def change(text: str, policy: Policy) -> str:
-            rule = Rulebook(policy, {}).refusing(site_of(host), now.date())
-            if rule is not None and rule.expires is None:
-                return text
-            self._refusals = tuple(each for each in self._refusals if now - each < HOUR)
-            blocks = sum(each.settings.get("nothing") is True for each in policy.rules)
-            if blocks >= MOST_BLOCKS:  # the rest of the file is for what the user says
-                raise RefusedError("refused", f"{MOST_BLOCKS:,} rules give somebody nothing", MERGE)
-            if len(self._refusals) >= MOST_REFUSALS:
-                what = f"{MOST_REFUSALS} recipients were refused within an hour"
-                raise RefusedError("refused", what, MERGE)
-            return _refused(text, policy, host)
-
-        if rewrite(self._path, change).changed:
-            self._refusals = (*self._refusals, now)
+        self._blocks.refuse(host, now)
         offer = self._waiting.reviews.get(("offer", site_of(host), frozenset()))
         if offer is not None:
-            self._waiting = settled(self._waiting, offer.id)
+            self._waiting = queue.settled(self._waiting, offer.id)
 
     def allow(self, recipient: str) -> Edit:
-        """Take out of the policy that a recipient gets nothing, where rules name it exactly.
-
-        UsageError where no rule can mean it alone, or the file cannot be changed.
-        """
-        host = host_of(recipient)
-
-        def change(text: str, policy: Policy) -> str:
-            return without_refusals(text, managed_rules.owner_of(policy, host))
-
-        return rewrite(self._path, change)
+        """Lift a block, as `Blocks.allow` does."""
+        return self._blocks.allow(recipient)
 
     # undoing
 
@@ -407,7 +347,7 @@ class Consent:
         before: Waiting,
         preferences: Preferences,
         edit: Edit | None = None,
-        offer: OfferBefore | None = None,
+        offer: ApprovedOffer | None = None,
     ) -> None:
         """Have the step that has just been made undone by `undo`.
 
@@ -425,91 +365,56 @@ class Consent:
                 if edit is not None and edit.changed:
                     restore(self._path, edit)
                 on_failure.pop_all()
-            self._waiting = expired(put_back(self._waiting, before, after), now)
-            self._preferences = tuple(  # what was used up since stays used up
-                each
-                for each in preferences
-                if each not in new_preferences or each in self._preferences
-            )
+            self._waiting = queue.expired(queue.put_back(self._waiting, before, after), now)
+            used = {*new_preferences}.difference(self._preferences)  # and stays so
+            self._preferences = tuple(each for each in preferences if each not in used)
             return sentence
 
         self._step = Step(undo)
 
     # what these are made of
 
-    def _instruction(
-        self,
-        word: Word | Override,
-        host: str,
-        names: Sequence[str],
-        now: datetime,
-        query: str = "",
-    ) -> Instruction:
-        """Return what the user wants; UsageError where days are missing, or given without need."""
-        if (word.lasting == "days") != (word.days is not None):
-            raise UsageError("days goes with lasting=days", "give both or neither")
+    def _known(self, names: Sequence[str]) -> Attributes:
+        """Return attributes by all that any model calls them; an unknown one by its own name."""
         every = self._active().attributes
-        return Instruction(
-            host,
-            word.disclose,
-            {name: every.get(name) or known(name)[name] for name in names},
-            query,
-            everyone=word.about == "everyone",
-            until=None if word.days is None else now.date() + timedelta(days=word.days),
-            answers=isinstance(word, Word),
-        )
+        return {name: every.get(name) or known(name)[name] for name in names}
 
     def _apply(
         self, wanted: Instruction, lasting: str, pool: str | None, now: datetime
     ) -> tuple[Ruled, Edit | None]:
         """Write an instruction that lasts into the policy, or remember it for the next request."""
         today, policy = now.date(), self._active().policy
-        concepts = {each for attribute in wanted.names.values() for each in attribute.concepts}
-        kept = tuple(
-            each
-            for each in self._preferences
-            if each.concept not in concepts or pool not in (None, each.pool)
-        )
         if lasting != "once":
             edit = rewrite(
                 self._path,
                 lambda text, policy: managed_rules.with_instruction(text, policy, wanted, today),
                 lambda before, after: managed_rules.check_effect(before, after, wanted, today),
             )
-            self._preferences = kept
+            self._preferences = without_word(self._preferences, wanted, pool)
             return managed_rules.outcome(edit.after, wanted, today), edit
         ruling = None if policy is None else managed_rules.ruling_of(policy, wanted, today)
-        new = []
-        for name, attribute in wanted.names.items():
-            ruled = "ask" if wanted.answers else None if ruling is None else ruled_of(ruling, name)
-            for concept in sorted(attribute.concepts) if ruled is not None else ():
-                preference = Preference(
-                    concept, pool, wanted.disclose, ruled or "ask", answers=wanted.answers
-                )
-                new.append(preference)
-        self._preferences = (*kept, *new)
+        self._preferences = with_word(self._preferences, wanted, pool, ruling)
         return IN_MEMORY, None
 
     def _settle(
         self, wanted: Instruction, review: Review, now: datetime
-    ) -> tuple[Ruled, Edit | None, OfferBefore | None]:
+    ) -> tuple[Ruled, Edit | None, ApprovedOffer | None]:
         """Settle an offer: an approval is remembered, a denial and an assistant are rules."""
-        site, until = wanted.host, wanted.until
+        site, until, today = wanted.host, wanted.until, now.date()
         if wanted.everyone:
             raise UsageError("an offer concerns its recipient only", "leave out everyone")
         if review.address is not None:
-            return *self._settle_assistant(wanted, review.address, now.date()), None
+            if wanted.disclose == "never":
+                return IN_MEMORY, None, None
+            return *self._blocks.list_assistant(wanted, review.address, today), None
         if wanted.disclose == "never":
-            denied = rewrite(self._path, lambda text, policy: _refused(text, policy, site, until))
-            rule = Rulebook(denied.after, {}).refusing(site, now.date())
-            written = None if rule is None else rule.name
-            return Ruled(written=written, without_effect=[]), denied, None
+            return *self._blocks.deny(site, until, today), None
         if self._offers is None:
             raise LockedError
         before = self._offers.find(site)
         edit: Edit | None = None
         searches = () if review.search is None else (review.search,)
-        approved = Approved((*wanted.names,), until, searches).after(before, now.date())
+        approved = Approved((*wanted.names,), until, searches).after(before, today)
         self._offers.keep(site, approved)  # first, so that nothing opens if the rest fails
         with ExitStack() as undo:
             undo.callback(self._offers.keep, site, before)
@@ -518,34 +423,10 @@ class Consent:
             undo.pop_all()
         return IN_MEMORY, edit, (site, before)
 
-    def _settle_assistant(
-        self, wanted: Instruction, address: str, today: date
-    ) -> tuple[Ruled, Edit | None]:
-        """List an assistant by a rule; nothing is written where it is not to be.
-
-        UsageError where another rule decides otherwise, or the policy cannot be written.
-        """
-        if wanted.disclose == "never":
-            return IN_MEMORY, None
-
-        def check(_: Policy, after: Policy) -> None:
-            listed_at = dict(Rulebook(after, {}).assistants(today)).values()
-            if address.rstrip("/") not in listed_at:
-                what = "this would have no effect: another rule decides about this assistant"
-                hint = f"`reticent policy show --recipient {wanted.host}` names it"
-                raise UsageError(what, hint)
-
-        def change(text: str, _: Policy) -> str:
-            return with_assistant(text, wanted.host, address, wanted.until)
-
-        edit = rewrite(self._path, change, check)
-        ours = [each for each in edit.after.rules if each.settings.get("address") == address]
-        return Ruled(written=ours[-1].name, without_effect=[]), edit
-
     def _queue(self, review: Review, now: datetime) -> Review | None:
         policy = self._active().policy
         hourly = policy.daemon.prompts_per_hour if policy else 0
-        self._waiting, new = queued(expired(self._waiting, now), review, hourly, now)
+        self._waiting, new = queue.queued(queue.expired(self._waiting, now), review, hourly, now)
         return new
 
     def _refreshed(self, review: Review, now: datetime) -> Review | None:
@@ -559,51 +440,10 @@ class Consent:
         if book is None or review.kind == "offer":
             return review
         ruling = book.match(review.recipient, review.query, now.date())
-        if self._bases.get(review.id) == _basis(ruling, self._preferences, self._sent[review.pool]):
+        if self._bases.hold(review, ruling, self._preferences):
             return review
-        words = holding(self._preferences, ruling)
-        denied = denied_once(self._preferences, ruling)
-        decided = frozenset(
-            name
-            for name in review.names
-            if name in ruling.attributes
-            and name not in denied
-            and (words[name].disclose if name in words else ruled_of(ruling, name)) != "ask"
-        )
+        decided = {*review.names}.difference(still_waiting(review, ruling, self._preferences))
         if not decided or ruling.pool != review.pool:  # an answer to it reports that change
             return changed(review, more_bits=None, people_left=None)
-        self._waiting = settled(self._waiting, review.id, decided)
-        rest = (each for each in self._waiting.reviews.values() if each.id == review.id)
-        return next(rest, None)
-
-
-def _basis(ruling: Ruling, preferences: Preferences, sent: int) -> tuple[object, ...]:
-    """Return what the names and the figures of a review depend on, to be compared."""
-    settings = {key: each.value for key, each in ruling.settings.items()}
-    attributes = {
-        name: {key: each.value for key, each in verdicts.items()}
-        for name, verdicts in ruling.attributes.items()
-    }
-    return settings, attributes, holding(preferences, ruling), sent
-
-
-def _check(review: Review, word: Word, pool: str) -> None:
-    """Raise RefusedError where an answer is to something else than what waits, else UsageError."""
-
-    def conflict(what: str) -> RefusedError:
-        hint = f"see `reticent requests list --waiting`; `--dismiss {review.id}` removes it"
-        return RefusedError("conflict", what, hint)
-
-    for name in word.names or ():
-        if name not in review.names:
-            raise conflict(f"{name!r} is not pending under {review.id}")
-    if word.names is not None and not word.names:
-        raise UsageError("the answer names no attribute", "leave out names for all of them")
-    if pool != review.pool or word.pool not in (None, pool):
-        raise conflict(f"who {review.recipient} pools with has changed")
-
-
-def _refused(text: str, policy: Policy, host: str, until: date | None = None) -> str:
-    """Return the text of a policy with a rule by which the owner of a host gets nothing."""
-    where = Scope(recipient=managed_rules.owner_of(policy, host), expires=until)
-    return with_settings(text, policy, where, {"nothing": True})
+        self._waiting = queue.settled(self._waiting, review.id, frozenset(decided))
+        return next((e for e in self._waiting.reviews.values() if e.id == review.id), None)

@@ -19,10 +19,9 @@ from agent.daemon.consent.managed_rules import (
 )
 from agent.errors import UsageError
 from agent.wire.policy import Decided, Disclose, Ruled
-from policy.amend import Scope, with_settings, without_refusals
+from policy.amend import RuleScope, with_settings, without_refusals
 from policy.hosts import host_of
-from policy.match import Rulebook
-from policy.precedence import Known, known
+from policy.match import Known, Rulebook, known
 from policy.read import preset, read
 from policy.rules import Policy, Pools
 
@@ -393,7 +392,7 @@ def test_who_was_refused_last_gets_nothing(base: str, steps: list[tuple[str, boo
     """And nobody else: a rule that names others too keeps them, and its other settings."""
     text, gone = base, blocked(base)
     for host, away in steps:
-        where = Scope(recipient=host)
+        where = RuleScope(recipient=host)
         again = without_refusals(text, host)
         if away:
             again = with_settings(text, policy_of(text), where, {"nothing": True})
@@ -404,7 +403,7 @@ def test_who_was_refused_last_gets_nothing(base: str, steps: list[tuple[str, boo
 
 def test_a_refusal_reads_as_one() -> None:
     """And leaves nothing behind when it is taken back."""
-    where = Scope(recipient="a.example", expires=START)
+    where = RuleScope(recipient="a.example", expires=START)
     text = with_settings(PLAIN, policy_of(PLAIN), where, {"nothing": True})
     assert text.removeprefix(PLAIN) == (
         '\n[[rule]]\nname = "nothing for a.example until 2026-03-02"\nrecipient = "a.example"\n'

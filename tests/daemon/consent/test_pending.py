@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from agent.daemon.consent.blocks import MOST_REFUSALS
 from agent.daemon.consent.queue import (
     MOST_SEARCHES,
     SEARCHES_PER_SITE,
@@ -18,7 +19,7 @@ from agent.daemon.consent.queue import (
     own_search,
     sites,
 )
-from agent.daemon.consent.word import MOST_REFUSALS, Consent
+from agent.daemon.consent.word import Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError
 from agent.wire.decide import BIGGEST, RelayAnswer
@@ -179,7 +180,7 @@ def test_a_refusal_stays_where_an_approval_cannot_be_kept(
     office.path.write_text(refused := f"{TEXT}{REFUSED}")
     records.full = full
     if not full:
-        monkeypatch.setattr("agent.daemon.consent.word.rewrite", unwritable)
+        monkeypatch.setattr("agent.daemon.consent.blocks.rewrite", unwritable)
     with pytest.raises(ReticentError):
         office.say(new, "approve")
     assert office.path.read_text() == refused

@@ -21,8 +21,7 @@ from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms, terms_under
 from agent.decision.values import Decision, Request
 from agent.wire.policy import Disclose
-from policy.match import Rulebook, Ruling
-from policy.precedence import known
+from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
 from tests.decision.made import NAMES, made_model
 

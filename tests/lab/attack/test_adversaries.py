@@ -18,8 +18,7 @@ from agent.lab.attack.outcome import Reasoner, Remaining, guarded, knowing, left
 from agent.lab.attack.simulation import FIRST, Reticent, Scene, Trace, requests_of
 from agent.lab.attack.strategies import ANSWERED, PRESETS, SHIPPED, UNSET, Strategy
 from agent.model.model import Model
-from policy.match import Rulebook
-from policy.precedence import known
+from policy.match import Rulebook, known
 from policy.read import preset, read
 from tests.decision.events import Told, knowledge_of
 from tests.decision.made import PERSONS, made_model

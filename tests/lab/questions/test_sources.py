@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 
-from agent.build.log_schema import BY_LABEL
+from agent.build.log import BY_LABEL
 from agent.lab.paper.survey import (
     DOUBLED_BITS,
     MAPPED,
