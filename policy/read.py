@@ -1,4 +1,4 @@
-"""From a policy file to a policy, or to all that is wrong with it."""
+"""From a policy file to a policy or to all that is wrong with it, and what in it has no effect."""
 
 import os
 import re

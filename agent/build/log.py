@@ -1,4 +1,4 @@
-"""A raw search log, checked against `log_schema`, to the tables of a build (paper, section 5)."""
+"""A raw search log: the facts of its people as the paper codes them, and the tables of a build."""
 
 import csv
 from collections.abc import Mapping, Sequence

@@ -24,7 +24,7 @@ from agent.build.observe import Observations, observe
 from agent.build.options import LogFiles
 from agent.errors import BuildError
 from agent.model.file import encode
-from tests.build import naive, naive_log
+from tests.build import naive
 from tests.build.logs import SmallLog, frames, logs, tables, write_log
 from tests.build.worlds import ENGINES, QUIET, few, options
 from tests.house.tree import ROOT
@@ -196,12 +196,12 @@ def test_the_description_names_every_column_and_value() -> None:
 FEW = few(2)
 
 
-def in_order(rows: list[naive_log.Fields]) -> list[list[tuple[str, str]]]:
+def in_order(rows: list[naive.Fields]) -> list[list[tuple[str, str]]]:
     """Return rows to be compared whatever their order."""
     return sorted(sorted((name, str(value)) for name, value in row.items()) for row in rows)
 
 
-def rows_of(table: ibis.Table) -> list[naive_log.Fields]:
+def rows_of(table: ibis.Table) -> list[naive.Fields]:
     """Return a table as rows."""
     rows: list[dict[str, Any]] = table.to_pyarrow().to_pylist()
     return rows
@@ -223,8 +223,8 @@ def test_every_attribute_is_the_plain_computation(
         tuple(data.draw(st.permutations(log.sites))),
     )
     source = source_of(tables(shuffled, connected(spark)))
-    assert in_order(rows_of(source.events)) == in_order(naive_log.events(log))
-    assert in_order(rows_of(source.users)) == in_order(naive_log.users(log))
+    assert in_order(rows_of(source.events)) == in_order(naive.events(log))
+    assert in_order(rows_of(source.users)) == in_order(naive.users(log))
 
 
 @pytest.mark.parametrize("spark", ENGINES)
@@ -254,7 +254,7 @@ def test_a_model_has_all_of_table_1(log: SmallLog, least: int) -> None:
 
     Queries of too few people vanish, as do those that found nothing, and those of strangers.
     """
-    expected = naive_log.asked_by_many(log, least)
+    expected = naive.asked_by_many(log, least)
     if not expected:
         with pytest.raises(BuildError, match="no query has events"):
             observed(log, least)
@@ -268,7 +268,7 @@ def test_a_model_has_all_of_table_1(log: SmallLog, least: int) -> None:
         assert (attribute.title, attribute.scope) == (entry.title, entry.scope)
         if entry.values:
             assert attribute.values == ("unspecified", *entry.values)
-    people = {person["user"]: person for person in naive_log.users(log)}
+    people = {person["user"]: person for person in naive.users(log)}
     for user, codes in zip(seen.users, seen.population.codes, strict=True):
         words = naive.words(codes, seen, 0)[: seen.population.persons]
         known = [people[user][each.name] for each in seen.attributes[: len(words)]]

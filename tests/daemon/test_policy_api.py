@@ -21,8 +21,7 @@ from policy.match import GUARDED, Rulebook, known
 from policy.read import audit, is_empty_policy, load
 from policy.rules import Layer, Policy
 from policy.settings import Value
-from tests.policy.changes import changes
-from tests.policy.strategies import HOSTS, documents, rendered
+from tests.policy.strategies import HOSTS, changes, documents, rendered
 from tests.worlds.homes import POLICY, Home
 from tests.worlds.people import MODEL, MONDAY, SHOP, FixedRules, agent_of
 

@@ -26,7 +26,7 @@ from agent.vault.vault_files import Location, read_notice
 from agent.wire.decide import Answer, Ask
 from agent.wire.routes import QUERY
 from tests.cli.conftest import Ran
-from tests.vault.test_replaced import ELSEWHERE
+from tests.vault.test_database import ELSEWHERE
 from tests.vault.worlds import PASSPHRASE, TYPED
 from tests.worlds.daemons import OPEN, PATIENCE, QUERIES, Live, home, living, started
 

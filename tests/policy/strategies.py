@@ -7,7 +7,29 @@ from typing import Any, NamedTuple, get_args
 import tomlkit
 from hypothesis import strategies as st
 
-from policy.settings import Carry
+from policy.amend import RuleScope, scope, with_settings
+from policy.hosts import host_of
+from policy.read import preset, read
+from policy.rules import Policy
+from policy.settings import SETTINGS, Carry, Value
+
+LABELS = st.sampled_from(["a", "b", "ab", "1", "_x", "xn--bcher-kva", "localhost", "github", "co"])
+ANY_DOMAINS = st.builds(
+    lambda labels, top: ".".join([*labels, top]),
+    st.lists(LABELS, max_size=3),
+    st.sampled_from(["a", "ab", "localhost", "io", "uk", "kobe.jp"]),
+)
+ADDRESSES = st.one_of(
+    st.ip_addresses().map(str), st.sampled_from(["1.2.3.4", "2.3.4.1", "::1", "2001:db8::1"])
+)
+ANY_HOSTS = (ANY_DOMAINS | ADDRESSES).map(host_of)
+# Pieces of hosts and URLs, so that many texts are hosts, or nearly.
+PIECES = st.lists(
+    st.sampled_from([*".:/@[]%*-_\\ #?。．ßςẞİ…℀", "xn--", "http://", "::", "1", "0x", "a", "ü"])
+    | st.characters(),
+    max_size=12,
+).map("".join)
+
 
 Document = dict[str, Any]
 
@@ -179,3 +201,37 @@ def _some_of(texts: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
 
 def _one_or_more(texts: tuple[str, ...]) -> st.SearchStrategy[str | list[str]]:
     return st.sampled_from(texts) | _some_of(texts)
+
+
+LAST_DAYS = st.integers(0, 2).map(lambda days: TODAY + timedelta(days=days))
+VALUES = {**PER_ATTRIBUTE, **ORDERED, **OF_RECIPIENTS, **UNORDERED}
+
+
+@st.composite
+def policies(draw: st.DrawFn) -> Policy:
+    """Draw a valid policy with a comment of its own on each line."""
+    lines = rendered(draw(documents())).splitlines()
+    text = "".join(f"{line}  # {number:03}\n" for number, line in enumerate(lines))
+    return read(text, "policy.toml", preset)
+
+
+@st.composite
+def scopes(draw: st.DrawFn, policy: Policy) -> RuleScope:
+    """Draw for which requests something is set, often for all."""
+    recipient = draw(st.none() | st.sampled_from([*policy.groups, *DOMAINS]))
+    attribute = draw(st.none() | st.sampled_from(PATTERNS))
+    query = draw(st.none() | st.none() | st.sampled_from(WORDS))
+    return scope(recipient, attribute, query, draw(st.none() | st.none() | LAST_DAYS))
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> tuple[Policy, RuleScope, dict[str, Value], Policy]:
+    """Draw a policy, a scope, a setting that may stand there, and the policy that has it."""
+    before = draw(policies())
+    where = draw(scopes(before))
+    may = PER_ATTRIBUTE if where.attribute is not None else VALUES
+    keys = [key for key in may if where.query is None or SETTINGS[key].about != "recipient"]
+    key = draw(st.sampled_from(keys))
+    values = {key: draw(VALUES[key])}
+    after = read(with_settings(before.text, before, where, values), "policy.toml", preset)
+    return before, where, values, after

@@ -23,8 +23,7 @@ from policy.read import preset, read
 from policy.rules import Layer, Policy, is_group
 from policy.settings import SETTINGS, Value
 from policy.toml_text import parsed, rewritten
-from tests.policy.changes import changes, policies, scopes
-from tests.policy.strategies import DOMAINS, MEMBERS, NAMES, TODAY
+from tests.policy.strategies import DOMAINS, MEMBERS, NAMES, TODAY, changes, policies, scopes
 
 
 @given(policies().flatmap(lambda policy: st.tuples(st.just(policy), scopes(policy))))

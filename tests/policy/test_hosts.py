@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from policy.hosts import HostPattern, host_of, mapped, site_of, suffixes
-from tests.policy.hosts import ADDRESSES, DOMAINS, HOSTS, PIECES
+from tests.policy.strategies import ADDRESSES, ANY_DOMAINS, ANY_HOSTS, PIECES
 
 
 def is_address(host: str) -> bool:
@@ -51,7 +51,7 @@ def test_every_character_in_a_label_gives_a_host_that_means_itself() -> None:
                 assert host_of(host) == host
 
 
-@given(HOSTS, st.sampled_from(["https", "HTTP", "ws+x"]), st.integers(0, 65_535))
+@given(ANY_HOSTS, st.sampled_from(["https", "HTTP", "ws+x"]), st.integers(0, 65_535))
 def test_all_around_the_host_is_dropped(host: str, scheme: str, port: int) -> None:
     """Scheme, user, port, path, query and fragment, however written."""
     written = f"[{host}]" if ":" in host else host
@@ -61,7 +61,7 @@ def test_all_around_the_host_is_dropped(host: str, scheme: str, port: int) -> No
             assert host_of(f"{before}{written}:{port}{after}") == host
 
 
-@given(DOMAINS)
+@given(ANY_DOMAINS)
 def test_case_and_a_final_dot_do_not_matter(domain: str) -> None:
     """The DNS does not see them."""
     assert host_of(domain.upper() + ".") == host_of(domain)
@@ -169,7 +169,7 @@ def test_an_error_repeats_no_password_and_no_path(before: str, after: str) -> No
     assert not any(each in str(caught.value) for each in ("secret", "path", "private"))
 
 
-@given(HOSTS)
+@given(ANY_HOSTS)
 def test_whoever_registered_a_host_is_above_it_and_registered_itself(host: str) -> None:
     """So that a site is the name of all hosts of one owner."""
     site = site_of(host)
@@ -210,7 +210,7 @@ def test_the_list_of_public_suffixes_is_loaded_when_first_asked() -> None:
     assert done.stdout.strip() == b"False"
 
 
-@given(DOMAINS, ADDRESSES.map(host_of))
+@given(ANY_DOMAINS, ADDRESSES.map(host_of))
 def test_a_domain_has_as_many_suffixes_as_labels(domain: str, address: str) -> None:
     """Each is what the one before is without its first label; nothing is above an address."""
     found = suffixes(domain)
@@ -223,7 +223,7 @@ def test_a_domain_has_as_many_suffixes_as_labels(domain: str, address: str) -> N
 @st.composite
 def patterns(draw: st.DrawFn) -> HostPattern:
     """Draw a pattern for a host or, where there is one, for what is below it."""
-    host = draw(HOSTS)
+    host = draw(ANY_HOSTS)
     below = draw(st.booleans()) and len(suffixes(f"x.{host}")) > 1 and host != "localhost"
     return HostPattern.parse(f"*.{host}" if below and ":" not in host else host)
 
@@ -236,7 +236,7 @@ def witnesses(pattern: HostPattern) -> list[str]:
     return [pattern.key] if alone else [pattern.key, f"fresh.{pattern.key}"]
 
 
-@given(patterns(), HOSTS)
+@given(patterns(), ANY_HOSTS)
 def test_a_pattern_matches_what_its_text_says(pattern: HostPattern, host: str) -> None:
     """By labels: FORMAT.md, Recipients."""
     wild, key = pattern.text.startswith("*."), pattern.text.removeprefix("*.")
@@ -253,7 +253,7 @@ def test_a_pattern_has_a_host_that_it_matches(pattern: HostPattern) -> None:
     assert pattern.host == pattern.key or not pattern.matches(pattern.key)
 
 
-@given(patterns(), HOSTS)
+@given(patterns(), ANY_HOSTS)
 def test_a_pattern_is_found_by_its_key(pattern: HostPattern, host: str) -> None:
     """Among the suffixes of whatever it matches."""
     if pattern.matches(host):

@@ -1,20 +1,39 @@
 """The table of search engines: what it says is in the form that their makers document."""
 
 import re
+import tomllib
+from collections.abc import Mapping
+from datetime import date, timedelta
 from itertools import product
-from typing import get_args
+from typing import Any, get_args
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from agent.errors import PolicyError, UsageError
 from policy import settings
+from policy.amend import with_assistant
 from policy.hosts import host_of, site_of
+from policy.match import Rulebook
 from policy.read import preset, read
 from policy.rules import Pools
 from policy.sections import PRESETS
-from policy.services import SearchEngine, codes, engine_at, engines
+from policy.services import (
+    Assistant,
+    SearchEngine,
+    codes,
+    engine_at,
+    engines,
+    in_clear,
+    own_address,
+    well_known,
+)
+from tests.decision.histories import Rules, policies
+from tests.policy.naive import claims, decided
+from tests.policy.strategies import TODAY, Asked, rendered
 
 NAMES = ("language", "country")
 FORMS = {  # of the values, by the parameter
@@ -124,3 +143,160 @@ def test_a_group_with_one_domain_of_an_engine_has_all() -> None:
     assert pools.of("google.com") == pools.of("www.google.at") == pools.of("ads.example") == "@ads"
     assert pools.of("google.fr") == "@french"
     assert pools.of("duckduckgo.com") == "duckduckgo.com"
+
+
+HOSTS = ["chat.example", "a.chat.example", "shop.example", "localhost"]
+ADDRESS_FORMS = [
+    "https://{}/",
+    "https://{}",
+    "http://{}:8710/",
+    "https://{}:8443",
+    "https://{}:443/",
+]
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Mapping[str, Any]:
+    """Draw a policy of rules that say where some assistants are, and who gets nothing."""
+    rules = []
+    for _ in range(draw(st.integers(0, 4))):
+        host, form = draw(st.sampled_from(HOSTS)), draw(st.sampled_from(ADDRESS_FORMS))
+        own = draw(st.sampled_from([host, *(each for each in HOSTS if each.endswith(host))]))
+        found = st.sampled_from([{}, {"assistant": True, "address": form.format(own)}])
+        switch = st.fixed_dictionaries({}, optional={"nothing": st.booleans(), "k": st.just(5)})
+        rule = {**draw(found), **draw(switch)} or {"assistant": False}
+        ends = {"expires": draw(st.sampled_from([date(2026, 3, 1), TODAY]))}
+        rules.append({"recipient": host, **rule, **(ends if draw(st.booleans()) else {})})
+    return {"rule": rules}
+
+
+def origin(address: str) -> str:
+    """Return what a browser calls the place of an address here."""
+    return address.rstrip("/").removesuffix(":443")
+
+
+@given(documents())
+@example({"rule": [{"recipient": "localhost", "address": "http://localhost", "assistant": True}]})
+def test_what_is_listed_is_what_is_ruled(document: Mapping[str, Any]) -> None:
+    """Exactly the address that decides about its own host, of each that is let in and gets any."""
+    try:
+        policy = read(rendered(document), "test", preset)
+    except PolicyError:
+        assume(False)
+
+    def ruled(host: str, key: str) -> set[Any]:
+        found = claims(document, Asked(host, "", TODAY), key, None)
+        return {claim.value for claim in decided(found, key)} if found else set()
+
+    expected = {
+        (host, origin(address))
+        for host in HOSTS
+        for address in ruled(host, "address")
+        if origin(address).partition("://")[2].partition(":")[0] == host
+        if ruled(host, "assistant") == {True} and not any(ruled(host, "nothing"))
+    }
+    found = {*Rulebook(policy, {}).assistants(TODAY)}
+    assert found == expected
+    assert not any(in_clear(place) for _, place in found)
+
+
+@pytest.mark.parametrize(
+    ("rule", "key", "what"),
+    [
+        ("assistant = true", "assistant", "nothing says where the assistant is"),
+        ("address = 'https://chat.example/'", "address", "nothing says what is there"),
+        ("assistant = true\naddress = 'https://a.example/'", "address", "a.example is not a"),
+        ("assistant = true\naddress = 'http://chat.example/'", "address", "is not the https"),
+        ("assistant = true\naddress = 'https://chat.example/new'", "address", "of a whole site"),
+        ("assistant = true\nquery = 'x'\naddress = 'https://chat.example'", "assistant", "queries"),
+    ],
+)
+def test_a_rule_that_lists_nothing_is_a_mistake(rule: str, key: str, what: str) -> None:
+    """With the way out."""
+    text = f"[[rule]]\nrecipient = 'chat.example'\n{rule}\n"
+    with pytest.raises(PolicyError) as caught:
+        read(text, "test", preset)
+    found = caught.value.problems[0]
+    assert found.key == f"rule[1].{key}"
+    assert what in found.what
+    assert found.hint
+
+
+def test_a_rule_for_nobody_has_no_address() -> None:
+    """An address belongs to its recipient."""
+    with pytest.raises(PolicyError, match="not a recipient of this rule"):
+        read("[[rule]]\naddress = 'https://a.example'\nassistant = true\n", "test", preset)
+
+
+def test_a_port_that_is_none_lists_nothing() -> None:
+    """Browsers go nowhere."""
+    text = "[[rule]]\nrecipient = 'localhost'\naddress = 'http://localhost:0'\nassistant = true\n"
+    assert not [*Rulebook(read(text, "test", preset), {}).assistants(TODAY)]
+
+
+def listed(text: str, today: date = TODAY) -> list[str]:
+    """Return the origins of the assistants of a policy."""
+    return [each for _, each in Rulebook(read(text, "p", preset), {}).assistants(today)]
+
+
+def test_each_can_be_listed_as_it_stands() -> None:
+    """By a rule for its recipient, whose own address it is; by name, each once."""
+    names = [each.name for each in well_known()]
+    assert names == sorted({*names}, key=str.casefold)
+    text = 'preset = "balanced"\n'
+    for each in well_known():
+        assert own_address(each.address, host_of(each.recipient)) == each.address
+        text = with_assistant(text, each.recipient, each.address)
+    assert listed(text) == [each.address.rstrip("/") for each in well_known()]
+
+
+@given(policies(["everyone", "me"]), st.sampled_from(well_known()), st.none() | st.just(TODAY))
+def test_a_rule_lists_it_and_changes_nothing_else(
+    rules: Rules, chosen: Assistant, until: date | None
+) -> None:
+    """What stood there stays, and the rule ends on its day."""
+    address, recipient = chosen.address, chosen.recipient
+    before = rules.policy.text
+    after = with_assistant(before, recipient, address, until)
+    old, new = tomllib.loads(before), tomllib.loads(after)
+    rule = new["rule"].pop()
+    assert new.get("rule", []) == old.get("rule", [])
+    assert {**new, "rule": None} == {**old, "rule": None}
+    assert (rule["recipient"], rule["address"], rule["assistant"]) == (recipient, address, True)
+    assert listed(after) == [address.rstrip("/")]
+    assert listed(after, TODAY + timedelta(days=1)) == (
+        [address.rstrip("/")] if until is None else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("https://chat.evil.example/", "shop.example"),
+        ("https://shop.example.evil.com/", "shop.example"),
+        ("http://shop.example/", "shop.example"),
+        ("https://shop.example/chat", "shop.example"),
+        ("https://shop.example/?x", "shop.example"),
+        ("https://user@shop.example/", "shop.example"),
+        ("https://shop.example:99999/", "shop.example"),
+        ("javascript:alert(1)", "shop.example"),
+        ("https://a.github.io/", "github.io"),
+        ("", "shop.example"),
+    ],
+)
+def test_no_other_address_is_listed(address: str, host: str) -> None:
+    """Than that of a whole site of the recipient's own, which nobody else reads."""
+    with pytest.raises(UsageError):
+        own_address(address, host)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_an_address_or_an_error(text: str) -> None:
+    """And an address leads to no other host than it says."""
+    try:
+        address = own_address(text, "shop.example")
+    except UsageError:
+        return
+    assert urlsplit(address).hostname == "shop.example" or (
+        urlsplit(address).hostname or ""
+    ).endswith(".shop.example")

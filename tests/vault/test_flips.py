@@ -13,7 +13,7 @@ from agent.vault.seal import Key
 from agent.vault.vault import unlock_with
 from agent.vault.vault_files import Location
 from tests.vault.histories import NOW, disclosed, follows
-from tests.vault.test_snapshot import HISTORY, every, filled
+from tests.vault.test_store import HISTORY, every, filled
 from tests.vault.worlds import made
 
 IN_MEMORY = Path("/dev/shm")  # noqa: S108  (30,000 openings; where it is missing they take longer)
