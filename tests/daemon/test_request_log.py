@@ -25,8 +25,7 @@ from agent.daemon.request_log import (
 from agent.errors import UsageError
 from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask, Summary
-from policy.match import Rulebook, Ruling
-from policy.precedence import known
+from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
 from policy.rules import Policy, Rule
 from tests.decision.made import NAMES, made_model
