@@ -18,7 +18,7 @@ from agent.build.tables import open_tables
 from agent.decision.cache import Cache
 from agent.decision.choice import uses_of
 from agent.decision.decide import decide
-from agent.decision.request import Knowledge
+from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.errors import DamagedModelError, UsageError
