@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.model.model import Model
     from policy.rules import Policy
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Decision", "Engine", "Fact", "Model", "Policy", "ReticentError", "decide", "open"]
 
 

@@ -187,7 +187,7 @@ def _models(folder: Path) -> list[Path]:
 )
 @click.pass_context
 def program(context: click.Context) -> None:
-    """Attach few enough facts to a request to stay one of many.
+    """Share just enough about yourself to get better answers, and stay anonymous.
 
     Without a command it sets everything up, and from then on shows the screens.
     """

@@ -1,26 +1,28 @@
-"""Every threat that is listed names tests, and these exist."""
+"""Every threat names tests that would fail without its protection, and these exist."""
 
 import re
 
 from tests.house.tree import ROOT
 
 TEXT = (ROOT / "agent/THREATS.md").read_text()
-ROWS = [line for line in TEXT.splitlines() if re.match(r"\| (?!threat \|)", line)]
-NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)
 
 
-def test_a_threat_names_its_tests() -> None:
-    """A protection that no test holds is a hope."""
-    assert len(ROWS) > 15  # an empty table would pass
-    assert [row for row in ROWS if not re.search(r"`tests/[\w/]+\.py::test_\w+`", row)] == []
-
-
-def test_a_test_that_is_named_exists() -> None:
-    """Under this name, in this file."""
-    missing = [
-        f"{file}::{name}"
-        for file, name in sorted({*NAMED})
-        if not (ROOT / file).exists()
-        or not re.search(rf"^(async )?def {name}\(", (ROOT / file).read_text(), re.MULTILINE)
+def test_each_threat_names_tests_that_exist() -> None:
+    """By the number of its paragraph; a protection that no test holds is a hope."""
+    paragraphs = re.findall(r"^\*\*(\d+)\. ", TEXT, re.MULTILINE)
+    rows = dict(re.findall(r"^\| (\d+) \| (.+) \|$", TEXT, re.MULTILINE))
+    assert len(paragraphs) > 15
+    wrong = [each for each in paragraphs if each not in rows] + [
+        each for each in rows if each not in paragraphs
     ]
-    assert missing == []
+    for number, row in rows.items():
+        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
+        wrong += [] if named else [number]
+        wrong += [f"{file}::{name}" for file, name in named if not _exists(file, name)]
+    assert wrong == []
+
+
+def _exists(file: str, name: str) -> bool:
+    path = ROOT / file
+    text = path.read_text() if path.exists() else ""
+    return re.search(rf"^(async )?def {name}\(", text, re.MULTILINE) is not None

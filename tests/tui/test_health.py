@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from agent import __version__
 from agent.daemon.artifacts import Machine
 from agent.daemon.browsers import usual_manager
 from agent.daemon.checks import bad, ok, warn
@@ -147,6 +148,6 @@ async def test_it_is_the_doctor_of_the_command_line() -> None:
         async with running(live.paths.control, LARGE, environment=look) as shown:
             listing = await shows(shown)
             found = {each.found.name: each.found for each in listing.items}
-            assert found["daemon"].what == f"process {live.process.pid}, version 0.1.0"
+            assert found["daemon"].what == f"process {live.process.pid}, version {__version__}"
             assert found["vault"].state == "ok"
             assert f"process {live.process.pid}" in shown.text()
