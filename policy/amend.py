@@ -68,10 +68,10 @@ class RuleScope:
         if self.attribute is None:
             return attributes
         pattern = NamePattern.parse(self.attribute)
-        found = {
+        matching = {
             name: each for name, each in attributes.items() if any(map(pattern.matches, each.names))
         }
-        return found if "*" in self.attribute else found or known(self.attribute)
+        return matching if "*" in self.attribute else matching or known(self.attribute)
 
 
 def scope(
@@ -275,7 +275,7 @@ def overriding_rules(
     """
     book = Rulebook(with_typo_guard(policy, [*names]), where.names(names))
     ruling = book.match(where.host(policy), where.words(), today)
-    found: dict[tuple[str, str, Value, Rule], list[str]] = {}
+    deciding: dict[tuple[str, str, Value, Rule], list[str]] = {}
     for key, value in values.items():
         about = ruling.attributes if SETTINGS[key].about == "attribute" else {"": ruling.settings}
         for name, verdicts in about.items():
@@ -283,8 +283,8 @@ def overriding_rules(
             verdict = verdicts["guard" if guarded else key]
             if guarded or verdict.value != value:
                 what = key, "guard" if guarded else key, verdict.value, verdict.rule
-                found.setdefault(what, []).append(name)
+                deciding.setdefault(what, []).append(name)
     return tuple(
         OverridingRule(decided, value, rule, tuple(name for name in its if name))
-        for (_, decided, value, rule), its in found.items()
+        for (_, decided, value, rule), its in deciding.items()
     )

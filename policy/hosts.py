@@ -104,8 +104,8 @@ def _is_punycode(label: str, name: str) -> bool:
 
 def _unsound(own: str) -> str | None:
     """Return what no label in its own script has, or one that is not mapped; None if sound."""
-    if found := _REFUSED.search(own):
-        return found[0]
+    if refused := _REFUSED.search(own):
+        return refused[0]
     if unicodedata.category(own[0])[0] == "M":  # a mark on nothing
         return own[0]
     hidden = (each for each in own if each not in _KEPT and unicodedata.category(each) in _HIDDEN)
@@ -231,14 +231,14 @@ def _address(
     kind: Callable[[str], ipaddress.IPv4Address | ipaddress.IPv6Address], address: str, text: str
 ) -> str:
     try:
-        found = kind(address)
+        parsed = kind(address)
     except ValueError as error:
         raise refusal(text, "it is not an address either") from error
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    if found.scope_id is not None:
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.scope_id is not None:
         raise refusal(text, "a zone (after %) means something to one machine only")
-    return str(found.ipv4_mapped or found)
+    return str(parsed.ipv4_mapped or parsed)
 
 
 def _is_alone(host: str) -> bool:

@@ -204,7 +204,7 @@ class _Attributes(Mapping[str, Verdicts]):
 
 def _ranks(rules: Iterable[Rule], names: Attributes) -> Mapping[Rule, Mapping[str, int]]:
     """Return the attributes that each rule is about by any name, with how specific it is."""
-    found: dict[Rule, dict[str, int]] = {}
+    by_rule: dict[Rule, dict[str, int]] = {}
     matching: dict[NamePattern, list[str]] = {}
     for rule in rules:
         for pattern in rule.attributes:
@@ -212,24 +212,24 @@ def _ranks(rules: Iterable[Rule], names: Attributes) -> Mapping[Rule, Mapping[st
                 matching[pattern] = [
                     name for name, each in names.items() if any(map(pattern.matches, each.names))
                 ]
-            ranks = found.setdefault(rule, {})
+            ranks = by_rule.setdefault(rule, {})
             for name in matching[pattern]:
                 ranks[name] = max(ranks.get(name, ANY), pattern.rank)
-    return found
+    return by_rule
 
 
 def _joined(
     keys: Iterable[str], always: Mapping[str, Decided], claims: Claims
 ) -> dict[str, Verdict]:
     """Return what is decided when claims join those that always hold."""
-    found = {}
+    verdicts = {}
     for key in keys:
         decided = always.get(key)
         if key in claims:
             decided = decide(claims[key], decided)
         if decided is not None:
-            found[key] = decided.verdict
-    return found
+            verdicts[key] = decided.verdict
+    return verdicts
 
 
 def _add(claims: Claims, rule: Rule, reach: Reach, place: int = 0) -> None:
@@ -284,12 +284,12 @@ class RecipientIndex:
 
     def by(self, host: str, group: str | None) -> Iterator[Ranked]:
         """Yield the rules for a canonical host in a group, each once, with its highest rank."""
-        found: dict[Rule, int] = {}
+        ranks: dict[Rule, int] = {}
         for rule, rank in self._hosts.find(host):
-            found.setdefault(rule, rank)
+            ranks.setdefault(rule, rank)
         for rule in self._groups.get(group, ()):
-            found.setdefault(rule, GROUP)
-        yield from found.items()
+            ranks.setdefault(rule, GROUP)
+        yield from ranks.items()
         for rule in self._anywhere:
             yield rule, ANY
 
@@ -312,14 +312,14 @@ class QueryIndex:
 
     def find(self, query: str) -> Mapping[Rule, int]:
         """Return the rules for a spoken query, each with how specific it is there."""
-        found: dict[Rule, int] = {}
+        ranks: dict[Rule, int] = {}
         begins = {query[at : at + size] for size in self._sizes for at in range(len(query))}
         for begin in self._begun.keys() & begins:
             for words, rules in self._begun[begin]:
                 if words.matches(query):
                     for rule in rules:
-                        found[rule] = max(found.get(rule, 0), words.rank)
-        return found
+                        ranks[rule] = max(ranks.get(rule, 0), words.rank)
+        return ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,13 +380,15 @@ class Rulebook:
         the recipient is not a host.
         """
         host, pool, reached = self._recipient(recipient)
-        asked = self._queries.find(spoken(query)) if self._asks else {}
+        by_query = self._queries.find(spoken(query)) if self._asks else {}
         ranked = [
-            (rule, rank, asked.get(rule, ANY))
+            (rule, rank, by_query.get(rule, ANY))
             for rule, rank in reached
-            if not rule.queries or rule in asked
+            if not rule.queries or rule in by_query
         ]
-        ranked += [(rule, ANY, words) for rule, words in asked.items() if rule in self._of_queries]
+        ranked += [
+            (rule, ANY, words) for rule, words in by_query.items() if rule in self._of_queries
+        ]
         matched = sorted(
             (self._places[rule], rank, words)
             for rule, rank, words in ranked

@@ -124,10 +124,10 @@ def with_typo_guard(policy: Policy, names: Sequence[str]) -> Policy:
     more = []
     for rule in policy.rules:
         for pattern in rule.attributes:
-            meant = near(pattern, names)
-            if meant is not None and keeps(rule, policy):
-                name = f"{shown(pattern.text)}, which nearly names {meant}"
-                kept = (NamePattern.parse(meant),)
+            intended = near(pattern, names)
+            if intended is not None and keeps(rule, policy):
+                name = f"{shown(pattern.text)}, which nearly names {intended}"
+                kept = (NamePattern.parse(intended),)
                 more.append(replace(rule, name=name, settings=_NEVER, attributes=kept))
     return replace(policy, rules=(*policy.rules, *more)) if more else policy
 
@@ -286,17 +286,17 @@ class _Auditor:
         names, remarks = self._names, list[Remark]()
         if names is None:
             return remarks
-        known = [each for each in rule.attributes if any(map(each.matches, names))]
-        for pattern in [each for each in rule.attributes if each not in known]:
+        matching = [each for each in rule.attributes if any(map(each.matches, names))]
+        for pattern in [each for each in rule.attributes if each not in matching]:
             hint = "`reticent model info` lists its attributes"
-            if meant := near(pattern, names):
+            if intended := near(pattern, names):
                 until = " until you correct it, it is not sent" if keeps(rule, self._policy) else ""
-                hint = f"{MEANT} {meant!r}?{until}"
-            elif meant := closest(pattern.text.replace("*", ""), tuple(names)):
-                hint = f"the nearest is {meant!r}"
+                hint = f"{MEANT} {intended!r}?{until}"
+            elif intended := closest(pattern.text.replace("*", ""), tuple(names)):
+                hint = f"the nearest is {intended!r}"
             what = f"the model has no attribute {shown(pattern.text)}"
             key = () if rule.path[0] == "attributes" else ("attribute",)
-            remarks.append(self._remark(rule, key, what, hint, () if known else rule.settings))
+            remarks.append(self._remark(rule, key, what, hint, () if matching else rule.settings))
         return remarks
 
     def _guarded(self, rule: Rule) -> Iterator[Remark]:

@@ -65,10 +65,10 @@ class NamePattern:
         if at > end or not (name.startswith(first) and name.endswith(last)):
             return False
         for piece in middle:
-            found = name.find(piece, at, end)
-            if found < 0:
+            place = name.find(piece, at, end)
+            if place < 0:
                 return False
-            at = found + len(piece)
+            at = place + len(piece)
         return True
 
     def covers(self, other: "NamePattern") -> bool:

@@ -49,28 +49,28 @@ class SectionReader:
         """Begin with nothing found."""
         self.source, self.layer = source, layer
         self.groups: Groups = {}
-        self._found: list[tuple[KeyPath, str, str]] = []
+        self._mistakes: list[tuple[KeyPath, str, str]] = []
 
     def problems(self, text: str) -> list[Problem]:
         """Return what is wrong, with its lines in the text of the file."""
-        lines = lines_of(text) if self._found else {}
-        found = [
+        lines = lines_of(text) if self._mistakes else {}
+        problems = [
             Problem(line_of(lines, path), dotted(path), what, hint)
-            for path, what, hint in self._found
+            for path, what, hint in self._mistakes
         ]
-        if len(found) == MOST_FOUND:
+        if len(problems) == MOST_FOUND:
             what = f"the file has {MOST_FOUND:,} mistakes or more, and no more are listed"
-            found.append(Problem(text.count("\n") + 1, "", what, "fix these first"))
-        return found
+            problems.append(Problem(text.count("\n") + 1, "", what, "fix these first"))
+        return problems
 
     def add(self, path: KeyPath, what: str, hint: str) -> None:
         """Note what is wrong at a key; of a file that is wrong throughout, not all."""
-        if len(self._found) < MOST_FOUND:
-            self._found.append((path, what, hint))
+        if len(self._mistakes) < MOST_FOUND:
+            self._mistakes.append((path, what, hint))
 
     def unknown(self, path: KeyPath, kind: str, name: str, names: Iterable[str]) -> None:
         """Note a name that is none of these."""
-        if len(self._found) < MOST_FOUND:  # looking for the nearest takes time
+        if len(self._mistakes) < MOST_FOUND:  # looking for the nearest takes time
             error = UsageError.unknown(kind, name, names)
             self.add(path, error.what, error.hint)
 

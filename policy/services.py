@@ -52,9 +52,9 @@ class Parameter(Struct, frozen=True, forbid_unknown_fields=True):
         """What it can be, by the values of its attributes with BETWEEN between them."""
         return {each.lower(): each for each in self.same} | self.other
 
-    def of_values(self, told: Mapping[str, str]) -> str | None:
-        """Return its value; None where one of its attributes is not told, or none is documented."""
-        return self.values.get(BETWEEN.join(told.get(name, "") for name in self.of))
+    def of_values(self, values: Mapping[str, str]) -> str | None:
+        """Return its value; None where one of its attributes has none, or none is documented."""
+        return self.values.get(BETWEEN.join(values.get(name, "") for name in self.of))
 
 
 class SearchEngine(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,10 +70,10 @@ class SearchEngine(Struct, frozen=True, forbid_unknown_fields=True):
         whole = (each.of for each in self.parameters if {*each.of} <= {*names})
         return frozenset(name for of in whole for name in of)
 
-    def address(self, told: Mapping[str, str]) -> dict[str, str]:
-        """Return the parameters for what is told, by their names."""
-        found = ((each.name, each.of_values(told)) for each in self.parameters)
-        return {name: value for name, value in found if value is not None}
+    def address(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Return the parameters for the values of attributes, by name."""
+        pairs = ((each.name, each.of_values(values)) for each in self.parameters)
+        return {name: value for name, value in pairs if value is not None}
 
 
 @cache
@@ -90,7 +90,7 @@ def engine_at(host: str) -> str | None:
 
 def codes(name: str) -> tuple[str, ...]:
     """Return the values of an attribute that any engine documents, in their order."""
-    found = {
+    values = {
         value
         for engine in engines().values()
         for each in engine.parameters
@@ -98,7 +98,7 @@ def codes(name: str) -> tuple[str, ...]:
         for key in each.values
         for value in [key.split(BETWEEN)[each.of.index(name)]]
     }
-    return tuple(sorted(found))
+    return tuple(sorted(values))
 
 
 @cache
@@ -128,10 +128,10 @@ class Search:
             raise _unfit(TOO_LONG)
         if in_clear(text):
             raise _unfit("it is not https, so the network could read what it carries")
-        found = _FORM.fullmatch(text)
-        if found is None or text.count(SLOT) != 1:
+        parts = _FORM.fullmatch(text)
+        if parts is None or text.count(SLOT) != 1:
             raise _unfit(f"it is not a web address with {SLOT} once, after the ?")
-        scheme, authority, path, rest = found.groups(default="/")
+        scheme, authority, path, rest = parts.groups(default="/")
         host, origin = _origin(scheme, authority)
         if not _PATH.fullmatch(path) or _DOTS.search(path):
             raise _unfit("browsers write its path in another way")
@@ -169,24 +169,24 @@ def home_of(text: str) -> tuple[str, str]:
 
     UsageError where it is none, or where the network reads what is sent there.
     """
-    found = _HOME.fullmatch(text)
-    if found is None or in_clear(text):
+    parts = _HOME.fullmatch(text)
+    if parts is None or in_clear(text):
         what = f"{text!r} is not the https address of a whole site"
         raise UsageError(what, "write it like https://chat.example/")
-    return _origin(found[1], found[2])
+    return _origin(parts[1], parts[2])
 
 
 def _origin(scheme: str, authority: str) -> tuple[str, str]:
     """Return the canonical host, and the origin as browsers write it."""
     if "@" in authority:
         raise _unfit("it has a user")
-    found = _AUTHORITY.fullmatch(authority)
-    if found is None:
+    parts = _AUTHORITY.fullmatch(authority)
+    if parts is None:
         raise _unfit("its host or port is not valid")
-    port = None if found[2] is None else int(found[2])
+    port = None if parts[2] is None else int(parts[2])
     if port is not None and not 0 < port <= HIGHEST_PORT:
         raise _unfit(f"{port} is not a port")
-    host = host_of(found[1])
+    host = host_of(parts[1])
     place = f"[{host}]" if ":" in host else host
     place += "" if port in (None, _USUAL_PORTS[scheme]) else f":{port}"
     return host, f"{scheme}://{place}"
@@ -228,8 +228,8 @@ def own_address(text: str, host: str) -> str:
 
     ``host``: canonical. A host below it is its own too, unless somebody else registered that.
     """
-    found, origin = home_of(text)
-    if host not in suffixes(found) or site_of(found) != site_of(host):
+    named, origin = home_of(text)
+    if host not in suffixes(named) or site_of(named) != site_of(host):
         hint = "write the address of its whole site, like https://chat.example/"
-        raise UsageError(f"{found} is not {host}, nor below it", hint)
+        raise UsageError(f"{named} is not {host}, nor below it", hint)
     return f"{origin}/"

@@ -180,10 +180,10 @@ def _changes(path: Key, old: Document, new: Document) -> Iterator[tuple[Key, obj
         if not path and key == "rule" and isinstance(becomes, list):
             rules = was if isinstance(was, list) else []
             for number, rule in enumerate(becomes):
-                known = rules[number] if number < len(rules) else None
-                if isinstance(known, dict) and isinstance(rule, dict):
-                    yield from _changes((*place, number), known, rule)
-                elif rule != known:
+                old_rule = rules[number] if number < len(rules) else None
+                if isinstance(old_rule, dict) and isinstance(rule, dict):
+                    yield from _changes((*place, number), old_rule, rule)
+                elif rule != old_rule:
                     yield (*place, number), rule
         elif isinstance(becomes, dict) and (isinstance(was, dict) or not path):
             yield from _changes(place, was if isinstance(was, dict) else {}, becomes)
@@ -196,8 +196,8 @@ def _changed(text: str, path: Key, value: object, wanted: Document) -> str:
 
     A path inside the value of a key has that whole value written anew: no comment may stand in it.
     """
-    found = [*statements(text)]
-    for each in found:
+    before = [*statements(text)]
+    for each in before:
         if each.path == path and not each.is_header and value is not None:
             return text[: each.value] + toml(value) + text[each.end :]
         if not each.is_header and each.path != path and path[: len(each.path)] == each.path:
@@ -209,16 +209,16 @@ def _changed(text: str, path: Key, value: object, wanted: Document) -> str:
             if isinstance(whole, list):
                 whole = [part for part in whole if part is not None]
             return text[: each.value] + toml(whole) + text[each.end :]
-    text, found = _without(text, [each for each in found if each.within(path)], found)
-    return text if value is None else _inserted(text, found, path, value)
+    text, before = _without(text, [each for each in before if each.within(path)], before)
+    return text if value is None else _inserted(text, before, path, value)
 
 
 def _without(
-    text: str, removed: Sequence[Statement], found: list[Statement]
+    text: str, removed: Sequence[Statement], before: list[Statement]
 ) -> tuple[str, list[Statement]]:
     """Return the text without the lines of some statements, and what then stands in it."""
     if not removed:
-        return text, found
+        return text, before
     for each in reversed(removed):
         start, end = _line_start(text, each.start), _line_end(text, each.end)
         if not _gap(text, start):  # one blank line stays
@@ -230,7 +230,7 @@ def _without(
     return text, [*statements(text)]
 
 
-def _inserted(text: str, found: Sequence[Statement], path: Key, value: object) -> str:
+def _inserted(text: str, stated: Sequence[Statement], path: Key, value: object) -> str:
     """Return the text with a path that is not in it yet, at its place.
 
     A key follows the last one of its table; a table without a header gets one, above the first; a
@@ -240,14 +240,14 @@ def _inserted(text: str, found: Sequence[Statement], path: Key, value: object) -
     if isinstance(value, Mapping) and parent == ("rule",):
         lines = ["[[rule]]", *(_pair([key], each) for key, each in value.items())]
         return text + _gap(text, len(text)) + "".join(f"{line}\n" for line in lines)
-    for each in found:
+    for each in stated:
         implied = not each.is_header and each.within(parent) and len(each.table) < len(parent)
         if each.table == parent or implied:
             last = each
     if last is not None:
         at = _line_end(text, last.end)
         return f"{text[:at]}{_pair(path[len(last.table) :], value)}\n{text[at:]}"
-    at = _above_tables(text, found)
+    at = _above_tables(text, stated)
     header = f"{_gap(text, at)}[{'.'.join(map(str, parent))}]\n" if parent else ""
     below = "\n" if at < len(text) else ""
     return f"{text[:at]}{header}{_pair(path[-1:], value)}\n{below}{text[at:]}"
@@ -257,13 +257,13 @@ def _pair(parts: Sequence[str | int], value: object) -> str:
     return f"{tomlkit.key([str(part) for part in parts]).as_string()} = {toml(value)}"
 
 
-def _above_tables(text: str, found: Sequence[Statement]) -> int:
+def _above_tables(text: str, stated: Sequence[Statement]) -> int:
     """Return where a line may stand above all tables, and above the comment on the first.
 
     A comment on the first line is about the whole file, and stays above.
     """
     lowest = 0
-    for each in found:
+    for each in stated:
         if each.is_header:
             break
         lowest = _line_end(text, each.end)

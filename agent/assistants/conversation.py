@@ -58,8 +58,8 @@ class Turn:
 
     def with_message(self, text: str) -> bytes:
         """Return the request with one more message: of the system, behind those that it has."""
-        made = msgspec.json.encode({"role": "system", "content": text})
-        messages = [*self._messages[: self._after], made, *self._messages[self._after :]]
+        message = msgspec.json.encode({"role": "system", "content": text})
+        messages = [*self._messages[: self._after], message, *self._messages[self._after :]]
         whole = Raw(b"[" + b",".join(map(bytes, messages)) + b"]")
         return msgspec.json.encode({**self._members, self._member: whole})
 
@@ -98,16 +98,16 @@ def _messages(raw: Raw, call: str) -> tuple[bytes | Raw, ...]:
 
 def _text(content: Raw) -> str:
     """Return the text of a message; images and the like have none."""
-    found = msgspec.json.decode(content, type=str | list[_Part] | None)
-    if isinstance(found, list):
-        return "\n".join(each.text for each in found if each.type in TEXTS)
-    return found or ""
+    text = msgspec.json.decode(content, type=str | list[_Part] | None)
+    if isinstance(text, list):
+        return "\n".join(each.text for each in text if each.type in TEXTS)
+    return text or ""
 
 
 def _id(raw: Raw) -> str:
     """Return the id of a conversation, by itself or in an object; empty where there is none."""
-    found = msgspec.json.decode(raw, type=str | _Id | None)
-    return found.id if isinstance(found, _Id) else found or ""
+    identifier = msgspec.json.decode(raw, type=str | _Id | None)
+    return identifier.id if isinstance(identifier, _Id) else identifier or ""
 
 
 class Conversations:
@@ -121,7 +121,7 @@ class Conversations:
     def __init__(self) -> None:
         """Begin with none."""
         self._key = token_bytes(32)
-        self._told: dict[bytes, None] = {}
+        self._shared: dict[bytes, None] = {}
 
     def is_open(self, turn: Turn) -> bool:
         """Return whether a turn may have its message: nothing was told before it.
@@ -129,20 +129,20 @@ class Conversations:
         One that had it may have it again: the client tries again, or begins anew.
         """
         *before, last = self._hashes(turn)
-        return last in self._told or self._told.keys().isdisjoint(before)
+        return last in self._shared or self._shared.keys().isdisjoint(before)
 
     def close(self, turn: Turn) -> None:
         """Note that something is told in a turn."""
         named, *_, last = self._hashes(turn)
-        self._told |= dict.fromkeys([named, last] if turn.conversation else [last])
-        while len(self._told) > MOST:
-            del self._told[next(iter(self._told))]
+        self._shared |= dict.fromkeys([named, last] if turn.conversation else [last])
+        while len(self._shared) > MOST:
+            del self._shared[next(iter(self._shared))]
 
     def _hashes(self, turn: Turn) -> Iterator[bytes]:
         """Yield what stands for the conversation's id, and then for it up to each turn."""
-        made = blake2b(turn.conversation.encode(), key=self._key, digest_size=16)
-        yield made.digest()
+        digest = blake2b(turn.conversation.encode(), key=self._key, digest_size=16)
+        yield digest.digest()
         for each in turn.said:
-            made.update(b"%d:" % len(each))
-            made.update(each.encode())
-            yield made.digest()
+            digest.update(b"%d:" % len(each))
+            digest.update(each.encode())
+            yield digest.digest()

@@ -142,15 +142,15 @@ class Proxy:
         try:
             async with self._session.request(
                 request.method, url, headers=headers, data=data, allow_redirects=False
-            ) as found:
-                if 300 <= found.status < 400 and "Location" in found.headers:  # noqa: PLR2004  (of HTTP)
+            ) as reply:
+                if 300 <= reply.status < 400 and "Location" in reply.headers:  # noqa: PLR2004  (of HTTP)
                     hint = "give --upstream the address that it has moved to"
                     raise RefusedError("upstream", "the service answered by a redirect", hint, 502)
                 response = web.StreamResponse(
-                    status=found.status, reason=found.reason, headers=end_to_end(found.headers)
+                    status=reply.status, reason=reply.reason, headers=end_to_end(reply.headers)
                 )
                 await response.prepare(request)
-                async for chunk in found.content.iter_any():
+                async for chunk in reply.content.iter_any():
                     await response.write(chunk)
                 await response.write_eof()
         except (aiohttp.ClientError, OSError, ValueError):  # the last for a header that is none
@@ -241,10 +241,10 @@ async def _run(
         max_field_size=LONGEST,
     ) as session:
         proxy = Proxy(route, listening.getsockname()[1], session, proven)
-        made = web.Application()
-        made.router.add_route("*", "/{path:.*}", proxy.answer)
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", proxy.answer)
         runner = web.AppRunner(
-            made,
+            application,
             logger=silent,
             access_log=None,
             auto_decompress=False,

@@ -102,7 +102,7 @@ def personal_context(answer: Answer) -> PersonalContext:
         hint = UNLOCK if answer.code == "locked" else DOCTOR
         return nothing(f"{why}; {hint}" if answer.code in UNDECIDED else why)
     titles, reading = summary.titles, summary.read_as
-    told = PersonalContext(
+    context = PersonalContext(
         line="",
         facts=tuple(_fact(titles.get(n, n), value) for n, value in answer.attributes.items()),
         understood_as=None if reading is None else plain(reading.title),
@@ -110,12 +110,12 @@ def personal_context(answer: Answer) -> PersonalContext:
         people_left=_people_left(summary) if answer.attributes else None,
         waiting=tuple(plain(each) for each in titled(summary.pending, titles)),
     )
-    return told.model_copy(update={"line": _line(told, reading, why)})
+    return context.model_copy(update={"line": _line(context, reading, why)})
 
 
-def already_told(told: Iterable[SharedBefore]) -> SharedSoFar:
+def already_told(shared: Iterable[SharedBefore]) -> SharedSoFar:
     """Return what was told before, as it was told; in the line each fact once, as told last."""
-    each = tuple(told)
+    each = tuple(shared)
     latest = {fact.title: fact for one in each for fact in one.facts}
     if not latest:
         return SharedSoFar(line="Nothing about the user has been told so far.", told=each)
@@ -140,17 +140,17 @@ def _nothing(why: str) -> str:
     return f"{plainly} The reason, as it is told to the user: {why}."
 
 
-def _line(told: PersonalContext, reading: Reading | None, why: str) -> str:
+def _line(context: PersonalContext, reading: Reading | None, why: str) -> str:
     """Return an answer as one line, the facts first; ``why`` there are none, for the user."""
-    parts = [_nothing("what would help waits for their approval" if told.waiting else why)]
-    if told.facts:
-        parts = [f"About the user: {_listed(told.facts)}."]
+    parts = [_nothing("what would help waits for their approval" if context.waiting else why)]
+    if context.facts:
+        parts = [f"About the user: {_listed(context.facts)}."]
     if reading is not None:
         parts.append(f"Question read as {plain(read_as(reading), 2 * LONGEST)}.")
-    if told.facts:
-        parts.append(f"People who fit all that you were told: {told.people_left}.")
-    if told.waiting:
-        parts.append(f"Waiting for the user's approval: {listed(told.waiting)} ({APPROVE}).")
+    if context.facts:
+        parts.append(f"People who fit all that you were told: {context.people_left}.")
+    if context.waiting:
+        parts.append(f"Waiting for the user's approval: {listed(context.waiting)} ({APPROVE}).")
     return " ".join(parts)
 
 
@@ -214,33 +214,33 @@ class AssistantTools:
         """Keep whom to ask and for whom; nothing is opened before a question."""
         self._socket = socket
         self._recipient = recipient
-        self._told: deque[SharedBefore] = deque(maxlen=LATEST)
+        self._shared: deque[SharedBefore] = deque(maxlen=LATEST)
 
     def personal_context(self, question: Question) -> Annotated[CallToolResult, PersonalContext]:
         """Return the facts for a question; none, and why, where there is no answer."""
         try:
             with Client(self._socket, SECONDS, attended=False, by="assistant") as client:
                 ask = Ask(query=question, recipient=self._recipient)
-                found = personal_context(client.call("decide", ask))
+                context = personal_context(client.call("decide", ask))
         except ReticentError as error:
-            found = undecided(error)
-        if found.facts:
-            self._told.append(SharedBefore(question=question, facts=found.facts))
-        return _result(found)
+            context = undecided(error)
+        if context.facts:
+            self._shared.append(SharedBefore(question=question, facts=context.facts))
+        return _result(context)
 
     def already_told(self) -> Annotated[CallToolResult, SharedSoFar]:
         """Return what was told by this process, as it was told."""
-        return _result(already_told([*self._told]))
+        return _result(already_told([*self._shared]))
 
 
-def _result(found: PersonalContext | SharedSoFar) -> CallToolResult:
-    line = TextContent(type="text", text=found.line)
-    return CallToolResult(content=[line], structured_content=found.model_dump(mode="json"))
+def _result(content: PersonalContext | SharedSoFar) -> CallToolResult:
+    line = TextContent(type="text", text=content.line)
+    return CallToolResult(content=[line], structured_content=content.model_dump(mode="json"))
 
 
 def server_for(assistant: AssistantTools) -> Server:
     """Return the server of an assistant: two tools, no prompts and no resources."""
-    made = Server(
+    server = Server(
         "reticent",
         title="Reticent",
         version=__version__,
@@ -248,7 +248,7 @@ def server_for(assistant: AssistantTools) -> Server:
         log_level="CRITICAL",
         subscriptions=False,
     )
-    made.add_tool(
+    server.add_tool(
         assistant.personal_context,
         title="Facts about the user that help this answer",
         description=ASKING,
@@ -259,13 +259,13 @@ def server_for(assistant: AssistantTools) -> Server:
             open_world_hint=False,
         ),
     )
-    made.add_tool(
+    server.add_tool(
         assistant.already_told,
         title="Facts about the user that you were told before",
         description=AGAIN,
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
-    return made
+    return server
 
 
 def serve(socket: Path, recipient: str) -> None:
