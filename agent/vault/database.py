@@ -12,22 +12,20 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from threading import Lock
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from msgspec.json import Decoder
 
 from agent.errors import (
     BusyVaultError,
     DamagedVaultError,
-    ReplacedVaultError,
-    UsageError,
     VaultError,
     VaultVersionError,
     reason,
 )
-from agent.files import PRIVATE, create_private, fsync, name_new, temporary_file, unfinished
+from agent.files import PRIVATE, fsync, name_new, temporary_file, unfinished
 from agent.vault.seal import FORMAT, OLD_FORMAT, from_json
-from agent.vault.vault_files import JOURNAL, LOG, free_names
+from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private, same_file
 
 APPLICATION_ID = 0x52544356
 MAX_INTEGER = 2**63 - 1  # of SQLite
@@ -124,108 +122,8 @@ def _kind(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
 
 
-class Stamp(NamedTuple):
-    """Identifies a file and its state."""
-
-    device: int
-    inode: int
-    size: int
-    written_ns: int
-
-
-class Watch:
-    """The two files of an open database, as this process left them: two system calls a check."""
-
-    def __init__(self, path: Path) -> None:
-        """Remember the files as they are."""
-        self.place = Path(os.path.realpath(path))
-        self.log = self.place.with_name(self.place.name + LOG)
-        self._names = str(path.absolute()), str(self.log)
-        self.refresh()
-
-    def stamps(self) -> tuple[Stamp | None, Stamp | None]:
-        """Return the stamps of file and log now, None for a missing one."""
-        file, log = map(stamp, self._names)
-        return file, log
-
-    def refresh(self) -> None:
-        """Remember the files as they are, after this process wrote to either."""
-        self.left = self.stamps()
-
-    @property
-    def intact(self) -> bool:
-        """Whether both files are those that were left, unchanged."""
-        return self.stamps() == self.left
-
-    def check(self) -> None:
-        """Raise ReplacedVaultError if a file has changed."""
-        if not self.intact:
-            hint = "run `reticent status`: it says where everything was set aside"
-            raise ReplacedVaultError(self.difference(), hint, self._names[0])
-
-    def committed(self) -> None:
-        """Remember the log after a transaction, which appended to it or overwrote its frames.
-
-        Raises ReplacedVaultError if anything else has changed.
-        """
-        _, log = self.stamps()
-        if log is not None and same_file(log, self.left[1]) and log.size >= self.log_bytes:
-            self.left = self.left[0], log
-        self.check()
-
-    def difference(self) -> str:
-        """Return in words what happened to files that have changed."""
-        file, _ = self.stamps()
-        if file is None:
-            what = "the vault was removed or moved away"
-        elif not same_file(file, self.left[0]):
-            what = "another file was put in the place of the vault"
-        elif file != self.left[0]:
-            what = "another program has written into the vault"
-        else:
-            what = "the log of the vault was removed, replaced or written to"
-        return f"{what} while it was open"
-
-    @property
-    def identity(self) -> tuple[int, ...]:
-        """Which file is open, by device and inode."""
-        return () if self.left[0] is None else self.left[0][:2]
-
-    @property
-    def log_bytes(self) -> int:
-        """How long the log was when it was left."""
-        return 0 if self.left[1] is None else self.left[1].size
-
-    @property
-    def in_place(self) -> bool:
-        """Whether the name still leads to the open file, whatever its content."""
-        return same_file(stamp(str(self.place)), self.left[0])
-
-
-def stamp(name: str) -> Stamp | None:
-    """Return the stamp of the file of a name, None if there is none."""
-    try:
-        status = os.stat(name)  # noqa: PTH116  (twice as fast, and done four times a commit)
-    except OSError:
-        return None
-    return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
-def same_file(one: Stamp | None, other: Stamp | None) -> bool:
-    """Return whether two stamps belong to the same file, whatever its content."""
-    return one is not None and other is not None and one[:2] == other[:2]
-
-
 # Files that a database is open on in this process, by device and inode.
 open_here: set[tuple[int, ...]] = set()
-
-
-def make_private(path: Path) -> None:
-    """Make an empty file that only its owner can read; VaultError if there is one."""
-    try:
-        create_private(b"", path)
-    except UsageError as error:
-        raise VaultError(error.what, error.hint, error.where) from error
 
 
 def connect(path: Path) -> sqlite3.Connection:

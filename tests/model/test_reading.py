@@ -36,7 +36,7 @@ from agent.model.reading import (
     spelling,
 )
 from tests.model.examples import Tensors, reading_model, respoken, retensored, small_model
-from tests.model.test_file import Edit, cast, put, refusal, shaped
+from tests.model.test_damage import Edit, cast, put, refusal, shaped
 
 SHARES = st.lists(st.floats(0, 1), max_size=6).map(
     lambda each: [share / max(sum(each), 1) for share in each]

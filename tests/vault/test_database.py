@@ -30,11 +30,11 @@ from agent.errors import (
 from agent.files import create_private, left_unfinished, private_folder
 from agent.paths import Paths
 from agent.vault.backup import restore
-from agent.vault.database import Database, make_private, snapshot, sqlite_error
+from agent.vault.database import Database, snapshot, sqlite_error
 from agent.vault.slots import key_slots
 from agent.vault.store import Store
 from agent.vault.vault import Vault, unlock
-from agent.vault.vault_files import Location, read_notice, vaults_set_aside
+from agent.vault.vault_files import Location, make_private, read_notice, vaults_set_aside
 from tests.vault.histories import record_at
 from tests.vault.worlds import (
     FAST,

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from agent.vault.database import APPLICATION_ID, TABLES, make_private
+from agent.vault.database import APPLICATION_ID, TABLES
 from agent.vault.seal import FORMAT
 from agent.vault.secrets import Kind
-from agent.vault.vault_files import Location, Witness
+from agent.vault.vault_files import Location, Witness, make_private
 
 FOLDER = Path(__file__).parent / "vectors"
 COLUMNS = {"meta": 2, "slot": 3, "state": 3, "item": 3, "entry": 4}

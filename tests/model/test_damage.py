@@ -1,0 +1,318 @@
+"""A model's file that is damaged or forged is refused, or opens as something usable."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agent.decision.cache import Cache
+from agent.errors import DamagedModelError, ModelError, VersionError
+from agent.model import content, file
+from agent.model.content import header, stamped
+from agent.model.file import decode, encode
+from agent.model.model import Model
+from tests.model.examples import Tensors, reading_model, respoken, retensored, small_model
+
+MODEL = small_model()
+DATA = encode(small_model())
+FLIPS = (0x01, 0x20, 0x80, 0xFF)  # the lowest bit, the case of a letter, the highest bit, all
+
+Edit = Callable[[dict[str, Any]], object]
+
+
+def flipped(place: int, flip: int) -> bytes:
+    """Return the file with some bits of one byte flipped."""
+    return DATA[:place] + bytes([DATA[place] ^ flip]) + DATA[place + 1 :]
+
+
+def refusal(data: bytes) -> ModelError | None:
+    """Return the error with which a file is refused; any other error fails the test."""
+    try:
+        model = decode(data)
+    except ModelError as error:
+        refused = error
+    else:
+        use(model)
+        return None
+    assert refused.what
+    assert refused.hint
+    assert (refused.what + refused.hint).isprintable()
+    return refused
+
+
+def use(model: Model) -> None:
+    """Touch everything in a model that a decision would."""
+    assert Cache().mean_utility(model).value(1) == Cache().mean_utility(model).value(1)
+    for index, query in enumerate(model.queries):
+        assert model.match(query.text) == index
+    crowd = Cache().anonymity_set(model, [(0, 1)])
+    every = (1 << len(model.attributes)) - 1
+    for metric in ("maxprob", "log-maxprob", "entropy"):
+        assert np.isfinite(crowd.identifiability(every, metric, 2))
+
+
+def test_the_file_itself_opens() -> None:
+    """Otherwise nothing below says anything."""
+    assert refusal(DATA) is None
+
+
+def test_every_flipped_byte_is_refused() -> None:
+    """Wherever it is, also within the digest and the filling of the header."""
+    opened = [(p, f) for p in range(len(DATA)) for f in FLIPS if refusal(flipped(p, f)) is None]
+    assert opened == []
+
+
+def test_every_truncation_is_refused() -> None:
+    """After any number of bytes, also none."""
+    assert [end for end in range(len(DATA)) if refusal(DATA[:end]) is None] == []
+
+
+@pytest.mark.parametrize("more", [b"\0", b" ", b"\n", DATA])
+def test_appended_bytes_are_refused(more: bytes) -> None:
+    """Also the file itself once more."""
+    assert isinstance(refusal(DATA + more), DamagedModelError)
+    assert isinstance(refusal(stamped(DATA + more)), DamagedModelError)
+
+
+def test_every_flipped_byte_under_a_forged_digest_is_refused_or_usable() -> None:
+    """Somebody who means harm recomputes the digest; what opens can still be computed with."""
+    refused = [p for p in range(len(DATA)) for f in FLIPS[:2] if refusal(stamped(flipped(p, f)))]
+    assert len(refused) > len(DATA) // 2
+
+
+@pytest.mark.parametrize(
+    "length", [0, 1, len(DATA), 2**32, 2**63, 2**64 - 1], ids=lambda length: f"{length:x}"
+)
+def test_a_header_cannot_claim_any_length(length: int) -> None:
+    """Nothing is allocated on the word of the file."""
+    assert refusal(stamped(length.to_bytes(8, "little") + DATA[8:])) is not None
+
+
+def test_a_deep_header_is_refused() -> None:
+    """Nesting ends in a sentence, not in the interpreter's stack."""
+    deep = header(DATA).replace(b'"format\\":4,', b'"format\\":4,\\"x\\":' + b"[" * 100_000)
+    data = stamped(len(deep).to_bytes(8, "little") + deep)
+    assert "metadata" in str(refusal(data))
+
+
+@pytest.mark.parametrize("version", [3, 5, 999_999_999])
+def test_another_version_says_which(version: int) -> None:
+    """Before the digest is tested, which may be another one there."""
+    data = DATA.replace(b'format\\":4,', f'format\\":{version},'.encode())
+    error = refusal(data)
+    assert isinstance(error, VersionError)
+    assert f"format {version}," in error.what
+
+
+@pytest.mark.parametrize("data", [b"", b"user,region\n", b"PK\x03\x04" * 99, b"\0" * 9999])
+def test_another_kind_of_file_is_refused(data: bytes) -> None:
+    """A table, an archive, nothing at all."""
+    assert isinstance(refusal(data), DamagedModelError)
+
+
+def test_a_section_of_a_later_version_is_named() -> None:
+    """Whatever else that version has put into the file."""
+
+    def later(metadata: dict[str, Any]) -> None:
+        metadata.update(sections=["near", "relevance"], more=1)
+        metadata["queries"][0].update(bits=0.5)
+
+    error = refusal(respoken(DATA, later))
+    assert isinstance(error, VersionError)
+    assert "this version does not read: 'relevance'" in error.what
+    assert error.hint == "install a newer reticent"
+
+
+def attribute(place: int, **changes: object) -> Edit:
+    """Return an edit of an attribute."""
+    return lambda metadata: metadata["attributes"][place].update(changes)
+
+
+def query(place: int, **changes: object) -> Edit:
+    """Return an edit of a query."""
+    return lambda metadata: metadata["queries"][place].update(changes)
+
+
+def values(place: int, edit: Callable[[list[str]], object]) -> Edit:
+    """Return an edit of the values of an attribute, and of their concepts."""
+    names = ("values", "value_concepts")
+    return lambda metadata: [edit(metadata["attributes"][place][each]) for each in names]
+
+
+METADATA: list[tuple[str, Edit]] = [
+    ("it has an unknown member", lambda m: m.update(more=1)),
+    ("licence is missing", lambda m: m.pop("licence")),
+    ("id is not text", lambda m: m.update(id=1)),
+    ("id is empty", lambda m: m.update(id="")),
+    ("estimator is not one of the allowed values", lambda m: m.update(estimator="x")),
+    ("control character", lambda m: m.update({"\x1b[2J\n": 1})),
+    ("queries is empty", lambda m: m.update(queries=[])),
+    ("attributes is empty", lambda m: m.update(attributes=[])),
+    ("an entry of queries has an unknown member", query(0, more=1)),
+    ("an entry of queries has not every member", lambda m: m["queries"][0].pop("title")),
+    ("an entry of attributes has an unknown member", attribute(0, more=1)),
+    ("control character", lambda m: m.update(source="\x1b[2J")),
+    ("control character", query(1, text="c\n")),
+    ("control character", lambda m: m["options"].update({"\x7f": 1})),
+    ("control character", lambda m: m["validation"].update(a="\x85")),
+    ("control character", attribute(0, concept="\n")),
+    ("control character", attribute(0, value_concepts=["unspecified", None, "\n"])),
+    ("control character", query(0, title="\n")),
+    ("control character", lambda m: m.update(stands_for="\n")),
+    ("does not match [a-z]", attribute(0, name="Region", refines=None)),
+    ("has a value twice", attribute(0, values=["unspecified", "a", "a"])),
+    ("two attributes named 'town'", attribute(0, name="town")),
+    ("person attributes first", lambda m: m["attributes"].reverse()),
+    ("person attributes first", lambda m: m.update(attributes=m["attributes"][2:])),
+    ("which does not exist", attribute(1, refines="regio")),
+    ("in a circle", attribute(0, refines="town")),
+    ("concept 'town'", attribute(0, concept="town")),
+    ("concept is empty", attribute(0, concept="")),
+    ("a concept per value", attribute(0, value_concepts=["unspecified"])),
+    ("'unspecified' another", attribute(0, value_concepts=["x", "y", "z"])),
+    ("two values of one concept", attribute(0, value_concepts=["unspecified", "y", "y"])),
+    ("an empty concept", attribute(0, value_concepts=["unspecified", None, ""])),
+    ("title is empty", query(0, title="")),
+    ("stands_for is empty", lambda m: m.update(stands_for="")),
+    ("'python' twice", query(1, text=" PYTHON ")),
+    ("without text", query(1, text="\u200b")),
+    ("intent 'note' twice", query(1, intents=["note", "note", "x"])),
+    ("shrinkage of 0", query(1, shrinkage=0)),
+    ("shrinkage of 1e+10", query(1, shrinkage=1e10)),
+    ("a shrinkage of -1", lambda m: m.update(estimator="plugin") or query(1, shrinkage=-1)(m)),
+    ("is below 1", query(1, rows=0)),
+    ("is over 4,294,967,296", query(1, rows=2**62)),
+    ("of shape [6] instead of U8 or U16 or U32 of shape [7]", query(1, rows=3)),
+    ("of shape [5] instead of", query(1, users=3)),
+    ("'requests.counts' has 12 numbers, not 16", values(2, lambda each: each.append("x"))),
+    ("'rows.intent' has 2 where query 'c' has 2", query(1, intents=["a", "b"])),
+    ("code 3 of attribute 'town'", values(1, list.pop)),
+    ("spelling per phrasing", query(0, spellings=["a"])),
+    (
+        "the encoders of the model",
+        lambda m: m.update(encoders={"topics": {"name": "x", "version": ""}}),
+    ),
+    ("'attributes.prices' is unknown", lambda m: m["sections"].remove("prices")),
+]
+
+
+def test_wrong_metadata_is_refused() -> None:
+    """Made wrong, or to do harm: the digest fits."""
+    refusals = [(sentence, refusal(respoken(DATA, edit))) for sentence, edit in METADATA]
+    for sentence, error in refusals:
+        assert isinstance(error, DamagedModelError), sentence
+        assert sentence in error.what
+
+
+def put(name: str, place: tuple[int, ...], number: float) -> Callable[[Tensors], None]:
+    """Return an edit that puts a number into a tensor."""
+
+    def edit(tensors: Tensors) -> None:
+        tensors[name][place] = number
+
+    return edit
+
+
+def cast(name: str, dtype: type) -> Callable[[Tensors], None]:
+    """Return an edit that gives a tensor another type."""
+    return lambda tensors: tensors.update({name: tensors[name].astype(dtype)})
+
+
+def shaped(name: str, *shape: int) -> Callable[[Tensors], None]:
+    """Return an edit that gives a tensor another shape, and ones as its numbers."""
+    return lambda tensors: tensors.update({name: np.ones(shape, tensors[name].dtype)})
+
+
+TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
+    ("'rows.users' is missing", lambda t: t.pop("rows.users")),
+    ("'population.codes' is missing", lambda t: t.pop("population.codes")),
+    ("'attributes.pair_costs' is missing", lambda t: t.pop("attributes.pair_costs")),
+    ("'more' is unknown", lambda t: t.update(more=np.zeros(1))),
+    ("is unknown", lambda t: t.update({"\x1b[2J\n": np.zeros(1)})),
+    ("is I64 of shape", cast("rows.users", np.int64)),
+    ("is U16 of shape", cast("population.codes", np.uint16)),
+    ("is F32 of shape", cast("attributes.costs", np.float32)),
+    ("'population.codes' is U8 of shape []", shaped("population.codes")),
+    ("'population.codes' is U8 of shape [0]", shaped("population.codes", 0)),
+    ("'population.weights' is F64 of shape [3]", shaped("population.weights", 3)),
+    ("code 3 of attribute 'region'", put("population.codes", (0, 1), 3)),
+    ("'rows.request' has code 3 where 3 values are", put("rows.request", (0, 1), 3)),
+    (
+        "'population.requests' has 4 for 'working_hours', of 4",
+        put("population.requests", (0, 1), 4),
+    ),
+    ("'requests.counts' has 12 numbers, not 6", put("requests.kinds", (0,), 2)),
+    ("no row for 'working_hours'", lambda t: t["requests.counts"].fill(0)),
+    ("'rows.users' has a user without rows", put("rows.users", (0,), 0)),
+    ("'rows.users' has 5 rows where query 'python' has 4", put("rows.users", (1,), 2)),
+    ("'rows.users' has 3 rows where query 'c' has 2", put("rows.users", (4,), 2)),
+    ("'rows.intent' has 3 where query 'c' has 3", put("rows.intent", (5,), 3)),
+    (
+        "'attributes.utilities' has a number that is not",
+        put("attributes.utilities", (0, 0), np.nan),
+    ),
+    ("'attributes.costs' has a number that is not finite", put("attributes.costs", (2, 2), np.inf)),
+    ("'attributes.prices' has a price outside 0 to 64", put("attributes.prices", (1, 0), -0.1)),
+    ("'attributes.prices' has a price outside", put("attributes.prices", (1, 0), 64.1)),
+    ("'queries.weights' has a weight outside", put("queries.weights", (1,), 0)),
+    ("'population.weights' has a weight outside 1 to", put("population.weights", (1,), 0.99)),
+    (
+        "'population.weights' has a number that is not finite",
+        put("population.weights", (1,), np.inf),
+    ),
+]
+
+
+def test_wrong_tensors_are_refused() -> None:
+    """Made wrong, or to do harm: the digest fits."""
+    refusals = [(sentence, refusal(retensored(DATA, edit))) for sentence, edit in TENSORS]
+    for sentence, error in refusals:
+        assert isinstance(error, DamagedModelError), sentence
+        assert sentence in error.what
+
+
+@pytest.mark.parametrize(
+    ("sentence", "queries"),
+    [("has a query beyond the 2", [0, 2]), ("is not in ascending order", [1, 0])],
+)
+def test_figures_of_no_query_are_refused(sentence: str, queries: list[int]) -> None:
+    """They are looked up by query, in order."""
+
+    def edit(tensors: Tensors) -> None:
+        tensors["near.queries"][:] = queries
+
+    with pytest.raises(DamagedModelError, match=f"'near.queries' {sentence}"):
+        decode(retensored(encode(reading_model()), edit))
+
+
+def test_damage_to_a_large_file_shows_at_the_latest_where_it_matters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of a query are verified when they are needed, and all of them if that is asked."""
+    monkeypatch.setattr(content, "BLOCK", 8)
+    monkeypatch.setattr(file, "WHOLE", 0)
+    path, data = tmp_path / "m.safetensors", encode(MODEL)
+    path.write_bytes(data)
+    opened = file.read(path)
+    assert replace(opened, digest="") == MODEL
+    late = 0
+    for place in range(8 + len(header(data)), len(data)):
+        path.unlink()  # what is mapped must not change
+        path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
+        with pytest.raises(ModelError):
+            file.read(path, whole=True)
+        with suppress(ModelError):
+            model, wrong = file.read(path), 0
+            for query in range(len(model.queries)):
+                try:
+                    model.rows(query)
+                except DamagedModelError:
+                    wrong += 1
+            late += wrong > 0
+            assert wrong
+    assert late
+    assert [*map(opened.rows, range(len(opened.queries)))]  # what was mapped is still there
