@@ -99,14 +99,14 @@ def context_of(
     terms = agent.consent.overlay(terms)
     number, at = before or (None, now)
     facts = vault.ledger.disclosures
-    held = facts.pool(pool, pool_of, number)
+    holdings = facts.pool(pool, pool_of, number)
     queries = facts.queries(pool, pool_of, number) if terms.mode == "planned" else NOTHING
     offers = ask.asked is None and before is None
     asked = agent.consent.usable(site_of(ruling.host), now) if offers else ask.asked
     cache = agent.reader.cache
-    knowledge = knowledge_in(held, model, at, queries, facts.concepts, cache)
-    told = (Meaning(name, fact.value) for name, fact in held.held.items())
-    if not knowledge.share and unmatched(told, facts.concepts):
+    knowledge = knowledge_in(holdings, model, at, queries, facts.concepts, cache)
+    meanings = (Meaning(name, fact.value) for name, fact in holdings.held.items())
+    if not knowledge.share and unmatched(meanings, facts.concepts):
         raise UndecidedError("unfit")
     usable = None
     if asked is not None:
@@ -114,7 +114,7 @@ def context_of(
     request = Request(ask.query, ruling.host, usable)
     people = None
     if addresses:
-        holds = knowledge_in(held, readers[0], at, concepts=facts.concepts, cache=cache)
+        holds = knowledge_in(holdings, readers[0], at, concepts=facts.concepts, cache=cache)
         known = holds if terms.memory == "remembers" else Knowledge()
         people = people_left(known, readers[0], cache)
     return RuledContext(

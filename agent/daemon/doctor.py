@@ -212,24 +212,25 @@ def check_installed(here: Machine) -> Iterator[Finding]:
             problems = [
                 finding for part in each.artifacts for finding in _problem(name, part, again)
             ]
-            yield from problems or [ok(name, _connected(each))]
+            whom = f" for {each.recipient}" if each.recipient else ""
+            yield from problems or [ok(name, f"{each.title} is connected{whom}")]
             if each.state in PRESENT:
                 shared |= {part.path: part for part in each.shared}
         for part in shared.values():
             yield from _problem(name, part, f"reticent connect {name}")
         if not found:
             yield ok(name, NOTHING[name])
-        elif {each.state for each in found} == {"installed"} and not _answers(name, here):
+        elif (
+            name == "service"
+            and {each.state for each in found} == {"installed"}
+            and not reachable(here.manager)
+        ):
             fix = "use it in a desktop or login session, not in a container or through su"
             yield warn(name, f"connected, but {here.manager} does not answer here", fix)
         elif name == "assistants" and find_spec("mcp") is None:
             yield bad(name, "the extra `mcp` is not installed", install_hint("mcp"))
     for browser, sandbox in browsers.confined(here):
         yield warn("browsers", *sandboxed(browser, sandbox))
-
-
-def _answers(name: str, here: Machine) -> bool:
-    return name != "service" or reachable(here.manager)
 
 
 def _problem(name: str, part: Artifact, again: str) -> Iterator[Finding]:
@@ -246,10 +247,6 @@ def _problem(name: str, part: Artifact, again: str) -> Iterator[Finding]:
     elif state != "installed":
         make = bad if state == "absent" else warn
         yield make(name, f"{part.path} {WRONG[state]}", again)
-
-
-def _connected(each: Installation) -> str:
-    return f"{each.title} is connected" + (f" for {each.recipient}" if each.recipient else "")
 
 
 def sandboxed(browser: browsers.Browser, sandbox: str) -> tuple[str, str]:

@@ -39,7 +39,7 @@ def logging_to(path: Path) -> Iterator[None]:
     logging.getLogger().addHandler(silent)
     LOG.propagate = False
     # A terminal that has gone, or a disk that is full, costs lines and nothing else.
-    told, logging.raiseExceptions = logging.raiseExceptions, False
+    raising, logging.raiseExceptions = logging.raiseExceptions, False
     LOG.setLevel(logging.INFO)
     for handler in handlers:
         handler.setFormatter(logging.Formatter(_LINE))
@@ -51,7 +51,7 @@ def logging_to(path: Path) -> Iterator[None]:
             LOG.removeHandler(handler)
             handler.close()
         logging.getLogger().removeHandler(silent)
-        logging.raiseExceptions = told
+        logging.raiseExceptions = raising
 
 
 class _PrivateFile(RotatingFileHandler):

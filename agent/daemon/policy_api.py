@@ -19,7 +19,7 @@ from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
-from agent.wire.base import Done, made
+from agent.wire.base import Done, from_fields
 from agent.wire.decide import Allowed, Calibrate, Calibrated, CalibratedPair, Offer
 from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
@@ -41,7 +41,7 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
         path=str(rules.path),
         in_use=policy is not None,
         since=(None if agent.vault is None else rules.usage.since) or now,
-        problems=[made(wire.RuleRemark, each) for each in rules.problems],
+        problems=[from_fields(wire.RuleRemark, each) for each in rules.problems],
         effective=[],
         rules=[],
     )
@@ -65,14 +65,14 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
         if key in alone
     ]
     written = [
-        made(
+        from_fields(
             wire.RuleStatus,
             rule,
             line=place_of(lines, rule, ()),
             settings={key: toml(value) for key, value in rule.settings.items()},
             expired=rule.is_over(today),
             fired_at=rules.usage.at(rule),
-            remarks=[made(wire.RuleRemark, each) for each in remarks.get(rule, ())],
+            remarks=[from_fields(wire.RuleRemark, each) for each in remarks.get(rule, ())],
         )
         for rule in policy.rules
         if rule.layer is not Layer.DEFAULTS
@@ -110,7 +110,7 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.
         fact = facts.get(attribute.concept) if attribute.scope == "person" else None
         decisive, sensitivity = verdicts.get(key), verdicts.get("sensitivity")
         bits = attribute.sensitivity if sensitivity is None else float(sensitivity.value)
-        return made(
+        return from_fields(
             wire.AttributeStatus,
             attribute,
             name=name,
@@ -154,7 +154,7 @@ def calibrated_message(found: Calibration, *, written: bool = False) -> Calibrat
         return number if isfinite(number) else None
 
     fit = found.fit
-    return made(
+    return from_fields(
         Calibrated,
         found,
         trade_off=None if fit is None else fit.trade_off,
@@ -240,7 +240,7 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
     return wire.Edited(
         changed=written.changed,
         wins=[
-            made(
+            from_fields(
                 wire.Win,
                 win,
                 names=[*win.names],

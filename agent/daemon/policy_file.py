@@ -128,12 +128,12 @@ def rewrite(
     raise UsageError(what, "try again when it has finished")
 
 
-def restore(path: Path, made: Edit) -> None:
+def restore(path: Path, edit: Edit) -> None:
     """Restore the text of a file from before a change of ours.
 
     UsageError, and nothing written, where it is not as we left it, and as `rewrite` has it.
     """
-    rewrite(path, lambda *_: made.before.text, expected=made.after.text)
+    rewrite(path, lambda *_: edit.before.text, expected=edit.after.text)
 
 
 def _replaced(target: Path, before: str, after: bytes, mode: int) -> bool:

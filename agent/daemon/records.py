@@ -17,7 +17,7 @@ from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
 from agent.vault.vault import Vault
-from agent.wire.base import LATEST_ENTRIES, made
+from agent.wire.base import LATEST_ENTRIES, from_fields
 from agent.wire.state import Corrected, Entry, Handled, Held, Inferred, Moment, NotThat, Recipient
 from policy.hosts import ANYBODY, host_of
 from policy.rules import SIGN
@@ -49,7 +49,7 @@ def entries(
     return [
         Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
         if isinstance(record, Forgetting)
-        else made(
+        else from_fields(
             Entry,
             record,
             number=number,
@@ -184,7 +184,7 @@ def requested(
     handled = [  # each by its place: after which entry of the ledger, and which request after that
         (
             (each.number, 0),
-            made(
+            from_fields(
                 Handled,
                 each,
                 pool=pool_of(each.recipient),
@@ -201,7 +201,7 @@ def requested(
         except UsageError:  # it went nowhere; without a policy nobody looks at it
             continue
         if pool in (None, pool_of(host)):
-            nothing = made(
+            nothing = from_fields(
                 Handled,
                 silent,
                 silent.ask,

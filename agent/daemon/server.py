@@ -115,12 +115,12 @@ class Daemon:
 
 def application(door: Door, daemon: Daemon) -> web.Application:
     """Return what answers at a door."""
-    made = web.Application(middlewares=[boundary], client_max_size=MOST_BYTES)
+    app = web.Application(middlewares=[boundary], client_max_size=MOST_BYTES)
     for route in ROUTES:
         if door in route.doors:
             handler = _handler(route, door, daemon)
-            made.router.add_route(route.method, route.path, handler, name=route.name)
-    return made
+            app.router.add_route(route.method, route.path, handler, name=route.name)
+    return app
 
 
 class _Request(web.Request):
@@ -140,11 +140,11 @@ class _Runner(web.AppRunner):
     async def setup(self) -> None:
         await super().setup()
         if self.server is not None:
-            made: Callable[..., web.BaseRequest] = self.server.request_factory
-            self.server.request_factory = partial(made, _cls=_Request)
+            create: Callable[..., web.BaseRequest] = self.server.request_factory
+            self.server.request_factory = partial(create, _cls=_Request)
 
 
-def runner(made: web.Application, idle: float = IDLE) -> web.AppRunner:
+def runner(app: web.Application, idle: float = IDLE) -> web.AppRunner:
     """Return what runs an application: nothing that it is asked reaches a log.
 
     ``idle``: seconds after which a connection is closed that asks nothing, or not all of it.
@@ -152,7 +152,7 @@ def runner(made: web.Application, idle: float = IDLE) -> web.AppRunner:
     silent = logging.getLogger("reticent.http")
     silent.disabled = True  # aiohttp logs the bytes of a request that is no HTTP
     return _Runner(
-        made,
+        app,
         logger=silent,
         access_log=None,
         auto_decompress=False,

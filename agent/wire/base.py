@@ -51,7 +51,7 @@ class Done(Message, frozen=True, kw_only=True):
     done: bool = True
 
 
-def made(kind: type[Made], /, *sources: object, **own: Any) -> Made:  # noqa: ANN401  (of the fields)
+def from_fields(kind: type[Made], /, *sources: object, **own: Any) -> Made:  # noqa: ANN401  (of the fields)
     """Return a message with these fields, and with those that a source calls by the same name.
 
     ``sources``: values of other rooms; the first of them that has a field counts.

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import get_args
 
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 
 from agent.daemon import autolock as locking
 from agent.daemon.autolock import NAP, Autolock, Time, clocks, locks, watch, watcher
-from agent.daemon.request_log import Asker
+from agent.daemon.server import ASKERS
 from agent.decision.values import UNDECIDED, Code
 from agent.errors import VaultError
+from agent.wire.base import ASKER
 from agent.wire.decide import Answer
 from agent.wire.routes import CONTROL, QUERY
 from policy.settings import LONGEST_MINUTES
@@ -162,18 +164,14 @@ def test_the_policy_is_asked_at_each_look() -> None:
     assert not machine.open
 
 
-@pytest.mark.parametrize("by", get_args(Asker))
-@pytest.mark.parametrize("code", get_args(Code))
-def test_a_search_is_use_once_the_user_is_answered(by: Asker, code: Code) -> None:
+def test_a_search_is_use_once_the_user_is_answered() -> None:
     """Not where nothing was decided, and nobody else's is."""
     with behind(QUERY) as running:
-        running.calls.instead["decide"] = lambda *_, **__: Answer(code=code)
-        envelope = {"id": 1, "call": "decide", "by": by, "body": ASK}
-        if by in {"user", "page", "assistant"}:
-            running.ask("POST", "/v1/relay", envelope)
-        else:
-            running.ask("POST", "/v1/decide", ASK)
-        assert len(running.used) == (by == "user" and code not in UNDECIDED)
+        for by, code in product([*ASKERS, "program"], get_args(Code)):
+            running.calls.instead["decide"] = lambda *_, code=code, **__: Answer(code=code)
+            running.used.clear()
+            running.ask("POST", "/v1/decide", ASK, {ASKER: by})
+            assert len(running.used) == (by == "user" and code not in UNDECIDED), (by, code)
 
 
 def test_a_lock_whose_last_words_fail_is_one(caplog: pytest.LogCaptureFixture) -> None:
@@ -206,16 +204,10 @@ def sessions(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("line", TELLING)
-def test_the_screens_lock_and_a_sleep_are_told(line: str, sessions: Path) -> None:
-    """As `gdbus` writes them."""
-    assert locks(f"{line}\n", sessions)
-
-
-@pytest.mark.parametrize("line", SILENT)
-def test_nothing_else_is(line: str, sessions: Path) -> None:
-    """Least of all the end of either."""
-    assert not locks(f"{line}\n", sessions)
+def test_the_screens_lock_and_a_sleep_are_told_and_nothing_else(sessions: Path) -> None:
+    """As `gdbus` writes them; least of all the end of either."""
+    lines = [*TELLING, *SILENT]
+    assert [line for line in lines if locks(f"{line}\n", sessions)] == TELLING
 
 
 def test_another_users_screen_is_theirs(sessions: Path) -> None:

@@ -3,7 +3,6 @@
 import io
 import shutil
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import (
     AbstractContextManager,
@@ -14,6 +13,7 @@ from contextlib import (
 )
 from hashlib import sha256
 from pathlib import Path
+from subprocess import TimeoutExpired
 
 import pytest
 
@@ -143,7 +143,8 @@ def test_it_does_not_end_before_all_of_it_is_set_aside(tmp_path: Path) -> None:
             client.call("shutdown")
         assert not live.status().locked
         live.process.send_signal(signal.SIGTERM)
-        time.sleep(1)
+        with pytest.raises(TimeoutExpired):
+            live.process.wait(0.5)
         state.unlink()
         state.with_name("elsewhere").rename(state)
         live.process.wait(PATIENCE)

@@ -105,7 +105,7 @@ class Steps:
         assert self.asked[-1].task.result().locked is False, "some vault was left open"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(st.sampled_from(STEPS), max_size=12))
 def test_the_later_word_counts(steps: list[str]) -> None:
     """Whatever comes in which order, and never are two vaults open."""

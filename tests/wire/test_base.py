@@ -1,4 +1,4 @@
-"""A message made of other values: what is given counts before any of them, and they in order."""
+"""A message made of the fields of other values: what is given counts before any of them."""
 
 from types import SimpleNamespace
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.wire.base import Fault, made
+from agent.wire.base import Fault, from_fields
 
 FIELDS = st.dictionaries(st.sampled_from(Fault.__struct_fields__), st.text(max_size=3))
 
@@ -22,6 +22,6 @@ def test_each_field_is_of_the_first_that_has_it(
     values = [SimpleNamespace(**each, other=1) for each in sources]
     if not {"code", "what", "hint"} <= wanted.keys():
         with pytest.raises(TypeError):
-            made(Fault, *values, **own)
+            from_fields(Fault, *values, **own)
     else:
-        assert made(Fault, *values, **own) == Fault(**wanted)
+        assert from_fields(Fault, *values, **own) == Fault(**wanted)
