@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent import __version__
 from agent.daemon.consent.word import Consent
-from agent.daemon.log import LOG
-from agent.daemon.model_registry import ModelRegistry
+from agent.daemon.events import LOG
+from agent.daemon.model_registry import UNREADABLE, ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
-from agent.daemon.reading import UNREADABLE, TextReader
 from agent.daemon.request_log import Rates, SilentRequests
 from agent.daemon.sources import Sources
 from agent.decision.cache import Cache

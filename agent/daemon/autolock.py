@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.daemon.log import LOG, kind_and_place
+from agent.daemon.events import LOG, kind_and_place
 from agent.errors import ReticentError
 from agent.wire.routes import CONTROL, Door
 from policy.settings import LONGEST_MINUTES

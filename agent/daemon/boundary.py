@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from agent.daemon.log import LOG, kind_and_place
+from agent.daemon.events import LOG, kind_and_place
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, misfit
 from agent.wire.base import JSON_TYPE, MOST_BYTES, Fault
 from agent.wire.decide import Answer

@@ -18,8 +18,7 @@ from agent.daemon.browsers import (
     system_service,
 )
 from agent.daemon.checks import bad, listens, ok, warn
-from agent.daemon.model_registry import ModelRegistry
-from agent.daemon.reading import UNREADABLE
+from agent.daemon.model_registry import UNREADABLE, ModelRegistry
 from agent.daemon.service import reachable
 from agent.decision.locale import LOCALE
 from agent.errors import (

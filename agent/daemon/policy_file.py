@@ -9,7 +9,7 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import NamedTuple
 
-from agent.daemon.log import LOG
+from agent.daemon.events import LOG
 from agent.daemon.request_log import RuleUsage
 from agent.decision.terms import Terms, attributes_of, rulebook, terms_under
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError, reason

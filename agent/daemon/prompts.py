@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent.daemon import pinentry
-from agent.daemon.log import LOG, kind_and_place
+from agent.daemon.events import LOG, kind_and_place
 from agent.daemon.pinentry import DECLINED, PASSED, Button, Dialog, PinentryError, opened
 from agent.daemon.request_log import Asker
 from agent.errors import ReticentError, UsageError, WrongSecretError

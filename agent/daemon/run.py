@@ -13,8 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agent.daemon import sockets
-from agent.daemon.events import Bus
-from agent.daemon.log import LOG, kind_and_place, logging_to
+from agent.daemon.events import LOG, Bus, kind_and_place, logging_to
 from agent.errors import ReplacedVaultError, ReticentError
 from agent.files import private_folder
 from agent.paths import Paths

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from agent.daemon.log import LOG
+from agent.daemon.events import LOG
 from agent.errors import DaemonError, reason
 from agent.files import OTHERS, PRIVATE, create_private, read_bytes
 from agent.paths import Paths

@@ -11,9 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon import log
-from agent.daemon.events import ENDING, MOST_READERS, TOO_SLOW, Bus, EndedError, Reader
-from agent.daemon.log import LOG, kind_and_place, logging_to
+from agent.daemon import events
+from agent.daemon.events import (
+    ENDING,
+    LOG,
+    MOST_READERS,
+    TOO_SLOW,
+    Bus,
+    EndedError,
+    Reader,
+    kind_and_place,
+    logging_to,
+)
 from agent.errors import DaemonError
 from agent.wire.state import Event
 
@@ -147,7 +156,7 @@ def test_the_libraries_below_are_silent(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_it_is_put_aside_once_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two files at most, each private."""
-    monkeypatch.setattr(log, "MOST_BYTES", 1000)
+    monkeypatch.setattr(events, "MOST_BYTES", 1000)
     path = tmp_path / "daemon.log"
     with logging_to(path):
         for number in range(100):

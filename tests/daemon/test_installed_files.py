@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon import log
+from agent.daemon import events
 from agent.daemon.consent.word import Consent
 from agent.daemon.installed_files import Accounts, accounts, forget, installed_files, remove
 from agent.daemon.model_registry import ModelRegistry
@@ -283,10 +283,10 @@ def add_model(home: Paths) -> None:
 
 def run_daemon(home: Paths) -> None:
     """Take the lock, the log and the sockets of a daemon, and its token."""
-    with alone(home.daemon_lock), log.logging_to(home.log), doors(home, {}):
+    with alone(home.daemon_lock), events.logging_to(home.log), doors(home, {}):
         token_of(home.state / TOKEN)
         for _ in range(3):
-            log.LOG.info("x" * log.MOST_BYTES)
+            events.LOG.info("x" * events.MOST_BYTES)
 
 
 MAKERS: dict[str, Maker] = {

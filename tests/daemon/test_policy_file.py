@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent.daemon.policy_file
-from agent.daemon.log import LOG
+from agent.daemon.events import LOG
 from agent.daemon.policy_file import SETTLING, PolicyFile, fingerprint_of
 from policy.read import Check, load
 from policy.rules import Policy

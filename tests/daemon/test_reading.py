@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.agent import status_of
-from agent.daemon.model_registry import Keys
-from agent.daemon.reading import UNREADABLE, TextReader
+from agent.daemon.model_registry import UNREADABLE, Keys, TextReader
 from agent.errors import LockedError, UsageError
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, normalise, spelling
