@@ -12,9 +12,9 @@ from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
 from agent.decision.cache import Cache
 from agent.decision.decide import counted_among, decide
 from agent.decision.knowledge import Knowledge, people_left, share_of
-from agent.decision.replay import bits_of
 from agent.decision.terms import Terms
 from agent.decision.values import Decision, Request
+from agent.decision.what_if import bits_of
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.file import read, shipped_models
 from agent.model.model import Model, surest

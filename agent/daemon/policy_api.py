@@ -11,8 +11,8 @@ from agent.daemon.agent import Agent
 from agent.daemon.consent.queue import own_search
 from agent.daemon.policy_file import rewrite
 from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
-from agent.decision.replay import PastRequest, replay
 from agent.decision.terms import attributes_of
+from agent.decision.what_if import PastRequest, replay
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.attributes import Attribute
 from agent.model.concepts import Concepts

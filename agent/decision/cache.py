@@ -100,13 +100,13 @@ class Cache:
         """
         pairs = tuple(sorted(known))
 
-        def made() -> AnonymitySet:
+        def compute() -> AnonymitySet:
             people = AnonymitySet(model.population, model.cards, pairs, share)
             if not pairs and share >= 1:
                 people.learn(model.tables.costs())
             return people
 
-        return self._of(model).anonymity_sets.get((pairs, share), made)
+        return self._of(model).anonymity_sets.get((pairs, share), compute)
 
     def clear(self) -> None:
         """Drop everything, the readings of the encoder, which all models share, included."""
@@ -119,9 +119,9 @@ class Cache:
     def _utilities(self, model: Model, query: int) -> tuple[Utility, Utility]:
         """Return the utility of a query before prices, and less prices."""
 
-        def made() -> tuple[Utility, Utility]:
+        def compute() -> tuple[Utility, Utility]:
             shrinkage, prices = model.queries[query].shrinkage, model.tables.singles.prices
             utility = query_utility(model.rows(query), model.cards, model.estimator, shrinkage)
             return utility, utility if prices is None else Priced(utility, prices[query])
 
-        return self._of(model).utilities.get(query, made)
+        return self._of(model).utilities.get(query, compute)

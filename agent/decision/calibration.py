@@ -124,8 +124,8 @@ def calibrated(answers: Sequence[PersonAnswers], model: Model) -> Calibration:
     steps = _steps(sensitivity, model)
     if sum(isfinite(each.bits) for each in steps) > 1:
         return _calibration(len(answers), sensitivity, "precision", steps)
-    crowds = _wanted([each.one_of for each in answers], answers)
-    pairs = [WantedPair(str(k), 1 / k, crowds[k]) for k in sorted(crowds)]
+    one_of = _wanted([each.one_of for each in answers], answers)
+    pairs = [WantedPair(str(k), 1 / k, one_of[k]) for k in sorted(one_of)]
     return _calibration(len(answers), sensitivity, "one_of", pairs)
 
 
@@ -162,12 +162,12 @@ def _wanted(
 
 def _steps(sensitivity: Mapping[str, float], model: Model) -> list[WantedPair]:
     """Return the pairs of the attributes on a ladder, in the order of the model."""
-    crowd = Cache().anonymity_set(model)
-    before = crowd.identifiability(EMPTY, METRIC, 1)
+    people = Cache().anonymity_set(model)
+    before = people.identifiability(EMPTY, METRIC, 1)
     return [
         # As in the objective: less what is known of somebody who discloses nothing.
         WantedPair(
-            name, crowd.identifiability(singleton(place), METRIC, 1) - before, sensitivity[name]
+            name, people.identifiability(singleton(place), METRIC, 1) - before, sensitivity[name]
         )
         for place, name in _ladder(model)
         if name in sensitivity

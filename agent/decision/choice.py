@@ -87,18 +87,18 @@ def choice_of(prepared: Prepared) -> ChosenSet:
 
 def objective_of(prepared: Prepared, reading: Interpretation | None) -> DisclosureObjective:
     """Return the objective that chooses the set for a reading; None: for the mean of all."""
-    model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
+    model, anonymity_set, settings = prepared.model, prepared.anonymity_set, prepared.settings
     cache = prepared.cache
     if reading is not None:
         uses = mixed(reading, model, cache)
-        return DisclosureObjective(uses, crowd, settings)
+        return DisclosureObjective(uses, anonymity_set, settings)
     nobodys = replace(settings, own=None)  # what is cached outlives the request
     shared = cache.get(
         model,
         (DisclosureObjective, "standing"),
         lambda: DisclosureObjective(cache.mean_utility(model), cache.anonymity_set(model), nobodys),
     )
-    return shared.given(crowd, settings)
+    return shared.given(anonymity_set, settings)
 
 
 def _standing(prepared: Prepared) -> ChosenSet:
@@ -109,7 +109,7 @@ def _standing(prepared: Prepared) -> ChosenSet:
     leaves, as far as limits allow. What is proven of it was proven for a recipient that knows
     nothing, and is not claimed for another.
     """
-    terms, crowd, asked = prepared.terms, prepared.crowd, prepared.request.asked
+    terms, anonymity_set, asked = prepared.terms, prepared.anonymity_set, prepared.request.asked
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
 
     def beforehand() -> ChosenSet:
@@ -131,11 +131,11 @@ def _standing(prepared: Prepared) -> ChosenSet:
     mask = base | found.mask
     if not objective.feasible(mask):
         mask = base
-        for each in members(found.mask & crowd.known & ~base):
+        for each in members(found.mask & anonymity_set.known & ~base):
             mask |= singleton(each) if objective.feasible(mask | singleton(each)) else 0
     rest = tuple(each for each in found.order if mask & ~base & singleton(each))
     result = found.result
-    if crowd.known or mask != found.mask:
+    if anonymity_set.known or mask != found.mask:
         result = replace(result, proof="none", bound=None)
     choice = ChosenSet(mask, (*members(base), *rest), objective, result, "standing")
     return choice._replace(pending=_waiting(choice, prepared))
@@ -153,7 +153,7 @@ def _planned(prepared: Prepared, query: int) -> ChosenSet:
 
     def best(mask: int, plan: Plan, options: int) -> tuple[int, ...]:
         order = uses.best(mask, plan.portfolio.mask & options, objective.feasible, LEAST)
-        requested = options & ~prepared.crowd.persons
+        requested = options & ~prepared.anonymity_set.persons
         if not requested:
             return order
         beside = Contraction(objective, mask | union(order), requested)
@@ -183,12 +183,12 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     answer, which its parts keep. What else may be asked is the mean of all queries, and counts with
     REST of its share.
     """
-    model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
+    model, anonymity_set, settings = prepared.model, prepared.anonymity_set, prepared.settings
     cache = prepared.cache
     shares, mean = _shares(prepared), _mean(model, cache)
     rest = 0.0 if mean is None else REST * max(0.0, 1 - sum(shares.values()))
 
-    def made() -> Queries:
+    def compute() -> Queries:
         nothing = QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes))
         return Queries(
             [
@@ -197,10 +197,10 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
             ]
         )
 
-    queries = cache.get(model, (Queries, *shares), made)
-    prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(settings, most=None))
-    usable = prepared.free & crowd.persons
-    scope = Scope(crowd.known & usable, usable, fixed, settings.most, LEAST)
+    queries = cache.get(model, (Queries, *shares), compute)
+    prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
+    usable = prepared.free & anonymity_set.persons
+    scope = Scope(anonymity_set.known & usable, usable, fixed, settings.most, LEAST)
     starts = [] if mean is None else [_usual(prepared, usable, mean)]
     found = plan(queries, [*shares.values(), rest], prices, scope, starts)
     return Plan(found, shares, prices)
@@ -214,12 +214,12 @@ def _usual(prepared: Prepared, usable: int, mean: "_Mean") -> int:
     model = prepared.model
     demands = replace(prepared.settings, candidates=usable, own=None)
 
-    def made() -> int:
+    def compute() -> int:
         people = prepared.cache.anonymity_set(model)
         objective = DisclosureObjective(mean.uses, people, demands)
         return maximise(objective, restarts=0).mask
 
-    return prepared.cache.get(model, (_usual, demands), made)
+    return prepared.cache.get(model, (_usual, demands), compute)
 
 
 def mixed(reading: Interpretation, model: Model, cache: Cache) -> QueryPlanner:
@@ -232,7 +232,7 @@ def mixed(reading: Interpretation, model: Model, cache: Cache) -> QueryPlanner:
         return uses_of(reading.certain, model, cache)
     parts = sorted(reading.candidates, key=lambda each: each.query)
 
-    def made() -> QueryPlanner:
+    def compute() -> QueryPlanner:
         each_query = [uses_of(each.query, model, cache) for each in parts]
         weights = [each.probability for each in parts]
         known = [each.stored for each in each_query if each.stored is not None]
@@ -242,7 +242,7 @@ def mixed(reading: Interpretation, model: Model, cache: Cache) -> QueryPlanner:
             weighted(known, weights) if len(known) == len(parts) else None,
         )
 
-    return cache.get(model, (mixed, *parts), made)
+    return cache.get(model, (mixed, *parts), compute)
 
 
 def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
@@ -259,7 +259,7 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
     mean, count = _mean(model, cache), len(model.attributes)
     queries, rows = len(model.queries), model.queries[query].rows
 
-    def made() -> QueryPlanner:
+    def compute() -> QueryPlanner:
         stored, near = model.tables.singles.utilities_of(query), model.tables.near
         at_hand = {} if near is None else near.utilities_of(query)
         limit = model.queries[query].prior_entropy_bits
@@ -278,7 +278,7 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
             monotone=False,
         )
 
-    return cache.get(model, (QueryPlanner, query), made)
+    return cache.get(model, (QueryPlanner, query), compute)
 
 
 class _Mean(NamedTuple):
@@ -295,7 +295,7 @@ def _mean(model: Model, cache: Cache) -> _Mean | None:
     That is where there are three queries or fewer, and where no pairs tell of larger sets.
     """
 
-    def made() -> _Mean | None:
+    def compute() -> _Mean | None:
         singles = model.tables.singles.mean_of(model.tables.query_weights)
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None
@@ -303,7 +303,7 @@ def _mean(model: Model, cache: Cache) -> _Mean | None:
         count, stored = len(model.attributes), singles.utilities_of(0)
         return _Mean(stored, utility, QueryPlanner(lambda: utility, count, stored))
 
-    return cache.get(model, _Mean, made)
+    return cache.get(model, _Mean, compute)
 
 
 def _shares(prepared: Prepared) -> dict[int, float]:
@@ -314,18 +314,18 @@ def _shares(prepared: Prepared) -> dict[int, float]:
     it is sure to be made. What else may be asked has the rest of the whole. Of too many, those with
     small shares are left out, and count with the rest.
     """
-    model, meant = prepared.model, dict[int, float]()
+    model, wanted = prepared.model, dict[int, float]()
     for candidate in prepared.reading.candidates:
-        meant[candidate.query] = candidate.probability
+        wanted[candidate.query] = candidate.probability
     asked = np.zeros(len(model.queries))
-    now = ((each, AT_HAND * probability) for each, probability in meant.items())
+    now = ((each, AT_HAND * probability) for each, probability in wanted.items())
     for each, times in chain(now, prepared.history):
         asked[each] += times
     usual = model.tables.query_weights.astype(np.float64)
     shares = (asked + PRIOR * usual / usual.sum()) / (asked.sum() + PRIOR)
-    others = [each for each in np.flatnonzero(asked).tolist() if each not in meant]
+    others = [each for each in np.flatnonzero(asked).tolist() if each not in wanted]
     others.sort(key=lambda each: (-shares[each], each))
-    chosen = sorted([*meant, *others[: QUERIES - len(meant)]])
+    chosen = sorted([*wanted, *others[: QUERIES - len(wanted)]])
     return {each: float(shares[each]) for each in chosen}
 
 

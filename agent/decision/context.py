@@ -55,7 +55,7 @@ class Prepared(Context):
     """
 
     reading: Interpretation
-    crowd: AnonymitySet
+    anonymity_set: AnonymitySet
     settings: Settings
     barred: Mapping[int, Reason]
     code: Code
@@ -88,15 +88,15 @@ def prepare(context: Context) -> Prepared:
     limits, remembers = terms.limits, terms.memory == "remembers"
     known = _known(knowledge, model)
     if not remembers:
-        crowd = context.cache.anonymity_set(model)
+        anonymity_set = context.cache.anonymity_set(model)
     else:
-        crowd = context.cache.anonymity_set(model, known, knowledge.share)
+        anonymity_set = context.cache.anonymity_set(model, known, knowledge.share)
     guards = tuple((_person(name, model), weight) for name, weight in terms.guards)
     barred = barred_of(context, {index for index, _ in guards})
     indexes = range(len(model.attributes))
     open_ = union(index for index in indexes if index not in barred)
     always = mask_of(terms.always, model) & open_
-    asked = mask_of(terms.ask, model) & open_ & ~always & ~crowd.known
+    asked = mask_of(terms.ask, model) & open_ & ~always & ~anonymity_set.known
     bits = {model.index(name): each for name, each in terms.sensitivity}
     cap, mine = limits.new_per_week, context.own
     own = None
@@ -128,10 +128,10 @@ def prepare(context: Context) -> Prepared:
         own=mine,
         cache=context.cache,
         reading=context.meaning,
-        crowd=crowd,
+        anonymity_set=anonymity_set,
         settings=settings,
         barred=barred,
-        code=_code(crowd, settings),
+        code=_code(anonymity_set, settings),
         free=open_ & ~always & ~asked,
         forced=tuple(index for index in indexes if always & singleton(index)),
         asked=asked,
@@ -144,13 +144,13 @@ def mask_of(names: Iterable[str], model: Model) -> int:
     return union(model.index(name) for name in sorted(names))
 
 
-def _code(crowd: AnonymitySet, settings: Settings) -> Code:
+def _code(people: AnonymitySet, settings: Settings) -> Code:
     """Say whether a recipient may learn anything new at all."""
-    if crowd.closed:
-        return "recognised" if crowd.people else "outside the model"
+    if people.closed:
+        return "recognised" if people.people else "outside the model"
     risk, k = settings.max_risk, settings.k
-    risky = risk is not None and crowd.identifiability(0, "risk", 1) > risk
-    if risky or (k is not None and crowd.identifiability(0, "k", k) > settings.max_violations):
+    risky = risk is not None and people.identifiability(0, "risk", 1) > risk
+    if risky or (k is not None and people.identifiability(0, "k", k) > settings.max_violations):
         return "past a limit already"
     return "answered"
 

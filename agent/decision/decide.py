@@ -139,17 +139,17 @@ def figures_of(
 
     ``order``: of the names, by default that of the model.
     """
-    parts, crowd, terms = objective.parts(mask), prepared.crowd, prepared.terms
+    parts, anonymity_set, terms = objective.parts(mask), prepared.anonymity_set, prepared.terms
     return Figures(
         names=prepared.names(order or members(mask)),
         utility=float(parts.utility),
-        identifiability=float(crowd.identifiability(mask, terms.metric, terms.metric_k)),
+        identifiability=float(anonymity_set.identifiability(mask, terms.metric, terms.metric_k)),
         identifiability_cost=float(parts.identifiability_cost),
         guard=float(parts.guard),
         sensitivity=float(parts.sensitivity),
         objective=float(parts.objective),
-        people=round(crowd.people),
-        people_left=float(crowd.people_left(mask)),
+        people=round(anonymity_set.people),
+        people_left=float(anonymity_set.people_left(mask)),
     )
 
 
@@ -160,7 +160,7 @@ def limit_of(objective: DisclosureObjective, mask: int) -> str | None:
 
 
 def _decide(prepared: Prepared, *, brief: bool) -> Decision:
-    terms, model, crowd = prepared.terms, prepared.model, prepared.crowd
+    terms, model, anonymity_set = prepared.terms, prepared.model, prepared.anonymity_set
     if terms.nothing:
         return _silent(prepared, "blocked")
     if prepared.reading.query is None and terms.unknown_queries == "nothing":
@@ -179,7 +179,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         more = figures_of(objective, mask | union(choice.pending), prepared, order)
         pending = Pending(names=prepared.names(choice.pending), figures=more)
     objective.forget()
-    proven = crowd.people > 0  # where the model knows nobody like the user, nothing is
+    proven = anonymity_set.people > 0  # where the model knows nobody like the user, nothing is
     return Decision(
         code=prepared.code,
         request=prepared.request,
@@ -192,8 +192,8 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
             Guarded(
                 name=model.attributes[v].name,
                 title=model.attributes[v].title,
-                bits=float(crowd.guard_bits(v, mask)),
-                best_guess=float(crowd.guard(v).best_guess(mask)),
+                bits=float(anonymity_set.guard_bits(v, mask)),
+                best_guess=float(anonymity_set.guard(v).best_guess(mask)),
             )
             for v, _ in prepared.settings.guards
         ),
@@ -214,9 +214,9 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
 
 def _silent(prepared: Prepared, code: Code) -> Decision:
     """Return the decision to send nothing, without a look at what would help."""
-    terms, crowd = prepared.terms, prepared.crowd
-    reached = crowd.identifiability(0, terms.metric, terms.metric_k)
-    people = round(crowd.people)
+    terms, anonymity_set = prepared.terms, prepared.anonymity_set
+    reached = anonymity_set.identifiability(0, terms.metric, terms.metric_k)
+    people = round(anonymity_set.people)
     return Decision.nothing(
         code,
         prepared.request,
@@ -233,11 +233,12 @@ def _silent(prepared: Prepared, code: Code) -> Decision:
 
 def _outcome(prepared: Prepared, choice: ChosenSet, index: int) -> Outcome:
     """Return what an attribute adds to the rest of the chosen set, or would add, and why."""
-    crowd, objective, plan, own = prepared.crowd, choice.objective, choice.plan, singleton(index)
-    attribute, held = prepared.model.attributes[index], bool(crowd.known & own)
+    anonymity_set, objective, plan = prepared.anonymity_set, choice.objective, choice.plan
+    own = singleton(index)
+    attribute, held = prepared.model.attributes[index], bool(anonymity_set.known & own)
     inside, with_it, without = bool(choice.mask & own), choice.mask | own, choice.mask & ~own
     barred = prepared.barred.get(index)
-    if barred is None and crowd.combinations(with_it) > COMBINATIONS:
+    if barred is None and anonymity_set.combinations(with_it) > COMBINATIONS:
         barred = "too many combinations"
     if barred is not None:
         return outcome_of(attribute, prepared.terms, reason=barred, held=held)
@@ -312,7 +313,7 @@ def _why_out(prepared: Prepared, choice: ChosenSet, own: int, worth: float) -> R
         return "recognised"
     if prepared.code == "outside the model" and not feasible:
         return "outside the model"
-    plan = choice.plan.portfolio if choice.plan and own & prepared.crowd.persons else None
+    plan = choice.plan.portfolio if choice.plan and own & prepared.anonymity_set.persons else None
     if plan is not None and not plan.mask & own:
         wanted = bool(plan.refused & own)
     else:

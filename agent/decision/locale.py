@@ -54,30 +54,30 @@ def located(context: Context, people: int) -> Decision:
     terms, limits = context.terms, context.terms.limits
     engine = None if terms.ruling is None else terms.ruling.engine
 
-    def made(names: frozenset[str]) -> frozenset[str]:
+    def needed(names: frozenset[str]) -> frozenset[str]:
         return frozenset() if engine is None or terms.nothing else engine.needs(names)
 
-    context = replace(context, terms=replace(terms, carried=made(frozenset(NAMES))))
+    context = replace(context, terms=replace(terms, carried=needed(frozenset(NAMES))))
     guarded = {NAMES.index(name) for name, _ in terms.guards}
     out = {NAMES[at]: reason for at, reason in barred_of(context, guarded).items()}
     held = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
     free = frozenset(NAMES) - out.keys()
-    told, able = made(free - (terms.ask - held)), made(free)
+    sent, possible = needed(free - (terms.ask - held)), needed(free)
     if limits.per_request is not None:
         most = limits.per_request
-        told, able = (each if len(each) <= most else frozenset() for each in (told, able))
-    pending = tuple(name for name in NAMES if name in (able - told) & (terms.ask - held))
+        sent, possible = (each if len(each) <= most else frozenset() for each in (sent, possible))
+    pending = tuple(name for name in NAMES if name in (possible - sent) & (terms.ask - held))
 
     def outcome(attribute: Attribute) -> Outcome:
         name = attribute.name
         reason: Reason = "known to the recipient" if name in held else "told anyway"
-        if name not in told:
+        if name not in sent:
             reason = "waits for you" if name in pending else out.get(name, "not carried")
         return outcome_of(
-            attribute, terms, disclosed=name in told, reason=reason, held=name in held
+            attribute, terms, disclosed=name in sent, reason=reason, held=name in held
         )
 
-    disclosed = tuple(name for name in NAMES if name in told)
+    disclosed = tuple(name for name in NAMES if name in sent)
     figures = Figures(names=disclosed, people=people, people_left=float(people))
     both = structs.replace(figures, names=(*disclosed, *pending))
     return Decision(

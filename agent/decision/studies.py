@@ -95,12 +95,12 @@ def design_of(model: Model, trade_off: float) -> Design:
     free = tuple((each.name, 0.0) for each in model.attributes)
     unpriced = _prepared(model, 0.0, free, cache)
     most, _ = _asked(unpriced, [found.mask])
-    objective, crowd = objective_of(prepared, None), prepared.crowd
+    objective, anonymity_set = objective_of(prepared, None), prepared.anonymity_set
 
     def level_of(order: Sequence[int], utility: float) -> Level:
         mask = union(order)
-        risk, left = crowd.identifiability(mask, "maxprob", 1), crowd.people_left(mask)
-        return Level(prepared.names(order), utility, risk, left)
+        risk = anonymity_set.identifiability(mask, "maxprob", 1)
+        return Level(prepared.names(order), utility, risk, anonymity_set.people_left(mask))
 
     def of_plan(portfolio: Portfolio) -> Level:
         pairs = enumerate(portfolio.uses)
@@ -121,8 +121,8 @@ def design_of(model: Model, trade_off: float) -> Design:
         own = singleton(attribute)
         if not objective.feasible(found.mask | own):
             return None
-        with_it = crowd.identifiability(found.mask | own, "maxprob", 1)
-        return with_it - crowd.identifiability(found.mask & ~own, "maxprob", 1)
+        with_it = anonymity_set.identifiability(found.mask | own, "maxprob", 1)
+        return with_it - anonymity_set.identifiability(found.mask & ~own, "maxprob", 1)
 
     attributes = [
         Addition(
@@ -175,7 +175,7 @@ def _asked(prepared: Prepared, starts: Sequence[int] = ()) -> tuple[Portfolio, P
     model, standing = prepared.model, choice_of(prepared).mask
     queries = Queries([uses_of(at, model, prepared.cache) for at in range(len(model.queries))])
     weights = _weights(model).tolist()
-    prices = DisclosureObjective(HELPS_NOTHING, prepared.crowd, prepared.settings)
+    prices = DisclosureObjective(HELPS_NOTHING, prepared.anonymity_set, prepared.settings)
     scope = Scope(0, prepared.free, least=LEAST)
     planned = plan(queries, weights, prices, scope, [standing, *starts])
     both = planned.mask | standing

@@ -61,8 +61,8 @@ class World(NamedTuple):
         """Return the objective that the set is chosen by, with its limits."""
         query, case, model = self.model.match(self.request.query), self.prepared(), self.model
         if self.terms.mode == "standing" or query is None:
-            return DisclosureObjective(CACHE.mean_utility(model), case.crowd, case.settings)
-        return DisclosureObjective(uses_of(query, model, CACHE), case.crowd, case.settings)
+            return DisclosureObjective(CACHE.mean_utility(model), case.anonymity_set, case.settings)
+        return DisclosureObjective(uses_of(query, model, CACHE), case.anonymity_set, case.settings)
 
     def mask(self, names: tuple[str, ...]) -> int:
         """Return a set of names as a mask."""

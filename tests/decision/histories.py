@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 
 from agent.decision.decide import decide
-from agent.decision.replay import Codes, PastRequest
 from agent.decision.terms import rulebook, terms_under
 from agent.decision.values import Request
+from agent.decision.what_if import Codes, PastRequest
 from agent.model.concepts import Meaning, meaning_of
 from agent.model.model import Model
 from policy.read import preset, read

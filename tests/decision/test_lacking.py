@@ -87,7 +87,7 @@ def test_the_fewer_share_the_rest_the_fewer_sets_are_allowed(
 def test_the_rest_makes_no_guard_cheaper(world: World, share: float) -> None:
     """It is independent of a guarded fact, given what the model has: the guard costs the same."""
     few = world._replace(known=replace(world.known, share=share))
-    one, other = world.prepared().crowd, few.prepared().crowd
+    one, other = world.prepared().anonymity_set, few.prepared().anonymity_set
     for guarded in range(PERSONS):
         for mask in SETS:
             assert one.guard_bits(guarded, mask) == other.guard_bits(guarded, mask)
@@ -122,5 +122,5 @@ def test_a_fact_that_the_model_lacks_makes_no_limit_laxer(
     assert feasible(first) <= without
     if world.terms.memory == "remembers":
         assert world.mask(decision.disclosed) in without
-    plain = prepare(world.context()).crowd
-    assert prepare(first.context()).crowd.people <= plain.people * (1 + 1e-9)
+    plain = prepare(world.context()).anonymity_set
+    assert prepare(first.context()).anonymity_set.people <= plain.people * (1 + 1e-9)

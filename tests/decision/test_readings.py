@@ -103,7 +103,9 @@ def test_the_best_set_is_that_of_the_mixture(text: Interpretation, metric: str, 
     case = prepare(Context(Request(TEXT), terms, Knowledge(), MANY, reading=text))
     parts = [(each.probability, uses_of(each.query, MANY, CACHE)) for each in text.candidates]
     plain = DisclosureObjective(
-        Function(lambda mask: sum(p * u.value(mask) for p, u in parts)), case.crowd, case.settings
+        Function(lambda mask: sum(p * u.value(mask) for p, u in parts)),
+        case.anonymity_set,
+        case.settings,
     )
     best = max(plain.value(mask) for mask in SETS if plain.feasible(mask))
     found = decided(text, terms)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision.cache import Cache
-from agent.decision.replay import Codes, PastRequest, bits_of, replay
 from agent.decision.values import ReplayedRequest
+from agent.decision.what_if import Codes, PastRequest, bits_of, replay
 from agent.model.model import Model
 from tests.decision.histories import (
     MODELS,

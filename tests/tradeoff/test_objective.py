@@ -1,16 +1,30 @@
-"""The objective: its parts, and the bounds on them (DESIGN.md 2.3 to 2.5)."""
+"""The objective: its parts, the bounds on them, and hard limits (DESIGN.md 2.3 to 2.5)."""
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.measures import METRICS, Metric
-from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
+from agent.tradeoff.measures import METRICS, Measure, Metric
+from agent.tradeoff.objective import DisclosureObjective, Limit, Settings
 from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.tables import members, singleton, subsets
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
+from agent.tradeoff.tables import Kinds, Population, QueryRows, members, singleton, subsets
 from tests.tradeoff import naive
-from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for, stored_of
+from tests.tradeoff.worlds import (
+    Known,
+    World,
+    known,
+    objectives,
+    owns,
+    rich_worlds,
+    settings_for,
+    stored_of,
+)
 
 ROUNDING = 1e-9  # bits
 
@@ -110,3 +124,250 @@ def test_what_is_claimed(
     settings = Settings(world.everything & ~1, none, metric=metric, guards=guards)
     objective = DisclosureObjective(world.utility(), world.anonymity_set(), settings)
     assert objective.claims_submodularity == (metric in ("maxprob", "log-maxprob") and not guards)
+
+
+ALGORITHM = st.sampled_from(ALGORITHMS)
+LIFTED: dict[Limit, dict[str, None]] = {
+    "most": {"most": None},
+    "most new": {"most_new": None},
+    "risk": {"max_risk": None},
+    "k": {"k": None},
+    "own": {"own": None},
+}
+CAP = st.none() | st.integers(0, 4)
+
+
+def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bool:
+    """Say whether a set is allowed, from the definitions; a hair's breadth counts as kept."""
+    crowd = world.anonymity_set(what)
+    new = [each for each in members(mask) if not crowd.known >> each & 1]
+    if settings.most is not None and len(list(members(mask))) > settings.most:
+        return False
+    if not new:
+        return True
+    new_persons = [each for each in new if each < world.persons]
+    if settings.most_new is not None and len(new_persons) > settings.most_new:
+        return False
+    if crowd.closed or crowd.combinations(mask) > COMBINATIONS:
+        return False
+    told = mask | crowd.known
+    limits: list[tuple[Measure, int, float | None]] = [("risk", 1, settings.max_risk)]
+    if settings.k is not None:
+        limits.append(("k", settings.k, settings.max_violations))
+    return keeps_own(world, what, settings, mask) and all(
+        limit is None
+        or naive.identifiability(world.population, told, what, metric, k) <= limit + 1e-9
+        for metric, k, limit in limits
+    )
+
+
+def keeps_own(world: World, what: Known, settings: Settings, mask: int) -> bool:
+    """Say whether the limits hold for the user's own class, counted one by one."""
+    k, risk = settings.k, settings.max_risk
+    if settings.own is None or k is risk is None:
+        return True
+    people, success = own_class(world, what, settings.own, mask)
+    if not people or (k is not None and people < k - 1e-9):
+        return False
+    return risk is None or success <= risk + 1e-9
+
+
+def own_class(world: World, what: Known, own: Known, mask: int) -> tuple[float, float]:
+    """Return how many look like one person, and the success of a guess at one of them."""
+    alike = naive.own_group(world.population, mask, what, own)
+    if not alike.rows or world.population.weights is None:
+        return alike.rows, 1 / max(alike.rows, 1)
+    success = 1.0 if naive.few(alike) else naive.chance(alike)
+    return 1 / success, success
+
+
+@given(rich_worlds(requests=1, people=25), st.data())
+def test_what_is_allowed(world: World, data: st.DataObject) -> None:
+    """Both limits test what is reached, not what is added."""
+    what, settings = data.draw(known(world)), data.draw(settings_for(world))
+    wider = replace(
+        settings,
+        max_risk=None if settings.max_risk is None else settings.max_risk + 1e-8,
+        max_violations=settings.max_violations + 1e-8,
+    )
+    strict = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
+    loose = DisclosureObjective(world.utility(), world.anonymity_set(what), wider)
+    for mask in subsets(settings.candidates):
+        allowed = keeps_limits(world, what, settings, mask)
+        assert allowed or not strict.feasible(mask)
+        assert loose.feasible(mask) or not allowed
+
+
+@given(rich_worlds(requests=1, people=25), st.data())
+def test_the_limit_that_is_named_is_broken(world: World, data: st.DataObject) -> None:
+    """Without it the set keeps all limits, or breaks another; what keeps all breaks none."""
+    what, settings = data.draw(known(world)), data.draw(settings_for(world))
+    crowd = world.anonymity_set(what)
+    objective = DisclosureObjective(world.utility(), crowd, settings)
+    for mask in subsets(settings.candidates):
+        broken = objective.broken(mask)
+        if objective.feasible(mask):
+            assert broken is None
+        elif crowd.people > 1 and crowd.combinations(mask) <= COMBINATIONS:
+            assert broken is not None
+        if broken is not None:
+            changes: dict[str, Any] = {**LIFTED[broken]}
+            lifted = DisclosureObjective(world.utility(), crowd, replace(settings, **changes))
+            assert lifted.broken(mask) != broken
+
+
+@given(rich_worlds(requests=1, people=25), st.data(), ALGORITHM, st.sampled_from([0, 4, 5000]))
+def test_no_search_breaks_a_limit(
+    world: World, data: st.DataObject, algorithm: Algorithm, nodes: int
+) -> None:
+    """Checked against the definitions, not against the objective's own word."""
+    what, settings = data.draw(known(world)), data.draw(settings_for(world))
+    objective = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
+    result = maximise(objective, algorithm, EPSILON, nodes)
+    assert keeps_limits(world, what, settings, result.mask)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("code", [1, 2])
+def test_a_person_recognised_adds_nothing(algorithm: Algorithm, code: int) -> None:
+    """One person left, or none: only what is known may be sent again, and it still helps."""
+    user = np.arange(40)
+    codes = np.stack([user % 2, user // 2 % 2], axis=1).astype(np.uint8)
+    rows = QueryRows(user, user % 2 + 2 * (user // 2 % 2), codes, np.zeros((40, 0), np.uint8), 4)
+    population = Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8))
+    world = World((3, 2), 2, rows, population)
+    objective = DisclosureObjective(
+        world.utility(), world.anonymity_set(((0, code),)), Settings(0b11, (0.0, 0.0))
+    )
+    assert [objective.feasible(mask) for mask in range(4)] == [True, True, False, False]
+    assert maximise(objective, algorithm).mask == 0b01
+
+
+def uneven() -> DisclosureObjective:
+    """Return an objective whose k limit is broken by a set and kept by a larger one.
+
+    Five people look alike; two facts of the request, each of its own likely to come from one of
+    them, and both together from nobody in particular. Attribute 1 helps.
+    """
+    codes, user = np.zeros((5, 0), np.uint8), np.arange(40)
+    request = np.stack([user % 2, user // 2 % 2], axis=1).astype(np.uint8)
+    rows = QueryRows(user, user // 2 % 2, np.zeros((40, 0), np.uint8), request, 2)
+    counts = (
+        np.array([[2, 2], [4, 2], [6, 6], [0, 2], [4, 2]], np.uint16),
+        np.array([[0, 27], [9, 27], [0, 9], [9, 27], [18, 27]], np.uint16),
+    )
+    world = World((2, 2), 0, rows, Population(codes, None, (*map(Kinds.of, counts),)))
+    settings = Settings(0b11, (0.0, 0.0), 0.01, "k-anonymity", 4, k=4, max_violations=0.4)
+    return DisclosureObjective(world.utility("plugin", 0.0), world.anonymity_set(), settings)
+
+
+def test_telling_more_may_keep_a_limit_that_telling_less_breaks() -> None:
+    """With request attributes k may get easier: nothing may be ruled out too early."""
+    objective = uneven()
+    assert [objective.feasible(mask) for mask in range(4)] == [True, False, True, True]
+    assert not any(objective.hopeless(mask) for mask in range(4))
+    assert objective.cost(0b11) < objective.cost(0b01)
+    assert objective.cost_floor(0b01) <= objective.cost(0b11)
+
+
+class Counting(AnonymitySet):
+    """A crowd that remembers the most combinations of request values it had to sum over."""
+
+    worst = 1
+
+    def identifiability(self, mask: int, metric: Measure, k: int) -> float:
+        """Note the set, and go on."""
+        self.worst = max(self.worst, self.combinations(mask))
+        return super().identifiability(mask, metric, k)
+
+
+@pytest.mark.parametrize("algorithm", ["lls", "ls", "greedy", "exact"])
+@pytest.mark.parametrize("k", [None, 3])
+@pytest.mark.parametrize("trade_off", [0.01, 5.0])
+def test_larger_sets_are_no_candidates(
+    algorithm: Algorithm, k: int | None, trade_off: float
+) -> None:
+    """No search sums over more than 256 combinations, not even to rule a set out."""
+    generator, people = np.random.default_rng(0), 200
+    cards = (3, 3, *[7] * 5, 300)
+    codes = generator.integers(0, 3, (people, 2)).astype(np.uint8)
+    request = generator.integers(0, cards[2:], (people, 6)).astype(np.uint16)
+    intent = (request[:, 0] + request[:, 1]) % 5
+    rows = QueryRows(np.arange(people), intent.astype(np.intp), codes, request, 5)
+    counts = [generator.integers(1, 5, (people, card)).astype(np.uint16) for card in cards[2:]]
+    crowd = Counting(Population(codes, None, tuple(map(Kinds.of, counts))), cards)
+    settings = Settings(0xFF, (0.0,) * 8, trade_off, k=k)
+    world = World(cards, 2, rows, Population(codes))
+    result = maximise(
+        DisclosureObjective(world.utility("plugin", 0.0), crowd, settings), algorithm, nodes=200
+    )
+    assert crowd.combinations(result.mask) <= COMBINATIONS
+    assert 1 < crowd.worst <= COMBINATIONS
+
+
+@given(rich_worlds(requests=1, people=25), st.data(), CAP, CAP)
+def test_caps_count_and_nothing_else(
+    world: World, data: st.DataObject, most: int | None, most_new: int | None
+) -> None:
+    """A set is feasible where it was without caps and is small enough; what it costs stays."""
+    crowd = world.anonymity_set(data.draw(known(world)))
+    plain = replace(data.draw(settings_for(world)), most=None, most_new=None)
+    free = DisclosureObjective(world.utility(), crowd, plain)
+    capped = DisclosureObjective(
+        world.utility(), crowd, replace(plain, most=most, most_new=most_new)
+    )
+    for mask in subsets(world.everything):
+        new = [i for i in members(mask) if i < world.persons and not crowd.known >> i & 1]
+        few = most is None or len(list(members(mask))) <= most
+        few_new = most_new is None or len(new) <= most_new
+        assert capped.feasible(mask) == (free.feasible(mask) and few and few_new)
+        assert capped.hopeless(mask) == (free.hopeless(mask) or not few or not few_new)
+        assert capped.value(mask) == free.value(mask)
+
+
+@given(rich_worlds(), st.data())
+def test_re_sending_is_not_new(world: World, data: st.DataObject) -> None:
+    """What adds nothing new breaks no limit but ``most``; nothing at all breaks none."""
+    crowd = world.anonymity_set(data.draw(known(world)))
+    objective = DisclosureObjective(world.utility(), crowd, data.draw(settings_for(world)))
+    most = data.draw(st.integers(0, 4))
+    few = replace(data.draw(settings_for(world)), most=most, most_new=0)
+    tight = DisclosureObjective(world.utility(), crowd, few)
+    assert objective.feasible(0)
+    assert tight.feasible(0)
+    for mask in subsets(crowd.known):
+        assert tight.feasible(mask) == (mask.bit_count() <= most)
+
+
+@given(rich_worlds(people=25), st.data())
+def test_the_class_is_counted(world: World, data: st.DataObject) -> None:
+    """Who agrees with knowledge and with the own codes, and how likely the likeliest is."""
+    what, own = data.draw(known(world)), data.draw(owns(world))
+    crowd = world.anonymity_set(what)
+    for mask in subsets(world.everything):
+        assert crowd.own_class(mask, dict(own)) == pytest.approx(own_class(world, what, own, mask))
+
+
+@given(rich_worlds(people=40), st.data())
+def test_it_only_takes_away(world: World, data: st.DataObject) -> None:
+    """A set is feasible where it was and the own class is safe; what it is worth stays."""
+    what, own = data.draw(known(world)), data.draw(owns(world))
+    plain = replace(data.draw(settings_for(world)), own=None)
+    crowd = world.anonymity_set(what)
+    free = DisclosureObjective(world.utility(), crowd, plain)
+    mine = DisclosureObjective(world.utility(), crowd, replace(plain, own=own))
+    for mask in subsets(world.everything):
+        nothing_new = not mask & ~crowd.known
+        kept = nothing_new or keeps_own(world, what, replace(plain, own=own), mask)
+        assert mine.feasible(mask) == (free.feasible(mask) and kept)
+        assert mine.value(mask) == free.value(mask)
+        if mine.hopeless(mask):
+            more = subsets(world.everything & ~mask)
+            assert not any(mine.feasible(mask | each) for each in more)
+        if crowd.monotone("k-anonymity", world.everything):
+            assert mine.hopeless(mask) == (not mine.feasible(mask))
+
+
+def test_the_codes_are_not_shown() -> None:
+    """They are what the profile keeps."""
+    assert "1234" not in repr(Settings(0, (), own=((0, 1234),)))

@@ -14,8 +14,15 @@ from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
 from agent.tradeoff.tables import members, pairs, singleton, subsets, union
 from agent.tradeoff.utility import HELPS_NOTHING, Utility
-from tests.tradeoff.doubles import Table, Tabulated, submodular, tabulate
-from tests.tradeoff.worlds import World, rich_worlds, settings_for
+from tests.tradeoff.worlds import (
+    Table,
+    Tabulated,
+    World,
+    rich_worlds,
+    settings_for,
+    submodular,
+    tabulate,
+)
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9

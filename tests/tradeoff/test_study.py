@@ -24,8 +24,7 @@ from agent.tradeoff.study import (
     wanted_bits,
 )
 from agent.tradeoff.tables import singleton
-from tests.tradeoff.doubles import Tabulated, submodular
-from tests.tradeoff.worlds import all_pairs, objectives
+from tests.tradeoff.worlds import Tabulated, all_pairs, objectives, submodular
 
 
 def size(mask: int) -> int:
