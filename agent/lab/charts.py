@@ -97,7 +97,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class StudyFinding:
     """A figure with what it shows: claims set beside ours, and sentences."""
 
     chart: Chart

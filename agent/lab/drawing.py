@@ -14,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from agent.files import replace_bytes
-from agent.lab.charts import Chart, Finding, Panel, csv_text, section, table
+from agent.lab.charts import Chart, Panel, StudyFinding, csv_text, section, table
 
 WIDE, HIGH = 6.8, 4.4  # inches, of one panel
 COLUMNS = 2  # more, and the words are too small on a page
@@ -114,7 +114,7 @@ def numbers(chart: Chart) -> str:
     return csv_text(rows)
 
 
-def report(title: str, intro: Sequence[str], findings: Sequence[Finding]) -> str:
+def report(title: str, intro: Sequence[str], findings: Sequence[StudyFinding]) -> str:
     """Return the page in Markdown; the pictures lie beside it under their charts' names."""
     lines = [f"# {title}", ""]
     for each in intro:
@@ -144,7 +144,7 @@ def report(title: str, intro: Sequence[str], findings: Sequence[Finding]) -> str
 
 
 def write_report(
-    title: str, intro: Sequence[str], findings: Sequence[Finding], folder: Path
+    title: str, intro: Sequence[str], findings: Sequence[StudyFinding], folder: Path
 ) -> Path:
     """Write all charts of the findings, and the page; as `write_page`."""
     charts = [each.chart for each in findings]

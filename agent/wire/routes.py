@@ -204,53 +204,36 @@ class FaultKind(NamedTuple):
     code: str
     status: int
     error: type[ReticentError]
-    means: str
 
 
 KINDS = (  # the first with an error is the one that this error becomes
-    FaultKind("usage", 400, UsageError, "something in the request does not exist or does not fit"),
-    FaultKind(
-        "unsafe",
-        403,
-        errors.UnsafeError,
-        "another user could have changed one of our files or folders",
-    ),
-    FaultKind("locked", 423, errors.LockedError, "the vault is locked"),
-    FaultKind("wrong secret", 403, errors.WrongSecretError, "no key slot opens with this secret"),
-    FaultKind("busy vault", 409, errors.BusyVaultError, "the vault is open in another process"),
-    FaultKind("damaged vault", 500, errors.DamagedVaultError, "the vault was altered or cut off"),
-    FaultKind(
-        "vault version", 500, errors.VaultVersionError, "the vault is in a format not read here"
-    ),
-    FaultKind(
-        "rolled back",
-        500,
-        errors.RolledBackError,
-        "the vault is older than this machine has seen it",
-    ),
-    FaultKind(
-        "replaced vault", 500, errors.ReplacedVaultError, "the vault was replaced while it was open"
-    ),
-    FaultKind("vault", 500, errors.VaultError, "the vault cannot be used"),
-    FaultKind("damaged model", 422, errors.DamagedModelError, "the model is altered or cut short"),
-    FaultKind("model version", 422, errors.VersionError, "the model is in a format not read here"),
-    FaultKind(
-        "signature", 422, errors.SignatureError, "the model is not signed with an expected key"
-    ),
-    FaultKind("model", 422, errors.ModelError, "the model must not be used"),
-    FaultKind("policy", 422, PolicyError, "the policy has mistakes"),
-    FaultKind("build", 422, errors.BuildError, "no model can be made from these tables"),
-    FaultKind("daemon", 500, DaemonError, "the daemon cannot do it"),
-    FaultKind("failed", 500, DaemonError, "the daemon failed; see its log"),
-    FaultKind("error", 500, ReticentError, "something else went wrong"),
-    FaultKind("malformed", 400, UsageError, "the request is not what openapi.json describes"),
-    FaultKind("refused", 403, DaemonError, "this caller may not ask this here"),
-    FaultKind("not found", 404, UsageError, "there is no such call, review or model"),
-    FaultKind("wrong method", 405, UsageError, "the call exists with another method"),
-    FaultKind("slow", 408, DaemonError, "the request did not arrive in time"),
-    FaultKind("conflict", 409, UsageError, "it already exists, or has changed in the meantime"),
-    FaultKind("too large", 413, UsageError, "the request is too large"),
-    FaultKind("wrong type", 415, UsageError, "the body is not declared as JSON"),
+    FaultKind("usage", 400, UsageError),
+    FaultKind("unsafe", 403, errors.UnsafeError),
+    FaultKind("locked", 423, errors.LockedError),
+    FaultKind("wrong secret", 403, errors.WrongSecretError),
+    FaultKind("busy vault", 409, errors.BusyVaultError),
+    FaultKind("damaged vault", 500, errors.DamagedVaultError),
+    FaultKind("vault version", 500, errors.VaultVersionError),
+    FaultKind("rolled back", 500, errors.RolledBackError),
+    FaultKind("replaced vault", 500, errors.ReplacedVaultError),
+    FaultKind("vault", 500, errors.VaultError),
+    FaultKind("damaged model", 422, errors.DamagedModelError),
+    FaultKind("model version", 422, errors.VersionError),
+    FaultKind("signature", 422, errors.SignatureError),
+    FaultKind("model", 422, errors.ModelError),
+    FaultKind("policy", 422, PolicyError),
+    FaultKind("build", 422, errors.BuildError),
+    FaultKind("daemon", 500, DaemonError),
+    FaultKind("failed", 500, DaemonError),
+    FaultKind("error", 500, ReticentError),
+    FaultKind("malformed", 400, UsageError),
+    FaultKind("refused", 403, DaemonError),
+    FaultKind("not found", 404, UsageError),
+    FaultKind("wrong method", 405, UsageError),
+    FaultKind("slow", 408, DaemonError),
+    FaultKind("conflict", 409, UsageError),
+    FaultKind("too large", 413, UsageError),
+    FaultKind("wrong type", 415, UsageError),
 )
 _BY_CODE = {kind.code: kind for kind in KINDS}
 _BY_ERROR = {kind.error: kind for kind in reversed(KINDS)}

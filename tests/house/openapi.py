@@ -33,6 +33,35 @@ ABOUT = (
 FAULT = "It was not done; `x-codes` has what `code` may be, and the status with it."
 
 
+FAULTS = {  # what each code means
+    "usage": "something in the request does not exist or does not fit",
+    "unsafe": "another user could have changed one of our files or folders",
+    "locked": "the vault is locked",
+    "wrong secret": "no key slot opens with this secret",
+    "busy vault": "the vault is open in another process",
+    "damaged vault": "the vault was altered or cut off",
+    "vault version": "the vault is in a format not read here",
+    "rolled back": "the vault is older than this machine has seen it",
+    "replaced vault": "the vault was replaced while it was open",
+    "vault": "the vault cannot be used",
+    "damaged model": "the model is altered or cut short",
+    "model version": "the model is in a format not read here",
+    "signature": "the model is not signed with an expected key",
+    "model": "the model must not be used",
+    "policy": "the policy has mistakes",
+    "build": "no model can be made from these tables",
+    "daemon": "the daemon cannot do it",
+    "failed": "the daemon failed; see its log",
+    "error": "something else went wrong",
+    "malformed": "the request is not what openapi.json describes",
+    "refused": "this caller may not ask this here",
+    "not found": "there is no such call, review or model",
+    "wrong method": "the call exists with another method",
+    "slow": "the request did not arrive in time",
+    "conflict": "it already exists, or has changed in the meantime",
+    "too large": "the request is too large",
+    "wrong type": "the body is not declared as JSON",
+}
 NO_CALLS = {  # routes that the server answers itself
     "events": "Send what happens, as server-sent events.",
     "relay": "Make one of this socket's calls, for the browser's native host.",
@@ -53,7 +82,9 @@ def document() -> Node:
     paths: Node = {}
     for (path, method), routes in groupby(ROUTES, lambda route: (route.path, route.method)):
         paths.setdefault(path, {})[method.lower()] = _operation([*routes])
-    codes = [{"code": kind.code, "status": kind.status, "means": kind.means} for kind in KINDS]
+    codes = [
+        {"code": kind.code, "status": kind.status, "means": FAULTS[kind.code]} for kind in KINDS
+    ]
     _, schemas = msgspec.json.schema_components(kinds, ref_template=REFERENCE)
     return {
         "openapi": "3.1.0",

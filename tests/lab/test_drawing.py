@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
+from agent.lab.charts import Chart, Claim, Mark, Panel, Series, StudyFinding
 from agent.lab.drawing import HEADER, REPORT, drawn, numbers, write_report
 
 LINE = Series("line", (0.0, 1.0), (1.0, 0.1), low=(0.5, 0.05), high=(1.5, 0.2), names=("a", "b"))
@@ -89,7 +89,10 @@ def test_the_page_names_every_figure_and_says_why(tmp_path: Path) -> None:
     """Each picture lies where the page says, and a bar in a sentence breaks no table."""
     other = replace(SMALL, name="fig-other", title="Another")
     page = write_report(
-        "A study", ("It begins.",), (Finding(SMALL, CLAIMS, ("Why.",)), Finding(other)), tmp_path
+        "A study",
+        ("It begins.",),
+        (StudyFinding(SMALL, CLAIMS, ("Why.",)), StudyFinding(other)),
+        tmp_path,
     )
     text = page.read_text()
     assert page == tmp_path / REPORT

@@ -13,7 +13,7 @@ from agent.lab.attack.services import Service
 from agent.lab.attack.simulation import Scene
 from agent.lab.attack.strategies import ANSWERED, PAPERS, Strategy
 from agent.lab.attack.study import Run, traces
-from agent.lab.charts import Chart, Criterion, Finding, Panel, Series, criteria_table, table
+from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table, table
 
 TITLE = "Limits for models whose rows stand for many people"
 KS, RISKS = (300, 500, 700, 1000, 2000), (0.0005, 0.001, 0.002)
@@ -97,7 +97,7 @@ def frontier(material: Material, options: StudyOptions, progress: Progress) -> F
     return Frontier(tuple(found), note)
 
 
-def page(found: Frontier) -> tuple[list[str], list[Finding]]:
+def page(found: Frontier) -> tuple[list[str], list[StudyFinding]]:
     """Return how the page begins, and the figure with a row for each strategy."""
     rows = [
         (
@@ -126,7 +126,7 @@ def page(found: Frontier) -> tuple[list[str], list[Finding]]:
     )
     intro = "The limits that meet most criteria, and keep most utility:\n\n"
     intro += criteria_table(found.best.criteria)
-    return [intro], [Finding(chart, text=(table(HEAD, rows),))]
+    return [intro], [StudyFinding(chart, text=(table(HEAD, rows),))]
 
 
 def _series(label: str, found: Sequence[Limited]) -> Series:

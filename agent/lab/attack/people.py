@@ -24,7 +24,7 @@ from agent.lab.attack.heldout import drawn as people_drawn
 from agent.lab.attack.simulation import Scene, Trace
 from agent.lab.attack.strategies import ANSWERED, LEDGER, Strategy
 from agent.lab.attack.study import Run, traces
-from agent.lab.charts import Chart, Criterion, Finding, Panel, Series, criteria_table, table
+from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table, table
 from agent.model.model import Model
 from agent.tradeoff import Population, members
 from agent.tradeoff.study import AnonymitySet
@@ -343,7 +343,7 @@ def _sampled(
     return Sampled(share, draw, len(sample.rows), held, added)
 
 
-def page(study: SampleStudy, source: str) -> tuple[list[str], list[Finding]]:
+def page(study: SampleStudy, source: str) -> tuple[list[str], list[StudyFinding]]:
     """Write the beginning of the page, and the figures; ``source``: where the table is from."""
     options = study.options
     note = (
@@ -368,8 +368,8 @@ def page(study: SampleStudy, source: str) -> tuple[list[str], list[Finding]]:
     )
     met = sum(each.met is True for each in study.criteria)
     intro = f"Of {len(study.criteria)} criteria, {met} are met.\n\n{criteria_table(study.criteria)}"
-    first = Finding(charts[0], text=(beside, table(HEAD, rows)))
-    return [intro], [first, *(Finding(each) for each in charts[1:])]
+    first = StudyFinding(charts[0], text=(beside, table(HEAD, rows)))
+    return [intro], [first, *(StudyFinding(each) for each in charts[1:])]
 
 
 def _rows(sample: Sampled) -> list[tuple[str, ...]]:

@@ -6,7 +6,7 @@ from math import log2, sqrt
 
 import numpy as np
 
-from agent.lab.charts import Chart, Finding, Panel, Series
+from agent.lab.charts import Chart, Panel, Series, StudyFinding
 from agent.lab.paper.orders import METRICS, Along, along
 from agent.lab.paper.subject import Options, Subject, claim, cost_alone, people_of, prose
 from agent.model.model import Model
@@ -61,7 +61,7 @@ def _mean_gain(function: Callable[[int], float], triples: Sequence[study.Pair]) 
     return float(np.mean(np.abs(gains))) if gains else 0.0
 
 
-def shape_finding(shapes: Sequence[Shape], note: str) -> Finding:
+def shape_finding(shapes: Sequence[Shape], note: str) -> StudyFinding:
     """Return the figure: the share of triples that violate, and by how much, by function."""
     bars = {
         ("triples that violate", "share of the triples"): [
@@ -85,7 +85,7 @@ def shape_finding(shapes: Sequence[Shape], note: str) -> Finding:
         wanted = "supermodular" if letter == "C" else "submodular"
         of = {"letter": letter, "wanted": wanted, "low": low, "high": high, "few": FEW}
         claims.append(claim("shape", found.share <= FEW, shape=each, found=found, **of))
-    return Finding(chart, tuple(claims), (prose("triples"),))
+    return StudyFinding(chart, tuple(claims), (prose("triples"),))
 
 
 def shape_sentence(shapes: Sequence[Shape]) -> str:
@@ -219,7 +219,7 @@ def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
     return estimates("maxprob"), estimates("k-anonymity")
 
 
-def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) -> Finding:
+def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) -> StudyFinding:
     """Return the figure: exact and sampled values, with the lemma's width around the exact."""
     panels, claims = [], []
     for each in estimates:
@@ -247,4 +247,4 @@ def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) ->
         claims.append(claim("samples", within, each=each, **off, **of))
     title = f"Sampling: {samples:,} samples beside exact evaluation"
     chart = Chart("fig-14-sampling", title, note, tuple(panels))
-    return Finding(chart, tuple(claims))
+    return StudyFinding(chart, tuple(claims))

@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from agent.lab.charts import Chart, Claim, Finding, Panel, Series
+from agent.lab.charts import Chart, Claim, Panel, Series, StudyFinding
 from agent.lab.paper.subject import (
     EXHAUSTIVE_SIZE,
     MINUTES,
@@ -85,7 +85,7 @@ def addresses(places: Places, trade_off: float) -> tuple[Scored, ...]:
 
 def heuristics_finding(
     scores: Mapping[str, tuple[Scored, ...]], trade_off: float, note: str, *, fitted: bool
-) -> Finding:
+) -> StudyFinding:
     """Return Fig. 11; ``scores``: by estimator, the paper's first.
 
     ``fitted``: whether the data was made so that the paper's estimator finds the sets of FITTED so.
@@ -111,7 +111,7 @@ def heuristics_finding(
         there=", ".join(STATED[OPTIMISED].labels),
     )
     chart = Chart("fig-11-heuristics", title, note, tuple(panels))
-    return Finding(chart, tuple(claims), (text, prose("fitted-sets")) if fitted else (text,))
+    return StudyFinding(chart, tuple(claims), (text, prose("fitted-sets")) if fitted else (text,))
 
 
 def _claims(name: str, scores: tuple[Scored, ...], fitted: Sequence[str]) -> list[Claim]:
@@ -189,7 +189,7 @@ def running(subject: Subject, trade_off: float, seed: int, clock: Callable[[], f
     return Running(seconds, evaluations, sum(sizes), (clock() - start) / PROBES)
 
 
-def running_finding(runs: Mapping[str, Running], note: str) -> Finding:
+def running_finding(runs: Mapping[str, Running], note: str) -> StudyFinding:
     """Return Fig. 12; ``runs``: by estimator, the paper's first."""
     seconds = [Series.ranked(name, each.seconds.values()) for name, each in runs.items()]
     counts = [Series.ranked(name, each.evaluations.values()) for name, each in runs.items()]
@@ -208,4 +208,4 @@ def running_finding(runs: Mapping[str, Running], note: str) -> Finding:
             claim("local-search", local <= 2 * greedy, name=name, run=run),
             claim("exhaustive", long, name=name, run=run, milliseconds=run.each * 1000),
         ]
-    return Finding(chart, tuple(claims))
+    return StudyFinding(chart, tuple(claims))

@@ -7,7 +7,7 @@ from operator import or_
 
 from agent.build.fitting import SHRINKAGES
 from agent.decision.calibration import Calibration, aligned
-from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
+from agent.lab.charts import Chart, Claim, Mark, Panel, Series, StudyFinding
 from agent.lab.paper import survey
 from agent.lab.paper.subject import (
     UTILITY_ORDER,
@@ -113,7 +113,7 @@ def calibrated_order(subject: Subject, trade_off: float) -> Along:
 
 def utility_finding(
     orders: Mapping[str, Along], note: str, shrinkage: float, *, fitted: bool
-) -> Finding:
+) -> StudyFinding:
     """Return Fig. 6; ``orders``: by estimator, the paper's first.
 
     ``shrinkage``: of the paper's, in rows; ``fitted``: whether the data was made to have its level.
@@ -136,7 +136,7 @@ def utility_finding(
     text = [prose("prior", shrinkage=shrinkage, least=SHRINKAGES[0])]
     if fitted:
         text.append(prose("fitted-level"))
-    return Finding(chart, tuple(claims), (*text, prose("on-the-way-up")))
+    return StudyFinding(chart, tuple(claims), (*text, prose("on-the-way-up")))
 
 
 def _levels_off(name: str, order: Along) -> Claim:
@@ -150,7 +150,7 @@ def _levels_off(name: str, order: Along) -> Claim:
     return claim("levels-off", same, name=name, level=LEVEL, there=there, **found)
 
 
-def cost_finding(order: Along, note: str) -> Finding:
+def cost_finding(order: Along, note: str) -> StudyFinding:
     """Return Fig. 7."""
     curve = order.curves[METRICS[0]]
     shown = Along(order.names, {METRICS[0]: curve})
@@ -161,10 +161,10 @@ def cost_finding(order: Along, note: str) -> Finding:
     steepest = gains.index(max(gains)) + 2 if gains else 0
     slow = claim("slow-start", half <= SLOW, half=half, whole=curve[-1], slow=SLOW)
     convex = claim("convex", steepest >= count / 2, steepest=steepest, count=count)
-    return Finding(chart, (slow, convex))
+    return StudyFinding(chart, (slow, convex))
 
 
-def metrics_finding(order: Along, note: str, k: int = K) -> Finding:
+def metrics_finding(order: Along, note: str, k: int = K) -> StudyFinding:
     """Return Fig. 9: each metric as a share of its cost with all attributes."""
     shares = {
         name: tuple(each / values[-1] if values[-1] > 0 else 0.0 for each in values)
@@ -177,10 +177,10 @@ def metrics_finding(order: Along, note: str, k: int = K) -> Finding:
     here = ", ".join(f"{n} ({name})" for name, n in flat.items())
     same = first < len(order.names) and first < min(flat[each] for each in METRICS[:2])
     flattens = claim("flattens", same, share=FLAT, here=here, count=len(order.names))
-    return Finding(Chart("fig-09-metrics", title, note, (panel,)), (flattens,))
+    return StudyFinding(Chart("fig-09-metrics", title, note, (panel,)), (flattens,))
 
 
-def calibrated_finding(orders: Mapping[str, Along], trade_off: float, note: str) -> Finding:
+def calibrated_finding(orders: Mapping[str, Along], trade_off: float, note: str) -> StudyFinding:
     """Return Fig. 10; ``orders``: by estimator, the paper's first."""
     panels = tuple(
         _panel(each, f"estimator {name}", "bits", ("best", 1)) for name, each in orders.items()
@@ -193,7 +193,7 @@ def calibrated_finding(orders: Mapping[str, Along], trade_off: float, note: str)
         found = {"best": best, "count": count, "peak": peak, "last": last}
         same = 0 < best <= count / 2 and last < peak
         claims.append(claim("peak", same, name=name, **found))
-    return Finding(Chart("fig-10-calibrated", title, note, panels), tuple(claims))
+    return StudyFinding(Chart("fig-10-calibrated", title, note, panels), tuple(claims))
 
 
 def _panel(order: Along, title: str, label: str, mark: tuple[str, float] | None = None) -> Panel:
@@ -236,12 +236,12 @@ def curve_of(subject: Subject, present: float) -> SubjectCurve:
     return SubjectCurve(points, objective.identifiability_cost(objective.candidates))
 
 
-def curve_finding(curves: Mapping[str, SubjectCurve], note: str) -> Finding:
+def curve_finding(curves: Mapping[str, SubjectCurve], note: str) -> StudyFinding:
     """Return Fig. 8a; ``curves``: by estimator, the paper's first."""
     panels = tuple(_curve_panel(name, each) for name, each in curves.items())
     chart = Chart("fig-08a-curve", "Fig. 8a: the trade-off curve over λ", note, panels)
     claims = [claim for name, each in curves.items() for claim in _claims(name, each)]
-    return Finding(chart, tuple(claims), (prose("knee"), prose("cost-at-the-knee")))
+    return StudyFinding(chart, tuple(claims), (prose("knee"), prose("cost-at-the-knee")))
 
 
 def _curve_panel(name: str, shown: SubjectCurve) -> Panel:
@@ -290,7 +290,7 @@ def calibrated(costs: Mapping[str, float], seed: int) -> Calibration:
     return aligned(survey.made_answers(costs, survey.RESPONSES, seed), costs)
 
 
-def calibration_finding(calibration: Calibration, note: str) -> Finding:
+def calibration_finding(calibration: Calibration, note: str) -> StudyFinding:
     """Return Fig. 8b."""
     pairs, found, near = calibration.pairs, "no fit", False
     series = [Series.ranked("bits wanted (made answers)", [each.bits for each in pairs], "line")]
@@ -306,4 +306,4 @@ def calibration_finding(calibration: Calibration, note: str) -> Finding:
     chart = Chart("fig-08b-calibration", title, f"{note} The answers are made.", (panel,))
     same = None if near else False
     fitted = claim("least-squares", same, trade_off=survey.TRADE_OFF, found=found, within=WITHIN)
-    return Finding(chart, (fitted,), (prose("made-up", trade_off=survey.TRADE_OFF),))
+    return StudyFinding(chart, (fitted,), (prose("made-up", trade_off=survey.TRADE_OFF),))

@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.decision.engine import load_model
 from agent.lab import Progress, spawned
-from agent.lab.charts import Finding
+from agent.lab.charts import StudyFinding
 from agent.lab.paper import assumptions, comparison, orders
 from agent.lab.paper.subject import (
     Options,
@@ -91,7 +91,7 @@ class Study:
 
     title: str
     intro: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[StudyFinding, ...]
 
 
 def study(material: PaperSubject, options: Options, processes: int, progress: Progress) -> Study:
@@ -111,7 +111,7 @@ def study(material: PaperSubject, options: Options, processes: int, progress: Pr
     by: dict[str, dict[str, Any]] = {
         part: {each: found[each, part] for each in ESTIMATORS} for part in PARTS
     }
-    calibrations: tuple[Finding, ...] = ()
+    calibrations: tuple[StudyFinding, ...] = ()
     if places is not None:
         calibration = orders.calibrated(places.costs, options.seed)
         calibrations = (orders.calibration_finding(calibration, note),)
