@@ -3,11 +3,12 @@
 import gc
 import os
 import signal
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.programs import needs
+from tests.programs import MISSING, needs
 
 # Examples may be slow on a shared machine; that says nothing about the law under test.
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -46,3 +47,11 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List each program that is missing, once, with the number of tests that it was needed for."""
+    reasons = (str(each.longrepr[2]) for each in terminalreporter.stats.get("skipped", ()))
+    missing = Counter(each.partition(MISSING)[2] for each in reasons if MISSING in each)
+    for name, tests in sorted(missing.items()):
+        terminalreporter.write_line(f"{MISSING}{name} ({tests} tests skipped)")

@@ -10,7 +10,7 @@ from agent.lab.synth.log import Measured
 from agent.lab.synth.world import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
-from tests.lab.attack.town import write_town
+from tests.lab.attack.made import write_town
 
 TABLES = ROOT / "examples" / "own_tables"
 SMALL = (

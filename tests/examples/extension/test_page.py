@@ -1,5 +1,7 @@
 """What the popup shows of a search, the verdict first."""
 
+import subprocess
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -12,6 +14,8 @@ from agent.decision.values import Code, Reading
 from agent.wire.decide import Answer, Because, Summary
 from agent.words.outcomes import ADDED, REASONS
 from tests.examples.extension.modules import Modules
+from tests.programs import needs
+from tests.waiting import PATIENCE
 
 BECAUSE = [
     Because(name="region", reason="worth it", gain_bits=0.2149, cost_bits=0.02),
@@ -205,3 +209,20 @@ def test_what_was_added_to_a_search(
     )
     undo = additions != NONE
     assert shown["added"] == (None if text is None else {"text": text, "undo": undo})
+
+
+SCENES = sorted(Path(__file__).parent.glob("*.test.mjs"))
+
+
+@pytest.mark.parametrize("scenes", [pytest.param(each, id=each.name) for each in SCENES])
+def test_scenes(scenes: Path) -> None:
+    """Every one of a file."""
+    done = subprocess.run(
+        [needs("node"), "--test", "--test-reporter=tap", str(scenes)],
+        check=False,
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stdout.decode()
+    assert b"# fail 0" in done.stdout
+    assert b"# pass 0" not in done.stdout

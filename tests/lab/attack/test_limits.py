@@ -18,8 +18,8 @@ from agent.lab.attack.outcome import Resamples, StrategyOutcome, figures
 from agent.lab.attack.strategies import ANSWERED, PAPERS
 from agent.lab.charts import Criterion
 from tests.build.worlds import QUIET
+from tests.lab.attack.made import TOWN, write_town
 from tests.lab.attack.test_people import quiet
-from tests.lab.attack.town import TOWN, write_town
 
 pytestmark = QUIET
 

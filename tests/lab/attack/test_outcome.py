@@ -5,11 +5,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.decision.terms import Limits, Terms
+from agent.lab.attack.criteria import FrontierLine, ratios
 from agent.lab.attack.heldout import drawn, received
 from agent.lab.attack.outcome import DRAWS, Resamples, quantile, realised
 from agent.lab.attack.services import Service
 from agent.lab.attack.simulation import Trace
-from agent.lab.attack.strategies import EVERYTHING, NOTHING, RANDOM, Strategy
+from agent.lab.attack.strategies import (
+    ANSWERED,
+    CONSTANT,
+    EVERYTHING,
+    FAMILIES,
+    NOTHING,
+    OWN,
+    PAPERS,
+    RANDOM,
+    SHIPPED,
+    Strategy,
+)
 from tests.lab.attack.made import model, others, walker
 
 VALUES = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30).map(np.array)
@@ -108,3 +121,113 @@ def test_what_was_told_earlier_is_not_remembered() -> None:
     second = realised(SERVICE, [person], [last])
     assert first.bits[0, -1] == second.bits[0, -1]
     assert (second.bits[0, :-1] == 0).all()
+
+
+CROWD = 40
+RESAMPLES = Resamples(CROWD, 1)
+
+
+def line(seed: int, points: int = 4, success: float = 0.1) -> FrontierLine:
+    """Return points that bring the more the more they give away, of people who differ."""
+    draw = np.random.default_rng(seed)
+    level = np.linspace(1, 2, points)[:, None]
+    utility = level + draw.normal(0, 0.1, (points, CROWD))
+    return FrontierLine(utility, success * np.exp(level + draw.normal(0, 0.3, (points, CROWD))))
+
+
+def flat(utility: list[float], success: list[float]) -> FrontierLine:
+    """Return points of people who are all alike."""
+    everybody = np.ones(CROWD)
+    return FrontierLine(np.outer(utility, everybody), np.outer(success, everybody))
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 99), st.floats(0.01, 100))
+def test_a_multiple_is_found_everywhere(seed: int, times: float) -> None:
+    """A line that gives away so many times as much does so at each utility, surely."""
+    one = line(seed)
+    found = ratios(FrontierLine(one.utility, times * one.success), one, RESAMPLES)
+    assert len(found) >= 4
+    for each in found:
+        assert each.ratio == pytest.approx([times] * 3)
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 99), st.integers(100, 199))
+def test_a_ratio_turned_around_is_its_inverse(seed: int, other: int) -> None:
+    """Its interval too."""
+    one, two = line(seed), line(other, 6)
+    there, back = ratios(one, two, RESAMPLES), ratios(two, one, RESAMPLES)
+    for each, its in zip(there, back, strict=True):
+        assert each.utility == its.utility
+        inverse = (1 / its.ratio.mean, 1 / its.ratio.high, 1 / its.ratio.low)
+        assert each.ratio == pytest.approx(inverse)
+
+
+def test_no_overlap_no_ratio() -> None:
+    """Utilities that do not meet are not compared."""
+    low, high = flat([1, 2], [0.1, 0.2]), flat([3, 4], [0.1, 0.2])
+    assert ratios(low, high, RESAMPLES) == ()
+
+
+def test_between_points_the_logarithm_is_linear() -> None:
+    """Halfway from 1 to 1/100 is 1/10."""
+    (found,) = ratios(flat([1.5], [0.05]), flat([1, 2], [0.01, 1]), RESAMPLES)
+    assert found.ratio == pytest.approx([0.5] * 3)
+
+
+def test_lines_are_compared_at_every_point_of_both() -> None:
+    """Of those that both reach, the order of the points does not matter."""
+    one, other = flat([3, 1], [0.3, 0.1]), flat([2, 5], [0.2, 0.5])
+    assert [each.utility for each in ratios(one, other, RESAMPLES)] == [2, 3]
+
+
+EVERY = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *(w for f in FAMILIES.values() for w in f))
+names = st.frozensets(st.sampled_from(("gender", "race", "salary")))
+terms = st.builds(
+    Terms,
+    ask=names,
+    excluded=names,
+    trade_off=st.floats(0, 100),
+    limits=st.builds(Limits, k=st.integers(1, 50)),
+)
+
+
+def test_tables_tell_them_apart_by_name() -> None:
+    """And a dictionary by value."""
+    assert len({strategy.name for strategy in EVERY}) == len(set(EVERY)) == len(EVERY)
+
+
+def test_a_family_differs_in_lambda_alone() -> None:
+    """So that its points lie on one line: ascending, with no limits and the same candidates."""
+    for family in FAMILIES.values():
+        prices = [strategy.trade_off for strategy in family if strategy.trade_off is not None]
+        assert prices == sorted(set(prices))
+        assert len(prices) == len(family)
+        for strategy in family:
+            assert strategy.changed(Terms()).limits == Limits()
+            assert strategy.changed(Terms(ask=frozenset({"gender"}))).excluded == frozenset()
+    assert PAPERS.trade_off == 5.12
+
+
+@given(terms)
+def test_who_says_nothing_else_changes_nothing_else(terms: Terms) -> None:
+    """But that nobody answers: what would wait for the user does not leave."""
+    changed = Strategy(name="as it is").changed(terms)
+    assert changed.ask == frozenset()
+    assert changed.excluded == terms.excluded | terms.ask
+    assert (changed.trade_off, changed.limits) == (terms.trade_off, terms.limits)
+    answered = Strategy(name="yes", answered=True).changed(terms)
+    assert answered.excluded == terms.excluded
+
+
+@given(terms, st.floats(0, 100))
+def test_what_a_way_names_is_what_it_changes(terms: Terms, trade_off: float) -> None:
+    """The rest stays the preset's."""
+    strategy = Strategy(
+        name="other", trade_off=trade_off, protect="me", memory="forgets", mode="standing"
+    )
+    changed = strategy.changed(terms)
+    assert (changed.trade_off, changed.memory, changed.mode) == (trade_off, "forgets", "standing")
+    assert (changed.limits.protect, changed.limits.k) == ("me", terms.limits.k)
+    assert changed.algorithm == terms.algorithm

@@ -32,7 +32,7 @@ from agent.lab.attack.simulation import Trace
 from agent.model.model import Model
 from agent.tradeoff import Population
 from tests.build.worlds import QUIET
-from tests.lab.attack.town import TOWN, write_town
+from tests.lab.attack.made import TOWN, write_town
 
 pytestmark = QUIET
 SHARES = st.floats(0.01, 0.9)
