@@ -126,7 +126,7 @@ def test_a_place_is_a_class_a_file_and_a_line() -> None:
     with pytest.raises(ValueError, match="private") as raised:
         int("private")
     line = test_a_place_is_a_class_a_file_and_a_line.__code__.co_firstlineno + 3
-    assert kind_and_place(raised.value) == f"ValueError in test_log.py, line {line}"
+    assert kind_and_place(raised.value) == f"ValueError in test_events.py, line {line}"
     assert kind_and_place(ValueError("private")) == "ValueError"
 
 
