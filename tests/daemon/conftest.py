@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.daemon.artifacts import Machine
 from tests.worlds.homes import Home
+from tests.worlds.people import new_machine
 
 
 @pytest.fixture
@@ -21,3 +23,10 @@ def opened(home: Home) -> Home:
     home.unlock()
     home.fill()
     return home
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    """Return a machine on which nothing is installed."""
+    with new_machine() as made:
+        yield made

@@ -7,7 +7,7 @@ import shutil
 import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,13 +55,6 @@ from agent.daemon.browsers import extension
 from pathlib import Path
 found = extension(machine_at(Path({home!r})).paths)
 """
-
-
-@pytest.fixture
-def machine() -> Iterator[Machine]:
-    """A machine on which nothing is installed."""
-    with new_machine() as found:
-        yield found
 
 
 def everything(machine: Machine) -> dict[Path, bytes]:
