@@ -8,8 +8,7 @@ from contextlib import ExitStack, contextmanager
 import click
 
 from agent.cli.daemon_client import door
-from agent.cli.groups import Commands
-from agent.cli.options import Answer, answers, json_option, record
+from agent.cli.options import Answer, Commands, answers, json_option, record
 from agent.cli.printing import paragraph, printable
 from agent.daemon.browsers import PRESENT, system_service, this_machine
 from agent.daemon.checks import listens

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.groups import Commands
 from agent.cli.interrupt import Progress, extra
-from agent.cli.options import PATH, Answer, answers, folder_for, option, seed_option
+from agent.cli.options import PATH, Answer, Commands, answers, folder_for, option, seed_option
 from agent.cli.printing import Column, numeric, paragraph, table
 from agent.errors import UsageError
 from agent.files import replace_bytes

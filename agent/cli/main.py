@@ -14,9 +14,8 @@ from traceback import extract_tb
 import click
 
 from agent import __version__
-from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Interrupted, came, listening
-from agent.cli.options import sees_terminal
+from agent.cli.options import Commands, Deferred, sees_terminal
 from agent.cli.printing import as_usage_error, printable, show
 from agent.errors import LockedError, ReticentError, UsageError, nearest, reason
 from agent.paths import paths
@@ -82,15 +81,15 @@ MOVED = {  # old commands by their first words, and what to run now
 }
 MOST_WORDS = 3  # of a key of MOVED
 COMMANDS = {
-    "approve": Deferred("agent.cli.reviews", "Approve what waits, or facts for a recipient."),
+    "approve": Deferred("agent.cli.reviews", "Approve a request, or facts for a recipient."),
     "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
-    "completion": Deferred("agent.cli.status", "Complete commands in your shell."),
+    "completion": Deferred("agent.cli.status", "Set up completion in your shell."),
     "connect": Deferred("agent.cli.connect", "Connect browsers, assistants and the system."),
     "daemon": Deferred("agent.cli.daemon", "Run and stop the daemon that answers."),
     "demo": Deferred("agent.cli.demo", "Watch eight requests of a fictional mother of two."),
-    "deny": Deferred("agent.cli.reviews", "Deny what waits, or facts for a recipient."),
+    "deny": Deferred("agent.cli.reviews", "Deny a request, or facts for a recipient."),
     "disconnect": Deferred("agent.cli.connect", "Undo `connect`."),
-    "doctor": Deferred("agent.cli.daemon", "Check this machine, and say how to fix it."),
+    "doctor": Deferred("agent.cli.daemon", "Find problems on this machine, and their fixes."),
     "init": Deferred("agent.cli.init", "Set up: a passphrase, a policy and your facts."),
     "lab": Deferred("agent.cli.lab", "Repeat the studies behind reticent."),
     "lock": Deferred("agent.cli.status", "Close the vault, so that nothing is sent."),
@@ -99,7 +98,7 @@ COMMANDS = {
     "policy": Deferred("agent.cli.policy", "Check, show and change your rules."),
     "profile": Deferred("agent.cli.profile", "Show and change your facts."),
     "proxy": Deferred("agent.cli.assistants", "Let OpenAI clients ask with facts about you."),
-    "requests": Deferred("agent.cli.requests", "See what was sent to whom, and approve more."),
+    "requests": Deferred("agent.cli.requests", "See what was sent to whom, and what is waiting."),
     "status": Deferred("agent.cli.status", "Show whether requests are answered."),
     "unlock": Deferred("agent.cli.status", "Open the vault, so that requests are answered."),
     "vault": Deferred("agent.cli.vault", "Back up, restore or remove the vault; change keys."),
@@ -189,7 +188,7 @@ def _models(folder: Path) -> list[Path]:
 def program(context: click.Context) -> None:
     """Share just enough about yourself to get better answers, and stay anonymous.
 
-    Without a command it sets everything up, and from then on shows the screens.
+    Without a command it sets everything up; once that is done, it opens the screens.
     """
     if os.environ.get("NO_COLOR"):
         context.color = False

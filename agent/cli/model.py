@@ -10,9 +10,17 @@ import click
 
 from agent.build.options import BuildOptions, Description, flags, read_description
 from agent.cli.daemon_client import door
-from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import build_beside
-from agent.cli.options import PATH, Answer, OneOf, answers, explain_option, option
+from agent.cli.options import (
+    PATH,
+    Answer,
+    Commands,
+    Deferred,
+    OneOf,
+    answers,
+    explain_option,
+    option,
+)
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.errors import SignatureError, UsageError
 from agent.files import check_ours
@@ -38,7 +46,7 @@ COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed
 DEFERRED = {
     "design": Deferred("agent.cli.model_analysis", "Show which facts a service should ask for."),
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
-    "compare": Deferred("agent.cli.model_analysis", "Show what changed from a model to the next."),
+    "compare": Deferred("agent.cli.model_analysis", "Show what changed between two models."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
 }
 QUERIES: dict[str, tuple[Column, Callable[[Any], str]]] = {  # in the order of the object
@@ -160,10 +168,11 @@ def trusted_keys() -> tuple[str, ...]:
 @option("--key", PATH, "K.pem", "The private key; made where there is no such file.", required=True)
 @answers
 def sign(path: Path, key: Path) -> Answer:
-    """Sign the model M; the signature is written to a file beside it.
+    """Sign the model M.
 
-    Those who trust you put the public key, which is shown, into trusted_keys of their policy. Only
-    you can read a private key that is made here: keep it to yourself.
+    The signature is written to a file beside it. Those who trust you put the public key, which is
+    shown, into trusted_keys of their policy. Only you can read a private key that is made here:
+    keep it to yourself.
     """
     is_new = not os.path.lexists(key)
     if is_new:
@@ -281,7 +290,9 @@ def model_path(named: str) -> Path:
 @explain_option
 @answers
 def info(path: str | None, *, explain: bool) -> Answer:
-    """Describe a model: the file M, or one in use by its NAME, by default the first shipped one.
+    """Describe a model: its file M, or its NAME if it is in use.
+
+    Without an argument, that is the first of those that come with reticent.
 
     The exit code is 1 if its signature does not verify. Anybody can sign a model with a key of
     their own: compare the key with that of the maker you trust.
@@ -360,10 +371,10 @@ def build(
     resume: bool,
     **given: Any,  # noqa: ANN401  (the fields of BuildOptions)
 ) -> Answer:
-    """Build a model from two tables, or from a raw search log: csv, csv.gz or parquet.
+    """Build a model from two tables, or from a search log.
 
-    A folder of parquet files, partitioned or not, is a table too. Spark reads parquet only, and
-    gives the same model.
+    Tables are csv, csv.gz or parquet. A folder of parquet files, partitioned or not, is a table
+    too. Spark reads parquet only, and gives the same model.
 
     Users: a column user, and one per attribute of the person. Events: columns user, query,
     intent, and one per attribute that changes with every request. agent/build/FORMAT_LOG.md

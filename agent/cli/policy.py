@@ -8,8 +8,16 @@ from typing import Any
 import click
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.groups import Commands, Deferred
-from agent.cli.options import PATH, Answer, answers, explain_option, option, today
+from agent.cli.options import (
+    PATH,
+    Answer,
+    Commands,
+    Deferred,
+    answers,
+    explain_option,
+    option,
+    today,
+)
 from agent.cli.printing import (
     Column,
     note,
@@ -134,7 +142,7 @@ def note_unknown_query(query: str, model: Model) -> None:
 @model_option
 @answers
 def check(files: tuple[Path, ...], model: Path | None) -> Answer:
-    """List everything wrong with policy files, by default with your own.
+    """List the mistakes in policy files, by default in your own.
 
     Also lists what has no effect: rules that never match, or that others always override.
     """
@@ -212,7 +220,7 @@ def attributes_text(found: list[AttributeStatus], recipient: str | None) -> str:
 @explain_option
 @answers
 def try_(file: Path, *, explain: bool) -> Answer:
-    """Replay your ledger under a policy file, and show what would differ.
+    """Show what a policy would have sent for your past requests.
 
     Your facts count as they are now, and each recipient is assumed to know what this policy would
     have sent it before. What waits for your approval counts as not sent.

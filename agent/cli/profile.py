@@ -8,9 +8,8 @@ import click
 import msgspec
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.groups import Commands
 from agent.cli.init import ask_values, concerned, most_useful
-from agent.cli.options import PATH, Answer, answers, at_terminal, yes_option
+from agent.cli.options import PATH, Answer, Commands, answers, at_terminal, yes_option
 from agent.cli.printing import Column, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
 from agent.decision.locale import LOCALE

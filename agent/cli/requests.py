@@ -6,10 +6,11 @@ from collections.abc import Iterable
 import click
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.groups import Commands, Deferred
 from agent.cli.options import (
     QUERY,
     Answer,
+    Commands,
+    Deferred,
     answers,
     explain_option,
     json_option,
@@ -185,9 +186,10 @@ def _listed(recipient: str | None, limit: int, *, explain: bool) -> Answer:
 @click.argument("recipient", metavar="[HOST]", required=False)
 @answers
 def recipients(recipient: str | None) -> Answer:
-    """List who knows what about you, the latest first; or what HOST knows, and since when.
+    """List who knows what about you, or what HOST knows.
 
-    HOST may be @ and the name of a group that shares what it learns.
+    Recipients are listed with the latest first. HOST may be @ and the name of a group that shares
+    what it learns.
     """
     if recipient is not None:
         return _knows(recipient)
@@ -231,7 +233,7 @@ def _knows(recipient: str) -> Answer:
 @click.option("--undo", is_flag=True, help="Let the text be read as before again.")
 @answers
 def not_that(which: str, *, undo: bool) -> Answer:
-    """Say that a text does not mean what it was read as.
+    """Correct a text that was read wrongly.
 
     ID is an entry of the ledger; else TEXT is taken as it is read now. From then on the text is not
     read as that again, however it is written. This is kept in the vault, not in the policy, since

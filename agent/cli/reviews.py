@@ -127,7 +127,7 @@ def word_options(command: F) -> F:
 @word_options
 @answers
 def approve(which: str, word: Word) -> Answer:
-    """Approve what waits under ID or for HOST, or only the facts named.
+    """Approve the request ID, or all that wait for HOST, or only the facts named.
 
     They are sent from the next request on. Facts that do not wait for HOST may be sent to it when
     worth it. A recipient that asked for facts itself gets only those, within your rules: for good,
@@ -140,7 +140,7 @@ def approve(which: str, word: Word) -> Answer:
 @word_options
 @answers
 def deny(which: str, word: Word) -> Answer:
-    """Deny what waits under ID or for HOST, or only the facts named.
+    """Deny the request ID, or all that wait for HOST, or only the facts named.
 
     Facts that do not wait for HOST are not sent to it either. A recipient that asked for facts
     itself gets nothing from then on, for good or for --days, by a rule that is written into the

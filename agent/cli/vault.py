@@ -14,9 +14,17 @@ import click
 from agent.cli.connect import disconnected, left_to_run
 from agent.cli.daemon import ended
 from agent.cli.daemon_client import COPYING, door
-from agent.cli.groups import Commands
 from agent.cli.interrupt import uninterrupted
-from agent.cli.options import PATH, Answer, OneOf, answers, json_option, record, yes_option
+from agent.cli.options import (
+    PATH,
+    Answer,
+    Commands,
+    OneOf,
+    answers,
+    json_option,
+    record,
+    yes_option,
+)
 from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
 from agent.daemon.browsers import PRESENT, installations, this_machine

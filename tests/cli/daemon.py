@@ -25,6 +25,19 @@ from agent.wire.state import (
 from tests.vault.values import facts_of
 from tests.wire.states import OPEN
 
+
+def row(name: str, why: Reason, *bits: float, **fields: Any) -> Outcome:  # noqa: ANN401  (of any field)
+    """Return the outcome for an attribute; ``bits``: what it brings and costs, if known."""
+    gain, cost = bits or (None, None)
+    usual: dict[str, Any] = {"title": name, "disclosed": False}
+    return Outcome(name=name, reason=why, gain_bits=gain, cost_bits=cost, **{**usual, **fields})
+
+
+def changed(message: Any, **fields: Any) -> Any:  # noqa: ANN401 - any message
+    """Return a message with some of its fields changed."""
+    return msgspec.structs.replace(message, **fields)
+
+
 AT = datetime(2026, 3, 2, 9, 15, 30, tzinfo=UTC)
 LONG = "a-rather-long-name-of-a-site-that-nobody-would-choose.but.somebody.has.example"
 HOSTILE = "\x1b[2Jwiped\r\nline\a"  # steers a terminal; of this, click drops only the sequence
@@ -46,14 +59,6 @@ SUMMARY = Summary(
 ANSWER = Answer(
     code="answered", attributes={"region": "coast"}, header='region="coast"', id=13, summary=SUMMARY
 )
-
-
-def row(name: str, why: Reason, *bits: float, **fields: Any) -> Outcome:  # noqa: ANN401  (of any field)
-    """Return the outcome for an attribute; ``bits``: what it brings and costs, if known."""
-    gain, cost = bits or (None, None)
-    usual: dict[str, Any] = {"title": name, "disclosed": False}
-    return Outcome(name=name, reason=why, gain_bits=gain, cost_bits=cost, **{**usual, **fields})
-
 
 LEAVES = Figures(
     names=("region",),
@@ -156,7 +161,6 @@ ENTRIES = [
         model="village",
     ),
 ]
-
 REQUESTS = [
     Handled(
         number=1,
@@ -206,7 +210,6 @@ RECIPIENTS = [
         blocked=True,
     ),
 ]
-
 ANSWERS: dict[str, Any] = {
     "attributes": [],  # so names stand for titles
     "status": STATUS,
@@ -233,11 +236,6 @@ ANSWERS: dict[str, Any] = {
     "models": [VILLAGE],
     "backup": Done(),
 }
-
-
-def changed(message: Any, **fields: Any) -> Any:  # noqa: ANN401 - any message
-    """Return a message with some of its fields changed."""
-    return msgspec.structs.replace(message, **fields)
 
 
 def steering(message: Any, text: str = HOSTILE) -> Any:  # noqa: ANN401 - any message

@@ -6,13 +6,12 @@ import msgspec
 import pytest
 
 from agent.decision.values import Code, Reading
-from agent.wire.decide import Answer, Ask, Because, WhatIf
+from agent.wire.decide import Answer, Ask, Because
 from agent.words.outcomes import WHY_NOTHING
 from tests.cli.conftest import Run
 from tests.cli.daemon import (
     ANSWER,
     EXPLAINED,
-    LEAVES,
     LOCKED,
     POLICY,
     REVIEW,
@@ -21,7 +20,6 @@ from tests.cli.daemon import (
     WEIGHED,
     changed,
 )
-from tests.cli.policing import REGION
 from tests.wire.fake import FakeDaemon, says
 
 ASK = ("ask", "weather.example", "weather")
@@ -49,26 +47,6 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     assert "read as 'the weather' (62 % sure)" in run(*ASK).page
 
 
-def test_the_page_has_what_is_added_to_an_address(run: Run, fake: FakeDaemon) -> None:
-    """In place of the header."""
-    fake.handlers["decide"] = says(changed(ANSWER, header="", words="by the sea"))
-    page = run(*ASK).page
-    assert "words by the sea" in page
-    assert "header" not in page
-    pairs = {"hl": "de", "gl": "at"}
-    fake.handlers["decide"] = says(changed(ANSWER, header="", parameters=pairs))
-    assert "parameters hl=de, gl=at" in run(*ASK).page
-
-
-def test_facts_have_their_titles(run: Run, fake: FakeDaemon) -> None:
-    """And values their words, where the daemon knows them; the header has what is sent."""
-    fake.handlers["attributes"] = says([changed(REGION, title="Part of the country")])
-    fake.handlers["decide"] = says(changed(ANSWER, attributes={"region": "lt_3"}))
-    assert "Part of the country less than 3" in run(*ASK).page
-    del fake.handlers["attributes"]  # as of a model that cannot be read
-    assert "region less than 3" in run(*ASK).page
-
-
 def test_what_the_recipient_already_has_is_not_said_to_be_new(run: Run, fake: FakeDaemon) -> None:
     """It is sent again, and tells nothing."""
     known = Because(name="region", reason="known to the recipient", gain_bits=0.1, cost_bits=0.0)
@@ -76,13 +54,6 @@ def test_what_the_recipient_already_has_is_not_said_to_be_new(run: Run, fake: Fa
     assert run(*ASK).page.startswith(
         "Sent nothing new to weather.example, only 1 fact that it already has: region; about 20"
     )
-
-
-def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
-    """That is an answer as well."""
-    nothing = changed(SUMMARY, headline="Send nothing: one of your rules blocks it.")
-    fake.handlers["decide"] = says(Answer(code="blocked", summary=nothing))
-    assert run(*ASK).out.startswith("Sent nothing: one of your rules blocks it.\n")
 
 
 def test_what_the_user_prefers_not_to_say_is_no_success(run: Run, fake: FakeDaemon) -> None:
@@ -223,39 +194,6 @@ def test_rules_older_than_the_file_are_noted(
     ran = run(*ASK, *more)
     assert ran.code == 0
     assert "the rules before it are in use; `reticent policy check` lists them" in ran.err
-
-
-def test_the_page_has_both_sets_and_every_attribute(run: Run, fake: FakeDaemon) -> None:
-    """What is in comes first, then what would bring most for its cost."""
-    lines = told(run(*WHATIF, "--with", "hobby").out)
-    assert " ".join(lines).startswith(WEIGHED.headline)
-    assert "decided 0.412 0.100 20 - region" in lines
-    assert "what if 0.500 0.250 9.8 k region, hobby" in lines
-    places = [
-        next(place for place, line in enumerate(lines) if line.startswith(each))
-        for each in (
-            "region yes +0.400 0.100 9.8 helps",
-            "hobby new +0.088 0.150 9.8 waits for",
-            "salary - +1.000 0.500 3 would break a",
-            "shoe_size - +0.200 1.500 1 never sent",
-            "at_work - - - 9.8 too many",
-        )
-    ]
-    assert places == sorted(places)
-    assert "decided Disclose region." in lines
-    body = WhatIf(recipient="weather.example", query="weather", add=["hobby"])
-    assert fake.calls == [("whatif", {"body": body})]
-
-
-def test_what_is_dropped_is_marked(run: Run, fake: FakeDaemon) -> None:
-    """By a word; and other facts than those decided are never sent."""
-    rows = tuple(changed(each, disclosed=False) for each in WEIGHED.rows)
-    fake.handlers["whatif"] = says(changed(WEIGHED, rows=rows, weighed=LEAVES))
-    lines = told(run(*WHATIF, "--without", "region").out)
-    assert any(line.startswith("region gone +0.400 0.100 9.8 helps") for line in lines)
-    error, hint = run(*ASK, "--without", "region").refusal()
-    assert error == "other facts than those decided cannot be sent"
-    assert "--explain" in hint
 
 
 def test_what_could_not_be_compared_is_an_error(run: Run, fake: FakeDaemon) -> None:

@@ -55,32 +55,6 @@ def test_the_object_is_the_decision(run: Run, village: Path) -> None:
     assert [each.name for each in printed.outcomes] == [each.name for each in ATTRIBUTES]
 
 
-def test_an_unknown_query_gets_nothing_and_is_told_so(run: Run, village: Path) -> None:
-    """That is an answer and no mistake."""
-    record = run("model", "decide", "--model", village, "--query", "knee pain", "--json").record
-    assert (record["code"], record["read_as"]) == ("unknown query", None)
-    assert (record["disclosed"], record["outcomes"]) == ([], [])
-    ran = decide_(run, village, "--explain", "--query", "knee pain")
-    assert ran.code == 0
-    assert ran.out.startswith("Send nothing: not recognised; sent unchanged")
-    assert "read as  nothing that the models know" in ran.out
-
-
-def test_the_page_has_one_plain_sentence_on_top(run: Run, village: Path) -> None:
-    """Then, where it is wanted, every attribute with its figures, and what is proven."""
-    verdict = "Send 1 fact (Region); about 20 of the 60 people still look like you."
-    more = "Add --explain to see what each fact would gain and cost.\n"
-    brief = decide_(run, village).out
-    assert brief.split("\n\n") == [verdict, "  read as  'weather'", more]
-    ran = decide_(run, village, "--all", "--query", "WEATHER")
-    assert ran.out.partition("\n\n")[0] == verdict
-    assert all(each.title in ran.out for each in ATTRIBUTES)
-    assert "\n  how good " in ran.out
-    assert ran.out.isascii()
-    huge = decide_(run, village, "--explain", *settings(**{"lambda": "1e300"}))
-    assert max(map(len, (ran.out + huge.out).splitlines())) <= 80
-
-
 def test_each_setting_reaches_the_terms(
     run: Run, village: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,30 +214,6 @@ def test_the_present_point_is_the_decision(run: Run, village: Path, tmp_path: Pa
     standing = run("model", "decide", *model, *query, *settings(mode="standing")).record
     assert sorted(here["names"]) == sorted(standing["disclosed"])
     assert (curve["read_as"], curve["mode"]) == (None, "standing")
-
-
-@pytest.mark.parametrize("what", [("--query", "weather"), ("--query", "music"), ()])
-def test_the_page_fits_and_marks_by_word(run: Run, village: Path, what: tuple[str, ...]) -> None:
-    """In 80 columns of ASCII; one row is that of now."""
-    page = run("model", "curve", "--model", village, *what, "--set", "lambda=1").out
-    assert "At lambda 1, as asked," in " ".join(page.split())
-    assert max(map(len, page.splitlines())) <= 80
-    assert page.isascii()
-    assert page.count("> now") == 1
-    assert "better sets may exist" in page
-
-
-def test_where_the_present_lambda_is_from_is_said(run: Run, village: Path, tmp_path: Path) -> None:
-    """The default is not what a policy says that nobody named; it goes without a recipient."""
-    ask = ("model", "curve", "--model", village, "--query", "weather")
-    assert "At lambda 5.12, the default (--policy FILE" in " ".join(run(*ask).out.split())
-    policy = tmp_path / "policy.toml"
-    policy.write_text('lambda = 2.5\n[attributes]\nhobby = "ask"\n')
-    page = " ".join(run(*ask, "--policy", policy).out.split())
-    assert "At lambda 2.5, as the policy has it now, " in page
-    assert "facts that would wait for you are in no set" in page
-    tried = run(*ask, *settings(algorithm="exhaustive")).out
-    assert "no better set exists, at any lambda that was tried" in tried
 
 
 def test_a_page_of_many_sets() -> None:

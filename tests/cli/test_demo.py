@@ -18,6 +18,7 @@ from agent.cli.demo import (
     recipients_text,
     request_text,
 )
+from agent.decision.cache import Cache
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, people_left
 from agent.decision.terms import Terms
@@ -84,8 +85,10 @@ def test_a_value_is_read_only_once_the_set_is_fixed(
             events.append(name)
             return self.data[name]
 
-    def spy(request: Request, terms: Terms, knowledge: Knowledge, model: Model) -> Decision:
-        decision = decide(request, terms, knowledge, model)
+    def spy(
+        request: Request, terms: Terms, knowledge: Knowledge, model: Model, *, cache: Cache
+    ) -> Decision:
+        decision = decide(request, terms, knowledge, model, cache=cache)
         events.append("decided")
         return decision
 

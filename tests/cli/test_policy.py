@@ -1,65 +1,19 @@
 """`reticent policy check`, `rules` and `attributes`: what is wrong, and what holds."""
 
-import json
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+import agent
+from agent.decision.values import ReplayedRequest
 from agent.paths import paths
+from agent.wire.policy import Tried, TryPolicy
 from tests.cli.conftest import Run
-from tests.cli.policing import HOURS, REGION, RULES
 from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon, says
-
-NEVER = "'nevr' is not one of always, auto, ask, never (did you mean 'never'?)"
-APART = (
-    "a rule for some attributes cannot set it (leave out attribute, or make it a rule of its own)"
-)
-
-
-def test_a_good_policy_has_no_problems(asked: Run) -> None:
-    """The one that is named, or the one that the daemon follows."""
-    assert asked("check", "policy.toml") == (0, "policy.toml: 8 rules, no problems\n", "")
-    own = {"file": str(paths().policy), "rules": 8, "problems": [], "remarks": []}
-    assert asked("check", "--json").record == {"files": [own]}
-
-
-def test_all_that_is_wrong_is_said(asked: Run) -> None:
-    """Each on a line of its own that editors can jump to, and the other files all the same."""
-    said = asked("check", "wrong.toml", "policy.toml")
-    assert (said.code, said.err) == (1, "")
-    found = asked("check", "wrong.toml", "--json")
-    first = {"line": 1, "key": "preset", "what": "unknown preset 'balnaced'"}
-    problems = json.loads(found.out)["files"][0]["problems"]
-    assert (found.code, problems[0]) == (1, {**first, "hint": "did you mean 'balanced'?"})
-    assert said.out.splitlines() == [
-        "wrong.toml:1: preset: unknown preset 'balnaced' (did you mean 'balanced'?)",
-        "wrong.toml:2: lamda: unknown key 'lamda' (did you mean 'lambda'?)",
-        f"wrong.toml:7: rule[1].disclose: {NEVER}",
-        f"wrong.toml:8: rule[1].k: {APART}",
-        "wrong.toml: 4 problems, so it is not used",
-        "policy.toml: 8 rules, no problems",
-    ]
-
-
-def test_what_does_nothing_is_noted_and_no_problem(asked: Run) -> None:
-    """Unknown attributes, and rules that are over."""
-    said = asked("check", "dead.toml")
-    assert (said.code, said.err) == (0, "")
-    lines = said.out.splitlines()
-    assert lines[0] == (
-        "dead.toml:2: note: attributes.regoin: the model has no attribute 'regoin' "
-        "(did you mean 'region'? until you correct it, it is not sent)"
-    )
-    assert [line.split(":")[1] for line in lines] == [
-        "2",
-        "6",
-        " 4 rules, no problems, 2 notes",
-    ]
-    (file,) = asked("check", "dead.toml", "--json").record["files"]
-    keys = {"line", "key", "rule", "settings", "what", "hint"}
-    assert [{*each} for each in file["remarks"]] == [keys] * 2
-    assert [each["settings"] for each in file["remarks"]] == [["disclose"], ["lambda"]]
+from tests.worlds.people import MONDAY
 
 
 def test_the_shipped_policies_are_without_notes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +30,7 @@ def test_the_shipped_policies_are_without_notes(run: Run, monkeypatch: pytest.Mo
     [
         ["show", "--policy"],
         ["show", "--recipient", "a.test", "--query", "x", "--policy"],
-        ["try", "--history", "wrong.toml"],
+        ["try"],
     ],
 )
 def test_a_wrong_policy_is_shown_with_all_its_problems(
@@ -117,17 +71,6 @@ def test_what_is_no_text_is_refused(run: Run, folder: Path, name: str) -> None:
     assert second.startswith("wrong.toml:1: preset: ")
 
 
-def test_an_empty_file_is_a_policy(asked: Run, folder: Path) -> None:
-    """That of the defaults; but the daemon takes it for what is left of another."""
-    (folder / "empty.toml").write_text("")
-    said = asked("check", "empty.toml")
-    assert (said.code, said.err) == (0, "")
-    note, last = said.out.splitlines()
-    assert note.startswith("empty.toml:1: note: the file sets nothing, so the daemon does not use")
-    assert note.endswith('(write preset = "balanced" into it)')
-    assert last == "empty.toml: 0 rules, no problems, 1 note"
-
-
 def test_nothing_in_a_file_steers_the_terminal(asked: Run, folder: Path) -> None:
     """Neither a key nor a comment."""
     (folder / "odd.toml").write_text('"\\u001b[2Jx\\u0007" = 3\n')
@@ -164,25 +107,121 @@ def test_a_policy_that_others_can_write_is_as_bad_as_for_the_daemon(asked: Run) 
     assert asked("check", "named.toml").code == 0
 
 
+TEXT = 'preset = "strict"\n'
+SAME = ReplayedRequest(
+    at=MONDAY,
+    recipient="www.weather.example",
+    pool="weather.example",
+    query="weather",
+    model="village",
+    disclosed=("region",),
+    would_disclose=("region",),
+    would_ask=(),
+    utility_was=0.25,
+    utility=0.25,
+    people_left_was=12.0,
+    people_left=12.0,
+)
+OTHER = replace(
+    SAME,
+    disclosed=("region",),
+    would_disclose=(),
+    would_ask=("hobby",),
+    utility=0.0,
+    people_left=90.0,
+)
+
+
 @pytest.fixture
-def ruled(fake: FakeDaemon) -> FakeDaemon:
-    """A daemon that has rules, and knows two attributes."""
-    fake.handlers |= {"rules": says(RULES), "attributes": says([REGION, HOURS])}
-    return fake
+def file(tmp_path: Path) -> Path:
+    """Return a policy to be tried."""
+    path = tmp_path / "other.toml"
+    path.write_text(TEXT)
+    return path
 
 
-@pytest.mark.usefixtures("ruled")
-def test_the_table_says_what_each_may_do(run: Run, ruled: FakeDaemon) -> None:
-    """For one recipient, or for whoever no rule names."""
-    ran = run("policy", "facts", "--recipient", "@adverts")
-    assert (ran.code, ran.err) == (0, "")
-    assert ruled.calls == [("attributes", {"recipient": "@adverts"})]
-    said = " ".join(ran.out.split())
-    assert said.startswith("What your policy lets out of the 2 facts of village, to @adverts.")
-    assert "region guarded (2) 0.250 attributes.region, line 4" in said
-    assert "hours auto 0.000 preset strict" in said
-    assert max(map(len, ran.out.splitlines())) <= 80
-    said = " ".join(run("policy", "facts").out.split())
-    assert "of village, to recipients without rules of their own." in said
-    ruled.handlers["attributes"] = says([])
-    assert run("policy", "facts").out == "The model in use has no attributes.\n"
+def test_what_would_differ_is_said(run: Run, fake: FakeDaemon, file: Path) -> None:
+    """The verdict on top; the bits only where they are asked for."""
+    fake.handlers["try_policy"] = says(Tried(requests=[SAME, OTHER], kept=1))
+    ran = run("policy", "try", file)
+    assert fake.calls[0] == ("try_policy", {"body": TryPolicy(text=TEXT)})
+    said = ran.page
+    assert said.startswith("1 of 2 requests would have sent something else;")
+    assert "you would have been served worse." in said
+    assert "no longer sent region (to www.weather.example)" in said
+    assert "would have asked hobby (to www.weather.example)" in said
+    assert "would have asked for 1 of 2 requests" in said
+    assert "kept as they were 1 request" in said
+    assert "mean bits" not in said
+    assert "mean bits" in run("policy", "try", file, "--explain").page
+    record = run("policy", "try", file, "--json").record
+    assert record["requests"][1]["would_ask"] == ["hobby"]
+
+
+def test_nothing_differs_or_is_there(run: Run, fake: FakeDaemon, file: Path) -> None:
+    """Each in one sentence; a wrong policy is refused before anything is asked."""
+    fake.handlers["try_policy"] = says(Tried(requests=[SAME], kept=0))
+    assert run("policy", "try", file).page.startswith("Nothing would change:")
+    fake.handlers["try_policy"] = says(Tried(requests=[], kept=0))
+    assert run("policy", "try", file).page.startswith("The ledger is empty")
+    fake.calls.clear()
+    file.write_text("lamda = 1\n")
+    assert run("policy", "try", file).code != 0
+    assert fake.calls == []
+
+
+ORIGIN = ("rule", "from", "source", "line")
+
+
+def test_an_explanation_has_these_keys(asked: Run) -> None:
+    """Others read it, so that a key may be added, and none may change or go."""
+    record = asked("show", "--recipient", "ads.example", "--query", "my debt", "--json").record
+    assert [*record] == [
+        *("policy", "recipient", "pool", "query", "today", "matching", "settings", "attributes")
+    ]
+    assert record["pool"] == "@adverts"
+    nothing = record["settings"]["nothing"]
+    assert [*nothing] == ["value", *ORIGIN, "lost"]
+    assert [nothing[key] for key in ORIGIN] == ["queries.block", "file", "policy.toml", 8]
+    reasons = [(each["rule"], each["because"]) for each in nothing["lost"]]
+    assert reasons == [("the defaults", "block"), ("rule 3", "block")]
+    assert [*record["attributes"]["hobby"]] == ["disclose", "sensitivity"]
+    assert [*record["matching"][0]] == [*ORIGIN, "for", "expired", "settings"]
+
+
+def test_rules_that_are_over_count_for_nothing(asked: Run, folder: Path) -> None:
+    """By the day of the machine; they are listed all the same."""
+    today = datetime.now().astimezone().date()
+    for days, value in ((1, 3), (-1, 5.12)):
+        last = today + timedelta(days=days)
+        rule = f'[[rule]]\nquery = "flu"\nlambda = 3\nexpires = {last}\n'
+        (folder / "ends.toml").write_text(rule)
+        ends = ("--policy", "ends.toml", "--json")
+        request = ("--recipient", "a.test", "--query", "flu")
+        record = asked("show", *request, *ends).record
+        assert record["settings"]["lambda"]["value"] == value
+        assert len(record["matching"]) == (days > 0)
+        (listed,) = asked("show", *ends).record["rules"]
+        assert listed["expired"] == (days < 0)
+    assert "rule 1, ends.toml:1 (expired)" in asked("show", "--policy", "ends.toml").out
+
+
+def test_a_rule_holds_at_every_door_by_what_another_model_calls_the_fact(
+    run: Run, tmp_path: Path
+) -> None:
+    """One on `gender`, by its name in so2017, is one on `sex` in atus; and it is named."""
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[attributes]\ngender = "never"\n')
+    asked = ("--policy", policy, "--recipient", "a.example", "--query", "find work as a nurse")
+    record = run("policy", "show", *asked, "--json").record
+    assert record["attributes"]["sex"]["disclose"]["value"] == "never"
+    assert [each["rule"] for each in record["matching"]] == ["attributes.gender"]
+    shown = run("policy", "show", "--policy", policy, "--json").record
+    assert shown["attributes"]["sex"]["disclose"]["rule"] == "attributes.gender"
+    [checked] = run("policy", "check", policy, "--model", "atus", "--json").record["files"]
+    assert checked["remarks"] == []
+    changed = ("disclose=auto", "--attribute", "sex", "--policy", policy, "--json")
+    [wins] = run("policy", "set", *changed).record["wins"]
+    assert wins["by"]["rule"] == "attributes.gender"
+    decision = agent.open().decide("find work as a nurse", "a.example", policy=policy)
+    assert {each.name: each.reason for each in decision.outcomes}["sex"] == "never"

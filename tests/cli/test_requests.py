@@ -16,7 +16,7 @@ from agent.tui.charts import BARS
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
 from agent.wire.state import Corrected, Entry, Forget, NotThat
 from tests.cli.conftest import Run
-from tests.cli.daemon import ENTRIES, HELD, RECIPIENTS, REQUESTS, changed
+from tests.cli.daemon import ENTRIES, HELD, changed
 from tests.cli.examples import ATTRIBUTES, cli_model
 from tests.wire.fake import FakeDaemon, says
 from tests.worlds.daemons import living
@@ -40,24 +40,6 @@ DISCLOSURES = st.builds(
 def page(run: Run, *arguments: str) -> str:
     """Return what a command about requests prints, in one line."""
     return run("requests", *arguments).page
-
-
-def test_the_table_says_what_each_was_told_and_what_not(run: Run, fake: FakeDaemon) -> None:
-    """By name; with what waits, what that brought, and who is left."""
-    plain = page(run, "list")
-    assert plain.startswith("2 requests; 1 of them carried facts about you. ")
-    assert "0.412" not in plain
-    assert "entry" in plain
-    assert "-1" not in plain
-    assert "nothing: one of your rules blocks it" in plain
-    said = page(run, "list", "--explain")
-    for each in ("region,", "hobby; 1", "0.412 20", "bits: bits more useful", "marked as"):
-        assert each in said
-    once = changed(REQUESTS[0], waiting=0)
-    fake.handlers["requests"] = says([once, once, changed(once, pool="other.example")])
-    assert page(run, "list").count("the same facts again") == 1
-    fake.handlers["requests"] = says([])
-    assert page(run, "list") == "No requests yet."
 
 
 @pytest.mark.parametrize(
@@ -123,42 +105,6 @@ def test_each_request_is_one_line_of_json(run: Run) -> None:
     assert [each["disclosed"] for each in lines] == [each.disclosed for each in kept]
 
 
-def test_the_table_is_for_people(run: Run, fake: FakeDaemon) -> None:
-    """Oldest first, with what was forgotten."""
-    said = page(run, "ledger")
-    for each in ("weather.example", "region: coast;", "hobby: not", "forgotten", "nothing"):
-        assert each in said
-    fake.handlers["ledger"] = says([])
-    assert page(run, "ledger") == "Nothing was sent."
-    assert run("requests", "ledger", "--json").out == ""
-
-
-@pytest.mark.parametrize(
-    "arguments", ["ledger --limit 0", "ledger --limit x", "ledger --after -1", "list --limit 0"]
-)
-def test_a_number_that_cannot_be_is_refused(run: Run, arguments: str) -> None:
-    """Before the daemon is asked."""
-    assert arguments.split()[1] in run("requests", *arguments.split()).refusal()[0]
-
-
-def test_the_table_says_who_holds_what_and_how_few_are_left(run: Run, fake: FakeDaemon) -> None:
-    """With the numbers beside the bars; of a group, by way of whom it was told."""
-    said = page(run, "recipients")
-    assert said.startswith("2 recipients know something about you. ")
-    assert "how many people do so" in said
-    bars = sparkline([60, 24, 20], 60)
-    assert f"weather.example 1,204 hobby, region 60 {bars} 20" in said
-    for each in ("@adverts: ", "more.example", "(blocked)", "nothing"):
-        assert each in said
-    other = changed(RECIPIENTS[0], people=61)
-    fake.handlers["recipients"] = says([other, RECIPIENTS[1]])
-    assert "in the model" not in page(run, "recipients")  # for the number is not the same of all
-    fake.handlers["recipients"] = says([other])
-    assert page(run, "recipients").startswith("1 recipient knows something about you. ")
-    fake.handlers["recipients"] = says([])
-    assert page(run, "recipients") == "Nobody knows anything about you."
-
-
 @given(st.lists(st.integers(0, 20_000), max_size=60), st.integers(0, 20_000))
 def test_a_line_has_a_bar_for_each_number_there_is_room_for(numbers: list[int], most: int) -> None:
     """Never taller for fewer people; the first and the last are always there."""
@@ -177,21 +123,6 @@ def test_one_person_is_the_lowest_bar_and_all_the_highest(monkeypatch: pytest.Mo
         assert sparkline([0, 1, most], most) == BARS[0] * 2 + BARS[-1]
     monkeypatch.setattr(sys, "stdout", TextIOWrapper(BytesIO(), encoding="ascii"))
     assert sparkline([60, 20], 60) == ""
-
-
-def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: FakeDaemon) -> None:
-    """Unspecified is a fact too; what waits stands below; of what nobody knows is no table."""
-    also: list[object] = [("reviews", {}), ("attributes", {})]
-    waits = "waits for you hobby and shoe_size, until you say `reticent approve 3`"
-    said = page(run, "recipients", "@weather")
-    assert waits in said
-    assert said.startswith("weather.example knows 2 facts about you. To it, you blend in with 20")
-    assert "It also knows what you did not say: hobby." in said
-    assert "region coast 2026-03-02" in said
-    assert fake.calls == [("knowledge", {"recipient": "@weather"}), *also]
-    fake.handlers["knowledge"] = says(changed(HELD, values={}, since={}, recent=0))
-    fake.handlers["reviews"] = says([])
-    assert page(run, "recipients", "weather.example") == "weather.example knows nothing about you."
 
 
 @pytest.mark.parametrize("command", [("recipients",), ("forget", "--yes")])

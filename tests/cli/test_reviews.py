@@ -5,11 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.errors import UsageError
 from agent.wire.policy import Override, Review, Word
 from agent.words.notices import overridden
 from tests.cli.conftest import Run
-from tests.cli.daemon import HELD, OFFER, REVIEW, RULED, UNDONE, changed
+from tests.cli.daemon import HELD, OFFER, REVIEW, RULED, changed
 from tests.wire.fake import FakeDaemon, says
 from tests.words.reviews import ASSISTANT
 
@@ -29,31 +28,6 @@ def page(run: Run, *arguments: str) -> str:
     """Return what a command about requests prints, in one line."""
     words = ("approve", "deny")
     return run(*(() if arguments[0] in words else ("requests",)), *arguments).page
-
-
-def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
-    """Each with the number to say yes or no to, and how to settle what there is."""
-    said = page(run, *WAITING)
-    assert said.startswith("2 requests wait for you.")
-    assert "3 Send hobby and shoe_size to www.weather.example (and weather.example)," in said
-    assert (
-        "for 'weather'? +0.123 bits more useful, about 7.2 people expected to be left (2026-03-02"
-        in said
-    )
-    assert "4 books.example asks for region" in said
-    ask, offer = "sends it with the next request", "if you deny, it gets nothing, by a rule"
-    assert ask in said
-    assert offer in said
-    fake.handlers["reviews"] = says([REVIEW])
-    assert offer not in page(run, *WAITING)
-    search = "https://books.example/find?q={query}"
-    fake.handlers["reviews"] = says([changed(OFFER, search=search)])
-    said = page(run, *WAITING)
-    assert said.startswith("1 request waits for you.")
-    assert f"books.example asks for region for searches at {search} (" in said
-    assert ask not in said
-    fake.handlers["reviews"] = says([])
-    assert page(run, *WAITING) == "Nothing waits for you."
 
 
 @pytest.mark.parametrize(
@@ -178,24 +152,6 @@ def test_where_nothing_waits_for_a_recipient_that_is_said(
     assert hint in said[1]
 
 
-@pytest.mark.usefixtures("fake")
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("approve 4", "may get region and nothing else from now on, as your rules allow."),
-        ("deny 4", "gets nothing from now on."),
-        (
-            "approve 4 --days 2",
-            "may get region and nothing else for 2 days, then nothing, as your rules allow.",
-        ),
-        ("deny 4 --days 2", "gets nothing for 2 days."),
-    ],
-)
-def test_an_offer_is_settled_for_good_or_for_some_days(run: Run, arguments: str, said: str) -> None:
-    """Whatever else is said; and denied, its recipient gets nothing."""
-    assert page(run, *arguments.split()) == f"books.example {said}"
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -218,37 +174,3 @@ def test_an_assistant_is_listed_for_good_or_for_some_days(
     assert page(run, *arguments.split()) == said.format(box=box)
     [verdict] = [given["body"] for name, given in fake.calls if name == "verdict"]
     assert verdict.names is None
-
-
-@pytest.mark.usefixtures("fake")
-@pytest.mark.parametrize(
-    ("arguments", "error", "hint"),
-    [
-        ("approve", "missing argument 'ID|HOST'", "--help"),
-        ("approve 7", "nothing waits under 7", "settled meanwhile"),
-        ("deny 3 --days 2 --always", "--days does not go with --always", "one"),
-        ("deny 3 --days 0", "0 is not between 1 and 3650", "--help"),
-        ("deny 4 region", "an offer is denied as a whole", "`reticent approve 4 NAME...`"),
-        ("list --dismiss 3,x", "'3,x' is not a list of IDs", "--dismiss all"),
-        ("list --dismiss=", "'' is not a list of IDs", "--dismiss 3,4"),
-        ("list --dismiss 4,9", "nothing waits under 9", "lists what does wait: 3 and 4"),
-        ("deny 3 hoby", "unknown attribute of the review 'hoby'", "'hobby'"),
-    ],
-)
-def test_a_mistake_is_one_sentence(run: Run, arguments: str, error: str, hint: str) -> None:
-    """With what can be said instead."""
-    words = arguments.split()
-    said = run(*(() if words[0] in ("approve", "deny") else ("requests",)), *words).refusal()
-    assert error in said[0]
-    assert hint in said[1]
-
-
-def test_what_was_taken_back_is_said(run: Run, fake: FakeDaemon) -> None:
-    """Or that nothing can be, in the daemon's words."""
-
-    def nothing() -> None:
-        raise UsageError("nothing to undo", "edit the policy")
-
-    assert page(run, "undo") == UNDONE.what
-    fake.handlers["undo"] = nothing
-    assert run("requests", "undo").refusal() == ("nothing to undo", "edit the policy")

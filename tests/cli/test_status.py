@@ -58,18 +58,6 @@ def test_where_programs_ask_is_said_whether_it_runs_or_not(run: Run) -> None:
     assert run("status", "--socket", "--json").record == {"socket": place}
 
 
-def test_the_page_says_what_there_is(run: Run, fake: FakeDaemon) -> None:
-    """The ledger, the lock, the policy, the models, what waits, and the daemon."""
-    said = page(run, fake, changed(STATUS, waiting=2))
-    assert said.startswith("Unlocked: requests are answered. ")
-    assert "ledger 12 entries" in said
-    assert "locks itself after 15 minutes without a command" in said
-    assert "policy /home/u/policy.toml: 4 rules, read 20" in said
-    assert "model village: 4 attributes, 2 queries; comes with reticent" in said
-    assert "waits for you 2; `reticent requests list --waiting` lists them" in said
-    assert "version 0.1.0, process 4711" in said
-
-
 def test_what_is_wrong_is_said(run: Run, fake: FakeDaemon) -> None:
     """Of the policy, of each model, and what the vault noticed; none of it steers the terminal."""
     broken = changed(POLICY, problems=["3: lambda: no number", "4: odd"])
@@ -171,13 +159,6 @@ def test_one_way_at_a_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("unlock").refusal()[0] == "no passphrase was given"
 
 
-def test_locking_says_what_it_means(run: Run, fake: FakeDaemon) -> None:
-    """Nothing leaves then."""
-    ran = run("lock")
-    assert ran.out.startswith("Locked: nothing is attached")
-    assert [name for name, _ in fake.calls] == ["lock"]
-
-
 @pytest.fixture
 def shell(tmp_path: Path) -> dict[str, str]:
     """The environment of a shell that finds `reticent`, and no startup files."""
@@ -225,10 +206,3 @@ def test_each_shell_has_a_script(run: Run, name: str) -> None:
     assert f"_RETICENT_COMPLETE={name}_complete" in script
     record = run("completion", name, "--json").record
     assert (record["shell"], record["script"].strip()) == (name, script.strip())
-
-
-def test_another_shell_is_refused(run: Run) -> None:
-    """With the nearest name."""
-    error, hint = run("completion", "bsh").refusal()
-    assert "unknown value of shell 'bsh'" in error
-    assert "bash" in hint

@@ -23,7 +23,8 @@ from tests.cli.conftest import Run
 FOLDER = Path(__file__).with_name("transcripts")
 FILES = sorted(FOLDER.glob("*.txt"))
 WORLDS = {"fresh": "home", "village": "folder", "daemon": "fake"}  # each by its fixture
-TIMES = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?[+-]\d\d:?\d\d|Z)?")
+DAY, TIME = r"\d{4}-\d\d-\d\d", r"\b\d\d:\d\d(:\d\d(\.\d+)?)?( ?[+-]\d\d:?\d\d|Z)?"
+TIMES = re.compile(rf"{DAY}T{TIME[2:]}|{DAY} {TIME}|{DAY}(?=  )|(?<=  ){TIME}(?=  )")
 CHANGING = (  # what differs from one run to the next
     (re.compile(r"\b\d+(\.\d+)? ms\b"), "N ms"),
     (re.compile(r'("elapsed_ms": )[\d.]+'), r"\1N"),

@@ -1,28 +1,17 @@
-"""`reticent model design`: the page, the report and its picture, and the object."""
+"""`reticent model design` and `compare`: the report and its picture, the object, and promises."""
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from agent.decision.studies import design_of, recommended
-from agent.model.file import read
+from agent.model.file import read, write
 from tests.cli.conftest import Run
+from tests.cli.examples import cli_model
 
 VERDICT = "Ask for 2 of the 4 facts that village knows: Region and Hobby."
-
-
-def test_the_verdict_comes_first(run: Run, village: Path) -> None:
-    """Then what it comes to, each fact, and the curve."""
-    page = run("model", "design", village, "--lambda", "0.1").page
-    assert page.startswith(VERDICT)
-    assert "The other 2 would add nothing." in page
-    assert "If every request is to carry the same, ask for Region and Hobby" in page
-    assert "Region yes" in page
-    assert "2 of 2" in page
-    assert "facts bits one guess alike added 0 0.000" in page
-    page = run("model", "design", village, "--lambda", "1e6").page
-    assert page.startswith("Ask for none of the 4 facts that village knows. No fact helps")
 
 
 def test_the_object_has_the_figures(run: Run, village: Path) -> None:
@@ -78,3 +67,15 @@ def test_without_the_extra_the_curve_is_a_table(
 def test_what_cannot_be_is_refused(run: Run, options: list[str], what: str) -> None:
     """In one sentence, before the work."""
     assert what in run("model", "design", *options).refusal()[0]
+
+
+def test_the_page_says_whether_promises_were_kept(run: Run, village: Path, tmp_path: Path) -> None:
+    """By people who want something else now."""
+    model, new = cli_model(), tmp_path / "town.safetensors"
+    first, *others = model.queries
+    mixed = replace(first, intents=first.intents[::-1])
+    write(replace(model, id="town", queries=(mixed, *others)), new)
+    page = run("model", "compare", village, new, "--lambda", "0.1").page
+    assert "promises The old model overestimated: it predicted 0." in page
+    record = run("model", "compare", village, new, "--lambda", "0.1", "--json").record
+    assert record["kept_bits"] < record["promised_bits"]
