@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from agent import __version__
 from agent.decision.values import CountedAmong, Decision, Figures, Outcome, Pending, Reason, Request
 from agent.wire.base import Done
 from agent.wire.decide import Allowed, Answer, Line, Summary, Weighed
@@ -45,7 +46,13 @@ HOSTILE = "\x1b[2Jwiped\r\nline\a"  # steers a terminal; of this, click drops on
 POLICY = PolicyStatus(path="/home/u/policy.toml", in_use=True, rules=4, loaded_at=AT, problems=[])
 VILLAGE = ModelStatus(name="village", digest="00", shipped=True, attributes=4, queries=2)
 STATUS = msgspec.structs.replace(
-    OPEN, version="0.1.0", process=4711, started_at=AT, policy=POLICY, models=[VILLAGE], entries=12
+    OPEN,
+    version=__version__,
+    process=4711,
+    started_at=AT,
+    policy=POLICY,
+    models=[VILLAGE],
+    entries=12,
 )
 LOCKED = msgspec.structs.replace(STATUS, locked=True, entries=None)
 SUMMARY = Summary(

@@ -260,7 +260,7 @@ def test_a_terminal_without_such_letters_is_served_too(tmp_path: Path) -> None:
         timeout=PATIENCE,
         env={**os.environ, "PYTHONIOENCODING": "latin-1"},
     )
-    assert rb"  source   \u03bb" in done.stdout
+    assert rb"  source       \u03bb" in done.stdout
 
 
 @pytest.mark.parametrize("wanted", [True, False])
