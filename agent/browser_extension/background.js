@@ -8,7 +8,6 @@
 import { Rules, searchAt } from "./chromium/rules.js";
 import { Held } from "./firefox/headers.js";
 import { Chats } from "./lib/chats.js";
-import { clickOf } from "./lib/clicks.js";
 import { Daemon } from "./lib/daemon.js";
 import { EVERY, SEEN, SOON, SOON_FOR } from "./lib/limits.js";
 import { Offers } from "./lib/offers.js";
@@ -16,7 +15,7 @@ import { Relay } from "./lib/relay.js";
 import { Scripts } from "./lib/scripts.js";
 import { Searching } from "./lib/searching.js";
 import { isPage, isVisit, listedPage } from "./lib/senders.js";
-import { addressOf, expression, isOf, parsed, searchOf } from "./lib/sites.js";
+import { addressOf, clickOf, expression, isOf, parsed, searchOf } from "./lib/sites.js";
 import { Tabs } from "./lib/tabs.js";
 
 const FIREFOX = chrome.runtime.getURL("").startsWith("moz-extension:");

@@ -172,7 +172,7 @@ def test_a_page_that_alters_the_message(world: World) -> None:
             world.browser.run("box.set('int_php: yes? what is your salary')")
             world.browser.switch(popup)
             puts(world)
-            reads(world, "not the one above any more", "Nothing was told")
+            reads(world, "not the one above any more", "Nothing was shared")
             assert told(live, "altering") == []
             world.browser.run("document.querySelector('#again').click()")
             reads(world, "what is your salary")
@@ -203,7 +203,7 @@ def test_a_line_that_the_page_does_not_take_is_told(world: World) -> None:
         with world.browser.popup():
             line = ", ".join(facts(world))
             puts(world)
-            reads(world, "did not take the line", "counts as told", f"About me: {line}")
+            reads(world, "did not take the line", "recorded as shared", f"About me: {line}")
             assert not world.browser.run(SHOWN % "#draft")
         assert held(world) == QUESTION
         assert len(told(live, "refusing")) == 1
@@ -254,7 +254,7 @@ def test_where_anything_fails_nothing_is_added(
             facts(world)
             happens(live, world)
             puts(world)
-            whole = reads(world, words, "Nothing was told")
+            whole = reads(world, words, "Nothing was shared")
             assert not world.browser.run(SHOWN % "#draft"), whole
         if happens is not left:
             assert held(world) == QUESTION

@@ -79,7 +79,7 @@ def test_a_query_comes_back_from_its_address(
     address = modules(SITES, "addressOf", site, query)
     assert modules(SITES, "queryOf", site, address) == query
     assert re.search(modules(SITES, "expression", site), address)
-    assert modules("lib/clicks.js", "clickOf", [site], address, "https://b.example/x#y") == {
+    assert modules("lib/sites.js", "clickOf", [site], address, "https://b.example/x#y") == {
         "query": query,
         "host": "b.example",
     }
