@@ -152,7 +152,6 @@ RELOAD = "Read the file now; the next request does so anyway."
 POLICY = (
     Action("edit", "e,enter", "Editor", EDIT, "policy check"),
     Action("reload", "r", "Reload", RELOAD, "policy check"),
-    Action("blocks", "b", "Next part", "Go to the next part: problems, rules, defaults."),
 )
 
 HEALTH = (Action("examine", "r", "Look again", "Check this machine again.", "doctor"),)

@@ -66,17 +66,6 @@ class Area(NamedTuple):
         return self.height * per - 1 - _place(y, self.below, self.top, self.height * per)
 
 
-def area_of(spots: Sequence[Spot], width: int, height: int) -> Area:
-    """Return what is left for the curve of a width and a height, its axes taken off."""
-    return Area(
-        width=max(width, LEAST_WIDTH) - MARGIN,
-        height=max(height, LEAST_HEIGHT) - BELOW,
-        right=max((each.x for each in spots), default=0.0),
-        top=max((each.y for each in spots), default=0.0),
-        below=min(0.0, *(each.y for each in spots)) if spots else 0.0,
-    )
-
-
 def curve(
     spots: Sequence[Spot], width: int, height: int, across: Callable[[float], str]
 ) -> list[str]:
@@ -84,7 +73,13 @@ def curve(
 
     ``across``: says a value of the lower axis.
     """
-    area = area_of(spots, width, height)
+    area = Area(
+        width=max(width, LEAST_WIDTH) - MARGIN,
+        height=max(height, LEAST_HEIGHT) - BELOW,
+        right=max(each.x for each in spots),
+        top=max(each.y for each in spots),
+        below=min(0.0, *(each.y for each in spots)),
+    )
     cells = [[" "] * area.width for _ in range(area.height)]
     for column, line, sign in (*_line(spots, area), *_signs(spots, area)):
         cells[line][column] = sign

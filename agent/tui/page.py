@@ -8,7 +8,7 @@ from functools import partial, wraps
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from textual.app import App, ComposeResult
-from textual.containers import Container, Vertical
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.css.query import NoMatches
 from textual.screen import Screen
@@ -22,7 +22,7 @@ from agent.tui.actions import ACTIONS, Where, keys
 from agent.tui.link import Link
 from agent.tui.plain import plain, plain_lines
 from agent.tui.status_bar import DaemonState, Foot, TopBar
-from agent.tui.virtual_list import Listing, Look, Sentences
+from agent.tui.virtual_list import Listing, Look
 from agent.wire.policy import AttributeStatus
 from agent.wire.state import EventKind, Finding
 from agent.words.titles import Titles
@@ -369,7 +369,9 @@ class SentencesPage(ListPage[T]):
 
     def beside(self) -> Widget:
         """Return what shows the sentences."""
-        return Sentences(tooltip=self.tooltip_detail)
+        detail = VerticalScroll(Static(id="sentences"), id="detail")
+        detail.tooltip = self.tooltip_detail
+        return detail
 
     @abstractmethod
     def explain(self, item: T) -> Content:
@@ -382,8 +384,11 @@ class SentencesPage(ListPage[T]):
 
     def follow(self) -> None:
         """Explain what is under the cursor."""
-        item = self.listing.under
-        self.query_one(Sentences).show(Content("") if item is None else self.explain(item))
+        item, sentences = self.listing.under, self.query_one("#sentences", Static)
+        text = Content("") if item is None else self.explain(item)
+        if text != sentences.content:
+            sentences.update(text)
+            self.query_one("#detail").scroll_home(animate=False)
 
     def on_listing_moved(self) -> None:
         """Explain it at once."""

@@ -18,7 +18,7 @@ from agent.tui.dialogs import QUIT
 from agent.tui.link import Link
 from agent.tui.page import BaseApp, Environment, Page, mounted_pages
 from agent.tui.plain import plain, plain_lines
-from agent.tui.status_bar import DaemonState, lost, trouble_of
+from agent.tui.status_bar import DaemonState, trouble_of
 from agent.wire.state import Method, Status, Unlock, screen_of
 
 ASKED: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
@@ -242,7 +242,8 @@ class PrivacyLock(BaseApp):
     def stopped(self, error: ReticentError) -> None:
         """Say that the daemon does not answer any more; nor may its vault be open."""
         self.mask()
-        self.state = DaemonState(self.state.status, stale=True, trouble=lost(str(error)))
+        trouble = f"This may be out of date: {plain(str(error))}. F9 starts the daemon."
+        self.state = DaemonState(self.state.status, stale=True, trouble=trouble)
         self.show_state()
         if isinstance(self.screen, Unlocking):
             reason = Content.from_markup(STOPPED, why=plain(str(error)))

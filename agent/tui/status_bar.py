@@ -55,11 +55,6 @@ class DaemonState:
         return "Loading …"
 
 
-def lost(why: str) -> str:
-    """Return what to say once the daemon does not answer any more, and why."""
-    return f"This may be out of date: {plain(why)}. F9 starts it."
-
-
 def trouble_of(status: Status) -> str:
     """Return why nothing is attached, or which mistakes the rules have; or nothing."""
     policy = status.policy

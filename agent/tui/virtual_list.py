@@ -1,4 +1,4 @@
-"""A list of any length, of which only the visible lines are drawn, and sentences about an item."""
+"""A list of any length, of which only the visible lines are drawn."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
@@ -8,15 +8,11 @@ from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.widgets import Static
 
 from agent.tui.plain import plain
 
@@ -26,11 +22,10 @@ MARK = "›"  # before what is under the cursor, which nobody then needs a colou
 
 
 class Part(NamedTuple):
-    """Some text of a line, how it looks, and the action that a click on it does, if any."""
+    """Some text of a line, and how it looks."""
 
     text: str
     kind: Kind = "plain"
-    click: str = ""
 
 
 Line = tuple[Part, ...]
@@ -133,7 +128,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         """Put the cursor on an item, if it is there."""
         self._go(self._find(key))
 
-    # keys and the mouse
+    # navigation
 
     def action_move(self, by: int) -> None:
         """Go to the next item, or the one before; where none is under it, to the nearest."""
@@ -165,13 +160,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         self.bring_into_view()
         self.post_message(self.Resized())
 
-    def on_focus(self) -> None:
-        """Show that the keys go here."""
-        self.refresh()
-
-    on_blur = on_focus
-
-    # how it does that
+    # rendering
 
     def render_line(self, y: int) -> Strip:
         """Return one line of what is seen."""
@@ -184,14 +173,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         here = at == self._at
         mark = Part(MARK if here and inner == 0 else " ")
         shown = (mark, *(parts[inner] if inner < len(parts) else ()))
-        segments = [
-            Segment(
-                plain(each.text),
-                self._style(each.kind, here=here)
-                + (Style(meta={"@click": each.click}) if each.click else Style.null()),
-            )
-            for each in shown
-        ]
+        segments = [Segment(plain(each.text), self._style(each.kind, here=here)) for each in shown]
         return Strip(segments).adjust_cell_length(width, self._style("plain", here=here))
 
     def _style(self, kind: Kind, *, here: bool) -> Style:
@@ -250,23 +232,3 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         if self._at == self._next(-1, 1):
             top = 0  # and the title above the first
         self.scroll_to_region(Region(0, top, 1, end - top), animate=False, immediate=True)
-
-
-class Sentences(VerticalScroll):
-    """Sentences, in as many lines as they need; longer ones are scrolled."""
-
-    def __init__(self, *, tooltip: str) -> None:
-        super().__init__(id="detail")
-        self.tooltip = tooltip
-        self._text = Content("")
-
-    def compose(self) -> ComposeResult:
-        """Lay out the text."""
-        yield Static()
-
-    def show(self, text: Content) -> None:
-        """Show other sentences, from their beginning; the same are left as they were scrolled."""
-        if text.plain != self._text.plain:
-            self._text = text
-            self.query_one(Static).update(text)
-            self.scroll_home(animate=False)

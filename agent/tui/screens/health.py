@@ -1,9 +1,8 @@
 """What is wrong on this machine, and how to fix it."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -15,8 +14,8 @@ from agent.wire.state import EventKind, Finding
 from agent.words.notices import health
 
 LOOKING = "Looking …"
-FIRST = ("daemon", "vault")  # of what is equally bad: without them nothing is attached
-ORDER = ("bad", "warn", "ok")  # what is worst first
+FIRST = ("daemon", "vault")  # of equally bad findings: without them nothing is attached
+ORDER = ("bad", "warn", "ok")  # from the worst
 SIGNS: dict[str, tuple[str, Kind]] = {
     "bad": ("✗ BAD ", "bad"),
     "warn": ("! note", "strong"),
@@ -24,50 +23,36 @@ SIGNS: dict[str, tuple[str, Kind]] = {
 }
 
 
-class Seen(NamedTuple):
-    """What was found; ``nth``: of those of one name."""
+def worst_first(found: Sequence[Finding]) -> list[Finding]:
+    """Sort findings: the worst first, of equally bad ones the daemon and the vault."""
 
-    nth: int
-    found: Finding
+    def place(item: Finding) -> tuple[int, int]:
+        return ORDER.index(item.state), (*FIRST, item.name).index(item.name)
 
-
-def seen(found: Sequence[Finding]) -> list[Seen]:
-    """Return what was found, the worst first."""
-    of_name: Counter[str] = Counter()
-    every = []
-    for each in found:
-        every.append(Seen(of_name[each.name], each))
-        of_name[each.name] += 1
-
-    def place(item: Seen) -> tuple[int, int]:
-        name = item.found.name
-        return ORDER.index(item.found.state), (*FIRST, name).index(name)
-
-    return sorted(every, key=place)
+    return sorted(found, key=place)
 
 
-def headline(found: Sequence[Seen]) -> str:
-    """Return what it comes to, in a sentence; it begins with why nothing is attached."""
-    findings = [each.found for each in found]
-    wrong, notes = (sum(each.state == state for each in findings) for state in ("bad", "warn"))
-    stops = next((each for each in findings if each.state == "warn" and each.name in FIRST), None)
+def headline(found: Sequence[Finding]) -> str:
+    """Sum it up in a sentence, which begins with the reason why nothing is attached."""
+    wrong, notes = (sum(each.state == state for each in found) for state in ("bad", "warn"))
+    stops = next((each for each in found if each.state == "warn" and each.name in FIRST), None)
     fine = "Nothing is wrong" if stops is None else f"! {stops.name}: {plain(stops.what)}"
     return health(wrong, notes, fine)
 
 
-def drawn(item: Seen, width: int) -> Line:
-    """Return what was found as a line of this width; what has no room is cut, with an ellipsis."""
-    sign, kind = SIGNS[item.found.state]
-    text = f"{item.found.name}: {item.found.what}"
-    return (Part(f"{sign}  ", kind), Part(fitted(text, width - cell_len(sign) - 2)))
+def drawn(item: Finding, width: int) -> Line:
+    """Draw a finding as a line of this width; what has no room is cut, with an ellipsis."""
+    sign, kind = SIGNS[item.state]
+    text = fitted(f"{item.name}: {item.what}", width - cell_len(sign) - 2)
+    return (Part(f"{sign}  ", kind), Part(text))
 
 
-LOOK: Look[Seen] = Look(
-    key=lambda item: (item.found.name, item.nth), lines=lambda item, width: (drawn(item, width),)
+LOOK: Look[Finding] = Look(
+    key=lambda item: (item.name, item.what), lines=lambda item, width: (drawn(item, width),)
 )
 
 
-class HealthScreen(SentencesPage[Seen], where="health"):
+class HealthScreen(SentencesPage[Finding], where="health"):
     """All that `reticent doctor` checks; it needs no open vault, and no daemon."""
 
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "models", "lock"})
@@ -77,24 +62,23 @@ class HealthScreen(SentencesPage[Seen], where="health"):
 
     def __init__(self) -> None:
         super().__init__()
-        self._found: Sequence[Seen] = ()
+        self._found: Sequence[Finding] = ()
 
-    def item_look(self) -> Look[Seen]:
+    def item_look(self) -> Look[Finding]:
         """Return how findings are shown."""
         return LOOK
 
-    def items(self) -> Sequence[Seen]:
+    def items(self) -> Sequence[Finding]:
         """Return what was found."""
         return self._found
 
-    def explain(self, item: Seen) -> Content:
+    def explain(self, item: Finding) -> Content:
         """Return what was found, and how to fix it."""
-        found = item.found
-        return Content(plain_lines(f"{found.name}: {found.what}\n\n{found.fix}"))
+        return Content(plain_lines(f"{item.name}: {item.what}\n\n{item.fix}"))
 
     async def renew(self) -> None:
         """Check everything, beside what is drawn."""
-        self._found = seen(await asyncio.to_thread(self.review.environment.doctor))
+        self._found = worst_first(await asyncio.to_thread(self.review.environment.doctor))
         self.put_text("#headline", headline(self._found))
         self.draw()
 

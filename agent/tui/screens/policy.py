@@ -17,7 +17,7 @@ from agent.tui.screens.requests_view import when
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus
 from agent.wire.state import EventKind
-from agent.words.figures import listed
+from agent.words.figures import listed, moment
 from agent.words.outcomes import write_policy
 
 LAST, REMARK, EXPIRED, WRONG = "*", "!", "×", "✗"
@@ -62,9 +62,9 @@ def headline(rules: RulesStatus, now: datetime) -> str:
     state = f"{WRONG} {count} to mend: the last good rules stay in use." if count else "In use."
     at, last = last_of(rules)
     if at is None:
-        return f"{state} No rule has decided anything since {_exactly(rules.since, now)}."
+        return f"{state} No rule has decided anything since {moment(rules.since, now.tzinfo)}."
     named = dict.fromkeys(each.source if each.line is None else each.name for each in last)
-    return f"{state} Decided last, at {_exactly(at, now)}: {listed(named, most=NAMED)}."
+    return f"{state} Decided last, on {moment(at, now.tzinfo)}: {listed(named, most=NAMED)}."
 
 
 def last_of(rules: RulesStatus) -> tuple[datetime | None, list[RuleStatus]]:
@@ -125,9 +125,9 @@ def _text(rule: RuleStatus, rules: RulesStatus, now: datetime) -> str:
     lines = [rule.name, f"{whom or 'every request'}:"]
     lines.append("\n".join(f"  {key} = {value}" for key, value in rule.settings.items()))
     if rule.fired_at is not None:
-        lines.append(f"It last decided something at {_exactly(rule.fired_at, now)}.")
+        lines.append(f"It last decided something on {moment(rule.fired_at, now.tzinfo)}.")
     elif not rule.expired:
-        lines.append(f"It has decided nothing since {_exactly(rules.since, now)}.")
+        lines.append(f"It has decided nothing since {moment(rules.since, now.tzinfo)}.")
     if rule.expires is not None:
         held = f"{EXPIRED} It applied" if rule.expired else "It applies"
         lines.append(f"{held} up to and including {rule.expires}.")
@@ -139,12 +139,6 @@ def _text(rule: RuleStatus, rules: RulesStatus, now: datetime) -> str:
 
 def _what(problem: RuleRemark) -> str:
     return f"{problem.key}: {problem.what}" if problem.key else problem.what
-
-
-def _exactly(at: datetime, now: datetime) -> str:
-    """Return a time with its seconds, and the day where that is not today."""
-    here = at.astimezone(now.tzinfo)
-    return f"{here:%H:%M:%S}" if here.date() == now.date() else f"{here:%Y-%m-%d %H:%M}"
 
 
 def _lead(signs: str, text: str, kind: Kind = "plain") -> Part:
@@ -244,11 +238,3 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
         count = 0 if self._rules is None else len(self._rules.problems)
         rest = f"{count} to mend; the last good rules stay in use"
         self.review.tell(f"Read: {rest}." if count else "Read.")
-
-    def action_blocks(self) -> None:
-        """Go to the first item of the next part, after the last to that of the first."""
-        items, under = self.listing.items, self.listing.under
-        at = -1 if under is None else items.index(under)
-        firsts = [place + 1 for place, each in enumerate(items[:-1]) if each.title]
-        if firsts:
-            self.listing.put(items[next((each for each in firsts if each > at), firsts[0])].key)

@@ -23,7 +23,7 @@ from agent.words.titles import in_order, value_title
 
 STEPS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # bits
 NOT_SET = "not set"
-EACH_REQUEST = "each request"
+EACH_REQUEST = "each request"  # sets it anew
 UNWRITTEN = "not saved yet: Enter"
 ROOMY, SPACIOUS = 70, 100  # columns, from which on sliders, and rules, have room
 PENDING = "not saved yet: Enter saves it, Escape puts it back"
@@ -118,20 +118,20 @@ def families(attributes: Sequence[AttributeStatus]) -> list[tuple[AttributeStatu
     return found + [(each, 0) for each in attributes if each.name not in reached]
 
 
-def made(
+def rows_of(
     attributes: Sequence[AttributeStatus],
     facts: Iterable[Fact],
     held: Mapping[str, Collection[str]],
     *,
     masked: bool,
 ) -> list[FactRow]:
-    """Return the rows; ``held``: the names of facts by who knows them."""
+    """Lay out a row for each kind of fact; ``held``: names of facts by the recipient's pool."""
     values = {each.kind: each.value for each in facts}
     found = []
     for each, depth in families(attributes):
         value = None if masked else values.get(each.kind)
-        called = {each.name, f"{each.model}.{plain_name(each)}"}
-        holders = tuple(pool for pool, names in held.items() if called.intersection(names))
+        names = {each.name, f"{each.model}.{plain_name(each)}"}
+        holders = tuple(pool for pool, known in held.items() if names.intersection(known))
         found.append(
             FactRow(
                 each, depth, each.scope == "person" and each.kind in values, value, holders=holders
@@ -173,20 +173,12 @@ def cells(row: FactRow, width: int) -> tuple[str, ...]:
 
 
 def line(row: FactRow, width: int) -> Line:
-    """Return a row as a line; a click on a step of the slider puts it there."""
-    parts = []
-    for text, room in zip(cells(row, width), columns(width).values(), strict=True):
-        rest = text
-        if text.startswith(slider(row.bits)):
-            parts += [Part(text[at], click=f"screen.slide({at})") for at in range(len(STEPS))]
-            rest = text[len(STEPS) :]
-        parts.append(Part(fitted(rest, room - len(text) + len(rest)) + " " * GAP))
-    return (*parts,)
+    """Draw a row as a line."""
+    pairs = zip(cells(row, width), columns(width).values(), strict=True)
+    return tuple(Part(fitted(text, room) + " " * GAP) for text, room in pairs)
 
 
-def detail(
-    row: FactRow, rows: Iterable[FactRow], pending: Sequence[str] = ()
-) -> Iterator[tuple[str, str]]:
+def detail(row: FactRow, pending: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield the details of an attribute: labels, each with a sentence.
 
     ``pending``: titles of those whose sliders are not written yet.
@@ -195,37 +187,19 @@ def detail(
     others = [each for each in pending if each != fact.title]
     if others:
         yield "Not saved yet (*)", f"{listed(others)}: Enter on the row saves it."
-    value = row.shown_value
-    if row.own and row.is_set and row.value is None:
-        value += " (m shows it)"
+    masked = " (m shows it)" if row.shown_value == HIDDEN else ""
     yield (
         fact.title,
-        {EACH_REQUEST: "set for each request", NOT_SET: "not set, so never sent"}.get(value, value),
+        {NOT_SET: "not set, so never sent"}.get(row.shown_value, row.shown_value) + masked,
     )
     yield "May it be sent", f"it {RULINGS[fact.disclose].sentence} (by {row.rule})"
     price = f"it must help by {row.bits:.4g} bits more than it costs"
     price = price if row.bits else "none but the risk of being found"
     yield "Its price", f"{price}{'' if row.slid is None else f' ({PENDING})'}. {BITS}"
-    if row.own:
-        yield "Known to", listed(row.holders, "no recipient", most=MOST_NAMED)
-    else:
-        yield "Known to", "nobody: no recipient keeps what is set for each request"
-    family = family_of(row, rows)
-    if len(family) > 1:
-        steps = (f"{each.attribute.title} ({len(each.attribute.values) - 1})" for each in family)
-        yield "From coarse to fine, with the number of values", " › ".join(steps)
+    nobody = "no recipient" if row.own else "nobody: no recipient keeps it"
+    yield "Known to", listed(row.holders, nobody, most=MOST_NAMED)
     yield "Its values", values_of(in_order(fact.values[1:]), fact.title)
     yield "In the policy", fact.name
-
-
-def family_of(row: FactRow, rows: Iterable[FactRow]) -> list[FactRow]:
-    """Return an attribute with all that refine it, or that it refines, from coarse to fine."""
-    found: list[FactRow] = []
-    for each in rows:
-        if each.depth == 0 and row in found:
-            break
-        found = [each] if each.depth == 0 else [*found, each]
-    return found if row in found else [row]
 
 
 class ProfileScreen(SentencesPage[FactRow], where="profile"):
@@ -263,7 +237,7 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         """Return the details of an attribute."""
         names = (each.attribute for each in self._all)
         pending = [each.title for each in names if each.name in self._slid]
-        every = detail(item, self.items(), pending)
+        every = detail(item, pending)
         parts = [Content.assemble((f"{head}: ", "bold"), plain(text)) for head, text in every]
         return Content("\n").join(parts)
 
@@ -294,7 +268,7 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         own: ProfileFacts = await call("profile")
         if self.review.reachable:  # else it was locked meanwhile
             held = {each.pool: each.held for each in recipients}
-            self._all = made(attributes, own.facts, held, masked=self.review.masked)
+            self._all = rows_of(attributes, own.facts, held, masked=self.review.masked)
             self.draw()
 
     # sliders
@@ -306,10 +280,6 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
     def action_less(self) -> None:
         """Lower the threshold for sharing this fact."""
         self._slide(cheaper)
-
-    def action_slide(self, place: int) -> None:
-        """Put the slider at a step, where the mouse is."""
-        self._slide(lambda _: STEPS[place])
 
     def _slide(self, to: Callable[[float], float]) -> None:
         row = self.listing.under
@@ -335,7 +305,7 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
             done = f"{row.attribute.title}: must help by {row.bits:.4g} bits"
             await self._edit(row, {"sensitivity": row.bits}, done)
 
-    # decisions
+    # the user's decisions
 
     @for_item
     async def action_set_value(self, row: FactRow) -> None:

@@ -23,15 +23,7 @@ from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.base import Done
 from agent.wire.decide import Allow, Allowed, Refuse, Weighed, WhatIf
 from agent.wire.state import EventKind, Forget, Held, Recipient
-from agent.words.figures import (
-    COSTS,
-    HELPS,
-    LEFT,
-    bits,
-    listed,
-    moment,
-    people,
-)
+from agent.words.figures import COSTS, HELPS, bits, listed, moment, people
 from agent.words.notices import held as knows_of
 from agent.words.notices import inferred, who_know
 from agent.words.outcomes import RULINGS
@@ -82,19 +74,6 @@ class Findings(NamedTuple):
     weighed: Weighed | str
     titles: Mapping[str, str]
 
-    def __repr__(self) -> str:
-        return f"Findings({self.recipient.pool!r})"
-
-
-def remarks(recipient: Recipient) -> list[str]:
-    """Return what comes before anything else."""
-    found = []
-    if recipient.blocked:
-        found.append("× Blocked: it is sent nothing any more. b unblocks it.")
-    if recipient.sites != [recipient.pool]:
-        found.append(f"They share what they learn: {', '.join(recipient.sites)}.")
-    return found
-
 
 def facts_held(
     held: Held, titles: Titles, zone: tzinfo | None, *, masked: bool
@@ -114,38 +93,29 @@ def facts_held(
     ]
 
 
-def inferences(held: Held) -> list[str]:
-    """Return a sentence for each guarded attribute, or how to guard one."""
-    return [inferred(each) for each in held.inferred] or [UNGUARDED]
-
-
-def chart(recipient: Recipient, zone: tzinfo | None) -> list[str]:
-    """Return how many people looked like the user, change by change, with numbers and dates."""
-    history = recipient.history
-    if not history:
-        return []
-    counts = [each.people_left for each in history]
-    first, last = moment(history[0].at, zone), moment(history[-1].at, zone)
-    if len(history) == 1:
-        return [f"{people(counts[0])} people have looked like you to it since {first}."]
+def chart(recipient: Recipient, zone: tzinfo | None) -> str:
+    """Draw how many people looked like the user, change by change, with numbers and dates."""
+    if not recipient.history:
+        return ""
+    first, *_, last = (*recipient.history, recipient.history[-1])
+    now = f"{people(last.people_left)} people have looked like you to it since"
+    if first == last:
+        return f"{now} {moment(first.at, zone)}."
+    counts = [each.people_left for each in recipient.history]
     drawn = bars(counts, recipient.people, CHART)
-    width = max(len(drawn), len(first) + len(last) + 2)
-    begin, ends = people(counts[0]), f"{people(counts[-1])} people"
-    return [
-        f"People who look like you to it, of {people(recipient.people)}, change by change:",
-        drawn,
-        f"{begin}{ends:>{width - len(begin)}}",
-        f"{first}{last:>{width - len(first)}}",
-    ]
+    begin = f"{people(first.people_left)} of {people(recipient.people)} in the beginning"
+    return f"{now} {moment(last.at, zone)}, {begin}, {moment(first.at, zone)}:\n{drawn}"
 
 
 def knowledge(found: Findings, zone: tzinfo | None, *, masked: bool) -> Iterator[RenderableType]:
     """Yield all that a recipient knows: the verdict, the course, each fact, each inference."""
+    recipient = found.recipient
     yield Text(plain(knows_of(found.held, found.titles)), "bold")
-    yield from (Text(plain(each)) for each in remarks(found.recipient))
-    yield Text("")
-    yield from map(Text, chart(found.recipient, zone))
-    yield Text("")
+    if recipient.blocked:
+        yield Text("× Blocked: nothing is sent to it. b unblocks it.")
+    if recipient.sites != [recipient.pool]:
+        yield Text(plain(f"They share what they learn: {', '.join(recipient.sites)}."))
+    yield Text(f"\n{chart(recipient, zone)}\n")
     facts = facts_held(found.held, found.titles, zone, masked=masked)
     if facts:
         table = _table(Column("what it knows", ratio=1), Column("value"), Column("since"))
@@ -153,54 +123,30 @@ def knowledge(found: Findings, zone: tzinfo | None, *, masked: bool) -> Iterator
             table.add_row(*(Text(plain(each)) for each in fact))
         yield table
         yield Text("")
-    yield from (Text(plain(sentence)) for sentence in inferences(found.held))
-    yield Text("")
-
-
-def additions(weighed: Weighed) -> list[tuple[str, str, tuple[str, str, str, str]]]:
-    """Return what each attribute would do that is not held, what is worth most first.
-
-    Its title, a remark, and four figures: helps, costs, worth, people left.
-    """
-    found = []
-    new = (each for each in weighed.rows if not each.held)
-    for row in sorted(new, key=lambda row: -row.net_bits):
-        remarks = [
-            *(["in that set"] if row.disclosed else []),
-            *([RULINGS[row.disclose].short] if row.disclose != "auto" else []),
-            *([f"breaks {row.limit}"] if row.limit else []),
-        ]
-        helps, costs = bits(row.gain_bits), bits(row.cost_bits)
-        worth = bits(row.net_bits if isfinite(row.net_bits) else None, signed=True)
-        figures = helps, costs, worth, people(row.people_left)
-        found.append((row.title, ", ".join(remarks), figures))
-    return found
-
-
-def basis(weighed: Weighed) -> str:
-    """Return what the figures are about, and with which set each attribute is evaluated."""
-    names = listed(titled(weighed.weighed.names, {each.name: each.title for each in weighed.rows}))
-    whole = f"together with the set that is best for all of them: {names}" if names else "by itself"
-    return (
-        f"On average over all queries, {whole}. Helps: {HELPS}. Costs: {COSTS}. "
-        f"People left: {LEFT}."
-    )
+    sentences = [inferred(each) for each in found.held.inferred] or [UNGUARDED]
+    yield Text("\n".join([*map(plain, sentences), ""]))
 
 
 def added(weighed: Weighed | str) -> RenderableType:
     """Return what each attribute would do, or why that is not known."""
     if isinstance(weighed, str) or not weighed.rows:
         return Text(plain(weighed if isinstance(weighed, str) else weighed.headline))
-    titles = ("helps", "costs", "worth", "people left")
-    table = _table(
-        Column("attribute", ratio=1), *(Column(each, justify="right") for each in titles)
-    )
-    for title, remark, row in additions(weighed):
-        name = Text.assemble(plain(title), (f" ({remark})" if remark else "", "dim"))
-        table.add_row(name, *map(Text, row))
-    return Group(
-        Text("What would one more attribute do?", "bold"), Text(plain(basis(weighed))), table
-    )
+    names = listed(titled(weighed.weighed.names, {each.name: each.title for each in weighed.rows}))
+    whole = f"together with the set that is best for all of them: {names}" if names else "by itself"
+    basis = f"On average over all queries, {whole}. Helps: {HELPS}. Costs: {COSTS}."
+    figures = ("helps", "costs", "worth", "people left")
+    columns = (Column(each, justify="right") for each in figures)
+    table = _table(Column("attribute", ratio=1), *columns)
+    new = (each for each in weighed.rows if not each.held)
+    for row in sorted(new, key=lambda row: -row.net_bits):
+        remarks = ["in that set"] if row.disclosed else []
+        remarks += [RULINGS[row.disclose].short] if row.disclose != "auto" else []
+        remarks += [f"breaks {row.limit}"] if row.limit else []
+        remark = f" ({', '.join(remarks)})" if remarks else ""
+        worth = bits(row.net_bits if isfinite(row.net_bits) else None, signed=True)
+        cells = bits(row.gain_bits), bits(row.cost_bits), worth, people(row.people_left)
+        table.add_row(Text.assemble(plain(row.title), (remark, "dim")), *map(Text, cells))
+    return Group(Text("What would one more attribute do?", "bold"), Text(plain(basis)), table)
 
 
 def _table(*columns: Column) -> Table:
@@ -227,25 +173,13 @@ def forgetting(pool: str) -> str:
     )
 
 
-def unblocked(sites: Sequence[str], done: Sequence[Allowed]) -> str:
-    """Return what became of those that were unblocked, and which rule still blocks them."""
-    pairs = [*zip(sites, done, strict=True)]
-    free = [site for site, each in pairs if each.rule is None]
-    taken = any(each.done for each in done)
-    after = "treated like any other again" if taken else "not blocked, so nothing changed"
-    sentences = [f"{are(free)} {after}."] if free else []
-    for site, each in pairs:
-        if each.rule is not None:
-            rule = f"{each.rule!r}{'' if each.line is None else f', line {each.line}'}"
-            sentences.append(
-                f"{site} is still sent nothing: your rule {rule} blocks it (Policy, 6)."
-            )
-    return " ".join(sentences)
-
-
-def are(sites: Sequence[str]) -> str:
-    """Return the sites as the subject of a sentence."""
-    return f"{listed(sites)} {'is' if len(sites) == 1 else 'are'}"
+def unblocked(site: str, allowed: Allowed) -> str:
+    """Say what became of a site that was unblocked, and which rule still blocks it."""
+    if allowed.rule is None:
+        after = "is treated like any other again" if allowed.done else "was not blocked"
+        return f"{site} {after}."
+    line = "" if allowed.line is None else f", line {allowed.line}"
+    return f"{site} is still sent nothing: your rule {allowed.rule!r}{line} blocks it (Policy, 5)."
 
 
 class RecipientsScreen(ListPage[Recipient], where="recipients"):
@@ -266,7 +200,6 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         super().__init__()
         self._all: Sequence[Recipient] = ()
         self._titles: Titles = {}
-        self._wants_more = False
         self.findings: Findings | None = None
 
     def beside(self) -> Widget:
@@ -287,7 +220,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         """Return who has the words that are sought."""
         return [each for each in self._all if matches(each, self.text, self._titles)]
 
-    # what is on the screen
+    # rendering
 
     def draw(self) -> None:
         """Show the recipients that fit, and above them whose people the numbers count."""
@@ -327,24 +260,15 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
             held = replace(findings.held, values=dict.fromkeys(findings.held.values, ""))
             findings = findings._replace(held=held)
         pool = findings and findings.recipient.pool
-        before, detail = self.findings, self.query_one("#detail")
-        if before is not None and pool != before.recipient.pool:
-            self._wants_more = False
-            detail.scroll_home(animate=False)
+        if self.findings is not None and pool != self.findings.recipient.pool:
+            self.query_one("#detail").scroll_home(animate=False)
         self.findings = findings
-        above, below = self.query_one("#known", Static), self.query_one("#more", Static)
-        if findings is None:
-            above.update("")
-            below.update("")
-            return
-        above.update(Group(*knowledge(findings, zone, masked=masked)))
-        below.update(added(findings.weighed))
-        weighed = findings.weighed
-        below.display = self._wants_more or isinstance(weighed, str) or not weighed.rows
-        if self._wants_more and before is None:  # asked for before there was anything to show
-            self.call_after_refresh(detail.scroll_to_widget, below, animate=False, top=True)
+        known = "" if findings is None else Group(*knowledge(findings, zone, masked=masked))
+        self.query_one("#known", Static).update(known)
+        more = "" if findings is None else added(findings.weighed)
+        self.query_one("#more", Static).update(more)
 
-    # what the daemon says
+    # daemon calls
 
     async def renew(self) -> None:
         """Show who knows anything, and look again into the one that is looked into."""
@@ -395,9 +319,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
     def action_whatif(self) -> None:
         """Look at what one more attribute would do."""
         self.action_knows()
-        more = self.query_one("#more", Static)
-        self._wants_more = more.display = True
-        detail = self.query_one("#detail")
+        more, detail = self.query_one("#more"), self.query_one("#detail")
         self.call_after_refresh(detail.scroll_to_widget, more, animate=False, top=True)
 
     @for_item
@@ -407,7 +329,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         field = self.app.screen.query_one("#find", Input)
         field.value, field.display = one.pool, True
 
-    # decisions
+    # the user's decisions
 
     @for_item
     async def action_forget(self, one: Recipient) -> None:
@@ -418,21 +340,24 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
             done = "is now assumed to know" if stated.done else "already knew"
             self.review.tell(f"{one.pool} {done} nothing about you.")
 
-    @for_item
-    async def action_block(self, one: Recipient) -> None:
+    def action_block(self) -> None:
         """Send it nothing any more, or treat it like others again."""
-        if one.blocked:
-            await self._unblock(one)
-            return
+        under = self.listing.under
+        if under is not None and under.blocked:
+            self.action_unblock()
+        else:
+            self._block()
+
+    @for_item
+    async def _block(self, one: Recipient) -> None:
         for site in one.sites:
             await self.ask("refuse", Refuse(recipient=site))
-        self.review.tell(f"{are(one.sites)} blocked and will be sent nothing. b unblocks.")
+        self.review.tell(f"Blocked: {listed(one.sites)}. Nothing more is sent there. b unblocks.")
 
     @for_item
     async def action_unblock(self, one: Recipient) -> None:
         """Treat it like others again."""
-        await self._unblock(one)
-
-    async def _unblock(self, one: Recipient) -> None:
-        done = [await self.ask("allow", Allow(recipient=site)) for site in one.sites]
-        self.review.tell(unblocked(one.sites, done))
+        done = [
+            unblocked(site, await self.ask("allow", Allow(recipient=site))) for site in one.sites
+        ]
+        self.review.tell(" ".join(done))

@@ -33,14 +33,13 @@ from agent.tui.screens.requests_view import (
     overrides,
     question,
     repeats,
-    result,
 )
 from agent.tui.virtual_list import Look
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.policy import Decided, Lasting, Review, Ruled, Word
 from agent.wire.state import Corrected, Entry, EventKind, Handled
 from agent.words.figures import listed
-from agent.words.notices import corrected, overridden, settled, whom
+from agent.words.notices import corrected, overridden, settled, took_effect, whom
 from agent.words.titles import Titles, titled, titles_in
 
 LATEST = 200  # requests that are asked for once all are known
@@ -80,7 +79,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         self._repeats: Collection[int] = ()  # numbers of requests that told nothing new
         self._outdated = False  # whether other rules hold than when the detail was computed
 
-    # what is on the screen
+    # rendering
 
     def beside(self) -> Widget:
         """Return what shows a request in detail."""
@@ -142,7 +141,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         else:
             self.do(self._reveal)
 
-    # what the daemon says
+    # daemon calls
 
     def on_screen_resume(self) -> None:
         """Evaluate the detail anew: on another screen other rules may have been made."""
@@ -203,7 +202,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         if entry is not None and not self.review.masked and self.detail.trial is trial:
             self.detail.reveal(entry.disclosed)
 
-    # moving about
+    # navigation
 
     def inside(self) -> bool:
         """Return whether the keys are meant for the detail."""
@@ -269,7 +268,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Try nothing any more."""
         self.weigh(self.detail.reset())
 
-    # decisions
+    # the user's decisions
 
     @for_item
     async def action_decide(self, subject: Subject, decided: Decided, lasting: Lasting) -> None:
@@ -280,11 +279,6 @@ class RequestsScreen(ListPage[Item], where="requests"):
         else:
             await self._hold(verdict)
 
-    @for_item
-    async def action_choose(self, subject: Subject) -> None:
-        """Choose for how long, and for whom."""
-        await self._choose(subject)
-
     def _named(self, review: Review) -> list[str]:
         return titled(review.names, titles_in(review.model, self._titles))
 
@@ -293,13 +287,15 @@ class RequestsScreen(ListPage[Item], where="requests"):
         if isinstance(subject, Review):
             asked = f"Send {listed(self._named(subject))} to {whom(subject)}?"
         else:
-            change = self._tried().change.words(self._titles)
+            change = self._tried().change.text(self._titles)
             asked = f"{change}, to {whom(subject)}: for how long, and for whom?"
         picked = await self._pick(asked, choices(subject))
         if picked is not None and isinstance(subject, Review):
             await self._rule(picked, subject)
         elif picked is not None:
             await self._hold(picked)
+
+    action_choose = for_item(_choose)
 
     @for_item
     async def action_approve_all(self, subject: Subject) -> None:
@@ -335,7 +331,11 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Decide about a review as it was shown, or about some names of it."""
         message = replace(verdict, names=[*names] or None, pool=review.pool)
         ruled: Ruled = await self.ask("verdict", message, id=review.id)
-        self.review.tell(result(settled(review, message, self._titles), ruled))
+        self._tell(settled(review, message, self._titles), ruled)
+
+    def _tell(self, sentence: str, ruled: Ruled) -> None:
+        """Show a decision, where it was written, and which rules still win."""
+        self.review.tell("\n".join([sentence, *took_effect(ruled, "your policy")]))
 
     def _tried(self) -> Trial:
         """Return the request in detail with what is tried on it; UsageError where nothing is."""
@@ -358,7 +358,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
             raise UsageError(*NO_CHANGE)
         for each in words:
             ruled: Ruled = await self.ask("override", each)
-            self.review.tell(result(overridden(each, self._titles, whom(subject)), ruled))
+            self._tell(overridden(each, self._titles, whom(subject)), ruled)
         if isinstance(subject, Review):
             self._done([subject])
         else:

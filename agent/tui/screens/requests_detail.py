@@ -13,7 +13,7 @@ from textual.widgets import Static
 from agent.decision.values import Outcome
 from agent.tui.page import Page
 from agent.tui.plain import fitted, plain_lines
-from agent.tui.screens.requests_view import Change, Trial, begun, changed, headline, hint, meaning
+from agent.tui.screens.requests_view import Change, Trial, begun, changed, headline, hint, today
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part
 from agent.wire.decide import Weighed
 from agent.wire.policy import Review
@@ -22,10 +22,7 @@ from agent.words.figures import COSTS, HELPS, LEFT, MEASURED, bits, number, peop
 from agent.words.outcomes import why
 from agent.words.titles import fact
 
-EIGHTHS = " ▏▎▍▌▋▊▉"
-FULL, CUT = "█", "»"
-NUMBER = 6  # columns
-LARGEST = 4  # times what helps most, that a bar of the scale may be
+NUMBER = 9  # columns of a figure
 MATTER = 3  # attributes that are shown before the others are unfolded
 KINDS: Mapping[str, Kind] = {"[x]": "strong", "[+]": "good", "[-]": "bad"}
 TOOLTIP = (
@@ -37,7 +34,7 @@ NONE_CHOSEN = "Choose a request to see what was sent, and why."
 
 
 class Shown(NamedTuple):
-    """One attribute as a row; ``sign``: in, out, or changed; ``scale``: bits of a full bar.
+    """One attribute as a row; ``sign``: in, out, or changed.
 
     ``value``: the user's own, empty while it is hidden; ``then``: what became of it in a past
     request, before the reason of today; ``figures``: whether bits are shown.
@@ -45,7 +42,6 @@ class Shown(NamedTuple):
 
     row: Outcome
     sign: str
-    scale: float
     value: str = ""
     then: str = ""
     figures: bool = False
@@ -85,7 +81,6 @@ def rows_of(
     weighed, subject = trial.weighed, trial.subject
     if weighed is None:
         return ()
-    scale = scale_of(weighed.rows)
     place = {name: number for number, name in enumerate(order)}
     rows = sorted(weighed.rows, key=lambda row: place.get(row.name, len(place)))
     matter = {each.name for each in rows[:MATTER]} | trial.change.add | trial.change.drop
@@ -95,7 +90,6 @@ def rows_of(
         Shown(
             row,
             trial.change.sign(row.name, trial.inside),
-            scale,
             values.get(row.name, ""),
             "sent; today: " if row.name in past else "",
             figures,
@@ -118,29 +112,11 @@ def rows_of(
     return (*shown, *fold, *notes)
 
 
-def scale_of(rows: Sequence[Outcome]) -> float:
-    """Return how many bits a full bar has: both bars of all rows are on this one scale."""
-    helps = max((row.gain_bits or 0.0 for row in rows), default=0.0)
-    most = max((max(row.gain_bits or 0.0, row.cost_bits or 0.0) for row in rows), default=0.0)
-    return min(most, LARGEST * helps) if helps > 0 else most
-
-
-def bar(amount: float | None, scale: float, width: int) -> str:
-    """Return a bar of this width; one that is too long for the scale ends with a sign."""
-    if amount is None or amount <= 0 or scale <= 0:
-        return " " * width
-    if amount > scale * (1 + 1e-9):
-        return FULL * (width - 1) + CUT
-    whole, part = divmod(round(amount / scale * width * 8), 8)
-    return (FULL * whole + EIGHTHS[part].strip()).ljust(width)
-
-
 def heads(width: int, *, past: bool = False) -> str:
-    """Return the headings of the figures; ``past``: of a past request, by the rules of today."""
-    title, each = _widths(width)
-    text = "today, in bits:" if past else "attribute, in bits:"
-    helps, costs = (fitted(text, each + NUMBER + 1, right=True) for text in ("helps", "costs"))
-    return f" {fitted('', 4)}{fitted(text, title)} {helps} {costs}"
+    """Head the columns of figures; ``past``: of a past request, by the rules of today."""
+    title = "today, in bits:" if past else "attribute, in bits:"
+    figures = (fitted(each, NUMBER, right=True) for each in ("helps", "costs"))
+    return f" {fitted('', 4)}{fitted(title, width - 4 - 2 * NUMBER)}{''.join(figures)}"
 
 
 def lines(item: Shows, width: int) -> tuple[Line, ...]:
@@ -155,27 +131,15 @@ def lines(item: Shows, width: int) -> tuple[Line, ...]:
     title = fact(row.title, item.value) if item.value else row.title
     reason = item.then + why(row.reason, row.rule, row.limit)
     left = ""
-    first: Line = (Part(f"{item.sign} ", kind), Part(fitted(title, width - 4), kind))
+    figures: Line = ()
     if item.figures:
-        wide, each = _widths(width)
         left = "" if row.people_left is None else f" about {people(row.people_left)} left"
-        gain = fitted(bits(row.gain_bits, signed=True), NUMBER + 1, right=True)
-        first = (
-            Part(f"{item.sign} ", kind),
-            Part(fitted(title, wide) + " ", kind),
-            Part(bar(row.gain_bits, item.scale, each), "good"),
-            Part(f"{gain} "),
-            Part(bar(row.cost_bits, item.scale, each), "bad"),
-            Part(fitted(bits(row.cost_bits), NUMBER + 1, right=True)),
-        )
+        gain = Part(fitted(bits(row.gain_bits, signed=True), NUMBER, right=True), "good")
+        figures = (gain, Part(fitted(bits(row.cost_bits), NUMBER, right=True), "bad"))
+    wide = width - 4 - len(figures) * NUMBER
+    first = (Part(f"{item.sign} ", kind), Part(fitted(title, wide), kind), *figures)
     room = width - 4 - len(left)
     return (first, (Part("    "), Part(fitted(reason, room), "muted"), Part(left)))
-
-
-def _widths(width: int) -> tuple[int, int]:
-    """Return the widths of the title and of each bar."""
-    title = max(12, width * 42 // 100)
-    return title, max(3, (width - 4 - title - 1 - 2 * (NUMBER + 1) - 1) // 2)
 
 
 LOOK: Look[Shows] = Look(
@@ -284,10 +248,10 @@ class Detail(Vertical):
             for part, text in (("#what", NONE_CHOSEN), ("#change", ""), ("#over", "")):
                 put_text(part, text)
             return
-        head = headline(trial, self._clock(), figures=self._figures)
-        put_text("#what", plain_lines("\n".join([head, " ".join(meaning(trial))]).rstrip()))
+        head = headline(trial, self._clock())
+        put_text("#what", plain_lines(f"{head}\n{today(trial)}".rstrip()))
         tried = replace(trial, weighed=None) if computing else trial
-        text = changed(tried, figures=self._figures)
+        text = changed(tried)
         if text or isinstance(trial.subject, Review):
             text = f"{text}\n{hint(trial.subject)}".lstrip()
         put_text("#change", plain_lines(text))

@@ -1,6 +1,6 @@
 """Requests in words: the list of them, what is tried on one, what makes that hold. Pure."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -11,11 +11,10 @@ from agent.errors import UsageError
 from agent.tui.plain import fitted
 from agent.tui.virtual_list import Kind, Line, Part
 from agent.wire.decide import Weighed, WhatIf
-from agent.wire.policy import About, Decided, Disclose, Override, Review, Ruled, Word
+from agent.wire.policy import About, Decided, Disclose, Override, Review, Word
 from agent.wire.state import Handled, NotThat
-from agent.words.figures import alike, bits, counted, listed, people
-from agent.words.notices import GONE, asks, how_long, took_effect, verdict_of, whom, why_nothing
-from agent.words.outcomes import breaks
+from agent.words.figures import alike, listed
+from agent.words.notices import GONE, asks, how_long, outcome_of, verdict_of
 from agent.words.titles import NONE, Titles, read_as, titled, titles_in
 
 Only = Literal["all", "waiting", "disclosed", "nothing"]
@@ -33,7 +32,6 @@ SIGNS: Mapping[str, tuple[str, Kind]] = {
     "nothing": ("·", "muted"),
     "forgotten": ("~", "accent"),
 }
-SEEN = 5e-4  # bits: less is no difference
 ONCE = Word(decided="approve")
 ALWAYS = Word(decided="approve", lasting="always")
 FOR_A_WEEK = Word(decided="approve", lasting="days", days=7)
@@ -184,15 +182,11 @@ def outcome(item: Subject, titles: Titles = NONE, again: Collection[int] = ()) -
     if isinstance(item, Review):
         verb = "Asks for" if item.kind == "offer" else "Waits for your approval:"
         return f"{verb} {listed(titled(item.names, titles_in(item.model, titles)))}"
-    if item.kind == "forgotten":
-        return "You marked it as having forgotten everything"
-    if item.kind == "nothing":
-        return f"Sent nothing: {why_nothing(item)}"
-    open_ = item.waiting - item.settled
-    waiting = f"; {counted(open_, 'fact')} waiting" if open_ else ""
+    text = outcome_of(item, titles)
+    if item.kind != "disclosed":
+        return text[:1].upper() + text[1:]
     left = "" if item.people_left is None else f"; {alike(item.people_left)}"
-    known = " again" if item.number in again else ""
-    return f"Sent {counted(len(item.disclosed), 'fact')}{known}{left}{waiting}"
+    return f"Sent {'again ' if item.number in again else ''}{text}{left}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +214,8 @@ class Change:
             return "[-]" if name in self.drop else "[x]"
         return "[+]" if name in self.add else "[ ]"
 
-    def words(self, titles: Titles) -> str:
-        """Return the change in words."""
+    def text(self, titles: Titles) -> str:
+        """Name what is added and what is dropped."""
         parts = [f"with {listed(sorted(titled(self.add, titles)))}"] if self.add else []
         parts += [f"without {listed(sorted(titled(self.drop, titles)))}"] if self.drop else []
         text = " and ".join(parts)
@@ -289,14 +283,14 @@ def correction(subject: Subject) -> NotThat:
     return NotThat(query=subject.query, recipient=subject.recipient)
 
 
-# in words
+# sentences
 
 
-def headline(trial: Trial, now: datetime, *, figures: bool = False) -> str:
-    """Return the verdict, then when it was and what it is about; figures if wanted."""
+def headline(trial: Trial, now: datetime) -> str:
+    """Say the verdict, then when it was and what it is about."""
     subject, titles = trial.subject, trial.titles
     if isinstance(subject, Review):
-        question = asks(subject if figures else replace(subject, more_bits=None), titles)
+        question = asks(subject, titles)
         if subject.address is not None:
             yes = "Yes: the popup offers a line about you, which leaves once you confirm it there."
             return f"{question}\n{yes} No: nothing changes."
@@ -312,43 +306,30 @@ def headline(trial: Trial, now: datetime, *, figures: bool = False) -> str:
     return f"{verdict_of(subject, titles)}\nRequest of {when(subject.at, now)}{about}."
 
 
-def meaning(trial: Trial) -> Iterator[str]:
-    """Yield what the figures mean for the user, in at most two sentences."""
+def today(trial: Trial) -> str:
+    """Say what would be sent now by itself, where that is not what was sent."""
     subject, weighed = trial.subject, trial.weighed
     if weighed is None:
-        return
-    if not weighed.rows:
-        yield weighed.headline
-    elif weighed.decision.code == "blocked":
-        yield f"{whom(subject)} is blocked: nothing is sent until you unblock it."
-    elif isinstance(subject, Review) or subject.kind == "nothing":
-        names = listed(titled(weighed.chosen.names, trial.titles), "nothing")
-        first = "Without your approval" if isinstance(subject, Review) else "Today"
-        yield f"{first} it would get {names}."
-        yield f"To it, {alike(weighed.chosen.people, among=weighed.decision.among)} now."
-    elif {*weighed.decision.disclosed} != {*weighed.chosen.names}:
-        names = listed(titled(weighed.decision.disclosed, trial.titles), "nothing")
-        yield f"Today it would get {names}."
+        return ""
+    same = {*weighed.decision.disclosed} == {*weighed.chosen.names}
+    if isinstance(subject, Handled) and subject.kind == "disclosed" and same:
+        return ""
+    whole = (each.text for each in weighed.lines if each.label in ("today", "decided"))
+    text = next(whole, weighed.headline)
+    lead = "Without your approval" if isinstance(subject, Review) else "Today"
+    return f"{lead}: {text[:1].lower()}{text[1:]}"
 
 
-def changed(trial: Trial, *, figures: bool = False) -> str:
-    """Return what a change would do, in bits too if wanted; nothing where there is none."""
+def changed(trial: Trial) -> str:
+    """Say what a change would do; empty without one."""
     if not trial.change:
         return ""
-    named = trial.change.words(trial.titles)
     if trial.weighed is None:
-        return f"{named}: computing …"
-    before, after = trial.weighed.chosen, trial.weighed.weighed
-    gain = after.utility - before.utility
-    served = "better" if gain > SEEN else "less well" if gain < -SEEN else "as well"
-    served += f" ({bits(gain, signed=True)} bits)" if figures else ""
-    then = alike(after.people_left, among=trial.weighed.decision.among)
-    left = f"expected: {then}, {people(before.people_left)} without this"
-    broken = f" This {breaks(after.breaks)}." if after.breaks else ""
+        return f"{trial.change.text(trial.titles)}: computing …"
     held = {row.name for row in trial.weighed.rows if row.held} & trial.change.drop
-    known = listed(sorted(titled(held, trial.titles)))
-    kept = f" It already knows {known}: withholding it now gains nothing. {GONE}" if held else ""
-    return f"{named}: serves you {served}; {left}.{broken}{kept}"
+    names = listed(sorted(titled(held, trial.titles)))
+    kept = f" It already knows {names}: withholding it now gains nothing. {GONE}" if held else ""
+    return f"{trial.weighed.headline}{kept}"
 
 
 def hint(subject: Subject) -> str:
@@ -360,7 +341,7 @@ def hint(subject: Subject) -> str:
     return "a yes, always · o yes, once · d no, always · enter more choices"
 
 
-# decisions: for how long and for whom, as messages without names yet
+# decisions: for how long and for whom; messages without names
 
 
 def choices(subject: Subject) -> list[tuple[str, Word]]:
@@ -373,25 +354,20 @@ def choices(subject: Subject) -> list[tuple[str, Word]]:
         ("everyone", "everyone"),
     )
     found = [
-        (f"{_how_long(each)}, for {name}", replace(each, about=about))
+        (f"{how_long(each.lasting, each.days)}, for {name}", replace(each, about=about))
         for about, name in groups
         for each in SPANS
     ]
     if isinstance(subject, Handled):
         return [(text[0].upper() + text[1:], each) for text, each in found]
     if subject.kind == "offer":
-        found = [(_how_long(each), each) for each in (ALWAYS, FOR_A_WEEK)]
+        found = [(how_long(each.lasting, each.days), each) for each in (ALWAYS, FOR_A_WEEK)]
     answers: tuple[tuple[Decided, str], ...] = (("approve", "Yes"), ("deny", "No"))
     return [
         (f"{answer}, {text}", replace(each, decided=decided))
         for decided, answer in answers
         for text, each in found
     ]
-
-
-def _how_long(verdict: Word) -> str:
-    text = how_long(verdict.lasting, verdict.days)
-    return {"once": f"once, {text}", "always": "always"}.get(verdict.lasting, text)
 
 
 def overrides(trial: Trial, verdict: Word) -> list[Override]:
@@ -413,8 +389,3 @@ def overrides(trial: Trial, verdict: Word) -> list[Override]:
         for names, disclose in parts
         if names
     ]
-
-
-def result(sentence: str, ruled: Ruled) -> str:
-    """Return a decision, where it was written, and which rules still win."""
-    return "\n".join([sentence, *took_effect(ruled, "your policy")])

@@ -1,8 +1,7 @@
 """The trade-off: walking along a curve, the text about one of its points, applying a lambda."""
 
 import asyncio
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
 from functools import partial
 from math import sqrt
 from typing import ClassVar
@@ -10,23 +9,22 @@ from typing import ClassVar
 from msgspec.structs import replace
 from rich.table import Column, Table
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
 from agent.decision.values import Curve, CurvePoint
 from agent.errors import LockedError, ReticentError
-from agent.tui.charts import MARGIN, Spot, area_of, curve
+from agent.tui.charts import MARGIN, Spot, curve
 from agent.tui.dialogs import Asked, Choice
 from agent.tui.page import Page, background
 from agent.tui.plain import plain
 from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, PolicyEdit
 from agent.wire.state import EventKind, Status
+from agent.words.decisions import difference
 from agent.words.figures import (
     CHANCES,
     HELPS,
@@ -37,7 +35,6 @@ from agent.words.figures import (
     listed,
     measured,
     number,
-    people,
 )
 from agent.words.notices import edited
 from agent.words.outcomes import PROOFS
@@ -95,63 +92,36 @@ def facts(found: Curve, index: int, titles: Titles) -> list[tuple[str, str]]:
     here = " This is what your policy does now." if index == found.present else ""
     knee = " Beyond it, sharing more costs much and helps little." if index == found.knee else ""
 
-    def named(names: Iterable[str]) -> str:
-        return listed(titled(names, titles), "nothing")
-
-    new = [each for each in point.figures.names if each not in now.figures.names]
-    gone = [each for each in now.figures.names if each not in point.figures.names]
+    shared = listed(titled(point.figures.names, titles), "nothing")
+    change = difference(now.figures, point.figures, titles, informed=True)
     lines = [
-        ("shares", f"{named(point.figures.names)}.{here}{knee}"),
+        ("shares", f"{shared}.{here}{knee}"),
         ("people", f"To the recipient, {alike(point.figures.people_left)}."),
-        ("adds", named(new) if new else ""),
-        ("drops", named(gone) if gone else ""),
-        ("instead", f"{people(now.figures.people_left)} people now" if new or gone else ""),
+        ("change", change),
         ("beaten", "Another set helps as much and costs less." if point.beaten else ""),
     ]
     return [(label, text) for label, text in lines if text]
 
 
 def figures_of(found: Curve, index: int) -> list[tuple[str, str]]:
-    """Return labels and figures about one point, each with its unit, then what is proven."""
-    point, metric = found.points[index], found.metric
-    figures, now = point.figures, found.points[found.present].figures
-    trade_off = selected(found, index)
-    other = _other(point)
-    # only what identifies has a price that grows with λ
-    lambdas = dict.fromkeys((found.trade_off, trade_off))
-    costs = {at: figures.cost + (at - point.least) * figures.identifiability_cost for at in lambdas}
-    in_bits = ", ".join(f"{bits(cost)} at λ = {number(at)}" for at, cost in costs.items())
-    guarded = f", {bits(other)} of them for what is secret or sensitive" if other else ""
-    same = f"{number(point.least)} to {number(point.most)}"
-    lasts = f" (the same set from {same})" if point.least < point.most else ""
-    share, each = trade_off, f"1 more of the cost ({MEASURED[metric]})"
-    if metric in CHANCES:
-        share, each = trade_off / 100, f"1 % more {MEASURED[metric]}"
-    lines = [
+    """Label the figures of one point, each with its unit, and what is proven of it."""
+    point, metric, trade_off = found.points[index], found.metric, selected(found, index)
+    figures = point.figures
+    other = figures.cost - point.least * figures.identifiability_cost  # at any λ
+    cost = bits(other + trade_off * figures.identifiability_cost)
+    guarded = f", {bits(other)} of them for what is secret or sensitive" if other >= SEEN else ""
+    price = f"{number(trade_off)}"
+    if point.least < point.most:
+        price += f" (the same set from {number(point.least)} to {number(point.most)})"
+    share, each = (trade_off / 100, "1 %") if metric in CHANCES else (trade_off, "1")
+    demand = f"{each} more {MEASURED[metric]} must bring {number(share)} bits of help or more"
+    risk = added_risk(figures.identifiability_cost, metric)
+    return [
         ("helps", f"{bits(figures.utility)} {HELPS}"),
-        (
-            "costs",
-            f"{added_risk(figures.identifiability_cost, metric)}; in bits {in_bits}{guarded}",
-        ),
-        (
-            "λ",
-            f"{number(trade_off)}{lasts}: {each} must bring {number(share)} bits of help or more",
-        ),
+        ("costs", f"{risk}; in bits {cost}{guarded}"),
+        ("λ", f"{price}: {demand}"),
+        ("proof", PROOFS[point.proof]),
     ]
-    if index != found.present:
-        dearer = figures.identifiability_cost - now.identifiability_cost
-        gain = bits(figures.utility - now.utility, signed=True)
-        cost = f"{'+' if dearer >= 0 else '-'}{measured(abs(dearer), metric)} of cost"
-        more = other - _other(found.points[found.present])
-        rest = f", {bits(more, signed=True)} bits for what is secret or sensitive"
-        lines.append(("change", f"{gain} bits of help, {cost}{rest if abs(more) >= SEEN else ''}"))
-    return [*lines, ("proof", PROOFS[point.proof])]
-
-
-def _other(point: CurvePoint) -> float:
-    """Return what a set costs at any λ, in bits: what is guarded, and sensitivities."""
-    other = point.figures.cost - point.least * point.figures.identifiability_cost
-    return other if abs(other) >= SEEN else 0.0
 
 
 def written(trade_off: float, recipient: str | None, edit: Edited) -> str:
@@ -162,12 +132,6 @@ def written(trade_off: float, recipient: str | None, edit: Edited) -> str:
 
 class Plot(Widget, can_focus=True):
     """Help upwards, cost to the right; one point is selected."""
-
-    @dataclass(eq=False)
-    class Pointed(Message):
-        """A point was clicked."""
-
-        index: int
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's word)
         super().__init__(id=id)
@@ -201,34 +165,20 @@ class Plot(Widget, can_focus=True):
                 picture = picture.stylize(STYLES[sign], place, place + 1)
         return picture
 
-    def on_click(self, event: events.Click) -> None:
-        """Select the point next to it."""
-        if self._found is None:
-            return
-        spots = [_spot(self._found, at, self._at) for at in range(len(self._found.points))]
-        area = area_of(spots, *self.content_size)
-        column, line = event.x - MARGIN, event.y
-        away = [abs(area.column(each.x) - column) + abs(area.line(each.y) - line) for each in spots]
-        self.post_message(self.Pointed(away.index(min(away))))
-
 
 def spots_of(found: Curve, selected: int) -> list[Spot]:
-    """Return all points, those that are beaten first, the selected one last."""
-    points = [_spot(found, index, selected) for index in range(len(found.points))]
+    """Place all points: those that are beaten first, the selected one last."""
+
+    def spot(index: int) -> Spot:
+        point = found.points[index]
+        sign = SELECTED if index == selected else BEATEN if point.beaten else SET
+        letters = (NOW if index == found.present else "") + (KNEE if index == found.knee else "")
+        figures = point.figures
+        cost, help_ = figures.identifiability_cost, figures.utility
+        return Spot(cost, help_, sign, letters, joined=not point.beaten)
+
+    points = map(spot, range(len(found.points)))
     return sorted(points, key=lambda each: (each.sign == SELECTED, each.joined))
-
-
-def _spot(found: Curve, index: int, selected: int) -> Spot:
-    point = found.points[index]
-    sign = SELECTED if index == selected else BEATEN if point.beaten else SET
-    letters = (NOW if index == found.present else "") + (KNEE if index == found.knee else "")
-    return Spot(
-        point.figures.identifiability_cost,
-        point.figures.utility,
-        sign,
-        letters,
-        joined=not point.beaten,
-    )
 
 
 def nearest(found: Curve, trade_off: float) -> int:
@@ -277,7 +227,7 @@ class TradeoffScreen(Page, where="tradeoff"):
         self._titles, self._at = {}, 0
         self._show("")
 
-    # asking
+    # daemon calls
 
     async def renew(self) -> None:
         """Begin with the latest request, later compute again what may be old."""
@@ -320,7 +270,7 @@ class TradeoffScreen(Page, where="tradeoff"):
             self._at = found.present if chosen is None else nearest(found, chosen)
             self._show("")
 
-    # showing
+    # rendering
 
     def _show(self, words: str) -> None:
         """Show the curve and the set, or words in their place."""
@@ -341,11 +291,6 @@ class TradeoffScreen(Page, where="tradeoff"):
         if self._found is not None and index is not None and 0 <= index < len(self._found.points):
             self._at = index
             self._show(COMPUTING if self._one_curve.locked() else "")
-
-    def on_plot_pointed(self, event: Plot.Pointed) -> None:
-        """Select the point that was clicked."""
-        event.stop()
-        self._select(event.index)
 
     def action_less(self) -> None:
         """Select the next set that shares less."""
@@ -371,7 +316,7 @@ class TradeoffScreen(Page, where="tradeoff"):
         self._figures = not self._figures
         self._select(self._at)
 
-    # asking the user
+    # questions to the user
 
     @property
     def _recipient(self) -> str | None:
