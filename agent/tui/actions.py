@@ -1,4 +1,4 @@
-"""All that a person can do in the screens: it feeds the keys, the footer, the help, the palette."""
+"""The registry of actions, which feeds the keys, the footer, the help and the palette."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Action:
 
 
 def keys(actions: Iterable[Action]) -> list[Binding]:
-    """Return the keys of these actions."""
+    """Bind the keys of these actions."""
     return [
         Binding(
             each.key,
@@ -53,22 +53,20 @@ def keys(actions: Iterable[Action]) -> list[Binding]:
     ]
 
 
-WHY = "Show why each fact was sent or not; in the detail, choose how long a trial is to hold."
-TRY = "Try the attribute the other way, and see at once what changes; on the last line, unfold."
-ALWAYS = "Always send what waits to this recipient; of a request: make what you tried hold."
-ONCE = "The same for the next request only."
-DENY = "Never send what waits to this recipient."
-DENY_ONCE = "Withhold it from the next request only."
+WHY = "Show why each fact was sent or withheld; in the detail, choose how long a trial applies."
+TRY = "Try the attribute the other way and see what changes; on the last line, show the rest."
+ALWAYS = "Always send the waiting facts to this recipient; in the detail, apply what you tried."
+ONCE = "The same, for the next request only."
+DENY = "Never send the waiting facts to this recipient."
+DENY_ONCE = "Withhold them from the next request only."
 CHOOSE = "Choose for how long, and for whom."
 RESET = "Undo what you tried."
-NOT_THAT = (
-    "Say that the text does not mean what it was read as; it never is again. u takes it back."
-)
-UNLIST = "Take what waits off the list without deciding anything."
-APPROVE_ALL = "Send everything that waits for this recipient; of a request: choose for how long."
-SOME = "Show only what waits, then only what sent facts, then only what sent nothing, then all."
-FIGURES = "Show the figures behind it, each with its unit: bits, λ, cost, proof; or hide them."
-FIND = "Show only what contains these words: a recipient, a query or an attribute."
+NOT_THAT = "Say that the text was misread; it is never read that way again. u takes it back."
+UNLIST = "Take it off the list without deciding anything."
+APPROVE_ALL = "Send everything that waits for this recipient; in the detail, choose for how long."
+SOME = "Show only what waits, then what sent facts, then what sent nothing, then all."
+FIGURES = "Show or hide the figures: bits, λ, cost and proof, each with its unit."
+FIND = "Show only requests with these words: a recipient, a query or an attribute."
 REQUESTS = (
     Action("open", "enter", "Open", WHY, "ask HOST TEXT --explain"),
     Action("switch", "space", "Try", TRY, "ask HOST TEXT --explain --with ATTR"),
@@ -87,9 +85,9 @@ REQUESTS = (
     Action("only_back", "escape", "Back", "Back to the list; there, show all again.", "", "never"),
 )
 
-KNOWS = "Show what this recipient knows, and what it could infer."
-WHATIF = "Show what one more attribute would help, and cost, there."
-FORGET = "State that it can no longer link what it knows to you; you are asked first."
+KNOWS = "Show what this recipient knows and could infer."
+WHATIF = "Show how much one more attribute would help and cost there."
+FORGET = "Declare that it can no longer link what it knows to you; asks first."
 BLOCK = "Send it nothing any more; if it is blocked, unblock it."
 UNBLOCK = "Treat it like any other again."
 ITS = "List the requests sent to it."
@@ -106,7 +104,7 @@ RECIPIENTS = (
 )
 
 CURVE = "model curve --query QUERY"
-FROM = "Type which recipient; its rules and what it knows count then. Leave empty for any."
+FROM = "Choose a recipient, whose rules and knowledge then count; leave empty for any."
 APPLY = "Write the selected λ into the policy, for this recipient or for everyone."
 TRADEOFF = (
     Action("query", "e", "Query", "Type the query to look at.", CURVE),
@@ -189,5 +187,5 @@ ACTIONS: Mapping[Where, tuple[Action, ...]] = {
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:
-    """Return what can be done on a screen, its own actions first."""
+    """List the actions of a screen, its own first."""
     return (*ACTIONS[where], *EVERYWHERE)

@@ -1,4 +1,4 @@
-"""The program: its screens, what works on all of them, and the command palette."""
+"""The app: its screens, the actions that work on all of them, and the command palette."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
@@ -30,15 +30,15 @@ STARTED = "The daemon was started, and goes on when you leave; `reticent daemon 
 
 
 class Actions(Provider):
-    """Finds actions by what they are called, and by what they do."""
+    """Finds actions by their names and by their help."""
 
     async def discover(self) -> Hits:
-        """Yield all of them."""
+        """Yield all actions."""
         for each in self._actions():
             yield DiscoveryHit(each.label, self._doing(each), help=each.help)
 
     async def search(self, query: str) -> Hits:
-        """Yield those that fit what is typed."""
+        """Yield the actions that match the text typed."""
         words = query.strip()
         matcher = self.matcher(words)
         for each in self._actions():
@@ -52,13 +52,13 @@ class Actions(Provider):
         return actions_of(self.screen.where) if isinstance(self.screen, Page) else ()
 
     def _doing(self, action: Action) -> Callable[[], Awaitable[object]]:
-        """Return what does it, where it belongs: in the program or in the screen."""
+        """Bind an action to the app or to the screen, whichever has it."""
         where = self.app if action in actions.EVERYWHERE else self.screen
         return partial(self.app.run_action, action.name, where)
 
 
 def _page(where: Where) -> Page:
-    """Return a screen; its modules are loaded once it is shown."""
+    """Make a screen, loading its modules."""
     module = import_module(f"agent.tui.screens.{where}")
     return cast("Page", getattr(module, f"{where.capitalize()}Screen")())
 
@@ -69,8 +69,8 @@ PAGES: Mapping[str, Callable[[], Page]] = {where: partial(_page, where) for wher
 class ReviewApp(PrivacyLock):
     """The screens of one daemon.
 
-    ``link``: the way to it; ``environment``: what others do for it; ``idle``: seconds without a key
-    until all is covered.
+    ``link``: to it; ``environment``: what the host provides; ``idle``: seconds without a key until
+    all is covered.
     """
 
     TITLE = "Reticent"  # all that a window's title says
@@ -88,7 +88,7 @@ class ReviewApp(PrivacyLock):
 
     @property
     def defect(self) -> Exception | None:
-        """What ended the program, None where nothing did."""
+        """The exception that ended the app, None without one."""
         ended = self._exception
         cause = ended.error if isinstance(ended, WorkerFailed) else ended
         return cause if isinstance(cause, Exception) else ended
@@ -106,7 +106,7 @@ class ReviewApp(PrivacyLock):
         """Leave the daemon alone."""
         self.link.close()
 
-    # what the daemon reports, unless the screens are being removed, their parts first
+    # reports of the daemon, dropped while the screens are being removed, their parts first
 
     def on_connected(self, message: Connected) -> None:
         """Show that the daemon answers."""
@@ -139,7 +139,7 @@ class ReviewApp(PrivacyLock):
         except ReticentError as error:
             self.say(error)
 
-    # what works on every screen
+    # actions of every screen
 
     def action_show(self, where: Where) -> None:
         """Show another screen."""
@@ -192,12 +192,12 @@ class ReviewApp(PrivacyLock):
             self.take(self.state.status)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
-        """Return none: the palette has our own actions, and no screenshots."""
+        """Offer none: the palette has our own actions, and no screenshots."""
         return ()
 
     def _fatal_error(self) -> None:
         """End at a defect in silence: the caller reports it, without values.
 
-        Textual would print what the variables hold.
+        Textual would print the values of variables.
         """
         self._close_messages_no_wait()

@@ -16,12 +16,12 @@ ACROSS, DOWN = 2, 4  # dots in a character
 
 
 def share(number: int, most: int) -> float:
-    """Return how high a number stands from 1 to ``most``, from 0 to 1, by its logarithm."""
+    """Place a number between 1 and ``most`` on a logarithmic scale from 0 to 1."""
     return min(1.0, log(max(number, 1)) / log(max(most, 2)))
 
 
 def bars(numbers: Sequence[int], most: int, width: int) -> str:
-    """Return a bar for each number; of more than ``width`` some are left out.
+    """Draw a bar for each number; of more than ``width`` some are left out.
 
     The first and the last never are.
     """
@@ -58,20 +58,20 @@ class Area(NamedTuple):
     below: float
 
     def column(self, x: float, per: int = 1) -> int:
-        """Return the column of a value, in characters or in ``per`` parts of each."""
+        """Find the column of a value, in characters or in ``per`` parts of each."""
         return _place(x, 0.0, self.right, self.width * per)
 
     def line(self, y: float, per: int = 1) -> int:
-        """Return the same from above."""
+        """Find the line of a value, from above."""
         return self.height * per - 1 - _place(y, self.below, self.top, self.height * per)
 
 
 def curve(
     spots: Sequence[Spot], width: int, height: int, across: Callable[[float], str]
 ) -> list[str]:
-    """Return the lines of a picture; later spots stand before earlier ones.
+    """Draw a picture as lines; later spots stand before earlier ones.
 
-    ``across``: says a value of the lower axis.
+    ``across``: writes a value of the lower axis.
     """
     area = Area(
         width=max(width, LEAST_WIDTH) - MARGIN,

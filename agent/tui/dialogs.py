@@ -1,4 +1,4 @@
-"""What stands in front of a screen until it is left: questions, and the help."""
+"""Dialogs in front of a screen: questions, and the help."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -154,7 +154,7 @@ class Help(ModalScreen[None]):
 
 
 def listed(actions: Iterable[Action]) -> Table:
-    """Return the actions, each with its keys, what it does, and the command that does it."""
+    """Tabulate actions, each with its keys, its help, and the command that does the same."""
     table = Table.grid(Column(justify="right", no_wrap=True), Column(), padding=(0, 2, 0, 0))
     for each in actions:
         does = f"{each.label}: {each.help}"
@@ -165,5 +165,5 @@ def listed(actions: Iterable[Action]) -> Table:
 
 
 def typed(action: Action) -> str:
-    """Return the keys of an action as the footer has them; without any it is in the palette."""
+    """Name the keys of an action as the footer does; one without keys is in the palette."""
     return ", ".join(map(format_key, action.key.split(","))) if action.key else PALETTE

@@ -68,7 +68,7 @@ class Link:
         attended: bool = False,
         **given: str | int | None,
     ) -> Any:  # noqa: ANN401  (of the route's types)
-        """Return what a call answers; it raises what `Client.call` raises.
+        """Make a call; it raises what `Client.call` raises.
 
         ``attended``: a person asked for it, so that the vault stays open for a while.
         """
@@ -124,7 +124,7 @@ class Link:
             each.close()
 
     def _client(self, *, attended: bool) -> Client:
-        """Return this thread's client for calls of a kind, which is closed in the end."""
+        """Make this thread's client for calls of a kind once; `close` closes it."""
         key = threading.get_ident(), attended
         if key not in self._clients:
             self._clients[key] = Client(self._path, attended=attended)

@@ -1,4 +1,4 @@
-"""What every screen has: the program around it, the bars, the footer, and what others do for it."""
+"""What every screen has: the app around it, bars and footer; and screens that show a list."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -41,11 +41,11 @@ LONGEST = 200  # letters of a search
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the screens take from their host.
+    """What the host provides to the screens.
 
-    ``doctor``: looks for what is wrong, in a thread; ``edit``: has the user change a file, at a
-    line if one is named, and returns once they are done, UsageError where that cannot be;
-    ``clock``: the time, where the user lives.
+    ``doctor``: checks this machine, in a thread; ``edit``: opens a file in the user's editor, at a
+    line if one is given, and returns when the editor ends, UsageError where it cannot start;
+    ``clock``: the time in the user's zone.
     """
 
     doctor: Callable[[], Sequence[Finding]]
@@ -54,9 +54,9 @@ class Environment:
 
 
 class BaseApp(App[None]):
-    """The program as its screens see it.
+    """The app as its screens see it.
 
-    ``link``: to the daemon; ``environment``: what others do for it; ``masked``: whether the
+    ``link``: to the daemon; ``environment``: what the host provides; ``masked``: whether the
     user's own values are hidden.
     """
 
@@ -76,11 +76,11 @@ class BaseApp(App[None]):
         return status is not None and not status.locked and not self.state.stale
 
     def page(self) -> "Page | None":
-        """Return the screen that is shown, below whatever asks something in front of it."""
+        """Find the current screen, below any dialog in front of it."""
         return next((each for each in reversed(self.screen_stack) if isinstance(each, Page)), None)
 
     async def titles(self) -> Titles:
-        """Return the titles of the attributes, asked for again only where the models changed."""
+        """Fetch the titles of the attributes; they are kept until the models change."""
         status = self.state.status
         models = () if status is None else tuple(each.digest for each in status.models)
         if self._titles_of != models:
@@ -96,7 +96,7 @@ class BaseApp(App[None]):
 
     @abstractmethod
     def say(self, error: ReticentError) -> None:
-        """Show what went wrong, and how to fix it; where the vault is locked, ask for its key."""
+        """Show an error with its hint; where the vault is locked, ask for its key."""
 
 
 class Page(Screen[None]):
@@ -150,7 +150,7 @@ class Page(Screen[None]):
         """Take everything private off the screen: the vault is locked."""
 
     def mask(self) -> None:
-        """Show the user's values, or hide them, as `review.masked` says."""
+        """Show or hide the user's values, as `review.masked` says."""
 
     def put_text(self, part: str, text: str) -> None:
         """Show a text in a part of the screen, which is not there where the text is empty."""
@@ -166,24 +166,24 @@ class Page(Screen[None]):
         self._show_missing()
 
     def forget(self) -> None:
-        """Take everything private off the screen, and let nothing come that was asked for."""
+        """Take everything private off the screen, and drop answers on their way."""
         self.workers.cancel_group(self, "look")
         self._answered, self._missing = False, ""
         self.clear()
         self._show_missing()
 
     def on_screen_resume(self) -> None:
-        """Show what there is now, since the screen is looked at again."""
+        """Refresh the screen when it is shown again."""
         self.show_state(self.review.state)
         self.look()
 
     def happened(self, kind: EventKind) -> None:
-        """Renew it if the event is about what this screen shows."""
+        """Refresh the screen if the event concerns it."""
         if kind in self.concerns:
             self.soon()
 
     def soon(self) -> None:
-        """Renew it in a moment, once for all that happens until then."""
+        """Refresh the screen in a moment, once for several events."""
         if self._due is None:
             self._due = self.set_timer(SOON, self.look)
 
@@ -194,11 +194,11 @@ class Page(Screen[None]):
             self.do(self._renewed, "look", exclusive=True)
 
     async def ask(self, name: str, body: Any = None, **given: Any) -> Any:  # noqa: ANN401  (of the route's types)
-        """Return what a call answers that a person asked for: the vault stays open for a while."""
+        """Make a call on the user's behalf, which keeps the vault open for a while."""
         return await self.review.link.call(name, body, attended=True, **given)
 
     def do(self, work: Work, group: str = "do", *, exclusive: bool = False) -> None:
-        """Run something in the background; show what goes wrong, and how to fix it."""
+        """Run something in the background; show an error with its hint."""
 
         async def safely() -> None:
             try:
@@ -232,7 +232,7 @@ class Page(Screen[None]):
 def background(
     method: Callable[Concatenate[Self, P], Coroutine[Any, Any, None]],
 ) -> Callable[Concatenate[Self, P], None]:
-    """Make a screen's method run in the background; show what goes wrong, and how to fix it."""
+    """Make a screen's method run in the background; show an error with its hint."""
 
     @wraps(method)
     def started(page: Self, /, *args: P.args, **options: P.kwargs) -> None:
@@ -242,7 +242,7 @@ def background(
 
 
 def mounted_pages(stacks: Iterable[Iterable[Screen[Any]]]) -> list[Page]:
-    """Return those screens that are laid out, whether they are shown or not."""
+    """List the screens that are laid out, shown or not."""
     every = (each for stack in stacks for each in stack)
     return [each for each in every if isinstance(each, Page) and each.is_mounted]
 
@@ -283,15 +283,15 @@ class ListPage(Page, Generic[T]):
 
     @abstractmethod
     def item_look(self) -> Look[T]:
-        """Return how items are shown."""
+        """Say how items are shown."""
 
     @abstractmethod
     def beside(self) -> Widget:
-        """Return what shows an item in detail."""
+        """Make the widget that shows an item in detail."""
 
     @abstractmethod
     def items(self) -> Sequence[T]:
-        """Return the items to show, of those that are there."""
+        """List the items that pass the filter."""
 
     @abstractmethod
     def follow(self) -> None:
@@ -303,7 +303,7 @@ class ListPage(Page, Generic[T]):
         return self.query_one("#first", Listing)
 
     def meant(self) -> T | None:
-        """Return the item that the keys are meant for; UsageError where it is not to be seen."""
+        """Find the item that keys apply to; UsageError where it is out of view."""
         return self.listing.under
 
     @property
@@ -325,13 +325,13 @@ class ListPage(Page, Generic[T]):
         self._following = self.set_timer(PAUSE, self.follow)
 
     def on_input_changed(self) -> None:
-        """Show only what has these words, once no more are typed."""
+        """Filter the list, once typing pauses."""
         if self._typing is not None:
             self._typing.stop()
         self._typing = self.set_timer(TYPED, self.draw)
 
     def on_input_submitted(self) -> None:
-        """Go on in what was found."""
+        """Go to the list that was found."""
         self.draw()
         if self.listing.under is None:
             self.listing.action_edge(1)
@@ -368,14 +368,14 @@ class SentencesPage(ListPage[T]):
     tooltip_detail: ClassVar[str] = ""
 
     def beside(self) -> Widget:
-        """Return what shows the sentences."""
+        """Make the widget that shows the sentences."""
         detail = VerticalScroll(Static(id="sentences"), id="detail")
         detail.tooltip = self.tooltip_detail
         return detail
 
     @abstractmethod
     def explain(self, item: T) -> Content:
-        """Return all that there is to say about an item."""
+        """Explain an item."""
 
     def draw(self) -> None:
         """Show the items that fit, and the sentences about the one under the cursor."""
@@ -398,9 +398,9 @@ class SentencesPage(ListPage[T]):
 def for_item(
     method: Callable[Concatenate[ListScreen, T, P], Coroutine[Any, Any, None]],
 ) -> Callable[Concatenate[ListScreen, P], None]:
-    """Make a method of a screen run for the item that the keys are meant for, and renew it after.
+    """Make a screen's method run for the item that keys apply to, and refresh the screen after it.
 
-    What goes wrong is said, with the way out; nothing is done where there is no item.
+    An error is shown with its hint; without an item nothing happens.
     """
 
     async def done(page: ListScreen, item: T, *args: P.args, **options: P.kwargs) -> None:

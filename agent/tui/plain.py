@@ -8,11 +8,11 @@ JOINERS = (
 )
 DROPPED = str.maketrans("", "", JOINERS)
 CUT = "…"
-HIDDEN = "•••"  # a value that may not be seen
+HIDDEN = "•••"  # in place of a masked value
 
 
 def plain(text: str) -> str:
-    """Return a text in one line, without control characters."""
+    """Put a text in one line, without control characters."""
     if text.isascii() and text.isprintable():
         return text
     joined = text.translate(DROPPED)
@@ -20,12 +20,12 @@ def plain(text: str) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """Return a text of several lines, each of them plain."""
+    """Make each line of a text plain."""
     return "\n".join(map(plain, text.splitlines()))
 
 
 def fitted(text: str, width: int, *, right: bool = False) -> str:
-    """Return a plain text of exactly this width: padded, or cut with an ellipsis."""
+    """Fit a text into exactly this width: padded, or cut with an ellipsis."""
     shown = plain(text)
     missing = width - cell_len(shown)
     if missing >= 0:

@@ -31,7 +31,7 @@ class DaemonState:
     trouble: str = ""
 
     def summary(self, *, short: bool = False) -> str:
-        """Return its state in a few words, each with a sign of its own."""
+        """Sum up the state in a few words, each with a sign of its own."""
         if self.stale:
             return "✗ stopped "
         status = self.status
@@ -47,7 +47,7 @@ class DaemonState:
         return f"● {status.waiting} {found} " if short else f"● {status.waiting} waiting · {found} "
 
     def missing(self) -> str:
-        """Return why a screen has nothing yet: a sentence."""
+        """Say in a sentence why a screen is still empty."""
         if self.stale:
             return "Not known while the daemon is away."
         if self.status is not None and not self.status.vault:
@@ -56,7 +56,7 @@ class DaemonState:
 
 
 def trouble_of(status: Status) -> str:
-    """Return why nothing is attached, or which mistakes the rules have; or nothing."""
+    """Say why nothing is attached, or which mistakes the rules have; empty if all is well."""
     policy = status.policy
     notice = [] if status.notice is None else [status.notice]
     if not status.vault and not notice:
@@ -101,7 +101,7 @@ class TopBar(Static):
 
 
 def fitting(where: Where, state: DaemonState | None, width: int) -> tuple[Content, Content]:
-    """Return the names of the screens and the state, as long as there is room for both."""
+    """Fit the names of the screens and the state into a line, the longest forms that fit."""
     summaries = [""] if state is None else [state.summary(), state.summary(short=True)]
     tabs = (_tabs(where, TITLES, " "), _tabs(where, TITLES), _tabs(where, [where]), _tabs(where))
     every = [(each, Content(summary)) for each in tabs for summary in summaries]
@@ -110,7 +110,7 @@ def fitting(where: Where, state: DaemonState | None, width: int) -> tuple[Conten
 
 
 def _tabs(where: Where, named: Collection[Where] = (), gap: str = "") -> Content:
-    """Return the screens, each a click away: the digits that show them, and some of their names."""
+    """Link the screens: the digits that show them, with the names of some."""
     every = []
     for number, each in enumerate(TITLES, 1):
         name = TITLES[each] if each in named else ""

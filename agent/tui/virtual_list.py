@@ -18,7 +18,7 @@ from agent.tui.plain import plain
 
 T = TypeVar("T")
 Kind = Literal["plain", "strong", "muted", "good", "bad", "accent"]
-MARK = "›"  # before what is under the cursor, which nobody then needs a colour to see
+MARK = "›"  # before the item under the cursor, so that nobody needs colours
 
 
 class Part(NamedTuple):
@@ -34,8 +34,8 @@ Line = tuple[Part, ...]
 class Look(NamedTuple, Generic[T]):
     """How items are shown.
 
-    ``key``: by which an item is known again; ``lines``: of one, drawn in so many columns;
-    ``height``: how many these are; ``rests``: whether the cursor may stand on it.
+    ``key``: identifies an item; ``lines``: draws one in so many columns; ``height``: their number;
+    ``rests``: whether the cursor may rest on it.
     """
 
     key: Callable[[T], Hashable]
@@ -85,7 +85,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
 
     @property
     def gone(self) -> bool:
-        """Whether the item that the cursor was on has left the list, and it is on no other yet."""
+        """Whether the item under the cursor has left the list, and no key was pressed since."""
         return self._at is None and self._gone
 
     @property
@@ -104,7 +104,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         """Show items; the cursor stays on its item, and that on its line of the screen.
 
         At the top the top stays, so that new items push nothing out of view. Where the item is
-        gone, the cursor is on none: a key that was meant for it must not reach another.
+        gone, the cursor is on none: a key meant for it must not reach another.
         """
         held, fresh = self.under, not self._items
         above = self._starts[self._near] - self.scroll_offset.y if self._items else 0
@@ -163,7 +163,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
     # rendering
 
     def render_line(self, y: int) -> Strip:
-        """Return one line of what is seen."""
+        """Draw one visible line."""
         line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
         at = bisect_right(self._starts, line) - 1
         if not 0 <= at < len(self._items):
@@ -177,7 +177,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         return Strip(segments).adjust_cell_length(width, self._style("plain", here=here))
 
     def _style(self, kind: Kind, *, here: bool) -> Style:
-        """Return how text looks; under the cursor all of it has the cursor's colours."""
+        """Choose the style of a text; under the cursor all of it has the cursor's colours."""
         style = self.get_component_rich_style(f"listing--{kind}")
         if not here:
             return style
@@ -191,7 +191,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         return next((at for at, each in enumerate(self._items) if key_of(each) == key), None)
 
     def following(self) -> T | None:
-        """Return the item to go on with once the one under the cursor is settled."""
+        """Find the item to go on with once the one under the cursor is settled."""
         if self._at is None:
             return None
         found = self._next(self._at, 1)
@@ -199,7 +199,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         return None if found is None else self._items[found]
 
     def _next(self, at: int, by: int) -> int | None:
-        """Return the nearest place from one on where the cursor may stand, else that itself."""
+        """Find the nearest place after one where the cursor may rest, else that place itself."""
         found = at + by
         while 0 <= found < len(self._items):
             if self._draws.rests(self._items[found]):

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
 from agent.tui.actions import Where
 from agent.tui.app import IDLE, ReviewApp
@@ -50,7 +51,8 @@ class Running(NamedTuple):
         async with asyncio.timeout(PATIENCE):
             while same < QUIET:
                 await self.pilot.pause(SOON)
-                await self.app.workers.wait_for_complete()
+                with suppress(WorkerCancelled):  # a later one took its place
+                    await self.app.workers.wait_for_complete()
                 before, same = self.text(), same + 1 if self.text() == before else 0
 
     def text(self) -> str:

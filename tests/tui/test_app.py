@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 from textual.worker import WorkerFailed
 
@@ -13,8 +15,9 @@ from agent.tui.app import ReviewApp
 from agent.tui.link import Connected, DaemonEvent, Disconnected
 from agent.tui.page import Page
 from agent.tui.screens.requests import RequestsScreen
-from agent.wire.state import Event
-from tests.tui.double import BEGAN, OPEN, Double
+from agent.tui.status_bar import MOST, DaemonState, trouble_of
+from agent.wire.state import Event, ModelStatus, PolicyStatus, Status
+from tests.tui.double import BEGAN, MODEL, OPEN, Double
 from tests.tui.running import LARGE
 from tests.wire.states import POLICY
 
@@ -138,3 +141,57 @@ async def test_a_defect_ends_it_without_a_word_about_values(
         await test()
     said = capsys.readouterr()
     assert "secret" not in said.out + said.err
+
+
+NONE = changed(POLICY, in_use=False)
+MISTAKES = ["line 3: 'aks' is none of ask, never"]
+BROKEN = changed(MODEL, problem="its signature does not fit")
+LINES = st.lists(st.text(max_size=30), max_size=9)
+
+
+@st.composite
+def statuses(draw: st.DrawFn) -> Status:
+    """A daemon in any state."""
+    policy: PolicyStatus = changed(POLICY, in_use=draw(st.booleans()), problems=draw(LINES))
+    models: list[ModelStatus] = draw(st.lists(st.sampled_from([MODEL, BROKEN]), max_size=2))
+    figures = {"vault": draw(st.booleans()), "locked": draw(st.booleans())}
+    waiting = draw(st.integers(0, 2000))
+    return changed(
+        OPEN, policy=policy, models=models, waiting=waiting, notes=draw(LINES), **figures
+    )
+
+
+@given(statuses())
+def test_it_is_open_only_where_something_may_be_attached(status: Status) -> None:
+    """And where it may not, though the vault is open, the banner says why."""
+    usable = status.policy.in_use and any(each.problem is None for each in status.models)
+    opened = "√ open" in DaemonState(status).summary()
+    if status.vault:
+        assert opened == (usable and not status.locked)
+        assert usable or "Nothing is attached" in trouble_of(status)
+
+
+@given(statuses())
+def test_a_banner_is_a_few_plain_lines(status: Status) -> None:
+    """Of a policy's text nothing steers the terminal, and no screen is filled by it."""
+    lines = trouble_of(status).split("\n")
+    assert len(lines) <= MOST
+    assert all(each.isprintable() for each in lines)
+
+
+def test_the_way_out_fits_what_is_missing() -> None:
+    """No policy, a broken one, one that was right before, no model, no vault, no daemon."""
+    found = trouble_of(changed(OPEN, policy=NONE))
+    assert "balanced" in found
+    assert POLICY.path in found
+    assert "init" not in found
+    broken = trouble_of(changed(OPEN, policy=changed(NONE, problems=MISTAKES)))
+    assert "Nothing is attached" in broken
+    assert MISTAKES[0] in broken
+    before = trouble_of(changed(OPEN, policy=changed(POLICY, problems=MISTAKES)))
+    assert "Nothing is attached" not in before
+    assert MISTAKES[0] in before
+    assert "reticent model add" in trouble_of(changed(OPEN, models=[BROKEN]))
+    assert "reticent init" in trouble_of(changed(OPEN, vault=False, policy=NONE))
+    assert trouble_of(OPEN) == ""
+    assert trouble_of(changed(OPEN, notes=["line 4: no 'dev_wbe'"])) == "line 4: no 'dev_wbe'"

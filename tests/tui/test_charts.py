@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.charts import BELOW, MARGIN, Area, Spot, area_of, bars, curve, share
+from agent.tui.charts import Area, Spot, bars, curve, share
 
 PEOPLE = st.integers(0, 10**6)
 COUNTS = st.lists(PEOPLE, min_size=1, max_size=60)
@@ -13,6 +13,7 @@ SPOTS = st.lists(
     st.builds(
         Spot, COSTS, FIGURES, st.sampled_from("○·"), st.sampled_from(("", "N", "NK")), st.booleans()
     ),
+    min_size=1,
     max_size=12,
 )
 SIZES = st.tuples(st.integers(24, 120), st.integers(5, 40))
@@ -32,15 +33,6 @@ def test_it_fills_the_size_and_no_more(spots: list[Spot], size: tuple[int, int])
     assert all(len(line) == width for line in lines)
 
 
-@given(SPOTS, SIZES)
-def test_every_spot_has_its_sign(spots: list[Spot], size: tuple[int, int]) -> None:
-    """The last one that stands at its place."""
-    lines, area = curve(spots, *size, across), area_of(spots, *size)
-    signs = {(area.column(each.x), area.line(each.y)): each.sign for each in spots}
-    for (column, line), sign in signs.items():
-        assert lines[line][MARGIN + column] == sign
-
-
 @given(SPOTS, SIZES, st.tuples(COSTS, FIGURES), st.tuples(COSTS, FIGURES))
 def test_more_cost_is_to_the_right_and_more_help_above(
     spots: list[Spot],
@@ -49,8 +41,8 @@ def test_more_cost_is_to_the_right_and_more_help_above(
     other: tuple[float, float],
 ) -> None:
     """Whatever the scale."""
-    area = area_of(spots, *size)
-    assert area.height == size[1] - BELOW
+    xs, ys = [each.x for each in spots], [each.y for each in spots]
+    area = Area(size[0], size[1], max(xs), max(ys), min(0.0, *ys))
     (cheap, dear), (low, high) = map(sorted, zip(one, other, strict=True))
     assert 0 <= area.column(cheap) <= area.column(dear) < area.width
     assert 0 <= area.line(high) <= area.line(low) < area.height
@@ -73,14 +65,6 @@ def test_the_line_runs_through_what_is_joined() -> None:
     for spots, there in ((joined, True), (apart, False)):
         text = "".join(curve(spots, 40, 10, across))
         assert any(ord(each) in braille for each in text) is there
-
-
-def test_one_point_is_drawn_too() -> None:
-    """Where nothing may leave there is no scale."""
-    area = area_of([Spot(0, 0, "●", "N", True)], 40, 10)
-    assert (area.right, area.top) == (0, 0)
-    assert area == Area(40 - MARGIN, 10 - BELOW, 0, 0, 0)
-    assert "●N" in "\n".join(curve([Spot(0, 0, "●", "N", True)], 40, 10, across))
 
 
 @given(PEOPLE, PEOPLE, PEOPLE)

@@ -14,7 +14,7 @@ from textual.message import Message
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.tui import link as module
 from agent.tui.link import CALLERS, Connected, DaemonEvent, Disconnected, Link
-from agent.wire.client import ABSENT, Client
+from agent.wire.client import Client
 from agent.wire.state import Event
 from tests.tui.double import BEGAN, OPEN
 from tests.wire.fake import FakeDaemon, Raw, says
@@ -77,93 +77,30 @@ def test_one_that_does_not_run_is_started_and_waited_for(path: Path) -> None:
     assert len(timers) == 1
 
 
-def test_a_start_that_fails_is_said(path: Path) -> None:
-    """As the one who starts it says it, and at once."""
-
-    def start() -> None:
-        raise DaemonError("it cannot be started", "mend it")
-
-    with pytest.raises(DaemonError, match="it cannot be started"):
-        begun(Link(path, start))
-
-
-def test_one_that_never_begins_is_waited_for_no_longer(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is said to be absent, with what starts it."""
-    monkeypatch.setattr(module, "BEGINS", SHORT)
-    starts: list[None] = []
-    with pytest.raises(DaemonError, match=ABSENT) as raised:
-        begun(Link(path, lambda: starts.append(None)))
-    assert "reticent daemon" in raised.value.hint
-    assert len(starts) == 1
-
-
-class Slow:
-    """A daemon whose reviews take as long as a test wants."""
-
-    def __init__(self, path: Path) -> None:
-        """Take where it listens."""
-        self.free, self.inside = threading.Event(), threading.Semaphore(0)
-        self.link = Link(path, never)
-        self._fake = FakeDaemon(path, {**STATUS, "reviews": self._answer})
-
-    def _answer(self) -> list[object]:
-        self.inside.release()
-        assert self.free.wait(PATIENCE)
-        return []
-
-    async def asked(self, count: int = 1) -> list[asyncio.Task[Any]]:
-        """Ask so many times, and return once all of them are under way."""
-        made = [asyncio.create_task(self.link.call("reviews")) for _ in range(count)]
-        for _ in made:
-            assert await asyncio.to_thread(self.inside.acquire, timeout=PATIENCE)
-        return made
-
-    def __enter__(self) -> Self:
-        self._fake.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.free.set()
-        self.link.close()
-        self._fake.__exit__(None, None, None)
-
-
-async def test_calls_run_beside_one_another(path: Path) -> None:
-    """One that takes long holds none of the others up, as long as a caller is left."""
-    with Slow(path) as slow:
-        waiting = await slow.asked(CALLERS - 1)
-        assert await slow.link.call("status") == OPEN
-        assert not any(each.done() for each in waiting)
-        slow.free.set()
-        assert await asyncio.gather(*waiting) == [[]] * (CALLERS - 1)
-
-
 async def test_closing_waits_for_no_long_call(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever leaves is not kept by a curve; it fails, and none comes after it."""
     monkeypatch.setattr(module, "GRACE", SHORT)
-    with Slow(path) as slow:
-        [waiting] = await slow.asked()
-        slow.link.close()
-        with pytest.raises(DaemonError):
-            await waiting
-        assert not slow.free.is_set()
-        with pytest.raises(RuntimeError):
-            await slow.link.call("status")
-        await asyncio.to_thread(wait, lambda: not ours())
+    free, inside = threading.Event(), threading.Event()
 
+    def answer() -> list[object]:
+        inside.set()
+        assert free.wait(PATIENCE)
+        return []
 
-async def test_closing_lets_a_word_arrive_that_was_said(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A verdict, say, just before one leaves."""
-    monkeypatch.setattr(module, "GRACE", PATIENCE)
-    with Slow(path) as slow:
-        [waiting] = await slow.asked()
-        threading.Timer(SHORT, slow.free.set).start()
-        slow.link.close()
-        assert await waiting == []
+    with FakeDaemon(path, {**STATUS, "reviews": answer}):
+        link = Link(path, never)
+        try:
+            waiting = asyncio.create_task(link.call("reviews"))
+            await asyncio.to_thread(inside.wait, PATIENCE)
+            assert await link.call("status") == OPEN  # beside it
+            link.close()
+            with pytest.raises(DaemonError):
+                await waiting
+            with pytest.raises(RuntimeError):
+                await link.call("status")
+        finally:
+            free.set()
+            link.close()
 
 
 class Following:
@@ -224,14 +161,6 @@ def test_a_daemon_that_does_not_let_itself_be_followed_is_said(
             lost = told.until(Disconnected)
             assert isinstance(lost, Disconnected)
             assert str(lost.error) == str(error)
-
-
-def test_a_path_that_is_too_long_is_said() -> None:
-    """To whoever follows, too."""
-    with Following(Path("/" + "x" * 300)) as told:
-        lost = told.until(Disconnected)
-        assert isinstance(lost, Disconnected)
-        assert isinstance(lost.error, UsageError)
 
 
 async def test_closing_ends_every_thread(path: Path) -> None:

@@ -1,18 +1,31 @@
 """The screen of the policy: its rules, what is wrong, and the user's editor."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.tui.page import Environment
-from agent.tui.screens.policy import LEGEND, PolicyItem
+from agent.tui.screens.policy import (
+    EXPIRED,
+    LAST,
+    LEGEND,
+    REMARK,
+    PolicyItem,
+    headline,
+    items_of,
+)
+from agent.tui.screens.policy import (
+    WRONG as CROSS,
+)
 from agent.tui.virtual_list import Listing
-from agent.wire.policy import RulesStatus
-from tests.cli.policing import BOOKS, BROKEN, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
+from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus, SettingStatus
+from tests.cli.policing import BOOKS, BROKEN, NONE, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
 from tests.tui.double import Double
 from tests.tui.running import LARGE, NOTHING, SMALL, Running
 from tests.wire.fake import says
@@ -78,12 +91,9 @@ def under(shown: Running) -> PolicyItem:
     return item
 
 
-@pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
-async def test_each_rule_is_shown_with_what_is_to_be_said_of_it(
-    rules: Rules, size: tuple[int, int]
-) -> None:
+async def test_each_rule_is_shown_with_what_is_to_be_said_of_it(rules: Rules) -> None:
     """What is never used, and what is over, by its sign and whole in a sentence."""
-    async with rules.daemon.shown(size) as shown:
+    async with rules.daemon.shown(SMALL) as shown:
         listing = await shows(shown)
         said = "\n".join(each.text for each in listing.items)
         for words in (SHADOWED.what, "up to and including 2020-01-01", "preset strict"):
@@ -100,27 +110,13 @@ async def test_what_decided_last_moves_with_a_request_and_the_cursor_stays(rules
         await go_to(shown, "shut")
         assert "It has decided nothing since" in shown.text()
         rules.have(replace(RULES, rules=[replace(OLD, name="new"), STRICT, BOOKS, LATER]))
-        await shown.until(lambda: "It last decided something at" in shown.text())
+        await shown.until(lambda: "It last decided something on" in shown.text())
         assert under(shown).text.startswith("shut")
         assert "*" in under(shown).cells[0].text
-        top = next(line for line in shown.text().splitlines() if "Decided last, at" in line)
+        top = next(line for line in shown.text().splitlines() if "Decided last, on" in line)
         assert "shut" in top
         rules.have(RULES)
         await shown.until(lambda: shown.app.screen.query_one(Listing).under is None)
-
-
-async def test_one_key_goes_from_part_to_part_and_round(rules: Rules) -> None:
-    """It stands on the first of each, never on a title."""
-    async with rules.daemon.shown() as shown:
-        listing = await shows(shown)
-        pairs = zip(listing.items, listing.items[1:], strict=False)
-        firsts = [after.key for before, after in pairs if before.title]
-        assert len(firsts) == len(("file", "preset", "what holds"))
-        seen = [under(shown).key]
-        for _ in firsts:
-            await shown.pilot.press("b")
-            seen.append(under(shown).key)
-        assert seen == [*firsts, firsts[0]]
 
 
 async def test_a_broken_file_shows_its_line_and_the_editor_opens_there(
@@ -146,16 +142,6 @@ async def test_a_broken_file_shows_its_line_and_the_editor_opens_there(
         await shown.until(lambda: rules.edited == wanted)
 
 
-async def test_where_no_editor_can_be_shown_it_is_said(rules: Rules) -> None:
-    """With another way; nothing is read, and no editor began."""
-    async with rules.daemon.shown(LARGE, environment=by(rules.edit)) as shown:
-        await shows(shown)
-        await shown.pilot.press("e")
-        await shown.until(lambda: "no editor can be shown in this terminal" in shown.text())
-        assert "reticent policy set" in shown.text()
-        assert rules.edited == []
-
-
 async def test_an_editor_that_does_not_run_is_said(
     rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,3 +165,117 @@ async def test_an_editor_that_does_not_run_is_said(
         await shown.until(lambda: "no editor is named" in shown.text())
         assert "name one" in shown.text()
         assert resumed
+
+
+NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+TEXTS = st.text(max_size=12)
+TIMES = st.none() | st.integers(0, 5).map(lambda hours: NOW - timedelta(hours=hours))
+PROBLEMS = st.builds(RuleRemark, line=st.integers(0, 99), key=TEXTS, what=TEXTS, hint=TEXTS)
+RULE = st.builds(
+    RuleStatus,
+    name=TEXTS,
+    source=st.just("/p"),
+    line=st.integers(1, 99),
+    conditions=st.dictionaries(TEXTS, TEXTS, max_size=2),
+    settings=st.dictionaries(TEXTS, TEXTS, max_size=3),
+    fired_at=TIMES,
+    expired=st.booleans(),
+    remarks=st.lists(PROBLEMS, max_size=2),
+)
+SHIPPED = RULE.map(lambda each: replace(each, source="preset", line=None))
+SETTING = st.builds(SettingStatus, key=TEXTS, value=TEXTS, rule=TEXTS, line=st.none() | st.just(3))
+POLICIES = st.builds(
+    RulesStatus,
+    path=st.just("/p"),
+    in_use=st.just(True),
+    since=st.just(NOW),
+    problems=st.lists(PROBLEMS, max_size=3),
+    effective=st.lists(SETTING, max_size=3),
+    rules=st.lists(RULE | SHIPPED, max_size=6),
+)
+
+
+def kept(items: Sequence[PolicyItem]) -> list[PolicyItem]:
+    """Return all but the titles."""
+    return [each for each in items if not each.title]
+
+
+@given(POLICIES)
+def test_all_that_there_is_is_there_once(policy: RulesStatus) -> None:
+    """Each problem, each rule, each setting, with a key of its own; the file before the preset."""
+    items = items_of(policy, NOW)
+    assert len({each.key for each in items}) == len(items)
+    rules = sorted(policy.rules, key=lambda each: each.line is None)
+    wanted: list[int | None] = [each.line for each in policy.problems]
+    wanted += [each.line for each in rules]
+    wanted += [each.line for each in policy.effective]
+    assert [each.line for each in kept(items)] == wanted
+
+
+@given(POLICIES)
+def test_what_is_said_of_a_rule_is_all_of_it(policy: RulesStatus) -> None:
+    """For whom it is, what it sets, and what it does not do; the list may cut that."""
+    said = [each.text for each in kept(items_of(policy, NOW))][len(policy.problems) :]
+    rules = sorted(policy.rules, key=lambda each: each.line is None)
+    for text, rule in zip(said, [*rules], strict=False):
+        for key, value in (*rule.conditions.items(), *rule.settings.items()):
+            assert key in text
+            assert value in text
+        for remark in rule.remarks:
+            assert remark.what in text
+            assert remark.hint in text
+        assert (rule.fired_at is not None) == ("It last decided something on" in text)
+
+
+@given(POLICIES)
+def test_what_decided_last_has_a_mark_and_nothing_else_does(policy: RulesStatus) -> None:
+    """And stands in the sentence on top: somebody sees it at a glance."""
+    times = {each.fired_at for each in policy.rules if each.fired_at is not None}
+    items = kept(items_of(policy, NOW))[len(policy.problems) :][: len(policy.rules)]
+    rules = sorted(policy.rules, key=lambda each: each.line is None)
+    for item, rule in zip(items, rules, strict=True):
+        signs = item.cells[0].text[:2]
+        last = rule.fired_at is not None and rule.fired_at == max(times)
+        assert (LAST in signs) == last
+        assert (EXPIRED in signs) == rule.expired
+        assert (REMARK in signs) == (bool(rule.remarks) and not rule.expired)
+    said = headline(policy, NOW)
+    assert (
+        (f"Decided last, on {max(times):%Y-%m-%d %H:%M}" in said)
+        if times
+        else ("No rule has" in said)
+    )
+
+
+@given(POLICIES, RULE, st.integers(0, 6))
+def test_a_rule_is_known_again_as_others_come(
+    policy: RulesStatus, more: RuleStatus, at: int
+) -> None:
+    """Wherever another is put in; so the cursor stays on it."""
+    rules = [
+        *policy.rules[:at],
+        replace(more, name="of no other name"),
+        *policy.rules[at:],
+    ]
+    before = [each.key for each in items_of(policy, NOW) if not each.title]
+    after = [each.key for each in items_of(replace(policy, rules=rules), NOW) if not each.title]
+    after.remove((("rule", "of no other name"), 0))
+    assert after == before
+
+
+def test_what_is_wrong_stands_first_with_its_line_and_what_mends_it() -> None:
+    """The sentence on top says that the last good rules stay."""
+    title, first, *_ = items_of(BROKEN, NOW)
+    assert title.title
+    assert first.line == WRONG.line
+    assert first.cells[0].text.split() == [CROSS, "line", str(WRONG.line)]
+    assert WRONG.what in first.cells[1].text
+    assert WRONG.hint in first.text
+    assert headline(BROKEN, NOW).startswith(f"{CROSS} 1 to mend: the last good rules stay in use.")
+
+
+def test_no_policy_is_said_with_what_makes_one() -> None:
+    """A missing file is not one with mistakes."""
+    assert 'preset = "balanced"' in headline(NONE, NOW)
+    assert headline(replace(NONE, problems=[WRONG]), NOW).endswith("has mistakes")
+    assert items_of(NONE, NOW) == []

@@ -24,7 +24,7 @@ from agent.wire.routes import QUERY
 from agent.wire.state import Status
 from tests.developer import PROFILE
 from tests.tui.double import OPEN, PATIENCE, Double
-from tests.tui.running import LARGE, SMALL, Running, running
+from tests.tui.running import Running, running
 from tests.worlds.daemons import Live, home, living, started
 
 TOO_LATE = DaemonError("the daemon does not answer", "look at its log")
@@ -39,25 +39,6 @@ def said(shown: Running, part: str) -> str:
 async def comes(shown: Running, screen: type) -> None:
     """Wait until a screen is in front."""
     await shown.until(lambda: isinstance(shown.app.screen, screen))
-
-
-@pytest.mark.parametrize(
-    ("before", "size"),
-    [("ctrl+l", SMALL), ("question_mark", LARGE), ("slash", SMALL), ("ctrl+r", LARGE)],
-)
-async def test_ctrl_q_leaves_from_anywhere(
-    daemon: Double, before: str, size: tuple[int, int]
-) -> None:
-    """Also where the key is asked for, in help, in a field, and in front of a question."""
-    async with daemon.shown(size) as shown:
-        await shown.pilot.press(before)
-        if before == "ctrl+r":
-            shown.app.push_screen(Confirm("Sure?", "do it"))
-        await shown.settled()
-        assert shown.app.is_running
-        assert not shown.app._exit  # noqa: SLF001  (nothing public says it)
-        await shown.pilot.press("ctrl+q")
-        await shown.until(lambda: shown.app._exit)  # noqa: SLF001  (as above)
 
 
 async def test_the_key_blanks_the_screen_before_the_daemon_answers(daemon: Double) -> None:
@@ -154,16 +135,6 @@ async def test_nobody_there_hides_everything_and_the_key_that_uncovers_does_noth
             await comes(shown, Help)
             await shown.pilot.press("escape")
             await comes(shown, RequestsScreen)
-
-
-async def test_a_program_that_ends_covers_nothing_and_asks_nothing(daemon: Double) -> None:
-    """Its clock may strike once more while its screens go."""
-    async with daemon.shown() as shown:
-        pass
-    shown.app.look_at_clock()
-    shown.app._idle = 0.0  # noqa: SLF001  (as if nobody had been there)
-    shown.app.look_at_clock()
-    assert not shown.app.workers
 
 
 async def test_a_lost_daemon_hides_the_values_and_a_key_starts_another() -> None:

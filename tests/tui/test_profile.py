@@ -1,14 +1,33 @@
 """The screen of the profile: values, and which of them may be sent."""
 
 from dataclasses import dataclass, field
+from dataclasses import replace as changed
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
+from rich.cells import cell_len
 from textual.widgets import Input, OptionList, Static
 
 from agent.tui.dialogs import MANY, Choice, Confirm
-from agent.tui.screens.profile import ProfileScreen, cells
+from agent.tui.plain import HIDDEN
+from agent.tui.screens.profile import (
+    NOT_SET,
+    STEPS,
+    FactRow,
+    ProfileScreen,
+    cells,
+    cheaper,
+    columns,
+    dearer,
+    detail,
+    families,
+    heads,
+    line,
+    rows_of,
+)
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit
 from agent.wire.state import Changed, ProfileChange, ProfileFacts, Stale, ValueChange
 from agent.words.titles import value_title
@@ -20,7 +39,7 @@ from tests.wire.fake import says
 
 OWN = "west_europe"  # a value that stands nowhere else on the screen
 SHOWN = value_title(OWN)
-REGION = attribute("region", values=["unspecified", OWN, "asia"], disclose="always")
+OWN_REGION = attribute("region", values=["unspecified", OWN, "asia"], disclose="always")
 
 
 @dataclass
@@ -30,7 +49,7 @@ class Own:
     daemon: Double
     values: dict[str, str] = field(default_factory=lambda: {"region": OWN, "hobby": "a"})
     attributes: list[AttributeStatus] = field(
-        default_factory=lambda: [REGION, *map(attribute, ("race", "hobby", "major"))]
+        default_factory=lambda: [OWN_REGION, *map(attribute, ("race", "hobby", "major"))]
     )
 
     def __post_init__(self) -> None:
@@ -225,21 +244,17 @@ async def test_a_slider_is_written_with_enter_alone(own: Own) -> None:
         await shown.until(lambda: "Not saved yet (*): " in told(shown))
 
 
-async def test_the_mouse_puts_the_slider_where_it_is_and_escape_back(own: Own) -> None:
-    """A click is a step of it; a text leaves only what has it, and Escape shows all again."""
+async def test_escape_puts_a_slider_back_and_shows_all_again(own: Own) -> None:
+    """A text leaves only the rows that have it."""
     async with own.daemon.shown(LARGE) as shown:
-        await come(shown, "hobby")
-        line = next(at for at, text in enumerate(shown.text().splitlines()) if "race" in text)
-        start = shown.text().splitlines()[line].index("●")
-        await shown.pilot.click(offset=(start + 4, line))
-        await shown.until(lambda: row(shown, "race")[3].endswith(" 0.1*"))
+        await come(shown, "race")
+        await shown.pilot.press("right")
+        await shown.until(lambda: row(shown, "race")[3].endswith(" 0.01*"))
         await shown.pilot.press("escape")
         await shown.until(lambda: row(shown, "race")[3].endswith(" 0"))
         listing = page(shown).listing
-        await shown.pilot.press("slash", *"majo")
-        await shown.until(lambda: len(listing.items) == 1)
-        await shown.pilot.press("enter")
-        await shown.until(lambda: listing.has_focus)
+        await shown.pilot.press("slash", *"majo", "enter")
+        await shown.until(lambda: len(listing.items) == 1 and listing.has_focus)
         await shown.pilot.press("escape")
         await shown.until(lambda: len(listing.items) == len(own.attributes))
         assert not page(shown).query_one(Input).display
@@ -259,16 +274,67 @@ async def test_many_values_are_filtered_by_what_is_typed(daemon: Double) -> None
         assert found == ["11", "10", None]
 
 
-async def test_what_is_set_for_each_request_has_no_value_to_set(daemon: Double) -> None:
-    """It stands below what it refines, and says so."""
-    rows = [attribute("work", scope="request"), attribute("city", "region"), attribute("region")]
-    daemon.calls |= {
-        "attributes": says(rows),
-        "profile": says(ProfileFacts(facts=facts_of(city="b"))),
-    }
-    async with daemon.shown(LARGE) as shown:
-        await come(shown, "work")
-        assert row(shown, "city")[0] == "└ the city"
-        await shown.pilot.press("s")
-        await shown.until(lambda: "set for each request" in shown.notes())
-        assert isinstance(shown.app.screen, ProfileScreen)
+NAMES = ("region", "country", "city", "age", "year")
+
+
+REGION, CITY, COUNTRY = (
+    attribute("region"),
+    attribute("city", "country"),
+    attribute("country", "region"),
+)
+ladders = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.none() | st.sampled_from(NAMES)),
+    unique_by=lambda pair: pair[0],
+).map(lambda pairs: [attribute(*pair) for pair in pairs])
+bits = st.floats(min_value=0, max_value=1000)
+
+
+@given(ladders)
+def test_every_attribute_stands_in_its_family_once(attributes: list[AttributeStatus]) -> None:
+    """Whatever refines what, even in a circle."""
+    found = [each.name for each, _ in families(attributes)]
+    assert sorted(found) == sorted(each.name for each in attributes)
+
+
+@given(ladders)
+def test_what_refines_stands_right_below_one_that_is_coarser(
+    attributes: list[AttributeStatus],
+) -> None:
+    """One step in, and with what it refines above it at the depth before."""
+    above: dict[int, str] = {}
+    for each, depth in families(attributes):
+        if depth:
+            assert each.refines == above[depth - 1]
+        above[depth] = each.name
+
+
+@given(bits)
+def test_a_slider_moves_by_steps_and_stays_between_its_ends(at: float) -> None:
+    """To the right it never falls, to the left it never rises, and each goes somewhere."""
+    assert dearer(at) > at or at >= STEPS[-1]
+    assert dearer(at) == at or dearer(at) in STEPS
+    assert cheaper(at) < at or at == 0
+    assert cheaper(at) in STEPS
+
+
+@given(st.integers(min_value=58, max_value=200))
+def test_the_columns_fill_the_width_and_no_more(width: int) -> None:
+    """Two columns between two; the titles stand above what they are of."""
+    found = columns(width)
+    assert sum(found.values()) + 2 * (len(found) - 1) == width == cell_len(heads(width))
+    assert len(cells(FactRow(REGION), width)) == len(found)
+    assert sum(cell_len(each.text) for each in line(FactRow(REGION), width)) == width + 2
+    assert min(found.values()) >= 6
+
+
+def test_a_value_is_hidden_until_it_is_revealed() -> None:
+    """Also from whoever prints the row; that one is set is seen."""
+    own = facts_of(region="b", race="a")
+    hidden, shown = (
+        rows_of([REGION, attribute("age")], own, {}, masked=masked) for masked in (True, False)
+    )
+    assert [cells(each, 80)[1] for each in hidden] == [HIDDEN, NOT_SET]
+    assert [cells(each, 80)[1] for each in shown] == ["b", NOT_SET]
+    assert "a secret" not in repr(changed(shown[0], value="a secret"))
+    assert "m shows it" in dict(detail(hidden[0]))["the region"]
+    assert dict(detail(shown[0]))["the region"] == "b"

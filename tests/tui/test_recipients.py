@@ -1,17 +1,27 @@
 """The screen of recipients: who knows what, and a word on one of them."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 from textual.widgets import Input
 
-from agent.errors import UsageError
 from agent.tui.privacy_lock import Unlocking
-from agent.tui.screens.recipients import RecipientsScreen
+from agent.tui.screens.recipients import (
+    LEAST_NAME,
+    PEOPLE,
+    REQUESTS,
+    Findings,
+    RecipientsScreen,
+    lines,
+    matches,
+)
 from agent.wire.base import Done
 from agent.wire.decide import Allowed
+from agent.words.figures import people
 from tests.tui.double import Double
 from tests.tui.running import LARGE, SMALL, Running
-from tests.tui.values import HELD, SHOP, row, weighed
+from tests.tui.values import HELD, SHOP, recipient, row, weighed
 from tests.wire.fake import says
 
 
@@ -46,15 +56,6 @@ def flat(shown: Running) -> str:
     return " ".join(" ".join(lines).split())
 
 
-async def test_nobody_yet_says_how_the_list_fills(daemon: Double) -> None:
-    """And no key does anything."""
-    async with daemon.shown() as shown:
-        await shown.pilot.press("2")
-        await shown.until(lambda: "Nobody knows anything about you yet" in shown.text())
-        await shown.pilot.press("enter", "w", "f", "b", "l")
-        assert isinstance(shown.app.screen, RecipientsScreen)
-
-
 async def test_a_group_is_ruled_site_by_site_and_its_requests_are_those_of_all(
     told: Double,
 ) -> None:
@@ -62,37 +63,20 @@ async def test_a_group_is_ruled_site_by_site_and_its_requests_are_those_of_all(
     async with told.shown() as shown:
         await opened(shown, "@ads")
         await shown.pilot.press("down", "b")
-        wins = "is still sent nothing: your rule 'my own', line 3"
+        wins = "b.example is still sent nothing: your rule 'my own', line 3"
         await shown.until(lambda: wins in shown.notes())
         assert [each.recipient for each in told.asked("allow")] == ["a.example", "b.example"]
         told.calls["allow"] = says(Allowed())
         await shown.pilot.press("ctrl+p", *"unblock")
         await shown.until(lambda: "Unblock" in shown.text())
         await shown.pilot.press("down", "enter")
-        await shown.until(lambda: "are treated like any other" in shown.notes())
+        await shown.until(lambda: "a.example is treated like any other again. b" in shown.notes())
         await shown.pilot.press("up", "b")
-        await shown.until(lambda: "is blocked" in shown.notes())
+        await shown.until(lambda: "Blocked: shop.example" in shown.notes())
         await shown.pilot.press("down", "l")
         await shown.until(lambda: shown.app.current_mode == "requests")
         find = shown.app.screen.query_one("#find", Input)
         await shown.until(lambda: find.value == "@ads")
-
-
-async def test_what_cannot_be_weighed_leaves_the_rest(told: Double) -> None:
-    """With the reason in its place."""
-    told.calls["whatif"] = fails
-    async with told.shown(LARGE) as shown:
-        await opened(shown, "@ads")
-        await shown.until(lambda: "there is no model" in flat(shown))
-        assert "what it knows" in shown.text()
-        told.calls["whatif"] = says(weighed(rows=[], headline="Nothing is decided: no model."))
-        await shown.pilot.press("down")
-        await shown.until(lambda: "Nothing is decided: no model." in flat(shown))
-
-
-def fails(**_: object) -> None:
-    """Say that nothing can be weighed."""
-    raise UsageError("there is no model", "add one")
 
 
 async def test_locking_takes_everybody_off_the_screen(told: Double) -> None:
@@ -105,18 +89,6 @@ async def test_locking_takes_everybody_off_the_screen(told: Double) -> None:
         assert page.query_one(Input).value == ""
         assert page.findings is None
         assert not page.listing.items
-
-
-async def test_nothing_that_is_shown_steers_the_terminal(told: Double) -> None:
-    """A name may be of a model of anybody's."""
-    hostile = "\x1b]0;title\x07"
-    told.calls["recipients"] = says([replace(SHOP, pool=hostile, sites=[hostile], held=[hostile])])
-    async with told.shown(LARGE) as shown:
-        await opened(shown, "title")
-        await shown.until(lambda: "what it knows" in shown.text())
-        await shown.pilot.press("f")
-        await shown.until(lambda: "you state that" in shown.text())
-        assert "\x1b" not in shown.text()
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
@@ -144,18 +116,6 @@ async def test_it_shows_who_knows_what_and_how_few_are_left(
         assert max(map(len, shown.text().splitlines())) <= size[0]
 
 
-@pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
-async def test_what_more_would_do_takes_one_key(told: Double, size: tuple[int, int]) -> None:
-    """Also where nothing was looked into before; a step back, and it is not asked for any more."""
-    async with told.shown(size) as shown:
-        page = await opened(shown, "@ads")
-        await shown.pilot.press("w")
-        await shown.until(lambda: "helps costs" in flat(shown))
-        await shown.pilot.press("escape", "down", "enter")
-        await shown.until(lambda: page.findings is not None and "@ads" in str(page.findings.held))
-        await shown.until(lambda: "helps costs" not in flat(shown))
-
-
 async def test_that_it_forgot_is_stated_after_a_yes_alone(told: Double) -> None:
     """Leaving the question states nothing; the daemon says where it knew nothing."""
     async with told.shown(LARGE) as shown:
@@ -173,15 +133,37 @@ async def test_that_it_forgot_is_stated_after_a_yes_alone(told: Double) -> None:
         await shown.until(lambda: "is now assumed to know nothing" in shown.notes())
 
 
-async def test_one_is_found_by_words(told: Double) -> None:
-    """Enter goes on in what is found; Escape shows all again."""
-    async with told.shown() as shown:
-        page = await opened(shown, "@ads")
-        await shown.pilot.press("slash", *"shop", "enter")
-        await shown.until(lambda: "@ads" not in shown.text())
-        assert "›" in shown.text()
-        await shown.pilot.press("slash", *"zebra")
-        await shown.until(lambda: "No matches" in shown.text())
-        await shown.pilot.press("escape")
-        await shown.until(lambda: "@ads" in shown.text() and "shop.example" in shown.text())
-        assert not page.query_one(Input).display
+COUNTS = st.lists(st.integers(0, 20_000), min_size=1, max_size=60)
+NAMES = st.lists(st.text(min_size=1, max_size=12), max_size=8, unique=True)
+
+
+@given(COUNTS, NAMES, st.booleans(), st.integers(LEAST_NAME + PEOPLE + REQUESTS, 150))
+def test_a_recipient_is_as_wide_as_the_list(
+    counts: list[int], held: list[str], refused: bool, width: int
+) -> None:
+    """Two lines, with the numbers in their columns, whatever it is called."""
+    one = recipient(counts, held=held, blocked=refused, pool="例え" * 30)
+    found = lines(one, width)
+    assert len(found) == 2
+    for line in found:
+        text = "".join(part.text for part in line)
+        assert text.isprintable()
+    first, second = ("".join(part.text for part in line) for line in found)
+    assert first.rstrip().endswith(f"{len(counts):,}")
+    assert f"{people(counts[-1])} " in first
+    assert ("×" in first and "blocked" in second) is refused
+
+
+def test_no_value_is_in_what_stands_in_an_error() -> None:
+    """As a crash would show it."""
+    told = Findings(SHOP, HELD, "", {})
+    assert "chess" not in f"{told!r}{told}"
+
+
+def test_it_is_found_by_its_name_a_fact_or_its_state() -> None:
+    """All words count, in any order."""
+    group = replace(SHOP, pool="@shops", sites=["a.example"], blocked=True)
+    for text in ("", "SHOP", "hobby shop", "a.example", "blocked"):
+        assert matches(group, text)
+    assert not matches(SHOP, "blocked")
+    assert not matches(SHOP, "shop salary")

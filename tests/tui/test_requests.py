@@ -1,7 +1,6 @@
 """The screen of requests: what stands there, what is tried, and what the keys decide."""
 
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 import pytest
@@ -12,8 +11,7 @@ from agent.tui.dialogs import Choice
 from agent.tui.screens.requests_detail import MATTER, Footnote
 from agent.wire.policy import Override, Review, Word
 from agent.wire.state import Handled
-from tests.tui.double import Double
-from tests.tui.many import Many, names, opened, page, told, words
+from tests.tui.double import Double, Many, at, names, opened, page, told, words
 from tests.tui.running import LARGE, SMALL, USUAL, Running
 from tests.tui.values import AT, handled, review, row
 from tests.words.reviews import ASSISTANT
@@ -68,20 +66,6 @@ async def test_what_cannot_be_weighed_is_said_and_the_rest_stays(found: Many) ->
         assert "shop.example: region" in words(shown)
         await shown.pilot.press("space")
         await shown.until(lambda: told(shown, "no attribute chosen"))
-
-
-async def test_only_what_came_since_is_asked_for_once_all_is_known(found: Many) -> None:
-    """Unless something between may be missing."""
-    found.past = [handled(n, at=AT + timedelta(minutes=n)) for n in range(1, 301)]
-    async with found.shown() as shown:
-        found.past.append(handled(301, at=AT + timedelta(minutes=301)))
-        found.daemon.happen("answer")
-        await shown.until(lambda: len(page(shown).listing.items) == 302)
-        assert [each["limit"] for each in found.daemon.asked("requests")] == [10_000, 200]
-        more = range(302, 602)
-        found.past += [handled(n, at=AT + timedelta(minutes=n)) for n in more]
-        found.daemon.happen("answer")
-        await shown.until(lambda: len(page(shown).listing.items) == 602)
 
 
 async def test_another_rule_weighs_the_detail_anew_and_keeps_what_is_tried(found: Many) -> None:
@@ -170,37 +154,6 @@ async def test_words_and_kinds_leave_out_the_rest(found: Many) -> None:
         assert page(shown).listing.has_focus
 
 
-async def test_the_mouse_opens_and_tries(found: Many) -> None:
-    """A click goes there, another does what Enter, and in the detail what Space does."""
-    found.past = [handled(1)]
-    async with found.shown() as shown:
-        for _ in range(2):
-            await shown.pilot.click(page(shown).listing, offset=(5, 1))
-        await shown.until(lambda: page(shown).detail.rows.items)
-        await shown.pilot.click(page(shown).detail.rows, offset=(2, 0))
-        await shown.until(lambda: "Without the region" in words(shown))
-
-
-async def test_keys_without_anything_to_do_say_so(found: Many) -> None:
-    """And do nothing: in the list, and in the detail where nothing is tried."""
-    found.past = [handled(1)]
-    async with found.shown() as shown:
-        for key, said in (
-            ("space", "no attribute chosen"),
-            ("a", "open a request with Enter"),
-            ("d", "nothing waits here"),
-            ("x", "space tries an attribute"),
-        ):
-            await shown.pilot.press(key)
-            await shown.until(partial(told, shown, said))
-        await opened(shown, Handled)
-        for key in ("a", "o", "enter", "c", "A"):
-            shown.app.clear_notifications()
-            await shown.pilot.press(key)
-            await shown.until(partial(told, shown, "nothing tried yet"))
-    assert not found.decided()
-
-
 @pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
 async def test_one_in_detail_says_to_whom_what_and_at_what_cost(
     found: Many, size: tuple[int, int]
@@ -231,9 +184,9 @@ async def test_several_changes_add_up_and_go_back(found: Many) -> None:
         await opened(shown, Handled)
         order = names(shown)
         for keys, said in (
-            (["space"], "Without the region: serves"),
-            (["down", "space"], "With the gender and without the region: serves"),
-            (["up", "space"], "With the gender: serves"),
+            (["space"], "Without the region: 0.000 bits"),
+            (["down", "space"], "With the gender and without the region: 0.000 bits"),
+            (["up", "space"], "With the gender: 0.000 bits"),
         ):
             await shown.pilot.press(*keys)
             await shown.until(lambda: said in words(shown))  # noqa: B023  (waited for here)
@@ -246,65 +199,61 @@ async def test_several_changes_add_up_and_go_back(found: Many) -> None:
     assert not found.decided()
 
 
-WEEK = ["down"] * 3 + ["enter"]
-
-
-@pytest.mark.parametrize(
-    ("key", "picks", "wanted"),
-    [
-        ("a", [], {"lasting": "always"}),
-        ("o", [], {"lasting": "once"}),
-        ("enter", WEEK, {"lasting": "days", "days": 7}),
-        ("c", WEEK, {"lasting": "days", "days": 7}),
-        ("A", WEEK, {"lasting": "days", "days": 7}),
-    ],
-)
-async def test_what_is_tried_holds_for_as_long_as_is_chosen(
-    found: Many, key: str, picks: list[str], wanted: dict[str, Any]
-) -> None:
+async def test_what_is_tried_holds_for_as_long_as_is_chosen(found: Many) -> None:
     """A key, or a question, of which Enter alone changes nothing."""
+    week: dict[str, Any] = {"lasting": "days", "days": 7}
+    cases = {
+        "a": {"lasting": "always"},
+        "o": {"lasting": "once"},
+        **dict.fromkeys(("enter", "c", "A"), week),
+    }
     found.past = [handled(1)]
     async with found.shown() as shown:
         await opened(shown, Handled)
-        await shown.pilot.press("down", "space")
-        await shown.until(lambda: "serves you" in words(shown))
-        for keys in (["enter"], picks) if picks else ():
-            assert not found.decided()
-            await shown.pilot.press(key)
-            await shown.until(lambda: isinstance(shown.app.screen, Choice))
-            assert "Until the daemon restarts, for shop.example" in shown.text()
-            assert "Always, for everyone" in shown.text()
-            assert "With gender, to shop.example" in words(shown)
-            await shown.pilot.press(*keys)
-            await shown.until(lambda: not isinstance(shown.app.screen, Choice))
-        await shown.pilot.press(*([] if picks else [key]))
-        await shown.until(lambda: told(shown, "will be sent to shop.example"))
-    made = Override(recipient="shop.example", names=["gender"], disclose="always", **wanted)
-    assert found.decided() == [made]
+        for count, (key, wanted) in enumerate(cases.items()):
+            shown.app.clear_notifications()
+            page(shown).detail.rows.put(("row", "gender"))
+            await shown.pilot.press("space")
+            await shown.until(lambda: "more useful" in words(shown))
+            for keys in (["enter"], ["down", "down", "enter"]) if wanted is week else ():
+                assert len(found.decided()) == count
+                await shown.pilot.press(key)
+                await shown.until(lambda: isinstance(shown.app.screen, Choice))
+                assert "For 7 days, for shop.example" in shown.text()
+                assert "From now on, for everyone" in shown.text()
+                assert "With gender, to shop.example" in words(shown)
+                await shown.pilot.press(*keys)
+                await shown.until(lambda: not isinstance(shown.app.screen, Choice))
+            await shown.pilot.press(*([] if wanted is week else [key]))
+            await shown.until(lambda: told(shown, "will be sent to shop.example"))
+            await shown.until(lambda: "[+]" not in shown.text())
+            made = Override(recipient="shop.example", names=["gender"], disclose="always", **wanted)
+            assert found.decided()[count:] == [made]
 
 
-@pytest.mark.parametrize(
-    ("key", "wanted"),
-    [
-        ("a", {"decided": "approve", "lasting": "always"}),
-        ("o", {"decided": "approve"}),
-        ("d", {"decided": "deny", "lasting": "always"}),
-        ("n", {"decided": "deny"}),
-        ("x", None),
-    ],
-)
-async def test_a_decision_on_what_waits_holds_as_its_key_says(
-    found: Many, key: str, wanted: dict[str, Any] | None
-) -> None:
+async def test_a_decision_on_what_waits_holds_as_its_key_says(found: Many) -> None:
     """For good or once, yes or no, or none; the cursor goes on to what comes after."""
-    found.waits, found.past = [review(1), review(2, names=["race"])], [handled(1)]
+    wanted: dict[str, dict[str, Any]] = {
+        "a": {"decided": "approve", "lasting": "always"},
+        "o": {"decided": "approve"},
+        "d": {"decided": "deny", "lasting": "always"},
+        "n": {"decided": "deny"},
+        "x": {},
+    }
+    found.past = [handled(1)]
     async with found.shown() as shown:
-        await shown.pilot.press("down", key)
-        await shown.until(lambda: len(found.waits) == 1 == len(reviews(shown)))
-        assert isinstance(page(shown).listing.under, Handled)
-        await shown.until(shown.notes)
-    made = wanted and Word(names=["gender"], pool="shop.example", **wanted)
-    assert found.decided() == ([made] if made else [])
+        for number, key in enumerate(wanted):
+            found.waits = [review(2 * number + 1), review(2 * number + 2, names=["race"])]
+            found.daemon.happen("review")
+            await shown.until(
+                lambda: [each.id for each in reviews(shown)][1:] == [found.waits[0].id]
+            )
+            at(shown, Review)
+            await shown.pilot.press("down", key)
+            await shown.until(lambda: len(found.waits) == 1 == len(reviews(shown)))
+            assert isinstance(page(shown).listing.under, Handled)
+    made = [Word(names=["gender"], pool="shop.example", **each) for each in wanted.values() if each]
+    assert found.decided() == made
 
 
 def reviews(shown: Running) -> list[Review]:
@@ -328,22 +277,6 @@ async def test_all_that_waits_from_one_is_let_go(found: Many) -> None:
         (["gender"], "always"),
         (["race"], "always"),
     ]
-
-
-async def test_every_answer_can_be_reached_where_there_is_little_room(found: Many) -> None:
-    """From the one that changes nothing on; the question names what would leave."""
-    found.waits = [review()]
-    async with found.shown((20, 5)) as shown:
-        await shown.pilot.press("c")
-        await shown.until(lambda: isinstance(shown.app.screen, Choice))
-        await shown.until(lambda: "Send gender" in words(shown))
-        assert "Leave it as it" in words(shown)
-        assert "for everyone" not in words(shown)
-        await shown.pilot.press("end")
-        await shown.until(lambda: "No, always, for everyone" in words(shown))
-        await shown.pilot.press("home", "enter")
-        await shown.until(lambda: not isinstance(shown.app.screen, Choice))
-    assert not found.decided()
 
 
 async def test_a_part_of_what_waits_is_let_go_in_the_detail(found: Many) -> None:

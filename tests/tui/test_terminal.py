@@ -128,22 +128,6 @@ def test_without_colours_there_are_none_and_the_cursor_is_seen() -> None:
                 shown.until(lambda text, words=words: words not in text)  # type: ignore[misc]
 
 
-def test_another_size_breaks_nothing() -> None:
-    """Down to the smallest and back; what stood there stands there again, and the keys work."""
-    with living() as live, terminal(live.paths, "screens") as shown:
-        shown.shows("√ open")
-        shown.press("5")
-        whole = ("√ open", "preset balanced", "r Reload", "^l Lock")
-        shown.shows(*whole)
-        for columns, lines in ((60, 20), (120, 40), (80, 24)):
-            shown.resize(columns, lines)
-            shown.until(lambda text, lines=lines: text.count("\n") == lines)  # type: ignore[misc]
-            text = shown.shows(*whole)
-            assert max(map(len, text.splitlines())) <= columns
-        shown.press("6")
-        shown.shows("r Look again")
-
-
 def styled(shown: Terminal) -> str:
     """Return what stands on the screen, with the codes of its styles."""
     return shown.tmux("capture-pane", "-p", "-e")

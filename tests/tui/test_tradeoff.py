@@ -4,18 +4,26 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.decision.values import Curve
-from agent.errors import LockedError, UsageError
+from agent.errors import LockedError
 from agent.tui.dialogs import Help
 from agent.tui.privacy_lock import Unlocking
-from agent.tui.screens.tradeoff import Plot, TradeoffScreen
+from agent.tui.screens.tradeoff import (
+    TradeoffScreen,
+    facts,
+    figures_of,
+    lambda_of,
+    nearest,
+)
 from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, Win
 from tests.tui.double import BEGAN, PATIENCE, Double
 from tests.tui.running import LARGE, SMALL, USUAL, Running
-from tests.tui.values import CURVE, handled
+from tests.tui.values import CURVE, handled, point
 from tests.wire.fake import says
 
 SHOP = "shop.example"
@@ -115,7 +123,7 @@ async def test_nothing_is_computed_again_that_is_not_old(found: Curves) -> None:
         await shown.pilot.press("left", "f5")
         await shown.until(lambda: len(found.asked) == 2)
         await drawn(shown)
-        assert "drops" in shown.text()  # what was selected is selected still
+        assert "change" in shown.text()  # what was selected is selected still
 
 
 async def test_what_wins_over_a_lambda_is_said_and_that_a_curve_has_no_knee(found: Curves) -> None:
@@ -133,30 +141,6 @@ async def test_what_wins_over_a_lambda_is_said_and_that_a_curve_has_no_knee(foun
         await shown.until(lambda: "This curve has no knee" in shown.text())
 
 
-async def test_an_error_leaves_the_keys_alone(found: Curves) -> None:
-    """There is nothing to walk along, or to apply."""
-    found.curve = UsageError("there is no curve", "`reticent doctor` says how to fix it")
-    async with found.daemon.shown() as shown:
-        await shown.pilot.press("3")
-        await shown.until(lambda: "reticent doctor" in shown.text())
-        await shown.pilot.press("left", "right", "k", "n", "a")
-        assert isinstance(shown.app.screen, TradeoffScreen)
-        assert not found.daemon.asked("edit_policy")
-
-
-async def test_nothing_that_is_shown_steers_the_terminal(found: Curves) -> None:
-    """Neither what was asked, nor what the daemon says of it."""
-    hostile = [replace(each, disclosed=["\x1b[2J"]) for each in CURVE.points]
-    found.curve = replace(CURVE, matched_query="\x1b[31m", points=hostile)
-    async with found.daemon.shown() as shown:
-        await opened(shown)
-        assert "\x1b" not in shown.text()
-        found.curve = UsageError("\x1b]0;title", "\x1b[2J")
-        await shown.pilot.press("e", *"other", "enter")
-        await shown.until(lambda: "title" in shown.text())
-        assert "\x1b" not in shown.text()
-
-
 @pytest.mark.parametrize("size", [SMALL, USUAL], ids=str)
 async def test_it_begins_with_the_latest_request_at_the_present_lambda(
     found: Curves, size: tuple[int, int]
@@ -170,7 +154,7 @@ async def test_it_begins_with_the_latest_request_at_the_present_lambda(
         assert "“editor”, asked of anybody" in text
         assert "●N" in text or "N●" in text
         assert "K" in text
-        assert "instead" not in text
+        assert "change" not in text
         assert "shares" in text
         assert max(map(len, text.splitlines())) <= size[0]
 
@@ -180,10 +164,10 @@ async def test_arrows_and_clicks_walk_along_the_curve(found: Curves) -> None:
     async with found.daemon.shown(LARGE) as shown:
         await opened(shown)
         for keys, here, elsewhere in (
-            (["left"], "drops", "shares      nothing"),
-            (["right"], "shares", "instead"),
+            (["left"], "change", "shares      nothing"),
+            (["right"], "shares", "change"),
             (["k"], "Beyond it", "shares      nothing"),
-            (["n"], "shares", "instead"),
+            (["n"], "shares", "change"),
             (["left"] * 5, "shares      nothing", "Beyond it"),
         ):
             await shown.pilot.press(*keys)
@@ -192,9 +176,6 @@ async def test_arrows_and_clicks_walk_along_the_curve(found: Curves) -> None:
         await shown.pilot.press(*["right"] * 5, "v")
         beside = " ".join(line.rpartition("│")[2].strip() for line in shown.text().splitlines())
         assert "the same set from 0 to" in beside
-        plot = shown.app.screen.query_one(Plot)
-        await shown.pilot.click(Plot, offset=(9, plot.size.height - 3))
-        await shown.until(lambda: "shares      nothing" in shown.text())
 
 
 async def test_other_queries_all_of_them_and_those_of_a_recipient(found: Curves) -> None:
@@ -222,3 +203,53 @@ async def test_other_queries_all_of_them_and_those_of_a_recipient(found: Curves)
         await shown.pilot.press("r", *["backspace"] * len(SHOP), "enter")
         await drawn(shown)
         assert found.asked[-1].recipient is None
+
+
+TITLES = {"a": "age", "b": "[b]old", "c": "city"}
+LAMBDAS = st.floats(0, 65_536, allow_nan=False)
+
+
+@given(LAMBDAS, LAMBDAS)
+def test_the_lambda_of_a_point_is_one_at_which_it_is_chosen(one: float, other: float) -> None:
+    """Of three digits, if there is one such."""
+    least, most = sorted((one, other))
+    found = lambda_of(point(least, most))
+    assert least <= found <= most
+    assert found in (least, most) or found == float(f"{found:.3g}")
+
+
+@given(st.lists(LAMBDAS, min_size=2, max_size=12, unique=True), st.integers(0, 11), LAMBDAS)
+def test_the_nearest_point_is_the_one_that_is_chosen_there(
+    ends: list[float], place: int, elsewhere: float
+) -> None:
+    """Elsewhere, one from which no other is less far."""
+    ends, at = sorted(ends), place % len(ends)
+    found = replace(CURVE, points=[point(each, each) for each in ends])
+    assert nearest(found, ends[at]) == at
+    near = ends[nearest(found, elsewhere)]
+    assert abs(near - elsewhere) == min(abs(each - elsewhere) for each in ends)
+
+
+def test_the_figures_are_those_of_the_point() -> None:
+    """In words, with the unit of the cost."""
+    said = dict([*facts(CURVE, 2, TITLES), *figures_of(CURVE, 2)])
+    assert said["shares"].startswith("age and d.")
+    assert said["people"] == "To the recipient, about 33 people still look like you."
+    assert said["helps"].startswith("0.100 bits more useful")
+    assert said["costs"].startswith(
+        "a 1.00 % higher chance that one guess finds you; in bits 0.113"
+    )
+    assert said["change"].startswith("With d and without [b]old: -0.100 bits more useful")
+    assert said["λ"].endswith("must bring 0.113 bits of help or more")
+    assert dict(facts(CURVE, 3, TITLES))["shares"].startswith("nothing.")
+
+
+def test_what_is_guarded_is_in_the_price() -> None:
+    """It costs the same at every lambda, and was in no figure that stands beside another set."""
+    points = [*CURVE.points]
+    figures = points[2].figures
+    dearer = replace(figures, objective=figures.objective - 0.5)
+    points[2] = replace(points[2], figures=dearer)
+    said = dict(figures_of(replace(CURVE, points=tuple(points)), 2))
+    assert "in bits 0.613, 0.500 of them for what is secret or sensitive" in said["costs"]
+    assert "secret or" not in " ".join(dict(figures_of(CURVE, 2)).values())

@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from agent.tui.plain import CUT, JOINERS, fitted, plain
 from agent.tui.virtual_list import MARK, Listing, Look, Part
 
 TITLE = 0  # of the items, on which the cursor does not rest
@@ -169,12 +171,25 @@ async def test_the_mouse_goes_there_and_chooses_what_is_under_it() -> None:
         assert (listing.under, app.chosen) == (4, 1)
 
 
-async def test_it_stays_on_an_item_after_being_put_there() -> None:
-    """What comes after it is beside it, or before it at the end."""
-    async with alone() as (listing, _):
-        listing.show([TITLE, 2, 4])
-        assert listing.following() == 4
-        listing.put(4)
-        assert (listing.under, listing.following()) == (4, 2)
-        listing.put(77)
-        assert listing.under == 4
+TEXT = st.text(st.one_of(st.characters(), st.sampled_from("\x1b\n\r\t\u202e語é ")))
+
+
+@given(TEXT)
+def test_nothing_in_it_steers_the_terminal(text: str) -> None:
+    """Neither escapes nor line ends nor marks that turn the order of the letters round."""
+    assert plain(text).isprintable()
+    assert len(plain(text)) == sum(each not in JOINERS for each in text)
+
+
+@given(TEXT, st.integers(0, 40), st.booleans())
+def test_it_has_exactly_so_many_columns(text: str, width: int, right: bool) -> None:
+    """Also where letters are two columns wide."""
+    assert cell_len(fitted(text, width, right=right)) == width
+
+
+@given(st.text("abc", min_size=1, max_size=9), st.integers(1, 12))
+def test_a_text_that_is_cut_says_so(text: str, width: int) -> None:
+    """And one that is not is whole."""
+    shown = fitted(text, width)
+    assert (CUT in shown) == (len(text) > width)
+    assert shown.rstrip() == text or CUT in shown

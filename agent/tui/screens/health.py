@@ -1,4 +1,4 @@
-"""What is wrong on this machine, and how to fix it."""
+"""The Health screen: what is wrong on this machine, and how to fix it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def drawn(item: Finding, width: int) -> Line:
 
 
 LOOK: Look[Finding] = Look(
-    key=lambda item: (item.name, item.what), lines=lambda item, width: (drawn(item, width),)
+    key=lambda item: item.name, lines=lambda item, width: (drawn(item, width),)
 )
 
 
@@ -65,15 +65,15 @@ class HealthScreen(SentencesPage[Finding], where="health"):
         self._found: Sequence[Finding] = ()
 
     def item_look(self) -> Look[Finding]:
-        """Return how findings are shown."""
+        """Say how findings are shown."""
         return LOOK
 
     def items(self) -> Sequence[Finding]:
-        """Return what was found."""
+        """List the findings."""
         return self._found
 
     def explain(self, item: Finding) -> Content:
-        """Return what was found, and how to fix it."""
+        """Explain a finding, and how to fix it."""
         return Content(plain_lines(f"{item.name}: {item.what}\n\n{item.fix}"))
 
     async def renew(self) -> None:

@@ -44,7 +44,7 @@ class PolicyItem(NamedTuple):
 
 
 def items_of(rules: RulesStatus, now: datetime) -> list[PolicyItem]:
-    """Return the parts of the list: what is wrong, each rule, what holds for all else."""
+    """List the mistakes, each rule, and the defaults."""
     seen: Counter[Hashable] = Counter()  # two rules may have one name
     items = []
     for each in _items(rules, now):
@@ -54,7 +54,7 @@ def items_of(rules: RulesStatus, now: datetime) -> list[PolicyItem]:
 
 
 def headline(rules: RulesStatus, now: datetime) -> str:
-    """Return which rules decided last, and when; what is wrong with the file comes first."""
+    """Say which rules decided last, and when; mistakes in the file come first."""
     if not rules.in_use:
         why = "has mistakes" if rules.problems else f"does not exist; {MADE}"
         return f"{WRONG} No rules are in use, so nothing is attached: {rules.path} {why}"
@@ -68,14 +68,14 @@ def headline(rules: RulesStatus, now: datetime) -> str:
 
 
 def last_of(rules: RulesStatus) -> tuple[datetime | None, list[RuleStatus]]:
-    """Return when a rule last decided, and which did then, those of the user's own file first."""
+    """Find when a rule last decided, and which did then, those of the user's own file first."""
     at = max((each.fired_at for each in rules.rules if each.fired_at is not None), default=None)
     last = [each for each in rules.rules if at is not None and each.fired_at == at]
     return at, sorted(last, key=lambda each: each.line is None)
 
 
 def _items(rules: RulesStatus, now: datetime) -> Iterator[PolicyItem]:
-    """Yield the mistakes, the rules of the file and of the preset, and what holds else."""
+    """Yield the mistakes, the rules of the file and of the preset, and the defaults."""
     if rules.problems:
         yield _title(f"WHAT IS WRONG with {rules.path}")
     for each in rules.problems:
@@ -105,7 +105,7 @@ def _items(rules: RulesStatus, now: datetime) -> Iterator[PolicyItem]:
 
 
 def _cells(rule: RuleStatus, now: datetime, last: Sequence[RuleStatus]) -> tuple[Part, ...]:
-    """Return a rule: when it decided, its name, and what it sets, or why it does not."""
+    """Draw a rule: when it decided, its name, and what it sets, or why it never does."""
     sign = EXPIRED if rule.expired else REMARK if rule.remarks else " "
     mark = LAST if rule in last else " "
     time = NEVER if rule.fired_at is None else when(rule.fired_at, now)
@@ -120,7 +120,7 @@ def _cells(rule: RuleStatus, now: datetime, last: Sequence[RuleStatus]) -> tuple
 
 
 def _text(rule: RuleStatus, rules: RulesStatus, now: datetime) -> str:
-    """Return all that there is to say about a rule, a sentence in each line."""
+    """Explain a rule, a sentence in each line."""
     whom = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
     lines = [rule.name, f"{whom or 'every request'}:"]
     lines.append("\n".join(f"  {key} = {value}" for key, value in rule.settings.items()))
@@ -150,7 +150,7 @@ def _title(text: str) -> PolicyItem:
 
 
 def drawn(item: PolicyItem, width: int) -> Line:
-    """Return an item as a line of this width; what has no room is cut, with an ellipsis."""
+    """Draw an item as a line of this width; what has no room is cut, with an ellipsis."""
     *before, last = item.cells
     cells, room = [], width
     for place, each in enumerate(before):
@@ -181,7 +181,7 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
         yield Static(LEGEND, id="legend")
 
     def item_look(self) -> Look[PolicyItem]:
-        """Return how items are shown."""
+        """Say how items are shown."""
         return Look(
             key=lambda item: item.key,
             lines=lambda item, width: (drawn(item, width),),
@@ -189,11 +189,11 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
         )
 
     def items(self) -> Sequence[PolicyItem]:
-        """Return what is wrong, the rules, and the defaults."""
+        """List the mistakes, the rules, and the defaults."""
         return items_of(self._rules, self.review.environment.clock()) if self._rules else []
 
     def explain(self, item: PolicyItem) -> Content:
-        """Return all that there is to say about an item."""
+        """Explain an item."""
         return Content(plain_lines(item.text))
 
     async def renew(self) -> None:

@@ -39,17 +39,17 @@ LEFT_TO = ("never", "ask", "auto", "always")
 
 
 def dearer(bits: float) -> float:
-    """Return the next step to the right, or the same where there is none."""
+    """Find the next step to the right, or stay at the last."""
     return next(iter(STEPS[bisect_right(STEPS, bits) :]), bits)
 
 
 def cheaper(bits: float) -> float:
-    """Return the next step to the left, or the same where there is none."""
+    """Find the next step to the left, or stay at the first."""
     return STEPS[max(0, bisect_left(STEPS, bits) - 1)]
 
 
 def slider(bits: float) -> str:
-    """Return the slider, one sign a step, with its knob at the last step that is reached."""
+    """Draw the slider, one sign a step, with its knob at the last step reached."""
     place = max(0, bisect_right(STEPS, bits) - 1)
     return "─" * place + "●" + "─" * (len(STEPS) - 1 - place)
 
@@ -95,12 +95,12 @@ class FactRow:
 
 
 def plain_name(attribute: AttributeStatus) -> str:
-    """Return the name in its own model, without the prefix MODEL."""
+    """Name an attribute as its own model does, without the prefix MODEL."""
     return attribute.name.removeprefix(f"{attribute.model}.")
 
 
 def families(attributes: Sequence[AttributeStatus]) -> list[tuple[AttributeStatus, int]]:
-    """Return all attributes with their depths: each coarse one, then what refines it."""
+    """Order attributes with their depths: each coarse one, then what refines it."""
     names = {each.name for each in attributes}
     finer: dict[str, list[AttributeStatus]] = {}
     for each in attributes:
@@ -141,14 +141,14 @@ def rows_of(
 
 
 def matching(rows: Iterable[FactRow], text: str) -> list[FactRow]:
-    """Return those whose title or name contains a text, in any case."""
+    """Filter rows whose title or name contains a text, in any case."""
     wanted = text.strip().casefold()
     names = ((each, f"{each.attribute.title.casefold()}\n{each.attribute.name}") for each in rows)
     return [each for each, name in names if wanted in name]
 
 
 def columns(width: int) -> dict[str, int]:
-    """Return the columns that a list of this width has room for, with their own widths."""
+    """Choose the columns that a list of this width has room for, with their own widths."""
     bits = {"must help, in bits": 19} if width >= ROOMY else {"bits": 6}
     rules = {"by the rule": width - 80} if width >= SPACIOUS else {}
     fixed = {"value": 13, "may be sent": 13, **bits, **rules}
@@ -157,12 +157,12 @@ def columns(width: int) -> dict[str, int]:
 
 
 def heads(width: int) -> str:
-    """Return the titles of the columns."""
+    """Head the columns."""
     return (" " * GAP).join(fitted(title, room) for title, room in columns(width).items())
 
 
 def cells(row: FactRow, width: int) -> tuple[str, ...]:
-    """Return the cells of a row."""
+    """Fill the cells of a row."""
     fact = row.attribute
     indent = "  " * (row.depth - 1) + "└ " if row.depth else ""
     bits = f"{row.bits:.4g}{'*' if row.slid is not None else ''}"
@@ -223,18 +223,18 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         self._slid: dict[str, float] = {}
 
     def item_look(self) -> Look[FactRow]:
-        """Return how rows are shown."""
+        """Say how rows are shown."""
         return Look(
             key=lambda row: row.attribute.name, lines=lambda row, width: (line(row, width),)
         )
 
     def items(self) -> Sequence[FactRow]:
-        """Return the rows that fit what is sought, with the sliders where they stand."""
+        """List the rows that pass the filter, with the sliders where they stand."""
         found = matching(self._all, self.text)
         return [replace(row, slid=self._slid.get(row.attribute.name)) for row in found]
 
     def explain(self, item: FactRow) -> Content:
-        """Return the details of an attribute."""
+        """Explain an attribute."""
         names = (each.attribute for each in self._all)
         pending = [each.title for each in names if each.name in self._slid]
         every = detail(item, pending)
@@ -261,7 +261,7 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
             self.do(partial(self.renew, attended=True))
 
     async def renew(self, *, attended: bool = False) -> None:
-        """Show what the daemon says now."""
+        """Fetch attributes, values and recipients, and show them."""
         call = partial(self.review.link.call, attended=attended)
         attributes: list[AttributeStatus] = await call("attributes")
         recipients: list[Recipient] = await call("recipients")

@@ -42,7 +42,7 @@ TOOLTIP = (
 
 
 def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line, ...]:
-    """Return who it is and how many people are left; then what it knows."""
+    """Draw its name and how many people look like you to it, then what it knows."""
     blocked = recipient.blocked
     kind: Kind = "bad" if blocked else "strong"
     name = fitted(f"{'×' if blocked else ' '} {recipient.pool}", _name(width))
@@ -54,7 +54,7 @@ def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line
 
 
 def left_of(recipient: Recipient) -> str:
-    """Return how many people look like the user to a recipient, and how that came to be."""
+    """Say how many people look like the user to a recipient, and how that fell."""
     counts = [each.people_left for each in recipient.history]
     now = people(recipient.people_left)
     if not counts or counts[0] == recipient.people_left:
@@ -67,7 +67,7 @@ def _name(width: int) -> int:
 
 
 class Findings(NamedTuple):
-    """What the daemon says about a recipient; ``weighed``: a sentence where it cannot say."""
+    """The daemon's answers about a recipient; ``weighed``: a sentence where it has none."""
 
     recipient: Recipient
     held: Held
@@ -78,7 +78,7 @@ class Findings(NamedTuple):
 def facts_held(
     held: Held, titles: Titles, zone: tzinfo | None, *, masked: bool
 ) -> list[tuple[str, str, str]]:
-    """Return what a recipient holds, the latest first: title, value, since when.
+    """List what a recipient holds, the latest first: title, value, since when.
 
     Values only where they may be seen.
     """
@@ -108,7 +108,7 @@ def chart(recipient: Recipient, zone: tzinfo | None) -> str:
 
 
 def knowledge(found: Findings, zone: tzinfo | None, *, masked: bool) -> Iterator[RenderableType]:
-    """Yield all that a recipient knows: the verdict, the course, each fact, each inference."""
+    """Describe what a recipient knows: the verdict, the chart, each fact, each inference."""
     recipient = found.recipient
     yield Text(plain(knows_of(found.held, found.titles)), "bold")
     if recipient.blocked:
@@ -128,7 +128,7 @@ def knowledge(found: Findings, zone: tzinfo | None, *, masked: bool) -> Iterator
 
 
 def added(weighed: Weighed | str) -> RenderableType:
-    """Return what each attribute would do, or why that is not known."""
+    """Tabulate what each further attribute would do, or say why that is not known."""
     if isinstance(weighed, str) or not weighed.rows:
         return Text(plain(weighed if isinstance(weighed, str) else weighed.headline))
     names = listed(titled(weighed.weighed.names, {each.name: each.title for each in weighed.rows}))
@@ -156,7 +156,7 @@ def _table(*columns: Column) -> Table:
 
 
 def matches(recipient: Recipient, text: str, titles: Titles = NONE) -> bool:
-    """Return whether a recipient has these words: in its name, its sites or what it knows."""
+    """Say whether a recipient has these words: in its name, its sites or what it knows."""
     held = (*recipient.held, *titled(recipient.held, titles))
     words = " ".join([recipient.pool, *recipient.sites, *held]).casefold()
     state = " blocked" if recipient.blocked else ""
@@ -164,12 +164,12 @@ def matches(recipient: Recipient, text: str, titles: Titles = NONE) -> bool:
 
 
 def forgetting(pool: str) -> str:
-    """Return what it means to state that a recipient has forgotten."""
+    """Ask whether a recipient has forgotten, and say what a yes means."""
     return (
         f"Has {pool} forgotten you? With a yes you state that it can no longer link what it knows "
         "to you: because you have another account there, say, and nothing else gives you away. "
-        "This makes nobody forget. From then on it is assumed to know nothing about you; the "
-        "ledger keeps what was sent, and your statement."
+        "Nobody actually forgets anything: from then on it is assumed to know nothing about you; "
+        "the record of what was sent stays, with your statement."
     )
 
 
@@ -203,13 +203,13 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         self.findings: Findings | None = None
 
     def beside(self) -> Widget:
-        """Return what shows a recipient, and below, on demand, what one more fact would do."""
+        """Make the widget that shows a recipient, and below what one more fact would do."""
         detail = VerticalScroll(Static(id="known"), Static(id="more"), id="detail")
         detail.tooltip = TOOLTIP
         return detail
 
     def item_look(self) -> Look[Recipient]:
-        """Return how recipients are shown."""
+        """Say how recipients are shown."""
         return Look(
             key=lambda each: each.pool,
             lines=lambda each, width: lines(each, width, self._titles),
@@ -217,7 +217,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         )
 
     def items(self) -> Sequence[Recipient]:
-        """Return who has the words that are sought."""
+        """List the recipients that pass the filter."""
         return [each for each in self._all if matches(each, self.text, self._titles)]
 
     # rendering

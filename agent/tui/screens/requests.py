@@ -1,4 +1,4 @@
-"""The screen of requests: what waits and what was sent, and the user's decisions about it."""
+"""The Requests screen: waiting and answered requests, and the user's decisions about them."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -54,7 +54,7 @@ OFFER = ("an offer cannot be settled for one request", "press a, d or c")
 
 
 class RequestsScreen(ListPage[Item], where="requests"):
-    """What waits and what was sent on one side, one of it in detail on the other."""
+    """Waiting and answered requests on one side, one of them in detail on the other."""
 
     concerns: ClassVar[frozenset[EventKind]] = frozenset(
         {"answer", "nothing", "review", "offer", "forget", "policy", "models"}
@@ -82,11 +82,11 @@ class RequestsScreen(ListPage[Item], where="requests"):
     # rendering
 
     def beside(self) -> Widget:
-        """Return what shows a request in detail."""
+        """Make the widget that shows a request in detail."""
         return Detail(self.review.environment.clock)
 
     def item_look(self) -> Look[Item]:
-        """Return how requests are shown."""
+        """Say how requests are shown."""
         now = self.review.environment.clock
         return Look(
             key=key_of,
@@ -106,11 +106,11 @@ class RequestsScreen(ListPage[Item], where="requests"):
         return Wanted(self.text, self._only)
 
     def items(self) -> Sequence[Item]:
-        """Return what waits and what was answered, as far as it is wanted."""
+        """List the waiting and the answered requests that pass the filter."""
         return arranged(self._waits, self._past.values(), self.wanted, self._titles)
 
     def draw(self) -> None:
-        """Show what is wanted, from its first item on where less is wanted than before."""
+        """Show the requests that pass the filter, from the first where it is narrower."""
         super().draw()
         wanted, before = self.wanted, self._drawn
         count = sum(not isinstance(each, Title) for each in self.listing.items)
@@ -122,7 +122,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
             self.listing.action_edge(1)
 
     def show_all(self) -> None:
-        """Leave nothing out any more."""
+        """Clear the filter."""
         self._only = "all"
         super().show_all()
 
@@ -153,7 +153,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         super().happened(kind)
 
     async def renew(self) -> None:
-        """Show what waits and what was answered since."""
+        """Show what waits, and what was answered since the last refresh."""
         call, status = self.review.link.call, self.review.state.status
         process = None if status is None else status.process
         known = self._past if process == self._process else {}
@@ -174,7 +174,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
             self.weigh(self.detail.trial, attended=False)
 
     def weigh(self, trial: Trial | None, *, attended: bool = True) -> None:
-        """Ask what a change would do, and show it; the answer to what was asked before is late."""
+        """Ask what a change would do, and show it; the answer to an earlier question is dropped."""
         if trial is not None:
             self._outdated = False
             self.do(partial(self._weighed, trial, attended=attended), "weigh", exclusive=True)
@@ -205,11 +205,11 @@ class RequestsScreen(ListPage[Item], where="requests"):
     # navigation
 
     def inside(self) -> bool:
-        """Return whether the keys are meant for the detail."""
+        """Say whether keys apply to the detail."""
         return self.has_class("opened") or self.focused is self.detail.rows
 
     def meant(self) -> Subject:
-        """Return what the keys are meant for; UsageError where there is none, or out of view."""
+        """Find the request that keys apply to; UsageError without one in view."""
         trial = self.detail.trial
         under = trial.subject if trial is not None and self.inside() else self.listing.under
         if under is None or isinstance(under, Title):
@@ -272,7 +272,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
 
     @for_item
     async def action_decide(self, subject: Subject, decided: Decided, lasting: Lasting) -> None:
-        """Approve or deny what waits, for good or once; with a yes, make hold what is tried."""
+        """Approve or deny what waits, for good or once; in the detail, apply what is tried."""
         verdict = Word(decided=decided, lasting=lasting)
         if decided == "deny" or (isinstance(subject, Review) and not self.inside()):
             await self._rule(verdict, subject)
@@ -338,7 +338,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         self.review.tell("\n".join([sentence, *took_effect(ruled, "your policy")]))
 
     def _tried(self) -> Trial:
-        """Return the request in detail with what is tried on it; UsageError where nothing is."""
+        """Find the request in detail and the change tried on it; UsageError without one."""
         trial = self.detail.trial
         if trial is None or not self.inside():
             raise UsageError(*NO_ROW)
@@ -347,7 +347,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         return trial
 
     async def _hold(self, verdict: Word) -> None:
-        """Make what is tried hold: what waits is decided, the rest overrides the policy."""
+        """Apply what is tried: decide what waits, and override the policy for the rest."""
         trial = self._tried()
         subject, words, names = trial.subject, overrides(trial, verdict), trial.approved()
         if isinstance(subject, Review) and (names or subject.address):
@@ -366,7 +366,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
 
     @for_item
     async def action_not_that(self, subject: Subject) -> None:
-        """Keep that its text does not mean what it was read as."""
+        """Record that its text was misread."""
         found: Corrected = await self.ask("not_that", correction(subject))
         self.review.tell(corrected(found))
 

@@ -64,7 +64,7 @@ Shows = Shown | Fold | Footnote
 
 
 def order_of(weighed: Weighed) -> tuple[str, ...]:
-    """Return the names of what is in first, then of what is out, what brings most first."""
+    """Order names: what is sent first, then the rest, the most worthwhile first."""
     rows = sorted(weighed.rows, key=lambda row: (not row.disclosed, -row.net_bits, row.name))
     return tuple(row.name for row in rows)
 
@@ -77,7 +77,7 @@ def rows_of(
     unfolded: bool = False,
     figures: bool = False,
 ) -> tuple[Shows, ...]:
-    """Return the attributes that matter or all of them, in an order; figures explained below."""
+    """Lay out the attributes that matter or all of them, in an order; figures explained below."""
     weighed, subject = trial.weighed, trial.subject
     if weighed is None:
         return ()
@@ -120,7 +120,7 @@ def heads(width: int, *, past: bool = False) -> str:
 
 
 def lines(item: Shows, width: int) -> tuple[Line, ...]:
-    """Return an item as lines of this width."""
+    """Draw an item as lines of this width."""
     if isinstance(item, Footnote):
         texts = textwrap.wrap(f"{item.label}: {item.text}", max(10, width))
         return tuple((Part(text, "muted"),) for text in texts)
@@ -181,7 +181,7 @@ class Detail(Vertical):
         return isinstance(self.rows.under, Fold)
 
     def row(self) -> str | None:
-        """Return the attribute under the cursor."""
+        """Name the attribute under the cursor."""
         under = self.rows.under
         return under.row.name if isinstance(under, Shown) else None
 
@@ -204,13 +204,13 @@ class Detail(Vertical):
         self._draw()
 
     def switch(self, name: str) -> Trial | None:
-        """Try an attribute the other way, and return what to evaluate then."""
+        """Try an attribute the other way, and return the trial to evaluate."""
         if self.trial is None or self.trial.weighed is None:
             return None
         return self._try(self.trial.change.switched(name, self.trial.inside))
 
     def reset(self) -> Trial | None:
-        """Try nothing any more, and return what to evaluate then."""
+        """Undo the trial, and return the one to evaluate."""
         return self._try(begun(self.trial.subject).change) if self.trial else None
 
     def reveal(self, values: Mapping[str, str]) -> None:

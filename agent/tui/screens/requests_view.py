@@ -1,4 +1,4 @@
-"""Requests in words: the list of them, what is tried on one, what makes that hold. Pure."""
+"""Requests as lines and sentences: their list, a change tried on one, its messages. Pure."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ Item = Title | Subject
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which items to show; ``text``: words, all of which an item must have."""
+    """A filter of the list; ``text``: words, all of which an item must have."""
 
     text: str = ""
     only: Only = "all"
@@ -70,7 +70,7 @@ class Wanted:
 
 
 def key_of(item: Item) -> Hashable:
-    """Return by what an item is recognised."""
+    """Identify an item."""
     match item:
         case Title():
             return "title", item.key
@@ -82,7 +82,7 @@ def key_of(item: Item) -> Hashable:
 def arranged(
     reviews: Sequence[Review], handled: Iterable[Handled], wanted: Wanted, titles: Titles = NONE
 ) -> tuple[Item, ...]:
-    """Return the items to show; both parts come oldest first, and are shown latest first.
+    """Arrange the items to show; both parts come oldest first, and are shown latest first.
 
     The number that waits counts all of them.
     """
@@ -110,7 +110,7 @@ def arranged(
 
 
 def merged(known: Mapping[int, Handled], latest: Sequence[Handled]) -> dict[int, Handled] | None:
-    """Return the known requests and those since, oldest first.
+    """Merge the requests fetched before with the latest, oldest first.
 
     None where something between them may be missing.
     """
@@ -123,7 +123,7 @@ def merged(known: Mapping[int, Handled], latest: Sequence[Handled]) -> dict[int,
 
 
 def repeats(handled: Iterable[Handled]) -> frozenset[int]:
-    """Return the numbers of those that told nothing new, of requests that come oldest first.
+    """Find the requests that disclosed nothing new, given oldest first, and return their numbers.
 
     With a value that has changed, other people would look like the user.
     """
@@ -143,7 +143,7 @@ def repeats(handled: Iterable[Handled]) -> frozenset[int]:
 
 
 def when(at: datetime, now: datetime) -> str:
-    """Return the time if today, else the day, else the month of another year."""
+    """Write the time if today, else the day, else the month of another year."""
     here = at.astimezone(now.tzinfo)
     if here.date() == now.date():
         return f"{here:%H:%M}"
@@ -153,9 +153,9 @@ def when(at: datetime, now: datetime) -> str:
 def lines(
     item: Item, width: int, now: datetime, titles: Titles = NONE, again: Collection[int] = ()
 ) -> tuple[Line, ...]:
-    """Return an item as lines of this width: what it is about, then what happened.
+    """Draw an item as lines of this width: what it is about, then what happened.
 
-    ``again``: numbers of requests that told nothing new.
+    ``again``: numbers of requests that disclosed nothing new.
     """
     if isinstance(item, Title):
         return ((Part(fitted(item.text, width), "accent"),),)
@@ -176,7 +176,7 @@ def lines(
 
 
 def outcome(item: Subject, titles: Titles = NONE, again: Collection[int] = ()) -> str:
-    """Return what happened to a request, or what waits, in one short sentence."""
+    """Say what happened to a request, or what waits, in one short sentence."""
     if isinstance(item, Review) and item.address is not None:
         return f"Chat box: {item.address}"
     if isinstance(item, Review):
@@ -200,7 +200,7 @@ class Change:
         return bool(self.add or self.drop)
 
     def switched(self, name: str, inside: frozenset[str]) -> "Change":
-        """Return the change with one name the other way; ``inside``: the set it starts from.
+        """Switch one name; ``inside``: the set that the change starts from.
 
         That may be another than when the name was added: it is never added and dropped.
         """
@@ -209,7 +209,7 @@ class Change:
         return Change(self.add ^ {name}, self.drop - {name})
 
     def sign(self, name: str, inside: frozenset[str]) -> str:
-        """Return whether a name is in, out, added or dropped."""
+        """Show whether a name is in, out, added or dropped."""
         if name in inside:
             return "[-]" if name in self.drop else "[x]"
         return "[+]" if name in self.add else "[ ]"
@@ -241,7 +241,7 @@ class Trial:
         return {each.name: each.title for each in self.weighed.rows} if self.weighed else NONE
 
     def approved(self) -> list[str]:
-        """Return which names of a review a yes means: of an offer, all."""
+        """List the names of a review that a yes approves: of an offer, all."""
         subject = self.subject
         if isinstance(subject, Handled):
             return []
@@ -251,14 +251,14 @@ class Trial:
 
 
 def begun(subject: Subject) -> Trial:
-    """Return a request as it is; of what waits: as it would be with a yes."""
+    """Begin a trial: a request as it is, or a waiting one as if approved."""
     if isinstance(subject, Review) and subject.kind == "ask":
         return Trial(subject, Change(add=frozenset(subject.names)))
     return Trial(subject, Change())
 
 
 def question(trial: Trial) -> WhatIf | None:
-    """Return what to ask the daemon; None where there is nothing to evaluate."""
+    """Make the question to the daemon; None where there is nothing to evaluate."""
     subject, add, drop = trial.subject, sorted(trial.change.add), sorted(trial.change.drop)
     if isinstance(subject, Handled) and subject.kind == "forgotten":
         return None
@@ -275,7 +275,7 @@ def question(trial: Trial) -> WhatIf | None:
 
 
 def correction(subject: Subject) -> NotThat:
-    """Return what says that its text does not mean what it was read as; UsageError without one."""
+    """Make the message that its text was misread; UsageError without a text."""
     if not subject.query:
         raise UsageError("there is no text to correct", "move to a request that has one")
     if isinstance(subject, Handled) and subject.number > 0:
@@ -333,7 +333,7 @@ def changed(trial: Trial) -> str:
 
 
 def hint(subject: Subject) -> str:
-    """Return the keys that make it hold."""
+    """Name the keys that apply a trial."""
     if isinstance(subject, Handled):
         return "a always · o once · enter for longer or for everyone · r undo the trial"
     if subject.kind == "offer":
@@ -345,7 +345,7 @@ def hint(subject: Subject) -> str:
 
 
 def choices(subject: Subject) -> list[tuple[str, Word]]:
-    """Return the decisions to choose from, those for one recipient first.
+    """List the decisions to choose from, those for one recipient first.
 
     A review is approved or denied; an offer is settled for good or for some days.
     """
@@ -371,7 +371,7 @@ def choices(subject: Subject) -> list[tuple[str, Word]]:
 
 
 def overrides(trial: Trial, verdict: Word) -> list[Override]:
-    """Return the messages that make a change hold; what waits in a review is decided apart."""
+    """Make the messages that apply a change; what waits in a review is decided apart."""
     waits = frozenset(trial.subject.names) if isinstance(trial.subject, Review) else frozenset()
     parts: tuple[tuple[frozenset[str], Disclose], ...] = (
         (trial.change.add - waits, "always"),

@@ -60,7 +60,7 @@ LOOKED_BACK = 50  # requests, among which one is looked for to begin with
 
 
 def lambda_of(point: CurvePoint) -> float:
-    """Return the lambda that stands for a point, which is one from ``least`` to ``most``.
+    """Choose the lambda that stands for a point, from ``least`` to ``most``.
 
     It is their geometric middle with three digits, where ``least`` is 0 ``most``; where three
     digits leave the range, ``least`` as it is.
@@ -72,12 +72,12 @@ def lambda_of(point: CurvePoint) -> float:
 
 
 def selected(found: Curve, index: int) -> float:
-    """Return the lambda that is selected with a point: the present one, where it is chosen now."""
+    """Find the lambda of a selected point: at the present point the one in force."""
     return found.trade_off if index == found.present else lambda_of(found.points[index])
 
 
 def about(ask: CurveAsk | None, found: Curve | None) -> str:
-    """Return what a curve is about."""
+    """Say what a curve is about."""
     if ask is None:
         return ""
     read_as = found.read_as if found else None
@@ -87,7 +87,7 @@ def about(ask: CurveAsk | None, found: Curve | None) -> str:
 
 
 def facts(found: Curve, index: int, titles: Titles) -> list[tuple[str, str]]:
-    """Return labels and sentences about one point, without figures: the verdict first."""
+    """Describe one point in labelled sentences without figures, the verdict first."""
     point, now = found.points[index], found.points[found.present]
     here = " This is what your policy does now." if index == found.present else ""
     knee = " Beyond it, sharing more costs much and helps little." if index == found.knee else ""
@@ -125,7 +125,7 @@ def figures_of(found: Curve, index: int) -> list[tuple[str, str]]:
 
 
 def written(trade_off: float, recipient: str | None, edit: Edited) -> str:
-    """Return what became of λ when it was written into the policy."""
+    """Say what became of λ when it was written into the policy."""
     whom = "everyone" if recipient is None else recipient
     return edited(f"λ = {number(trade_off)} for {whom} from the next request on", edit)
 
@@ -182,13 +182,13 @@ def spots_of(found: Curve, selected: int) -> list[Spot]:
 
 
 def nearest(found: Curve, trade_off: float) -> int:
-    """Return the index of the point at whose lambdas one is, or is nearest."""
+    """Find the index of the point whose lambdas contain one, or are nearest."""
     away = [max(each.least - trade_off, trade_off - each.most, 0.0) for each in found.points]
     return away.index(min(away))
 
 
 def _basis(status: Status, ask: CurveAsk) -> Hashable:
-    """Return what a curve depends on now; on the ledger only where it is one recipient's."""
+    """Collect what a curve depends on now; the ledger only for one recipient's."""
     models = tuple(each.digest for each in status.models if each.problem is None)
     return status.policy.loaded_at, models, status.entries if ask.recipient else None
 

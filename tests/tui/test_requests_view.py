@@ -1,0 +1,369 @@
+"""The list of requests: what stands in it, in which order, and how it is drawn."""
+
+from datetime import timedelta
+from operator import itemgetter
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from rich.cells import cell_len
+
+from agent.tui.screens.requests_detail import (
+    LOOK,
+    Fold,
+    Footnote,
+    Shown,
+    heads,
+    order_of,
+    rows_of,
+)
+from agent.tui.screens.requests_detail import (
+    lines as row_lines,
+)
+from agent.tui.screens.requests_view import (
+    ONLY,
+    SIGNS,
+    SPANS,
+    Change,
+    Item,
+    Title,
+    Trial,
+    Wanted,
+    arranged,
+    begun,
+    choices,
+    key_of,
+    lines,
+    merged,
+    outcome,
+    overrides,
+    question,
+    repeats,
+)
+from agent.wire.policy import Review, Word
+from agent.wire.state import Handled
+from tests.tui.values import AT, handled, review, row, weighed
+
+KINDS = st.sampled_from(["disclosed", "nothing", "forgotten"])
+HOSTS = st.sampled_from(["a.example", "b.example", "shop.example"])
+NUMBERED = st.tuples(st.integers(-30, 60).filter(bool), HOSTS)
+
+
+@st.composite
+def pasts(draw: st.DrawFn) -> list[Handled]:
+    """Draw requests, oldest first."""
+    return [
+        handled(number, kind=draw(KINDS), recipient=host, pool=host, at=AT + timedelta(minutes=at))
+        for at, (number, host) in enumerate(
+            draw(st.lists(NUMBERED, unique_by=itemgetter(0), max_size=30))
+        )
+    ]
+
+
+@given(pasts(), st.integers(0, 5), st.sampled_from([*ONLY]), st.sampled_from(["", "shop", "B.EX"]))
+def test_all_that_fits_and_nothing_else_stands_there_once(
+    past: list[Handled], waiting: int, only: str, text: str
+) -> None:
+    """And each part has its title, with what waits counted over all."""
+    reviews = [review(number, recipient="b.example", pool="b.example") for number in range(waiting)]
+    wanted = Wanted(text, only)  # type: ignore[arg-type]  # drawn from its values
+    found = arranged(reviews, past, wanted)
+    assert len({key_of(each) for each in found}) == len(found)
+    shown = [each for each in found if not isinstance(each, Title)]
+    both: list[Review | Handled] = [*reviews, *past]
+    for each in both:
+        kind = "waiting" if isinstance(each, Review) else each.kind
+        kind = "nothing" if kind == "forgotten" else kind
+        fits = only in ("all", kind) and text.casefold() in each.recipient
+        assert (each in shown) == fits
+    assert shown == sorted(shown, key=lambda each: isinstance(each, Handled))
+    answered = [each.at for each in shown if isinstance(each, Handled)]
+    assert answered == sorted(answered, reverse=True)
+    titles = [each for each in found if isinstance(each, Title)]
+    assert [each for each in titles if each.key == "waiting"] == [
+        Title(
+            "waiting",
+            f"{waiting} {'waits' if waiting == 1 else 'wait'} for your approval",
+        )
+    ] * any(isinstance(each, Review) for each in shown)
+
+
+@given(pasts(), st.integers(0, 30), st.integers(1, 30))
+def test_the_latest_are_taken_to_what_is_known(past: list[Handled], known: int, most: int) -> None:
+    """Where they overlap; else something may be missing, and all is asked for."""
+    before = {each.number: each for each in past[:known]}
+    latest = past[-most:]
+    found = merged(before, latest)
+    if any(each in latest for each in past[:known]):
+        assert found is not None
+        assert [*found.values()] == past
+        assert all(found[number].number == number for number in found)
+    else:
+        assert found is None
+
+
+def test_a_request_that_is_another_under_its_number_is_not_taken_for_it() -> None:
+    """A daemon that began anew counts anew what carried nothing."""
+    assert merged({-1: handled(-1, kind="nothing")}, [handled(-1, query="other")]) is None
+
+
+OUTSIDE = st.text(st.sampled_from("a語\x1b\n[b]é."), min_size=1, max_size=90)
+TITLES = {"region": "region of the world"}
+
+
+@st.composite
+def items(draw: st.DrawFn) -> Item:
+    """Draw an item, with anything in it that comes from outside."""
+    given: dict[str, Any] = {
+        "recipient": draw(OUTSIDE),
+        "query": draw(st.one_of(st.just(""), OUTSIDE)),
+    }
+    kind = draw(st.sampled_from(["title", *SIGNS]))
+    if kind == "title":
+        return Title("waiting", draw(OUTSIDE))
+    if kind == "waiting":
+        return review(names=[draw(OUTSIDE)], **given)
+    return handled(kind=kind, disclosed=[draw(OUTSIDE)], people_left=None, **given)
+
+
+@given(items(), st.integers(40, 200))
+def test_a_line_has_exactly_so_many_columns(item: Item, width: int) -> None:
+    """A title is one, anything else two."""
+    found = lines(item, width, AT)
+    assert len(found) == (1 if isinstance(item, Title) else 2)
+    for line in found:
+        assert cell_len("".join(part.text for part in line)) == width
+        assert all(part.text.isprintable() for part in line)
+
+
+def test_each_state_has_a_sign_and_words_of_its_own() -> None:
+    """Nobody needs a colour."""
+    found: list[Review | Handled] = [
+        review(),
+        *(handled(kind=kind, code="unknown query") for kind in SIGNS if kind != "waiting"),
+    ]
+    assert len({lines(each, 80, AT)[0][0].text for each in found}) == len(found)
+    assert len({outcome(each) for each in found}) == len(found)
+
+
+def test_what_happened_is_said_in_words_and_by_titles() -> None:
+    """The verdict, and how many people still look alike."""
+    sent = handled(disclosed=["region", "b"], people_left=1_800, waiting=1)
+    people = "about 1,800 people still look like you"
+    assert outcome(sent, TITLES) == f"Sent region of the world, b; 1 waiting; {people}"
+    assert "waiting" not in outcome(replace(sent, settled=1))
+    waits = review(names=["region"])
+    assert outcome(waits, TITLES) == "Waits for your approval: region of the world"
+    assert outcome(review(kind="offer", names=["a", "b"])) == "Asks for a and b"
+
+
+def test_facts_that_were_all_sent_before_are_sent_again() -> None:
+    """To those who pool them; not after a word that they forgot, nor where people became fewer."""
+    kinds = ("disclosed", "disclosed", "nothing", "disclosed", "forgotten", "disclosed")
+    past = [
+        handled(n, kind=kind, people_left=300 if n == 4 else 310) for n, kind in enumerate(kinds, 1)
+    ]
+    assert repeats(past) == {2}
+    assert repeats([past[0], handled(2, pool="@shops"), handled(3, disclosed=["gender"])]) == set()
+    assert outcome(past[1], again={2}).startswith("Sent again region; about 310")
+
+
+NAMES = st.frozensets(st.sampled_from("abcdef"))
+
+
+@given(NAMES, st.lists(st.sampled_from("abcdef")))
+def test_names_switched_twice_are_as_they_were(inside: frozenset[str], names: list[str]) -> None:
+    """Others stay; what is in is only ever dropped, what is out only added."""
+    change = Change()
+    for name in names:
+        change = change.switched(name, inside)
+    odd = {name for name in names if names.count(name) % 2}
+    assert change == Change(frozenset(odd - inside), frozenset(odd & inside))
+    for name in "abcdef":
+        sign = "[-]" if name in change.drop else "[x]" if name in inside else None
+        assert change.sign(name, inside) == (sign or ("[+]" if name in change.add else "[ ]"))
+        back = change.switched(name, inside).switched(name, inside)
+        assert back == change
+
+
+def test_the_question_is_about_the_request() -> None:
+    """An entry of the ledger by its number; what carried nothing as it would be now."""
+    entry = question(Trial(handled(7), Change(add=frozenset("ba"), drop=frozenset("c"))))
+    assert entry is not None
+    assert (entry.entry, entry.recipient, entry.add, entry.drop) == (7, None, ["a", "b"], ["c"])
+    nothing = question(begun(handled(-3, kind="nothing", asked=["x"])))
+    assert nothing is not None
+    assert (nothing.entry, nothing.recipient, nothing.query, nothing.asked) == (
+        None,
+        "shop.example",
+        "editor",
+        ["x"],
+    )
+    assert question(begun(handled(8, kind="forgotten", query=""))) is None
+
+
+def test_what_waits_is_weighed_as_with_a_yes() -> None:
+    """An offer as it would be if no more than that were asked for, over all queries."""
+    asks = question(begun(review(names=["b", "a"])))
+    assert asks is not None
+    assert (asks.recipient, asks.query, asks.asked, asks.add) == (
+        "shop.example",
+        "editor",
+        None,
+        ["a", "b"],
+    )
+    offer = question(begun(review(kind="offer", names=["b"], query="")))
+    assert offer is not None
+    assert (offer.query, offer.asked, offer.add) == (None, ["b"], [])
+
+
+def test_a_yes_is_meant_for_what_is_still_in_it() -> None:
+    """Of an offer always for all."""
+    trial = begun(review(names=["a", "b"]))
+    assert trial.approved() == ["a", "b"]
+    less = Trial(trial.subject, trial.change.switched("a", frozenset()), weighed())
+    assert less.approved() == ["b"]
+    assert begun(review(kind="offer", names=["a"])).approved() == ["a"]
+    assert begun(handled()).approved() == []
+
+
+@given(NAMES, st.lists(st.tuples(st.sampled_from("abcdef"), NAMES), min_size=1))
+def test_nothing_is_added_and_dropped(
+    add: frozenset[str], steps: list[tuple[str, frozenset[str]]]
+) -> None:
+    """Also where the set that it starts from has changed since, as by a rule that was written."""
+    change = Change(add=add)
+    for name, inside in steps:
+        before = change.sign(name, inside)
+        change = change.switched(name, inside)
+        assert name not in change.add & change.drop
+        assert (before in "[x][+]") != (change.sign(name, inside) in "[x][+]")
+
+
+def trial(subject: Handled | Review, **given: object) -> Trial:
+    """Return a request with the daemon's answer."""
+    return Trial(subject, Change(), weighed(**given))
+
+
+@given(NAMES, NAMES, st.sampled_from(SPANS))
+def test_what_is_added_goes_along_and_what_is_dropped_stays(
+    add: frozenset[str], drop: frozenset[str], span: Word
+) -> None:
+    """Each name in one message; what waits in a review is not among them."""
+    words = overrides(Trial(handled(), Change(add, drop)), span)
+    said = {each.disclose: frozenset(each.names) for each in words}
+    assert said == {key: names for key, names in (("always", add), ("never", drop)) if names}
+    wanted = (span.lasting, span.about, span.days)
+    assert all((each.lasting, each.about, each.days) == wanted for each in words)
+    asked = Trial(review(names=["a", "b"]), Change(add))
+    found = [name for each in overrides(asked, span) for name in each.names]
+    assert found == sorted(add - {"a", "b"})
+
+
+def test_all_that_may_be_chosen_is_different_and_says_for_whom() -> None:
+    """This recipient first; an offer has nothing for once, and is about its recipient alone."""
+    for subject, count in ((handled(), 6), (review(), 12), (review(kind="offer"), 4)):
+        found = choices(subject)
+        assert len({text for text, _ in found}) == len({repr(each) for _, each in found}) == count
+        assert all("everyone" in text for text, each in found if each.about == "everyone")
+    of_offer = [each for _, each in choices(review(kind="offer"))]
+    assert {each.lasting for each in of_offer} == {"days", "always"}
+    assert {each.about for each in of_offer} == {"recipient"}
+
+
+BITS = st.one_of(st.none(), st.floats(-2, 5))
+
+
+@given(st.lists(st.tuples(BITS, BITS, st.booleans()), max_size=12))
+def test_what_is_in_stands_first_then_what_brings_most(
+    drawn: list[tuple[float | None, float | None, bool]],
+) -> None:
+    """Where nothing can be said of an attribute it stands last; none is lost."""
+    rows = [
+        row(f"a{place}", gain_bits=gain, cost_bits=cost, disclosed=inside)
+        for place, (gain, cost, inside) in enumerate(drawn)
+    ]
+    order = order_of(weighed(rows=rows))
+    assert sorted(order) == sorted(each.name for each in rows)
+    placed = {each.name: each for each in rows}
+
+    def rank(name: str) -> tuple[bool, float]:
+        each = placed[name]
+        known = each.gain_bits is not None and each.cost_bits is not None
+        return not each.disclosed, each.cost_bits - each.gain_bits if known else float("inf")  # type: ignore[operator]  # known
+
+    assert [rank(name) for name in order] == sorted(rank(name) for name in order)
+
+
+@given(st.integers(50, 200), BITS, BITS, st.text("a語\x1b[é", max_size=80))
+def test_a_row_has_exactly_so_many_columns(
+    width: int, gain: float | None, cost: float | None, title: str
+) -> None:
+    """Whatever its title is; the heads end where the numbers do."""
+    each = row("a", title=title, gain_bits=gain, cost_bits=cost)
+    shown = Shown(each, "[x]", "v\n", figures=True)
+    found = row_lines(shown, width)
+    assert len(found) == LOOK.height(shown, width)
+    first, second = ("".join(part.text for part in line) for line in found)
+    assert cell_len(first) <= width
+    assert cell_len(second) == width
+    assert "helps more than it costs" in second
+    assert cell_len(heads(width).rstrip()) == cell_len(first) + 1
+    plain = row_lines(Shown(each, "[x]"), width)
+    assert cell_len("".join(part.text for part in plain[0])) == width
+    assert "0." not in "".join(part.text for line in plain for part in line)
+
+
+def test_the_signs_say_what_is_in_out_and_tried() -> None:
+    """As the set and the change have it."""
+    change = Change(add=frozenset({"a"}), drop=frozenset({"region"}))
+    rows = [row("region", disclosed=True), row("a"), row("b")]
+    trial = Trial(review(), change, weighed(rows=rows))
+    found = rows_of(trial, ("region", "b", "a"), {"a": "red"})
+    assert [
+        (each.row.name, each.sign, each.value) for each in found if isinstance(each, Shown)
+    ] == [
+        ("region", "[-]", ""),
+        ("b", "[ ]", ""),
+        ("a", "[+]", "red"),
+    ]
+
+
+def test_the_facts_that_matter_stand_first_and_the_others_are_folded() -> None:
+    """What is tried or waits is never folded; unfolded all are there, in their order."""
+    rows = [row(name) for name in "abcdefgh"]
+    change = Change(add=frozenset({"f"}))
+    trial = Trial(review(names=["g"]), change, weighed(rows=rows))
+    names = [each.row.name for each in rows_of(trial, "abcdefgh", {}) if isinstance(each, Shown)]
+    assert names == ["a", "b", "c", "f", "g"]
+    assert rows_of(trial, "abcdefgh", {})[-1] == Fold(3)
+    every = rows_of(trial, "abcdefgh", {}, unfolded=True)
+    assert [each.row.name for each in every if isinstance(each, Shown)] == [*"abcdefgh"]
+    assert every[-1] == Fold(0)
+    few = Trial(review(names=["a"]), Change(), weighed(rows=rows[:2]))
+    assert not any(isinstance(each, Fold) for each in rows_of(few, "ab", {}))
+
+
+def test_figures_come_on_demand_each_with_its_unit() -> None:
+    """Bits, λ and how good a set is; without them none stands there."""
+    trial = Trial(handled(), Change(), weighed())
+    assert not any(isinstance(each, Footnote) for each in rows_of(trial, (), {}))
+    notes = [each for each in rows_of(trial, (), {}, figures=True) if isinstance(each, Footnote)]
+    assert [each.label for each in notes] == ["helps", "costs", "left", "λ = 1", "proven"]
+    assert "twice as easy to find" in notes[0].text
+    assert "one guess finds you" in notes[3].text
+
+
+def test_a_past_request_is_not_explained_by_the_rules_of_today() -> None:
+    """What was sent was sent; the reason is that of today, and says so."""
+    rows = [row("region", disclosed=True, reason="never"), row("gender", reason="worth it")]
+    found = rows_of(Trial(handled(), Change(), weighed(rows=rows)), ("region", "gender"), {})
+    said = ["".join(part.text for part in row_lines(each, 100)[1]) for each in found[:2]]
+    assert "sent; today: never sent" in said[0]
+    assert said[1].strip() == "helps more than it costs"
+    assert "today, in bits" in heads(100, past=True)
+    coming = rows_of(Trial(review(), Change(), weighed(rows=rows)), ("region", "gender"), {})
+    assert not any(
+        "today" in part.text for each in coming for line in row_lines(each, 100) for part in line
+    )
