@@ -22,6 +22,7 @@ from agent.model.reading import normalise
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import QueryRows, pairs, singleton, union
+from agent.tradeoff.utility import Estimator
 
 Floats = NDArray[np.float64]
 MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each
@@ -102,18 +103,7 @@ def model_from(
         advance = partial(progress, "validating")
         way = options.estimator, options.shrinkage
         trials = validate(observations, VALIDATION_KEY, *way, advance, stages)
-    singles = Singles(
-        utilities=_matrix(fitted["singles"]),
-        costs=_costs(anonymity_set, 0, everything),
-        pair_utilities=_matrix(fitted["pairs"]) if paired else None,
-        pair_costs=np.concatenate(
-            [_costs(anonymity_set, singleton(each), everything[each + 1 :]) for each in everything],
-            axis=1,
-        )
-        if paired
-        else None,
-        prices=_matrix(fitted["prices"]) if options.estimator == "louo" else None,
-    )
+    singles = _singles(fitted, anonymity_set, options.estimator, paired=paired)
     numbers = [*zip(*(fitted[name].to_pylist() for name in NUMBERS), strict=True)]
     weights = np.array([each.events for each in queries], dtype=np.float64)
     sample: dict[str, Figure] = {}
@@ -142,6 +132,23 @@ def model_from(
             **{f"dropped_{reason}": count for reason, count in observations.dropped.items()},
         },
         validation=figures(trials),
+    )
+
+
+def _singles(
+    fitted: pa.Table, anonymity_set: AnonymitySet, estimator: Estimator, *, paired: bool
+) -> Singles:
+    """Return the figures of single attributes, and of pairs if ``paired``."""
+    everything = range(len(anonymity_set.cards))
+    pair_costs = (
+        _costs(anonymity_set, singleton(each), everything[each + 1 :]) for each in everything
+    )
+    return Singles(
+        utilities=_matrix(fitted["singles"]),
+        costs=_costs(anonymity_set, 0, everything),
+        pair_utilities=_matrix(fitted["pairs"]) if paired else None,
+        pair_costs=np.concatenate([*pair_costs], axis=1) if paired else None,
+        prices=_matrix(fitted["prices"]) if estimator == "louo" else None,
     )
 
 
