@@ -55,7 +55,7 @@ class Plan(NamedTuple):
         return tuple(sorted(some, key=lambda query: (-self.shares[query], query)))
 
 
-class ChosenSet(NamedTuple):
+class SelectedSet(NamedTuple):
     """The chosen set and its attributes in order, the objective, and the search's result.
 
     ``mode``: how it was chosen, which need not be what the terms say; ``pending``: what is worth
@@ -72,7 +72,7 @@ class ChosenSet(NamedTuple):
     plan: Plan | None = None
 
 
-def choice_of(prepared: Prepared) -> ChosenSet:
+def choice_of(prepared: Prepared) -> SelectedSet:
     """Return the best set for what the query means (paper 9.5.2), or what the terms ask for.
 
     Nothing is planned for a recipient that forgets: what it is sent serves one request only.
@@ -101,7 +101,7 @@ def objective_of(prepared: Prepared, reading: Interpretation | None) -> Disclosu
     return shared.given(anonymity_set, settings)
 
 
-def _standing(prepared: Prepared) -> ChosenSet:
+def _standing(prepared: Prepared) -> SelectedSet:
     """Return the a-priori optimum over the model's queries (paper 9.5.1).
 
     It is the same set for every request, whatever the recipient holds by now; where it would
@@ -112,7 +112,7 @@ def _standing(prepared: Prepared) -> ChosenSet:
     terms, anonymity_set, asked = prepared.terms, prepared.anonymity_set, prepared.request.asked
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
 
-    def beforehand() -> ChosenSet:
+    def beforehand() -> SelectedSet:
         nobody = prepare(
             Context(
                 prepared.request,
@@ -137,11 +137,11 @@ def _standing(prepared: Prepared) -> ChosenSet:
     result = found.result
     if anonymity_set.known or mask != found.mask:
         result = replace(result, proof="none", bound=None)
-    choice = ChosenSet(mask, (*members(base), *rest), objective, result, "standing")
+    choice = SelectedSet(mask, (*members(base), *rest), objective, result, "standing")
     return choice._replace(pending=_waiting(choice, prepared))
 
 
-def _planned(prepared: Prepared, query: int) -> ChosenSet:
+def _planned(prepared: Prepared, query: int) -> SelectedSet:
     """Return the best part, for a reading, of what the recipient is to hold in the end.
 
     Attributes of the request are not lasting knowledge: they are chosen in addition, at what they
@@ -173,7 +173,7 @@ def _planned(prepared: Prepared, query: int) -> ChosenSet:
     order = (*members(base), *order)
     evaluations = plan.portfolio.evaluations
     result = Result(objective.value(mask), evaluations, mask=mask, order=order)
-    return ChosenSet(mask, order, objective, result, "planned", pending, answered)
+    return SelectedSet(mask, order, objective, result, "planned", pending, answered)
 
 
 def planned(prepared: Prepared, fixed: int) -> Plan:
@@ -329,12 +329,12 @@ def _shares(prepared: Prepared) -> dict[int, float]:
     return {each: float(shares[each]) for each in chosen}
 
 
-def _best(objective: DisclosureObjective, prepared: Prepared) -> ChosenSet:
+def _best(objective: DisclosureObjective, prepared: Prepared) -> SelectedSet:
     """Return the best set that has what always leaves, as far as limits allow, and asks nobody."""
     base = forced(objective, prepared.forced)
     if not base and prepared.free == objective.candidates:
         result = _search(objective, prepared)
-        return ChosenSet(result.mask, result.order, objective, result)
+        return SelectedSet(result.mask, result.order, objective, result)
     result = _search(Contraction(objective, base, prepared.free), prepared)
     level, mask = objective.value(base), base | result.mask
     result = replace(
@@ -344,10 +344,10 @@ def _best(objective: DisclosureObjective, prepared: Prepared) -> ChosenSet:
         value=objective.value(mask),
         bound=None if result.bound is None else result.bound + level,
     )
-    return ChosenSet(mask, result.order, objective, result)
+    return SelectedSet(mask, result.order, objective, result)
 
 
-def _waiting(choice: ChosenSet, prepared: Prepared) -> tuple[int, ...]:
+def _waiting(choice: SelectedSet, prepared: Prepared) -> tuple[int, ...]:
     """Return what waits for the user and is worth adding to what leaves without asking."""
     if not prepared.asked:
         return ()

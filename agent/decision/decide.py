@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from agent.decision.cache import Cache
-from agent.decision.choice import ChosenSet, choice_of
+from agent.decision.choice import SelectedSet, choice_of
 from agent.decision.context import Context, Own, Prepared, prepare, relevant
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
@@ -231,7 +231,7 @@ def _silent(prepared: Prepared, code: Code) -> Decision:
     )
 
 
-def _outcome(prepared: Prepared, choice: ChosenSet, index: int) -> Outcome:
+def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     """Return what an attribute adds to the rest of the chosen set, or would add, and why."""
     anonymity_set, objective, plan = prepared.anonymity_set, choice.objective, choice.plan
     own = singleton(index)
@@ -304,7 +304,7 @@ def outcome_of(
     )
 
 
-def _why_out(prepared: Prepared, choice: ChosenSet, own: int, worth: float) -> Reason:
+def _why_out(prepared: Prepared, choice: SelectedSet, own: int, worth: float) -> Reason:
     """Return why an attribute is not in the set; ``worth``: in bits, if it were."""
     if own & union(choice.pending):
         return "waits for you"

@@ -105,7 +105,7 @@ class Counts(NamedTuple):
     first: Indexes
 
 
-def count(cells: Cells, columns: Sequence[grouping.Column]) -> Counts:
+def count(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
     if sum(each.card for each in columns) * len(cells.kind) > SPARSE * len(columns) * len(
         cells.row
@@ -133,7 +133,7 @@ def count(cells: Cells, columns: Sequence[grouping.Column]) -> Counts:
     )
 
 
-def _count_few(cells: Cells, columns: Sequence[grouping.Column]) -> Counts:
+def _count_few(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
     """Do the same where most values occur in few cells: entries are sorted, not looked for."""
     size, entries, found = len(cells.kind), list[Indexes](), list[Floats]()
     least = np.cumsum([0, *(each.card for each in columns)])  # the first value of each attribute
@@ -162,7 +162,7 @@ def _sums(rows: Floats, new: NDArray[np.bool_]) -> Floats:
     return sums
 
 
-def split(cells: Cells, kinds: RowKinds, column: grouping.Column) -> Cells:
+def split(cells: Cells, kinds: RowKinds, column: grouping.CodeColumn) -> Cells:
     """Split every group by one more attribute."""
     size = len(cells.kind)
     combined = grouping.keys(cells.row, size, column.codes)

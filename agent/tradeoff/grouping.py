@@ -79,7 +79,7 @@ def first_of_each(labels: Indexes, groups: int) -> Indexes:
     return sample
 
 
-class Column(NamedTuple):
+class CodeColumn(NamedTuple):
     """One attribute: its codes, unsigned, shape (items,), all below ``card``."""
 
     codes: Codes
@@ -98,7 +98,7 @@ class Columns:
 
     def __init__(self, codes: Codes, cards: Sequence[int]) -> None:
         """Take the codes, one contiguous row per attribute, shape (attributes, items)."""
-        self.each = [Column(*pair) for pair in zip(codes, cards, strict=False)]
+        self.each = [CodeColumn(*pair) for pair in zip(codes, cards, strict=False)]
         """Every attribute."""
         self.items = codes.shape[1]
 
@@ -130,7 +130,7 @@ def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
 def tally(
     labels: Indexes,
     size: int,
-    columns: Sequence[Column],
+    columns: Sequence[CodeColumn],
     weights: Sequence[Floats | None] = (None,),
 ) -> list[list[NDArray[Any]]]:
     """Count items by value and group: for each attribute a table of shape (values, size).
@@ -157,13 +157,13 @@ def tally(
     return [[found[place] for place in range(len(columns))] for found in tables]
 
 
-def joint(bundle: Sequence[Column]) -> Column:
+def joint(bundle: Sequence[CodeColumn]) -> CodeColumn:
     """Return several attributes as one, whose value is the combination of theirs."""
     codes, card = bundle[0]
     for column in bundle[1:]:
         codes = np.multiply(codes, column.card, dtype=np.uint8) + column.codes
         card *= column.card
-    return Column(codes, card)
+    return CodeColumn(codes, card)
 
 
 def keys(labels: Labels, size: int, codes: Codes) -> Labels:
@@ -173,7 +173,7 @@ def keys(labels: Labels, size: int, codes: Codes) -> Labels:
     return combined
 
 
-def bundles(columns: Sequence[Column], most: int) -> list[list[int]]:
+def bundles(columns: Sequence[CodeColumn], most: int) -> list[list[int]]:
     """Bundle the places of attributes, smallest first, up to ``most`` combinations of values."""
     found: list[list[int]] = []
     combinations = 0
@@ -193,7 +193,7 @@ class Presence:
     attributes in one pass over the items, where counting the items takes a pass for a few.
     """
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[CodeColumn]) -> None:
         """Take the attributes of the items; each gets whole bytes."""
         planes, first = list[NDArray[np.uint8]](), list[int]()
         for codes, card in columns:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.grouping import Column, Grouping, Presence, tally
+from agent.tradeoff.grouping import CodeColumn, Grouping, Presence, tally
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.tables import Population, members, singleton, subsets, union
 from tests.tradeoff.worlds import Known, World, known, rich_worlds
@@ -48,7 +48,7 @@ def test_every_table_is_the_count_of_its_attribute(
     for card in cards:
         codes = random.integers(0, card, items).astype(np.min_scalar_type(card - 1))
         codes[0] = card - 1
-        columns.append(Column(codes, card))
+        columns.append(CodeColumn(codes, card))
     for column, table in zip(columns, tally(labels, size, columns)[0], strict=True):
         expected = np.zeros((column.card, size), dtype=np.intp)
         np.add.at(expected, (column.codes, labels), 1)
@@ -62,7 +62,7 @@ def test_classes_are_the_pairs_of_group_and_value_that_occur(
     """Whatever the attributes: with more values than a byte has bits, or than a byte has values."""
     cards = data.draw(st.lists(st.sampled_from([1, 2, 7, 8, 9, 17, 300]), min_size=1, max_size=12))
     columns = [
-        Column(
+        CodeColumn(
             np.array(
                 data.draw(st.lists(st.integers(0, card - 1), min_size=items, max_size=items)),
                 dtype=np.min_scalar_type(card - 1),
