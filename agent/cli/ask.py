@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import QUERY, Answer, all_option, answers, host, names, option
+from agent.cli.options import QUERY, Output, all_option, answers, host, names, option
 from agent.cli.printing import note, page
 from agent.decision.values import UNDECIDED, Code, Decision
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, nearest
@@ -121,7 +121,7 @@ def ask(
     every: bool,
     add: tuple[str, ...] | None,
     drop: tuple[str, ...] | None,
-) -> Answer:
+) -> Output:
     """Get the facts that a request of QUERY to RECIPIENT may carry.
 
     Ask only for what you are about to send: the answer is recorded as sent to the recipient, except
@@ -149,7 +149,7 @@ def ask(
         if attached.stale_rules:
             note(STALE)
         if attached.code in UNDECIDED:
-            return Answer(attached, "", error=undecided(attached.code, client.call("status")))
+            return Output(attached, "", error=undecided(attached.code, client.call("status")))
         unseen = {*(only or ())} - {*attached.attributes, *attached.unspecified}
         if unseen:
             decision: Decision = client.call("explain", request)
@@ -157,25 +157,25 @@ def ask(
         pool = attached.summary.pool if attached.summary and attached.summary.waiting else None
         reviews: list[Review] = client.call("reviews") if pool else []
         theirs = [each for each in reviews if each.pool == pool]
-        return Answer(attached, attached_page(attached, theirs, titles_of(client)))
+        return Output(attached, attached_page(attached, theirs, titles_of(client)))
 
 
-def _explained(request: Ask, client: Client, *, every: bool) -> Answer:
+def _explained(request: Ask, client: Client, *, every: bool) -> Output:
     decision: Decision = client.call("explain", request)
     if decision.stale_rules:
         note(STALE)
     if decision.code in UNDECIDED:
-        return Answer(decision, "", error=undecided(decision.code, client.call("status")))
+        return Output(decision, "", error=undecided(decision.code, client.call("status")))
     note_unknown(request.asked or (), [*decision.titles])
-    return Answer(decision, decision_page(decision, every=every))
+    return Output(decision, decision_page(decision, every=every))
 
 
-def _compared(body: WhatIf, client: Client) -> Answer:
+def _compared(body: WhatIf, client: Client) -> Output:
     weighed: Weighed = client.call("whatif", body)
     note_unknown(body.asked or (), [each.name for each in weighed.rows])
     code = weighed.decision.code
     error = undecided(code, client.call("status")) if code in UNDECIDED else None
-    return Answer(weighed, weighed_page(weighed), error=error)
+    return Output(weighed, weighed_page(weighed), error=error)
 
 
 def note_unknown(given: Iterable[str], attributes: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from agent.cli.assistants import check_extra
-from agent.cli.options import Answer, OneOf, answers, host, option
+from agent.cli.options import OneOf, Output, answers, host, option
 from agent.cli.printing import Column, listing, paragraph, printable, table, wide
 from agent.daemon import browsers, service
 from agent.daemon.artifacts import Machine
@@ -68,7 +68,7 @@ which = click.argument(
 @option("--recipient", host, "HOST", "Who gets the facts. By default who answers there.")
 @click.option("--show", is_flag=True, help="Print what would be written, and write nothing.")
 @answers
-def connect(names: Sequence[str], recipient: str | None, *, show: bool) -> Answer:
+def connect(names: Sequence[str], recipient: str | None, *, show: bool) -> Output:
     """Connect NAME to Reticent, or list what is connected.
 
     \b
@@ -94,13 +94,13 @@ def connect(names: Sequence[str], recipient: str | None, *, show: bool) -> Answe
     left = _run(commands, machine)
     parts = [listing("Wrote:", places), *_next(chosen, machine, left, before)]
     message = {"connected": [each.name for each in chosen], "written": places, "left": left}
-    return Answer(message, "\n".join(parts))
+    return Output(message, "\n".join(parts))
 
 
 @click.command()
 @which
 @answers
-def disconnect(names: Sequence[str]) -> Answer:
+def disconnect(names: Sequence[str]) -> Output:
     """Disconnect NAME from Reticent, or list what is connected.
 
     The names are those of `reticent connect`. What belongs to others stays.
@@ -121,7 +121,7 @@ def disconnect(names: Sequence[str]) -> Answer:
         lines.append(listing("This is not of this installation, and stays:", stays))
     if left:
         lines.append(left_to_run(machine, left))
-    return Answer({"removed": removed, "stays": stays, "left": left}, "\n".join(lines))
+    return Output({"removed": removed, "stays": stays, "left": left}, "\n".join(lines))
 
 
 def disconnected(
@@ -168,7 +168,7 @@ def _chosen(names: Sequence[str], machine: Machine, recipient: str | None) -> li
     return [each for each in found if each.name in wanted]
 
 
-def _listed(machine: Machine) -> Answer:
+def _listed(machine: Machine) -> Output:
     """Return the state of all that can be connected, and what is wrong with browsers."""
     found = installations(machine)
     notes = [f"{what}: {fix}." for what, fix in _sandboxed(machine)]
@@ -189,10 +189,10 @@ def _listed(machine: Machine) -> Answer:
         for each in found
     ]
     page = "\n".join([table(COLUMNS, rows), *map(paragraph, notes)])
-    return Answer({"programs": message, "notes": notes}, page)
+    return Output({"programs": message, "notes": notes}, page)
 
 
-def _shown(chosen: Sequence[Installation]) -> Answer:
+def _shown(chosen: Sequence[Installation]) -> Output:
     """Return what would be written."""
     files, pages = [], []
     for each in chosen:
@@ -204,7 +204,7 @@ def _shown(chosen: Sequence[Installation]) -> Answer:
                 head = f"Add this to {part.path}, beside what is there:"
             files.append({"path": str(part.path), "text": text})
             pages.append(f"{printable(head)}\n\n{text.rstrip()}\n")
-    return Answer({"files": files}, "\n".join(pages))
+    return Output({"files": files}, "\n".join(pages))
 
 
 def _stopped(machine: Machine) -> service.Commands:

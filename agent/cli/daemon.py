@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 import click
 
 from agent.cli.daemon_client import door
-from agent.cli.options import Answer, Commands, answers, json_option, record
+from agent.cli.options import Commands, Output, answers, json_option, record
 from agent.cli.printing import paragraph, printable
 from agent.daemon.browsers import PRESENT, system_service, this_machine
 from agent.daemon.checks import listens
@@ -63,7 +63,7 @@ def run_(*, as_json: bool) -> None:
 
 @daemon.command()
 @answers
-def stop() -> Answer:
+def stop() -> Output:
     """Stop the daemon: nothing is attached until you start it again.
 
     What waits for your word is in its memory only, and forgotten.
@@ -76,7 +76,7 @@ def stop() -> Answer:
     connected = any(each.state in PRESENT for each in system_service(machine))
     again = connected and listening(machine.manager)
     page = "\n".join(map(paragraph, [ENDED, RESTARTS] if again else [ENDED]))
-    return Answer({"ended": True, "service": again}, page)
+    return Output({"ended": True, "service": again}, page)
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def ended(at: Paths) -> Iterator[None]:
 
 @click.command()
 @answers
-def doctor() -> Answer:
+def doctor() -> Output:
     """Check this machine for problems, and say how to fix them.
 
     It changes nothing. The exit code is 1 if something does not work or is not safe.
@@ -115,4 +115,4 @@ def doctor() -> Answer:
             lines.append(f"      {printable(each.fix)}")
     counts = Counter(each.state for each in found)
     page = "\n".join([*lines, "", health(counts["bad"], counts["warn"])])
-    return Answer({"findings": found}, page, ReticentError.exit_code if counts["bad"] else 0)
+    return Output({"findings": found}, page, ReticentError.exit_code if counts["bad"] else 0)

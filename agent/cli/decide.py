@@ -14,7 +14,7 @@ from agent.cli.options import (
     ASKED,
     PATH,
     QUERY,
-    Answer,
+    Output,
     all_option,
     answers,
     explain_option,
@@ -200,7 +200,7 @@ def _direct(key: str, text: str) -> dict[str, Any]:
 @explain_option
 @all_option
 @answers
-def decide(query: str, *, explain: bool, every: bool, **terms: Any) -> Answer:  # noqa: ANN401  (of the options)
+def decide(query: str, *, explain: bool, every: bool, **terms: Any) -> Output:  # noqa: ANN401  (of the options)
     """Decide which facts a request may carry, and send nothing.
 
     The decision depends on the query, the terms and what the recipient knows, never on facts it
@@ -216,7 +216,7 @@ def decide(query: str, *, explain: bool, every: bool, **terms: Any) -> Answer:  
         also = listed(f"{each.title!r} ({surely(each.probability)} sure)" for each in others)
         doubt = "It may also mean" if sure else "Not sure enough, but it may mean"
         text += f"\n\n{doubt} {also}."
-    return Answer(decision, text)
+    return Output(decision, text)
 
 
 def curve_text(curve: Curve, source: str = "as asked", titles: Titles = NONE) -> str:
@@ -315,7 +315,7 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
 @option("--query", QUERY, "TEXT", f"{ASKED} By default all queries, which takes seconds.")
 @term_options
 @answers
-def curve(query: str | None, **terms: Any) -> Answer:  # noqa: ANN401  (of the options)
+def curve(query: str | None, **terms: Any) -> Output:  # noqa: ANN401  (of the options)
     """Show what would be sent as lambda varies, and where the curve bends.
 
     Each row is a set, with the bits that it brings and how well it would tell you apart. The
@@ -330,4 +330,4 @@ def curve(query: str | None, **terms: Any) -> Answer:  # noqa: ANN401  (of the o
     elif terms["policy"] is not None:
         source = "as the policy has it now"
     titles = {each.name: each.title for each in context.model.attributes}
-    return Answer(found, curve_text(found, source, titles))
+    return Output(found, curve_text(found, source, titles))

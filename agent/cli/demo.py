@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import click
 
-from agent.cli.options import Answer, answers
+from agent.cli.options import Output, answers
 from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
 from agent.decision.cache import Cache
 from agent.decision.decide import counted_among, decide
@@ -39,7 +39,7 @@ CERTIFIED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoryEntry:
     """One answer: the decision, the values that left with it, and who still fits afterwards.
 
     ``model``: that decided; ``held``: all that the recipient holds from then on, a value by its
@@ -65,14 +65,14 @@ def converse(
     terms: Terms,
     *,
     memory: bool = True,
-) -> tuple[Entry, ...]:
+) -> tuple[StoryEntry, ...]:
     """Return an entry per request, each decided in the light of those before it.
 
     The model decides that is surest what is asked; ``profile``: values by the id of a model.
     Without ``memory`` each is decided as if it were the first to its recipient.
     """
     concepts, cache = Concepts(models), Cache()
-    entries: list[Entry] = []
+    entries: list[StoryEntry] = []
     for recipient, query in requests:
         model, _ = surest(query, models, Model.read)
         own = profile[model.id]
@@ -85,11 +85,11 @@ def converse(
         values = {name: own[name] for name in decision.disclosed}
         held = {**held, **meanings(values, model)}
         left = people_left(known(held, model, concepts), model, cache)
-        entries.append(Entry(decision, model, values, held, left))
+        entries.append(StoryEntry(decision, model, values, held, left))
     return tuple(entries)
 
 
-def held_by(recipient: str, entries: Iterable[Entry]) -> Mapping[str, str]:
+def held_by(recipient: str, entries: Iterable[StoryEntry]) -> Mapping[str, str]:
     """Return what a recipient holds, a value by its concept: the latest answer to it says."""
     held = [entry.held for entry in entries if entry.recipient == recipient]
     return held[-1] if held else {}
@@ -115,7 +115,7 @@ def of_people(number: int, model: Model) -> str:
     return f"{about}{of_whom(number, counted_among(model))}"
 
 
-def request_text(number: int, entry: Entry, *, explain: bool = False) -> str:
+def request_text(number: int, entry: StoryEntry, *, explain: bool = False) -> str:
     """Return what one request carried and how many people still look like her; then the figures."""
     decision, again, model = entry.decision, entry.decision.again, entry.model
     new = {name: value for name, value in entry.values.items() if name not in again}
@@ -151,7 +151,7 @@ def _figures(decision: Decision, model: Model) -> Iterator[tuple[str, str]]:
     yield "how good", "a better set may exist" if share is None else at_least(share)
 
 
-def recipients_text(entries: Sequence[Entry], models: Sequence[Model]) -> str:
+def recipients_text(entries: Sequence[StoryEntry], models: Sequence[Model]) -> str:
     """Return what each recipient holds in the end."""
     concepts = Concepts(models)
     titles = {each.name: each.title for each in concepts.kinds.values()}
@@ -163,13 +163,13 @@ def recipients_text(entries: Sequence[Entry], models: Sequence[Model]) -> str:
     return f"{strong('What each recipient knows in the end')}\n{facts(lines)}"
 
 
-def fewest(entries: Iterable[Entry], recipient: str, models: Sequence[Model]) -> int:
+def fewest(entries: Iterable[StoryEntry], recipient: str, models: Sequence[Model]) -> int:
     """Return how many people agree with all that a recipient holds, by the first of the models."""
     held = held_by(recipient, [*entries])
     return people_left(known(held, models[0], Concepts(models)), models[0])
 
 
-def comparison_text(entries: Sequence[Entry], models: Sequence[Model]) -> str:
+def comparison_text(entries: Sequence[StoryEntry], models: Sequence[Model]) -> str:
     """Return the same requests decided in other ways, a line each."""
     ways = {
         "reticent, as above": entries,
@@ -203,7 +203,7 @@ def values_text(values: Mapping[str, str], model: Model) -> str:
 @click.command()
 @click.option("--explain", is_flag=True, help="Show the figures behind each decision as well.")
 @answers
-def demo(*, explain: bool) -> Answer:
+def demo(*, explain: bool) -> Output:
     """Watch eight requests of a fictional mother of two, who programs.
 
     They are decided with the two models that come with reticent. Nothing is stored or sent.
@@ -245,4 +245,4 @@ def demo(*, explain: bool) -> Answer:
         }
         for each in entries
     ]
-    return Answer({"requests": requests}, "\n\n".join(parts))
+    return Output({"requests": requests}, "\n\n".join(parts))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.interrupt import Progress, extra
-from agent.cli.options import PATH, Answer, Commands, answers, folder_for, option, seed_option
+from agent.cli.options import PATH, Commands, Output, answers, folder_for, option, seed_option
 from agent.cli.printing import Column, numeric, paragraph, table
 from agent.errors import UsageError
 from agent.files import replace_bytes
@@ -58,7 +58,7 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @click.option("--limits", is_flag=True, help="Try many pairs of k and risk instead.")
 @click.option("--samples", is_flag=True, help="Test what models of samples predict instead.")
 @answers
-def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **options: int) -> Answer:
+def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **options: int) -> Output:
     """Let an adversary watch the agent of people, and guess who they are.
 
     Builds a model from one half of the people in DIR, by default the time use survey in a checkout
@@ -105,14 +105,14 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
     return _wrote(report, [each.name for each in figures], judged)
 
 
-def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Answer:
+def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Output:
     """Say what a study wrote, and how many criteria were met."""
     met, missed = ([each.met for each in criteria].count(word) for word in (True, False))
     text = f"Wrote {page} and its figures. "
     text += f"Of {len(criteria)} criteria, {met} are met and {missed} are not."
     judged = [each._asdict() for each in criteria]
     message = {"report": str(page), "figures": figures, "criteria": judged}
-    return Answer(message, paragraph(text))
+    return Output(message, paragraph(text))
 
 
 @lab.command()
@@ -130,7 +130,7 @@ def paper(
     out: Path,
     processes: int,
     **options: Any,  # noqa: ANN401  (the fields of the study's options)
-) -> Answer:
+) -> Output:
     """Draw the results of Krause and Horvitz (2010), section 7, from a model or a log.
 
     Writes each figure as PNG, SVG and CSV, and report.md, which sets what was published beside
@@ -160,7 +160,7 @@ def paper(
         f"shape here, and {other} another; the report says why."
     )
     message = {"report": str(page), "figures": figures, "same": same, "other": other}
-    return Answer(message, paragraph(text))
+    return Output(message, paragraph(text))
 
 
 @lab.command()
@@ -168,7 +168,7 @@ def paper(
 @_counted("--times", MANY, 1, "How many times the paper's size.")
 @seed_option
 @answers
-def synth(out: Path, times: int, seed: int) -> Answer:
+def synth(out: Path, times: int, seed: int) -> Output:
     """Write a synthetic search log into the folder OUT.
 
     It has the size and the published shares of the log in Krause and Horvitz (2010), section 5:
@@ -205,4 +205,4 @@ def synth(out: Path, times: int, seed: int) -> Answer:
         *([table(_COLUMNS, rows)] if rows else []),
         paragraph(f"{out / SOURCE} says what is assumed."),
     ]
-    return Answer(message, "\n".join(lines))
+    return Output(message, "\n".join(lines))

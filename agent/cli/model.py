@@ -13,10 +13,10 @@ from agent.cli.daemon_client import door
 from agent.cli.interrupt import build_beside
 from agent.cli.options import (
     PATH,
-    Answer,
     Commands,
     Deferred,
     OneOf,
+    Output,
     answers,
     explain_option,
     option,
@@ -102,7 +102,7 @@ def model() -> None:
 @model.command()
 @click.argument("file", type=PATH, metavar="M")
 @answers
-def add(file: Path) -> Answer:
+def add(file: Path) -> Output:
     """Add the model M, with its signature, to the models in use.
 
     If the policy has trusted_keys, it must be signed with one of them. Decisions use it where the
@@ -114,12 +114,12 @@ def add(file: Path) -> Answer:
         lambda registry: registry.add(place, trusted_keys(), datetime.now(UTC)),
     )
     use = f'Decisions use it where the policy says model = "{added.name}".'
-    return Answer(added, paragraph(f"Added {added.name}. {use}"))
+    return Output(added, paragraph(f"Added {added.name}. {use}"))
 
 
 @model.command(name="list")
 @answers
-def list_() -> Answer:
+def list_() -> Output:
     """List the models in use."""
     found: list[ModelStatus] = _done(
         lambda client: client.call("models"),
@@ -131,19 +131,19 @@ def list_() -> Answer:
         rows.append((each.name, f"{each.queries:,}", f"{each.attributes:,}", maker))
         if each.problem is not None:
             problems.append(paragraph(f"{each.name} cannot be used: {each.problem}"))
-    return Answer({"models": found}, "\n".join([table(COLUMNS, rows), *problems]))
+    return Output({"models": found}, "\n".join([table(COLUMNS, rows), *problems]))
 
 
 @model.command()
 @click.argument("name", metavar="NAME")
 @answers
-def remove(name: str) -> Answer:
+def remove(name: str) -> Output:
     """Remove the added model NAME and its signature."""
     _done(
         lambda client: client.call("remove_model", name=name),
         lambda registry: registry.remove(name),
     )
-    return Answer(Done(), paragraph(f"Removed {name}."))
+    return Output(Done(), paragraph(f"Removed {name}."))
 
 
 def _done(asked: Callable[["Client"], T], here: Callable[["ModelRegistry"], T]) -> T:
@@ -167,7 +167,7 @@ def trusted_keys() -> tuple[str, ...]:
 @click.argument("path", type=PATH, metavar="M")
 @option("--key", PATH, "K.pem", "The private key; made where there is no such file.", required=True)
 @answers
-def sign(path: Path, key: Path) -> Answer:
+def sign(path: Path, key: Path) -> Output:
     """Sign the model M.
 
     The signature is written to a file beside it. Those who trust you put the public key, which is
@@ -183,7 +183,7 @@ def sign(path: Path, key: Path) -> Answer:
     text = f"Wrote a new private key to {key}. " if is_new else ""
     text += f"Wrote {signature}; distribute it with {path}. Signed with the public key:"
     record = {"path": str(path), "signature": str(signature), "key": public}
-    return Answer(record, f"{paragraph(text)}\n{public}")
+    return Output(record, f"{paragraph(text)}\n{public}")
 
 
 def model_record(found: Model) -> dict[str, Any]:
@@ -289,7 +289,7 @@ def model_path(named: str) -> Path:
 @click.argument("path", required=False, metavar="[M|NAME]")
 @explain_option
 @answers
-def info(path: str | None, *, explain: bool) -> Answer:
+def info(path: str | None, *, explain: bool) -> Output:
     """Describe a model: its file M, or its NAME if it is in use.
 
     Without an argument, that is the first of those that come with reticent.
@@ -329,7 +329,7 @@ def info(path: str | None, *, explain: bool) -> Answer:
         table(ATTRIBUTES, map(_attribute, found.attributes)),
     )
     record = {**model_record(found), "signed_with": signer, "signature_problem": problem}
-    return Answer(record, text, exit_code=0 if problem is None else 1)
+    return Output(record, text, exit_code=0 if problem is None else 1)
 
 
 def signed_by(file: Path) -> tuple[str | None, str | None]:
@@ -370,7 +370,7 @@ def build(
     *,
     resume: bool,
     **given: Any,  # noqa: ANN401  (the fields of BuildOptions)
-) -> Answer:
+) -> Output:
     """Build a model from two tables, or from a search log.
 
     Tables are csv, csv.gz or parquet. A folder of parquet files, partitioned or not, is a table
@@ -408,7 +408,7 @@ def build(
         what = f"{priced} attributes have a default sensitivity from two surveys"
         lines.append(f"{what}; `--sensitivities none` leaves them without.")
     lines.append(f"Look at it with `reticent model info {out}`.")
-    return Answer(model_record(built), "\n".join(map(paragraph, lines)))
+    return Output(model_record(built), "\n".join(map(paragraph, lines)))
 
 
 def check_place(out: Path, kind: str = "model", suffix: str = SUFFIX) -> None:

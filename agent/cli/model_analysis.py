@@ -10,7 +10,7 @@ import click
 
 from agent.cli.decide import thinned
 from agent.cli.model import check_place, model_path, summary
-from agent.cli.options import PATH, Answer, answers, option
+from agent.cli.options import PATH, Output, answers, option
 from agent.cli.printing import Column, facts, numeric, page, paragraph, printable, table, wide
 from agent.decision.choice import LEAST
 from agent.decision.studies import Comparison, Design, Level, QueryChange, compare_models, design_of
@@ -59,7 +59,7 @@ LEGEND = (
 @option("--lambda trade_off", float, "BITS", LAMBDA, default=Terms().trade_off)
 @option("--out", PATH, "REPORT.md", "Write the page there, and its curve beside it.")
 @answers
-def design(path: str, trade_off: float, out: Path | None) -> Answer:
+def design(path: str, trade_off: float, out: Path | None) -> Output:
     """Show which facts a service should ask for, by the queries of the model M.
 
     What each fact adds and for how many queries, what it costs not to ask for the others, and how
@@ -94,7 +94,7 @@ def design(path: str, trade_off: float, out: Path | None) -> Answer:
         lines += [_markdown(CURVE, curve), EACH_MORE, ""]
         replace_bytes("\n\n".join(lines).encode(), out)
         text += f"\n\n{printable(f'Wrote {out}{beside}.')}"
-    return Answer(made, text)
+    return Output(made, text)
 
 
 def verdict_of(made: Design, found: Model) -> tuple[str, list[str]]:
@@ -202,7 +202,7 @@ def chart_of(made: Design, found: Model) -> Chart:
 @click.argument("new", metavar="NEW")
 @option("--lambda trade_off", float, "BITS", LAMBDA, default=Terms().trade_off)
 @answers
-def compare(old: str, new: str, trade_off: float) -> Answer:
+def compare(old: str, new: str, trade_off: float) -> Output:
     """Show what changed from the model OLD to the model NEW.
 
     Which queries and facts came and went, for which the best facts or their help changed, and what
@@ -213,7 +213,7 @@ def compare(old: str, new: str, trade_off: float) -> Answer:
     models = [read(model_path(each)) for each in (old, new)]
     found = compare_models(models[0], models[1], trade_off)
     if models[0].digest == models[1].digest:
-        return Answer(found, paragraph(f"{old} and {new} are the same model."))
+        return Output(found, paragraph(f"{old} and {new} are the same model."))
     titles = {each.name: each.title for each in chain(*(model.attributes for model in models))}
     queries = {each.text: each.title for each in chain(*(model.queries for model in models))}
     differing = [e for e in found.queries if abs(e.change_bits) >= LEAST or e.gained or e.lost]
@@ -247,7 +247,7 @@ def compare(old: str, new: str, trade_off: float) -> Answer:
         table(COLUMNS, rows),
         paragraph(LEGEND + more) if rows else "",
     )
-    return Answer(found, text)
+    return Output(found, text)
 
 
 def promises_of(found: Comparison) -> str:

@@ -67,7 +67,7 @@ def record(message: object) -> str:
     return json.dumps(msgspec.to_builtins(message), indent=2, allow_nan=False)
 
 
-class Answer(NamedTuple):
+class Output(NamedTuple):
     """What a command has to say: one object for programs, a page for people, and its exit code.
 
     ``error``: what people are told in place of the page; its exit code is the command's.
@@ -79,7 +79,7 @@ class Answer(NamedTuple):
     error: ReticentError | None = None
 
 
-def answers(command: Callable[P, Answer]) -> Callable[P, None]:
+def answers(command: Callable[P, Output]) -> Callable[P, None]:
     """Give a command the option `--json`, and print what it returns: the page, or the object."""
 
     @json_option

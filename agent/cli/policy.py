@@ -10,9 +10,9 @@ import click
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import (
     PATH,
-    Answer,
     Commands,
     Deferred,
+    Output,
     answers,
     explain_option,
     option,
@@ -141,7 +141,7 @@ def note_unknown_query(query: str, model: Model) -> None:
 @click.argument("files", nargs=-1, type=PATH, metavar="[FILE]...")
 @model_option
 @answers
-def check(files: tuple[Path, ...], model: Path | None) -> Answer:
+def check(files: tuple[Path, ...], model: Path | None) -> Output:
     """List the mistakes in policy files, by default in your own.
 
     Also lists what has no effect: rules that never match, or that others always override.
@@ -173,7 +173,7 @@ def check(files: tuple[Path, ...], model: Path | None) -> Answer:
         ]
         plain = [each._asdict() for each in problems]
         found.append({"file": str(file), "rules": rules, "problems": plain, "remarks": listed})
-    return Answer({"files": found}, "\n".join(map(printable, lines)), code)
+    return Output({"files": found}, "\n".join(map(printable, lines)), code)
 
 
 def _lines(file: Path, found: Sequence[Problem | Remark], kind: str = "") -> Iterator[str]:
@@ -186,14 +186,14 @@ def _lines(file: Path, found: Sequence[Problem | Remark], kind: str = "") -> Ite
 @policy.command()
 @recipient_option
 @answers
-def facts(recipient: str | None) -> Answer:
+def facts(recipient: str | None) -> Output:
     """Show which facts may be sent, and which rule says so.
 
     HOST may also be a group, as in @ads. Your values are not shown, and the vault may be locked.
     """
     with door() as client:
         found: list[AttributeStatus] = client.call("attributes", recipient=recipient)
-    return Answer({"attributes": found}, attributes_text(found, recipient))
+    return Output({"attributes": found}, attributes_text(found, recipient))
 
 
 def attributes_text(found: list[AttributeStatus], recipient: str | None) -> str:
@@ -219,7 +219,7 @@ def attributes_text(found: list[AttributeStatus], recipient: str | None) -> str:
 @click.argument("file", type=PATH)
 @explain_option
 @answers
-def try_(file: Path, *, explain: bool) -> Answer:
+def try_(file: Path, *, explain: bool) -> Output:
     """Show what a policy would have sent for your past requests.
 
     Your facts count as they are now, and each recipient is assumed to know what this policy would
@@ -229,7 +229,7 @@ def try_(file: Path, *, explain: bool) -> Answer:
     with door() as client:
         found: Tried = client.call("try_policy", TryPolicy(text=text))
         titles = titles_of(client)
-    return Answer(found, try_text(found, titles, explain=explain) if found.requests else NOTHING)
+    return Output(found, try_text(found, titles, explain=explain) if found.requests else NOTHING)
 
 
 def try_text(found: Tried, titles: Titles, *, explain: bool) -> str:

@@ -15,7 +15,7 @@ from agent.cli.daemon_client import door
 from agent.cli.options import (
     PATH,
     QUERY,
-    Answer,
+    Output,
     answers,
     json_option,
     once,
@@ -106,7 +106,7 @@ def scope_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...")
 @scope_options
 @answers
-def set_(pairs: tuple[str, ...], where: amend.RuleScope, file: Path, model: Path | None) -> Answer:
+def set_(pairs: tuple[str, ...], where: amend.RuleScope, file: Path, model: Path | None) -> Output:
     """Change a setting in a policy, for all requests or only for those that you name.
 
     KEY= takes a setting out, and a rule that has no other. Comments stay. Nothing is written if the
@@ -159,7 +159,7 @@ def _outcome(
     values: Mapping[str, Value | None],
     winning: Sequence[amend.OverridingRule] = (),
     titles: Titles = NONE,
-) -> Answer:
+) -> Output:
     """Return what stands where now, null for what was removed, and what still wins over it."""
     origins = Origins(edit.after)
     stands = "Written" if edit.changed else "Already there"
@@ -193,14 +193,14 @@ def _outcome(
             for each in winning
         ],
     }
-    return Answer(message, "\n".join(map(paragraph, lines)))
+    return Output(message, "\n".join(map(paragraph, lines)))
 
 
 @click.command()
 @click.argument("recipient", metavar="HOST")
 @click.option("--undo", is_flag=True, help="Treat HOST like others again.")
 @answers
-def block(recipient: str, *, undo: bool) -> Answer:
+def block(recipient: str, *, undo: bool) -> Output:
     """Send nothing more to HOST, from the next request on.
 
     The block is written into the policy, and covers HOST alone, not the rest of its group. HOST
@@ -209,13 +209,13 @@ def block(recipient: str, *, undo: bool) -> Answer:
     with door() as client:
         if not undo:
             done: Done = client.call("refuse", Refuse(recipient=recipient))
-            return Answer(done, paragraph(BLOCKED.format(recipient)))
+            return Output(done, paragraph(BLOCKED.format(recipient)))
         lifted: Allowed = client.call("allow", Allow(recipient=recipient))
     text = (UNBLOCKED if lifted.done else NOT_BLOCKED).format(recipient)
     if lifted.rule is not None:
         line = "" if lifted.line is None else f" on line {lifted.line} of the policy"
         text = STILL.format(recipient, f"{lifted.rule!r}{line}")
-    return Answer(lifted, paragraph(text))
+    return Output(lifted, paragraph(text))
 
 
 def read_answers(path: Path, model: Model) -> PersonAnswers:

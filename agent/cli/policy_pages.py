@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from agent.cli.options import ASKED, QUERY, Answer, answers, option, today
+from agent.cli.options import ASKED, QUERY, Output, answers, option, today
 from agent.cli.policy import (
     model_option,
     note_unknown_query,
@@ -209,7 +209,7 @@ def matters(key: str, verdicts: Verdicts) -> bool:
     return key not in ("guard", "disclose") or (key == "guard") == guarded
 
 
-def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answer:
+def explain(recipient: str, query: str, file: Path, model: Path | None) -> Output:
     """Return which rules decide about one request, which they override, and why."""
     used = read_model(model, query)
     view = view_of(file, used, recipient, query)
@@ -231,7 +231,7 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
         "matching": [view.record(each) for each in matching],
         **view.ruled(lost=True),
     }
-    return Answer(message, explained(view, matching, read_by(used.read(query), used)))
+    return Output(message, explained(view, matching, read_by(used.read(query), used)))
 
 
 def explained(view: View, matching: list[Rule], meant: Reading | None) -> str:
@@ -306,7 +306,7 @@ def _decides(rule: Rule, ruling: Ruling) -> str:
 @policy_option
 @model_option
 @answers
-def show(recipient: str | None, query: str | None, file: Path, model: Path | None) -> Answer:
+def show(recipient: str | None, query: str | None, file: Path, model: Path | None) -> Output:
     """Show every setting in force, and where it comes from.
 
     A setting comes from the file, its preset or the defaults. Rules for some requests only are
@@ -336,7 +336,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
         **view.ruled(lost=False),
         "rules": [view.record(each) for each in others],
     }
-    return Answer(message, shown(view, host, others))
+    return Output(message, shown(view, host, others))
 
 
 def shown(view: View, host: str | None, others: list[Rule]) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.init import ask_values, concerned, most_useful
-from agent.cli.options import PATH, Answer, Commands, answers, at_terminal, yes_option
+from agent.cli.options import PATH, Commands, Output, answers, at_terminal, yes_option
 from agent.cli.printing import Column, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
 from agent.decision.locale import LOCALE
@@ -52,7 +52,7 @@ def profile() -> None:
 @profile.command()
 @click.option("--reveal", is_flag=True, help="Show the values, which are masked otherwise.")
 @answers
-def show(*, reveal: bool) -> Answer:
+def show(*, reveal: bool) -> Output:
     """Show which facts you have set, with masked values."""
     with door() as client:
         own: list[Fact] = client.call("profile").facts
@@ -67,15 +67,15 @@ def show(*, reveal: bool) -> Answer:
         records.append({"kind": fact.kind, "value": value if reveal else MASK})
     if not rows:
         none = "You have set no facts yet: `reticent profile edit` asks for them."
-        return Answer({"facts": records}, none)
+        return Output({"facts": records}, none)
     text = page(f"You have set {counted(len(rows), 'fact')}.", table(COLUMNS, rows))
     more = "`--reveal` shows the values, and `reticent profile set NAME` asks for one again."
-    return Answer({"facts": records}, text if reveal else f"{text}\n\n{paragraph(more)}")
+    return Output({"facts": records}, text if reveal else f"{text}\n\n{paragraph(more)}")
 
 
 @profile.command()
 @answers
-def edit() -> Answer:
+def edit() -> Output:
     """Go through all your facts, the most useful first.
 
     Enter keeps a fact as it is, < goes back one question, and - leaves the rest as they are.
@@ -94,7 +94,7 @@ def edit() -> Answer:
 @profile.command(name="set")
 @click.argument("names", nargs=-1, required=True, metavar="NAME[=]...|-")
 @answers
-def set_(*, names: tuple[str, ...]) -> Answer:
+def set_(*, names: tuple[str, ...]) -> Output:
     """Set facts: it asks for each NAME; Enter keeps a fact as it is. NAME= unsets a fact.
 
     With -, lines of NAME=VALUE are read from the standard input: all are set, or none if one does
@@ -120,17 +120,17 @@ def set_(*, names: tuple[str, ...]) -> Answer:
         return _change(client, ProfileChange(set=values, unset=unset))
 
 
-def _change(client: Client, change: ProfileChange) -> Answer:
+def _change(client: Client, change: ProfileChange) -> Output:
     """Make a change; say what it was, who holds an older value of it, and how to undo it."""
     if not change.set and not change.unset:
-        return Answer(Changed(done=False), "Nothing changed.")
+        return Output(Changed(done=False), "Nothing changed.")
     changed: Changed = client.call("change_profile", change)
     titles = titles_of(client)
     verbs = {"Set": titled(change.set, titles), "Unset": titled(change.unset, titles)}
     lines = [f"{verb}: {listed(names)}." for verb, names in verbs.items() if names]
     lines += [*also(changed.implied), *outdated(changed, titles)]
     lines += [BACK] if changed.changes else []
-    return Answer(changed, "\n".join(map(paragraph, lines)))
+    return Output(changed, "\n".join(map(paragraph, lines)))
 
 
 def _check_terminal() -> None:
@@ -194,7 +194,7 @@ def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
 @yes_option
 @click.pass_context
 @answers
-def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) -> Answer:
+def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) -> Output:
     """Set the facts in FILE.
 
     Each line is name = "value"; below a line [MODEL], the names are that model's. FILE may be - for
@@ -216,7 +216,7 @@ def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) 
         own = values_of(client.call("profile").facts)
         gone = [kind for kind in own if kind not in values] if replace else []
         if not values:
-            return Answer({"set": [], "unset": []}, "The file sets nothing.")
+            return Output({"set": [], "unset": []}, "The file sets nothing.")
         change = ProfileChange(set=values, unset=gone)
         changes: Changed = client.call(
             "change_profile", msgspec.structs.replace(change, dry_run=True)
@@ -235,7 +235,7 @@ def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) 
         done = [" ".join(parts), *also(changes.implied), BACK]
     names = [Concepts(models).kinds[kind].name for kind in values]
     message = {"set": names, "unset": unset, "stale": changes.stale}
-    return Answer(message, "\n".join(map(paragraph, done)))
+    return Output(message, "\n".join(map(paragraph, done)))
 
 
 def _changes_text(planned: Changed, titles: Titles) -> str:
@@ -275,7 +275,7 @@ def _models(client: Client) -> list[Model]:
 @click.argument("file", type=PATH, metavar="FILE")
 @yes_option
 @answers
-def export(file: Path, *, yes: bool) -> Answer:
+def export(file: Path, *, yes: bool) -> Output:
     """Write your facts into FILE, as plain text.
 
     Only you can read the file. With - they go to the output, and with --json as one JSON object.
@@ -289,7 +289,7 @@ def export(file: Path, *, yes: bool) -> Answer:
         own: list[Fact] = client.call("profile").facts
         text = profile_toml(own, Concepts(_models(client)))
     if file == PIPE:
-        return Answer({"facts": own}, text.removesuffix("\n"))
+        return Output({"facts": own}, text.removesuffix("\n"))
     create_private(text.encode(), file)
     done = f"Wrote {file}, readable by you alone. Delete it once it has served its purpose."
-    return Answer({"file": str(file.absolute())}, paragraph(done))
+    return Output({"file": str(file.absolute())}, paragraph(done))

@@ -8,9 +8,9 @@ import click
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import (
     QUERY,
-    Answer,
     Commands,
     Deferred,
+    Output,
     answers,
     explain_option,
     json_option,
@@ -156,7 +156,7 @@ def list_(
     click.echo(record(answer.message) if as_json else answer.page)
 
 
-def _listed(recipient: str | None, limit: int, *, explain: bool) -> Answer:
+def _listed(recipient: str | None, limit: int, *, explain: bool) -> Output:
     with door() as client:
         found: list[Handled] = client.call("requests", recipient=recipient, limit=limit)
         titles = titles_of(client)
@@ -179,13 +179,13 @@ def _listed(recipient: str | None, limit: int, *, explain: bool) -> Answer:
     head = f"{counted(asked, 'request')}; {carried:,} of them carried facts about you."
     listed = table((*REQUESTS, *FIGURES) if explain else REQUESTS, rows)
     text = page(head, listed, paragraph(UNITS) if explain else "")
-    return Answer({"requests": found}, text if found else "No requests yet.")
+    return Output({"requests": found}, text if found else "No requests yet.")
 
 
 @requests.command()
 @click.argument("recipient", metavar="[HOST]", required=False)
 @answers
-def recipients(recipient: str | None) -> Answer:
+def recipients(recipient: str | None) -> Output:
     """List who knows what about you, or what HOST knows.
 
     Recipients are listed with the latest first. HOST may be @ and the name of a group that shares
@@ -208,10 +208,10 @@ def recipients(recipient: str | None) -> Answer:
         rows.append((name, f"{each.requests:,}", facts_, now))
     unit = "look like you: how many people do so to the recipient, at first and now."
     text = page(who_know(found), table(HOLDERS, rows), paragraph(unit))
-    return Answer({"recipients": found}, text if found else "Nobody knows anything about you.")
+    return Output({"recipients": found}, text if found else "Nobody knows anything about you.")
 
 
-def _knows(recipient: str) -> Answer:
+def _knows(recipient: str) -> Output:
     with door() as client:
         found: Held = client.call("knowledge", recipient=recipient)
         waiting = [each for each in client.call("reviews") if each.pool == found.pool]
@@ -225,14 +225,14 @@ def _knows(recipient: str) -> Answer:
     guesses = [paragraph(inferred(each)) for each in found.inferred]
     held_back = pairs(("waits for you", waits(each, titles)) for each in waiting)
     text = page(held(found, titles) + meant, table(KNOWN, rows), *guesses, held_back)
-    return Answer(found, text)
+    return Output(found, text)
 
 
 @requests.command(name="not-that")
 @click.argument("which", metavar="ID|TEXT", type=QUERY)
 @click.option("--undo", is_flag=True, help="Let the text be read as before again.")
 @answers
-def not_that(which: str, *, undo: bool) -> Answer:
+def not_that(which: str, *, undo: bool) -> Output:
     """Correct a text that was read wrongly.
 
     ID is an entry of the ledger; else TEXT is taken as it is read now. From then on the text is not
@@ -246,14 +246,14 @@ def not_that(which: str, *, undo: bool) -> Answer:
         body = NotThat(query=which, undo=undo)
     with door() as client:
         found: Corrected = client.call("not_that", body)
-    return Answer(found, paragraph(corrected(found, undone=undo)))
+    return Output(found, paragraph(corrected(found, undone=undo)))
 
 
 @requests.command()
 @click.argument("recipient")
 @yes_option
 @answers
-def forget(recipient: str, *, yes: bool) -> Answer:
+def forget(recipient: str, *, yes: bool) -> Output:
     """Mark RECIPIENT as having forgotten you.
 
     From then on it counts as knowing nothing, and so does its group. This cannot be undone, and
@@ -264,13 +264,13 @@ def forget(recipient: str, *, yes: bool) -> Answer:
         known: list[Recipient] = client.call("recipients")
         if pool not in [each.pool for each in known]:
             never = f"{recipient} was never sent anything, so there is nothing to forget."
-            return Answer(Done(done=False), paragraph(never + _meant(recipient, known)))
+            return Output(Done(done=False), paragraph(never + _meant(recipient, known)))
         if not yes:
             told(MEANS.format(recipient))
         agree("Mark it as having forgotten you?", yes=yes)
         stated: Done = client.call("forget", Forget(recipient=recipient))
     already = f"{recipient} already knows nothing about you, so there is nothing to forget."
-    return Answer(stated, paragraph(DONE.format(recipient) if stated.done else already))
+    return Output(stated, paragraph(DONE.format(recipient) if stated.done else already))
 
 
 def _meant(recipient: str, known: Iterable[Recipient]) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace as changed
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import Answer, answers, option
+from agent.cli.options import Output, answers, option
 from agent.cli.options import names as names_in
 from agent.cli.printing import facts, note, page, paragraph
 from agent.errors import LockedError, UsageError
@@ -56,7 +56,7 @@ def numbers(text: str) -> tuple[int, ...] | None:
     return tuple(map(int, parts))
 
 
-def pending(dismiss: tuple[tuple[int, ...] | None, ...]) -> Answer:
+def pending(dismiss: tuple[tuple[int, ...] | None, ...]) -> Output:
     """Return the page of what waits for the user, once some of it was taken off the list."""
     with door() as client:
         found: list[Review] = client.call("reviews")
@@ -76,7 +76,7 @@ def pending(dismiss: tuple[tuple[int, ...] | None, ...]) -> Answer:
     texts = {"ask": HOW, "offer": OFFERS, "assistant": ASSISTANTS}
     how = [paragraph(text) for kind, text in texts.items() if kind in kinds]
     text = page(f"{counted(len(found), 'request')} {verb} for you.", facts(lines), *how)
-    return Answer({"waiting": found}, text if found else "Nothing waits for you.")
+    return Output({"waiting": found}, text if found else "Nothing waits for you.")
 
 
 def waiting(number: int, found: Sequence[Review]) -> Review:
@@ -126,7 +126,7 @@ def word_options(command: F) -> F:
 @click.command()
 @word_options
 @answers
-def approve(which: str, word: Word) -> Answer:
+def approve(which: str, word: Word) -> Output:
     """Approve the request ID, or all that wait for HOST, or only the facts named.
 
     They are sent from the next request on. Facts that do not wait for HOST may be sent to it when
@@ -139,7 +139,7 @@ def approve(which: str, word: Word) -> Answer:
 @click.command()
 @word_options
 @answers
-def deny(which: str, word: Word) -> Answer:
+def deny(which: str, word: Word) -> Output:
     """Deny the request ID, or all that wait for HOST, or only the facts named.
 
     Facts that do not wait for HOST are not sent to it either. A recipient that asked for facts
@@ -149,7 +149,7 @@ def deny(which: str, word: Word) -> Answer:
     return _decided(which, changed(word, decided="deny"))
 
 
-def _decided(which: str, word: Word) -> Answer:
+def _decided(which: str, word: Word) -> Output:
     """Answer one review, all attributes that wait for a pool, or decide about facts of a host."""
     number = int(which) if which.isascii() and which.isdecimal() else None
     given: list[tuple[Review, Word, Ruled]] = []
@@ -171,9 +171,9 @@ def _decided(which: str, word: Word) -> Answer:
     texts += [f"What it asks for still waits: settle it by ID: {_ids(offers)}."] if offers else []
     text = "\n".join(map(paragraph, texts))
     if number is not None:
-        return Answer(given[0][-1], text)
+        return Output(given[0][-1], text)
     ruled = [{"id": review.id, **msgspec.to_builtins(made)} for review, _, made in given]
-    return Answer({"ruled": ruled, "offers": offers}, text)
+    return Output({"ruled": ruled, "offers": offers}, text)
 
 
 def _meant(
@@ -199,7 +199,7 @@ def _meant(
     return asked, offers
 
 
-def _override(host: str, word: Word, client: Client) -> Answer:
+def _override(host: str, word: Word, client: Client) -> Output:
     """Decide about facts that do not wait for a recipient."""
     override = Override(
         recipient=host,
@@ -218,7 +218,7 @@ def _override(host: str, word: Word, client: Client) -> Answer:
         if near and not any(f".{host}".endswith(f".{site}") for site in sites):
             note(f"nothing was sent to {host} so far; did you mean {near[0]}?")
     lines = [overridden(override, titles), *took_effect(ruled, place, titles)]
-    return Answer(ruled, "\n".join(map(paragraph, lines)))
+    return Output(ruled, "\n".join(map(paragraph, lines)))
 
 
 def _ids(numbers: Iterable[int]) -> str:
@@ -238,7 +238,7 @@ def _check(review: Review, word: Word) -> None:
 
 @click.command()
 @answers
-def undo() -> Answer:
+def undo() -> Output:
     """Undo your last approve, deny, dismissal or change of your facts, once.
 
     What waited for you waits again, and what was written into the policy is removed, unless you
@@ -247,4 +247,4 @@ def undo() -> Answer:
     """
     with door() as client:
         undone: Undone = client.call("undo")
-    return Answer(undone, paragraph(undone.what))
+    return Output(undone, paragraph(undone.what))

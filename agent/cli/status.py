@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class
 
 from agent.cli.daemon_client import door
 from agent.cli.interrupt import uninterrupted
-from agent.cli.options import Answer, OneOf, answers, yes_option
+from agent.cli.options import OneOf, Output, answers, yes_option
 from agent.cli.printing import facts, note, page, paragraph
 from agent.cli.prompts import ask_for, method_options
 from agent.errors import VaultError
@@ -29,17 +29,17 @@ VARIABLE = "_RETICENT_COMPLETE"  # click derives it from the name
 @click.command()
 @click.option("--socket", is_flag=True, help="Print where programs ask it, and nothing else.")
 @answers
-def status(*, socket: bool) -> Answer:
+def status(*, socket: bool) -> Output:
     """Show whether requests are answered.
 
     Also shows the policy and the models in use, and how many requests wait for you.
     """
     if socket:
         place = str(paths().query)
-        return Answer({"socket": place}, place)
+        return Output({"socket": place}, place)
     with door() as client:
         found: Status = client.call("status")
-    return Answer(found, status_text(found))
+    return Output(found, status_text(found))
 
 
 def status_text(status: Status) -> str:
@@ -79,11 +79,11 @@ def _policy(policy: PolicyStatus, *, vault: bool) -> str:
 
 @click.command()
 @answers
-def lock() -> Answer:
+def lock() -> Output:
     """Close the vault, so that nothing is sent."""
     with door() as client:
         found: Status = client.call("lock")
-    return Answer(found, paragraph(running(found)))
+    return Output(found, paragraph(running(found)))
 
 
 @click.command()
@@ -91,7 +91,7 @@ def lock() -> Answer:
 @yes_option
 @method_options
 @answers
-def unlock(method: Method, *, reset_clock: bool, yes: bool) -> Answer:
+def unlock(method: Method, *, reset_clock: bool, yes: bool) -> Output:
     """Open the vault, so that requests are answered.
 
     It asks for the passphrase; without a terminal, it reads one line of the standard input.
@@ -110,10 +110,10 @@ def unlock(method: Method, *, reset_clock: bool, yes: bool) -> Answer:
             notes = ([found.notice] if found.notice else []) + found.notes
     for each in notes:
         note(each)
-    return Answer(found, paragraph(running(found)))
+    return Output(found, paragraph(running(found)))
 
 
-def _reset(*, yes: bool) -> Answer:
+def _reset(*, yes: bool) -> Output:
     """Have time run by the clock again, once the passphrase opens the vault; leave it locked.
 
     Entries stay as they are, and none counts as later than now any more.
@@ -132,13 +132,13 @@ def _reset(*, yes: bool) -> Answer:
             vault.reset_clock(now)
             what = f"The ledger's latest time was {latest:%Y-%m-%d %H:%M}; now the clock's counts."
             text, done = paragraph(f"{what} Unlock the vault again."), True
-    return Answer({"done": done, "latest": latest, "now": now}, text)
+    return Output({"done": done, "latest": latest, "now": now}, text)
 
 
 @click.command()
 @click.argument("shell", type=OneOf(["bash", "zsh", "fish"]), metavar="bash|zsh|fish")
 @answers
-def completion(shell: str) -> Answer:
+def completion(shell: str) -> Output:
     """Print what makes a shell complete the commands and options of reticent.
 
     \b
@@ -151,4 +151,4 @@ def completion(shell: str) -> Answer:
         raise AssertionError(shell)
     program = click.get_current_context().find_root().command
     script = found(program, {}, NAME, VARIABLE).source()
-    return Answer({"shell": shell, "script": script}, script)
+    return Output({"shell": shell, "script": script}, script)

@@ -17,9 +17,9 @@ from agent.cli.daemon_client import COPYING, door
 from agent.cli.interrupt import uninterrupted
 from agent.cli.options import (
     PATH,
-    Answer,
     Commands,
     OneOf,
+    Output,
     answers,
     json_option,
     record,
@@ -75,12 +75,12 @@ def key() -> None:
 
 @key.command(name="list")
 @answers
-def list_() -> Answer:
+def list_() -> Output:
     """List the key slots, without opening the vault."""
     slots = _slots()
     rows = [(str(each.id), NAMES[each.kind], _work(each.derivation)) for each in slots]
     keys = [{"id": each.id, "kind": each.kind, "argon2id": each.derivation} for each in slots]
-    return Answer({"keys": keys}, table(COLUMNS, rows))
+    return Output({"keys": keys}, table(COLUMNS, rows))
 
 
 @key.command()
@@ -110,7 +110,7 @@ def add(kind: Kind, method: Method, *, as_json: bool) -> None:
 @method_options
 @yes_option
 @answers
-def remove(number: int, method: Method, *, yes: bool) -> Answer:
+def remove(number: int, method: Method, *, yes: bool) -> Output:
     """Remove the key slot ID, as listed by `reticent vault key list`.
 
     The last slot that works on every machine cannot be removed.
@@ -128,7 +128,7 @@ def remove(number: int, method: Method, *, yes: bool) -> Answer:
     gone = kinds.pop(number)
     if gone in LAST and gone not in kinds.values():
         note(LAST[gone])
-    return Answer({"removed": number}, f"Key slot {number} is removed.")
+    return Output({"removed": number}, f"Key slot {number} is removed.")
 
 
 @key.command()
@@ -202,7 +202,7 @@ def _work(derivation: Derivation | None) -> str:
 @click.argument("file", type=PATH, metavar="FILE")
 @method_options
 @answers
-def backup(file: Path, method: Method) -> Answer:
+def backup(file: Path, method: Method) -> Output:
     """Copy the vault into FILE, still encrypted.
 
     The same secrets open the copy. Unless a daemon has the vault open, it asks for the passphrase,
@@ -227,7 +227,7 @@ def backup(file: Path, method: Method) -> Answer:
         else:
             copy_closed(_place(), to, Secret(method, ask_for(method)))
     done = f"Wrote {to}. `reticent vault restore` replaces the vault with it."
-    return Answer({"file": str(to)}, paragraph(done))
+    return Output({"file": str(to)}, paragraph(done))
 
 
 @vault.command()
@@ -235,7 +235,7 @@ def backup(file: Path, method: Method) -> Answer:
 @click.option("--check", "only_check", is_flag=True, help="Verify FILE, and change nothing.")
 @method_options
 @answers
-def restore(file: Path, method: Method, *, only_check: bool) -> Answer:
+def restore(file: Path, method: Method, *, only_check: bool) -> Output:
     """Replace the vault with the backup FILE, after verifying all of it.
 
     It asks for a secret that opens the backup. The old vault is kept beside it under another name.
@@ -259,7 +259,7 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Answer:
         entries = check_backup(file, secret, _bring_over)
         many = counted(entries, "entry", "entries")
         page = paragraph(f"{file} is whole, with {many} in its ledger.")
-        return Answer({"file": str(file), "entries": entries}, page)
+        return Output({"file": str(file), "entries": entries}, page)
     aside = file.resolve() in {each.resolve() for each in vaults_set_aside(at)}
     before = read_witness(at.witness)
     with uninterrupted():
@@ -279,7 +279,7 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Answer:
         lost = f"Its ledger lacks what was disclosed after {copy}: the agent"
         lines.append(paragraph(f"{lost} does not know of it any more, but the recipients do."))
     message = {"vault": str(at.vault), "kept": None if kept is None else str(kept)}
-    return Answer(message, "\n".join(lines))
+    return Output(message, "\n".join(lines))
 
 
 def _bring_over(at: Location, secret: Secret) -> None:
@@ -295,7 +295,7 @@ def _bring_over(at: Location, secret: Secret) -> None:
 @vault.command()
 @yes_option
 @answers
-def purge(*, yes: bool) -> Answer:
+def purge(*, yes: bool) -> Output:
     """Remove everything that reticent stored on this machine, for good.
 
     That is the vault, the policy, added models, the log, the sockets, what `reticent connect`
@@ -318,12 +318,12 @@ def purge(*, yes: bool) -> Answer:
     stays = [str(each) for each in (*found.others, *others)]
     message = {"removed": removed, "stays": stays, "left": left}
     if not removed:
-        return Answer(message, "Nothing to remove.")
+        return Output(message, "Nothing to remove.")
     lines = [f"Removed {counted(len(removed), 'file or folder', 'files and folders')}."]
     lines += [*staying, "Backups that you made elsewhere stay where they are."]
     if left:
         lines.append(left_to_run(machine, left))
-    return Answer(message, "\n".join(lines))
+    return Output(message, "\n".join(lines))
 
 
 def _removed(at: Paths) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from agent.cli import demo as story
 from agent.cli.demo import (
     RECIPIENTS,
-    Entry,
+    StoryEntry,
     converse,
     fewest,
     held_by,
@@ -191,7 +191,7 @@ def test_the_same_is_there_for_programs(run: Run, shipped: list[Model]) -> None:
 def test_memory_keeps_more_people_alike(shipped: list[Model]) -> None:
     """What the comparison at the end of the demo is there to show."""
 
-    def least(entries: tuple[Entry, ...]) -> int:
+    def least(entries: tuple[StoryEntry, ...]) -> int:
         return min(fewest(entries, each, shipped) for each in RECIPIENTS)
 
     remembered = converse(story.REQUESTS, story.PROFILE, shipped, story.TERMS)
