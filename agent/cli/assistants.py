@@ -11,7 +11,6 @@ import click
 from agent.cli.options import host, json_option, option, record
 from agent.cli.printing import listing, note, paragraph
 from agent.errors import LockedError, ReticentError, UsageError, install_hint
-from agent.files import private_folder
 from agent.paths import paths
 from agent.wire.client import Client
 from policy.hosts import host_of
@@ -60,6 +59,7 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
     service, whom, at = checked(upstream), host_of(recipient), paths()
     from agent.assistants.proxy import ProxyRoute, serve
     from agent.daemon.sockets import at_port, more_files, token_of
+    from agent.files import private_folder
 
     private_folder(at.state)
     route = ProxyRoute(token_of(at.state / TOKEN), service, whom, at.query)
