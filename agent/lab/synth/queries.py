@@ -243,7 +243,7 @@ def _suffixes(crowd: SyntheticPeople, person: Ints, inside: Flags, rng: Rng) -> 
     return np.where(rng.random(len(code)) < fails, UNKNOWN, found)
 
 
-_SET = invented("clicks")
+_CLICKS = invented("clicks")
 LONG = 30.0  # seconds; a shorter stay is no intent
 
 
@@ -257,7 +257,7 @@ def targets(
     """Return the host of each query of a block, a code in ``of.hosts``."""
     first = np.zeros(len(asked.pair), dtype=np.bool_)
     first[np.unique(asked.pair, return_index=True)[1]] = True
-    returns = rng.random(len(first)) < np.where(first, *_SET.returns)
+    returns = rng.random(len(first)) < np.where(first, *_CLICKS.returns)
     person = _traits(
         ("circle", crowd.circle, len(CIRCLES)),
         ("age", crowd.age, len(AGE_GROUPS)),
@@ -280,11 +280,11 @@ def targets(
         place[pairs] = np.arange(len(pairs))
         people = asked.pair_person[pairs]
         liked = person[people] @ leans[: person.shape[1]]
-        liked += _SET.taste * crowd.taste[people][:, of.topic[hosts]]
+        liked += _CLICKS.taste * crowd.taste[people][:, of.topic[hosts]]
         ranks = np.log(np.arange(len(hosts)) + 1)
-        wanted = drawn(liked - _SET.steep * ranks, rng)
+        wanted = drawn(liked - _CLICKS.steep * ranks, rng)
         which = place[asked.pair[rows]]
-        anew = liked[which] + now[rows] @ leans[person.shape[1] :] - _SET.flatter * ranks
+        anew = liked[which] + now[rows] @ leans[person.shape[1] :] - _CLICKS.flatter * ranks
         choice = np.where(returns[rows], wanted[which], drawn(anew, rng))
         found[rows] = hosts[choice]
     return found
@@ -296,7 +296,7 @@ def _traits(*traits: tuple[str, Ints | Flags, int]) -> Floats:
     ``traits``: a name, codes, and how many values there are.
     """
     columns = [
-        _SET.speaks[name] * np.eye(many)[codes.astype(np.int64)] for name, codes, many in traits
+        _CLICKS.speaks[name] * np.eye(many)[codes.astype(np.int64)] for name, codes, many in traits
     ]
     return np.concatenate(columns, axis=1)
 
@@ -330,8 +330,8 @@ def pages(
     sites of topics that they like. ``taste``: as `SyntheticPeople` has it.
     """
     count = len(target)
-    early = np.minimum(rng.poisson(_SET.early, count), _SET.most)
-    late = np.minimum(rng.poisson(_SET.late, count), _SET.most)
+    early = np.minimum(rng.poisson(_CLICKS.early, count), _CLICKS.most)
+    late = np.minimum(rng.poisson(_CLICKS.late, count), _CLICKS.most)
     each = early + 1 + late
     row = np.repeat(np.arange(count), each)
     place = np.arange(len(row)) - np.repeat(np.cumsum(each) - each, each)
@@ -343,11 +343,11 @@ def pages(
     answer = start + (rng.random(len(row)) ** 2 * (end - start)).astype(np.int64)
     host = np.where(before, of.answers[answer], host)
     host = np.where(meant, target[row], host)
-    stays = meant | (~before & (rng.random(len(row)) < _SET.stays))
-    short = rng.uniform(_SET.short[0], _SET.short[1], len(row))
-    long = np.clip(rng.lognormal(_SET.stay, _SET.spread, len(row)), LONG, _SET.longest)
+    stays = meant | (~before & (rng.random(len(row)) < _CLICKS.stays))
+    short = rng.uniform(_CLICKS.short[0], _CLICKS.short[1], len(row))
+    long = np.clip(rng.lognormal(_CLICKS.stay, _CLICKS.spread, len(row)), LONG, _CLICKS.longest)
     dwell: Floats = np.round(np.where(stays, long, short), 1).astype(np.float64)
-    opened = np.repeat(rng.uniform(_SET.click[0], _SET.click[1], count), each)
+    opened = np.repeat(rng.uniform(_CLICKS.click[0], _CLICKS.click[1], count), each)
     sums = np.concatenate([[0.0], dwell.cumsum()])[:-1]
     opened += sums - sums[np.flatnonzero(place == 0)][row]
     return Pages(row, host, np.ceil(opened).astype(np.int64) + place, dwell)
