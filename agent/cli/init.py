@@ -15,14 +15,14 @@ from agent.cli.demo import PROFILE
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record, sees_terminal
 from agent.cli.printing import facts, note, paragraph, printable, told
-from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passphrase
+from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, chosen, read_passphrase
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.pinentry import find, shows
 from agent.daemon.profile import new_id
 from agent.decision.cache import Cache
 from agent.decision.locale import LOCALE
 from agent.decision.values import Fact
-from agent.errors import UsageError, VaultError, nearest
+from agent.errors import UsageError, VaultError
 from agent.files import create_private, private_folder, read_bytes
 from agent.model.concepts import Concepts, Kind, Meaning
 from agent.model.file import read, shipped_models
@@ -247,26 +247,6 @@ def _ask_value(attribute: Kind, values: Sequence[str], *, kept: bool) -> str:
         if text in {"0", UNSPECIFIED}:
             return UNSPECIFIED
         told(f"That is not one of the answers: type a number from 0 to {len(values)}, or Enter.")
-
-
-def chosen(text: str, names: Sequence[str]) -> str:
-    """Return what was chosen by name or by number, from 1; UsageError if it is neither.
-
-    A name that looks like a number is a name first; its case counts only where two names differ
-    in nothing else.
-    """
-    if text in names:
-        return text
-    alike = [each for each in names if each.casefold() == text.casefold()]
-    if len(alike) == 1:
-        return alike[0]
-    if text.isascii() and text.isdecimal() and 1 <= int(text) <= len(names):
-        return names[int(text) - 1]
-    near = nearest(text, names)
-    hint = f"type a number from 1 to {len(names)}, or a name"
-    raise UsageError(
-        f"{text!r} is not one of these", hint if near is None else f"did you mean {near!r}?"
-    )
 
 
 def _line(prompt: str) -> str:

@@ -1,7 +1,7 @@
 """Questions at the terminal: consent, secrets, a new passphrase and how strong it is."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import wraps
 from itertools import pairwise
@@ -11,7 +11,7 @@ import click
 
 from agent.cli.options import at_terminal
 from agent.cli.printing import told
-from agent.errors import ReticentError, UsageError, install_hint
+from agent.errors import ReticentError, UsageError, install_hint, nearest
 from agent.vault import secrets
 from agent.vault.secrets import forbid_dumps
 from agent.wire.base import LONGEST_SECRET
@@ -209,3 +209,23 @@ def read_passphrase(prompt: str) -> str:
     if bits < ENOUGH:
         told(f"The passphrase is weak. {guessing_time(bits)}")
     return text
+
+
+def chosen(text: str, names: Sequence[str]) -> str:
+    """Return what was chosen by name or by number, from 1; UsageError if it is neither.
+
+    A name that looks like a number is a name first; its case counts only where two names differ
+    in nothing else.
+    """
+    if text in names:
+        return text
+    alike = [each for each in names if each.casefold() == text.casefold()]
+    if len(alike) == 1:
+        return alike[0]
+    if text.isascii() and text.isdecimal() and 1 <= int(text) <= len(names):
+        return names[int(text) - 1]
+    near = nearest(text, names)
+    hint = f"type a number from 1 to {len(names)}, or a name"
+    raise UsageError(
+        f"{text!r} is not one of these", hint if near is None else f"did you mean {near!r}?"
+    )

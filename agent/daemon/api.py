@@ -9,12 +9,12 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from agent import __version__
+from agent.daemon import policy_api
 from agent.daemon.agent import (
     Agent,
     Opening,
@@ -24,16 +24,7 @@ from agent.daemon.agent import (
 )
 from agent.daemon.drafts import Drafts
 from agent.daemon.handle import handle
-from agent.daemon.policy_api import (
-    attributes,
-    calibration,
-    edited,
-    names_in,
-    offered,
-    refusal,
-    ruled,
-    tried,
-)
+from agent.daemon.model_registry import absolute
 from agent.daemon.profile import change, shown
 from agent.daemon.prompts import Prompts
 from agent.daemon.records import correct, entries, forget, holding, opened, requested
@@ -45,44 +36,10 @@ from agent.decision.what_if import advanced
 from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.secrets import Secret
 from agent.vault.vault import accounts_of
+from agent.wire import decide as messages
 from agent.wire import policy as wire
+from agent.wire import state
 from agent.wire.base import Done
-from agent.wire.decide import (
-    Allow,
-    Allowed,
-    Answer,
-    Ask,
-    Calibrate,
-    Calibrated,
-    Clicked,
-    CurveAsk,
-    Draft,
-    Offer,
-    Refuse,
-    Tell,
-    Told,
-    Weighed,
-    WhatIf,
-)
-from agent.wire.state import (
-    Changed,
-    Corrected,
-    Entry,
-    EventKind,
-    Forget,
-    Handled,
-    Held,
-    Locked,
-    ModelStatus,
-    NotThat,
-    Place,
-    PolicyStatus,
-    ProfileChange,
-    ProfileFacts,
-    Recipient,
-    Status,
-    Unlock,
-)
 from policy.hosts import ANYBODY
 
 T = TypeVar("T")
@@ -105,7 +62,7 @@ class Calls:
         self._clock = partial(agent.time, clock)
         self._opening = opening
         self._one_at_a_time, self._one_apart = asyncio.Lock(), asyncio.Lock()
-        self._models: list[ModelStatus] | None = None
+        self._models: list[state.ModelStatus] | None = None
         self.prompts = Prompts(
             agent, self.unlock, lambda word, number: self.verdict(word, id=number), os.environ
         )
@@ -123,7 +80,7 @@ class Calls:
         self.agent.look(now)
         return now
 
-    def _renew(self, otherwise: EventKind | None = None) -> None:
+    def _renew(self, otherwise: state.EventKind | None = None) -> None:
         """Put what was written into the policy in force for the next request.
 
         ``otherwise``: what changed where nothing was written.
@@ -152,10 +109,13 @@ class Calls:
         """Wait for the encoder, a second at most, where it is being loaded and a text needs it."""
         if self.agent.reader.state != "loading":
             return
-        if isinstance(message, Ask | WhatIf | CurveAsk | NotThat) and message.query:
+        if (
+            isinstance(message, messages.Ask | messages.WhatIf | messages.CurveAsk | state.NotThat)
+            and message.query
+        ):
             await self.agent.readable(message.query, message.recipient or ANYBODY, self._clock())
 
-    def decide(self, body: Ask, *, by: Asker = "command") -> Answer:
+    def decide(self, body: messages.Ask, *, by: Asker = "command") -> messages.Answer:
         """Decide what one request carries, and record it before the answer leaves.
 
         UsageError if the recipient is not a host; VaultError where the vault fails, which the
@@ -166,7 +126,7 @@ class Calls:
             answer = handle(body, now, self.agent, by)
         except VaultError as error:
             self.agent.trouble = error
-            self._carried_nothing(body, Answer(code="failed"), now)
+            self._carried_nothing(body, messages.Answer(code="failed"), now)
             raise
         if answer.id is None:
             self._carried_nothing(body, answer, now)
@@ -178,7 +138,9 @@ class Calls:
             self.prompts.after(body, answer, by, now)
         return replace(answer, stale_rules=self.agent.rules.stale)
 
-    def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> int | None:
+    def _carried_nothing(
+        self, body: messages.Ask, answer: messages.Answer, now: datetime
+    ) -> int | None:
         """Remember and report it; while the vault is locked nothing of a query is kept."""
         vault = self.agent.vault
         if vault is None:
@@ -187,12 +149,12 @@ class Calls:
         self.agent.bus.publish("nothing", number)
         return number
 
-    def draft(self, body: Ask) -> Draft:
+    def draft(self, body: messages.Ask) -> messages.Draft:
         """Say what a line in an assistant's chat box may hold; nothing is sent or recorded."""
         now = self._now()
         return replace(self._drafts.draft(body, now), stale_rules=self.agent.rules.stale)
 
-    def tell(self, body: Tell) -> Told:
+    def tell(self, body: messages.Tell) -> messages.Told:
         """Record facts of a draft as sent, before they are put into the chat box.
 
         VaultError where that fails: then nothing is told.
@@ -205,12 +167,12 @@ class Calls:
         self.agent.trouble = None
         return found
 
-    def explain(self, body: Ask) -> Decision:
+    def explain(self, body: messages.Ask) -> Decision:
         """Say what would be decided, and why."""
         found = explained(body, self._now(), self.agent)
         return replace(found, stale_rules=self.agent.rules.stale)
 
-    def clicked(self, body: Clicked) -> Done:
+    def clicked(self, body: messages.Clicked) -> Done:
         """Note that a result was visited, if the policy allows it.
 
         In the paper ACLK asks about the page that will be clicked (5.2); live it can only mean
@@ -221,14 +183,14 @@ class Calls:
         self.agent.sources.clicked(body)
         return Done()
 
-    async def whatif(self, body: WhatIf) -> Weighed:
+    async def whatif(self, body: messages.WhatIf) -> messages.Weighed:
         """Weigh another set of attributes for a request.
 
         LockedError while locked, and where it was locked before the end.
         """
         return await self._in_steps(weighed(body, self._now(), self.agent))
 
-    async def curve(self, body: CurveAsk) -> Curve:
+    async def curve(self, body: messages.CurveAsk) -> Curve:
         """Say what would leave at every trade-off."""
         return await self._in_steps(curved(body, self._now(), self.agent))
 
@@ -244,15 +206,15 @@ class Calls:
 
     def ledger(
         self, *, recipient: str | None = None, after: int = 0, limit: int | None = None
-    ) -> list[Entry]:
+    ) -> list[state.Entry]:
         """List disclosures, oldest first."""
         return entries(self.agent, recipient, after, limit, self._now())
 
-    def knowledge(self, *, recipient: str) -> Held:
+    def knowledge(self, *, recipient: str) -> state.Held:
         """Say what a recipient holds."""
         return holding(self.agent, recipient, self._now())
 
-    def forget(self, body: Forget) -> Done:
+    def forget(self, body: state.Forget) -> Done:
         """State that a recipient has forgotten everything."""
         done = forget(self.agent, body.recipient, self._clock())
         if done:
@@ -260,7 +222,7 @@ class Calls:
             self.agent.bus.publish("forget")
         return Done(done=done)
 
-    def not_that(self, body: NotThat) -> Corrected:
+    def not_that(self, body: state.NotThat) -> state.Corrected:
         """Say that a text does not mean what it was read as, or take that back."""
         return correct(self.agent, body, self._clock())
 
@@ -271,31 +233,33 @@ class Calls:
             raise LockedError
         return kept.all
 
-    def profile(self) -> ProfileFacts:
+    def profile(self) -> state.ProfileFacts:
         """List the user's facts."""
         return shown(self.agent)
 
-    def change_profile(self, body: ProfileChange) -> Changed:
+    def change_profile(self, body: state.ProfileChange) -> state.Changed:
         """Set or unset facts, all or none."""
         changed = change(self.agent, body, self._clock())
         if changed.done:
             self.agent.bus.publish("profile")
         return changed
 
-    async def backup(self, body: Place) -> Done:
+    async def backup(self, body: state.Place) -> Done:
         """Write a backup of the vault."""
         await asyncio.to_thread(opened(self.agent).backup, absolute(body))
         return Done()
 
-    def requests(self, *, recipient: str | None = None, limit: int | None = None) -> list[Handled]:
+    def requests(
+        self, *, recipient: str | None = None, limit: int | None = None
+    ) -> list[state.Handled]:
         """List the latest requests, oldest first, also those that carried nothing."""
         return requested(self.agent, recipient, limit, self._now())
 
-    def recipients(self) -> list[Recipient]:
+    def recipients(self) -> list[state.Recipient]:
         """List who was sent anything, latest first."""
         return known_recipients(self.agent, self._now())
 
-    def status(self) -> Status:
+    def status(self) -> state.Status:
         """Say how the daemon, its models and its policy are."""
         agent = self.agent
         agent.guard()
@@ -303,10 +267,10 @@ class Calls:
         models = agent.registry.status(agent.rules.active.keys, now)
         return status_of(agent, agent.rules.status(), models, now)
 
-    def locked(self) -> Locked:
+    def locked(self) -> state.Locked:
         """Say whether the vault is locked, and where facts may be offered."""
         agent, now = self.agent, self._now()
-        return Locked(
+        return state.Locked(
             version=__version__,
             locked=agent.vault is None,
             clicks=agent.settings.clicks,
@@ -315,7 +279,7 @@ class Calls:
             stale_rules=agent.rules.stale,
         )
 
-    async def unlock(self, body: Unlock) -> Status:
+    async def unlock(self, body: state.Unlock) -> state.Status:
         """Open the vault.
 
         VaultError where it cannot be opened; LockedError where it was locked since this was asked
@@ -344,12 +308,12 @@ class Calls:
             self._check_later(locks)
         return self.status()
 
-    def lock(self) -> Status:
+    def lock(self) -> state.Status:
         """Close the vault."""
         self.agent.lock()
         return self.status()
 
-    def models(self) -> list[ModelStatus]:
+    def models(self) -> list[state.ModelStatus]:
         """List the models."""
         found = self.agent.registry.status(self.agent.rules.active.keys, self._clock())
         before, self._models = self._models, found
@@ -364,7 +328,7 @@ class Calls:
                     self.agent.sources.opened(self.agent.vault.items, names)
         return found
 
-    def add_model(self, body: Place) -> ModelStatus:
+    def add_model(self, body: state.Place) -> state.ModelStatus:
         """Add a model, with its signature.
 
         UsageError or ModelError where that cannot be.
@@ -383,12 +347,12 @@ class Calls:
         self.models()
         return Done()
 
-    def policy(self) -> PolicyStatus:
+    def policy(self) -> state.PolicyStatus:
         """Say how the policy is."""
         self._now()
         return self.agent.rules.status()
 
-    def reload(self) -> PolicyStatus:
+    def reload(self) -> state.PolicyStatus:
         """Read the policy again."""
         self.agent.rules.reload(self._clock())
         self.agent.bus.publish("policy")
@@ -396,23 +360,23 @@ class Calls:
 
     def rules(self) -> wire.RulesStatus:
         """List all rules of the policy in use."""
-        return ruled(self._now(), self.agent)
+        return policy_api.ruled(self._now(), self.agent)
 
     def attributes(self, *, recipient: str | None = None) -> list[wire.AttributeStatus]:
         """List the attributes of the model in use, and what the policy says of each."""
-        return attributes(recipient, self._now(), self.agent)
+        return policy_api.attributes(recipient, self._now(), self.agent)
 
     def edit_policy(self, body: wire.PolicyEdit) -> wire.Edited:
         """Write settings into the policy, or take them out."""
-        return edited(body, self._clock(), self.agent)
+        return policy_api.edited(body, self._clock(), self.agent)
 
     def try_policy(self, body: wire.TryPolicy) -> wire.Tried:
         """Say what another policy would have sent with the requests in the ledger."""
-        return tried(body.text, self._clock(), self.agent)
+        return policy_api.tried(body.text, self._clock(), self.agent)
 
-    def calibrate(self, body: Calibrate) -> Calibrated:
+    def calibrate(self, body: messages.Calibrate) -> messages.Calibrated:
         """Turn answers into prices in bits."""
-        return calibration(body, self._clock(), self.agent)
+        return policy_api.calibration(body, self._clock(), self.agent)
 
     def reviews(self) -> list[wire.Review]:
         """List what waits for the user's word."""
@@ -439,23 +403,23 @@ class Calls:
         self.agent.bus.publish("review", id)
         return Done()
 
-    def offer(self, body: Offer) -> Done:
+    def offer(self, body: messages.Offer) -> Done:
         """Queue a recipient's offer."""
-        return offered(body, self._clock(), self.agent)
+        return policy_api.offered(body, self._clock(), self.agent)
 
-    def refuse(self, body: Refuse) -> Done:
+    def refuse(self, body: messages.Refuse) -> Done:
         """Give a recipient nothing from now on."""
         self.agent.consent.refuse(body.recipient, self._clock())
         self.agent.consent.commit(values_only=True)
         self._renew()
         return Done()
 
-    def allow(self, body: Allow) -> Allowed:
+    def allow(self, body: messages.Allow) -> messages.Allowed:
         """Take back a refusal; a rule that is not ours stays, and is named."""
         done = self.agent.consent.allow(body.recipient).changed
         self.agent.consent.commit(values_only=True)
         self._renew()
-        return replace(refusal(body.recipient, self._clock(), self.agent), done=done)
+        return replace(policy_api.refusal(body.recipient, self._clock(), self.agent), done=done)
 
     def override(self, body: wire.Override) -> wire.Ruled:
         """Say whether attributes may leave.
@@ -463,7 +427,7 @@ class Calls:
         UsageError for one that no model has, LockedError while locked.
         """
         opened(self.agent)
-        now, known = self._now(), names_in(self.agent, self._clock())
+        now, known = self._now(), policy_api.names_in(self.agent, self._clock())
         for name in body.names:
             if name not in known:
                 raise UsageError.unknown("attribute", name, known)
@@ -480,11 +444,3 @@ class Calls:
         what = self.agent.consent.undo(self._clock())
         self._renew("review")
         return wire.Undone(what=what)
-
-
-def absolute(place: Place) -> Path:
-    """Return a path; UsageError if it is relative."""
-    path = Path(place.path)
-    if not path.is_absolute():
-        raise UsageError("not an absolute path", "start it with /", place.path)
-    return path

@@ -15,7 +15,9 @@ from agent.decision.locale import LOCALE, located
 from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Outcome, Request
 from agent.errors import ModelError, UsageError
 from agent.model.concepts import Meaning
+from agent.model.model import Model
 from agent.model.reading import NOTHING as UNREAD
+from agent.model.reading import Interpretation
 from agent.vault.disclosure_index import NOTHING, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Ask
@@ -74,22 +76,8 @@ def context_of(
     No value of the profile is read. UndecidedError where nothing can be decided, UsageError where
     the recipient is not a host.
     """
-    vault, in_use, today = agent.vault, agent.rules.active, now.date()
-    if vault is None:
-        raise UndecidedError("locked")
-    if in_clear(ask.recipient):
-        raise UndecidedError("not https")
-    if in_use.policy is None:
-        raise UndecidedError("no policy")
-    name = in_use.model(ask.recipient, ask.query, today)
-    addresses = in_use.adds_parameters(ask.recipient, ask.query, today)
-    if addresses and not parameters:
-        raise UndecidedError("parameters only")
-    try:
-        readers = agent.readers(name, now)
-        model, reading = (LOCALE, UNREAD) if addresses else agent.reader.surest(ask.query, readers)
-    except (ModelError, UsageError) as error:
-        raise UndecidedError("no model") from error
+    vault, in_use, today = _open_vault(ask, agent), agent.rules.active, now.date()
+    readers, model, reading = _reading_of(ask, now, agent, parameters=parameters)
     of_requests = agent.sources.available(model.attributes[model.persons :])
     available = vault.profile.names(model) | of_requests  # by the names alone: no value is read
     terms = in_use.terms(model, ask.recipient, ask.query, today, available)
@@ -113,7 +101,7 @@ def context_of(
         usable = tuple(sorted(members(model, cache).longest.keys() & set(asked)))
     request = Request(ask.query, ruling.host, usable)
     people = None
-    if addresses:
+    if model is LOCALE:
         holds = knowledge_in(holdings, readers[0], at, concepts=facts.concepts, cache=cache)
         known = holds if terms.memory == "remembers" else Knowledge()
         people = people_left(known, readers[0], cache)
@@ -128,6 +116,34 @@ def context_of(
         ruling=ruling,
         people=people,
     )
+
+
+def _open_vault(ask: Ask, agent: Agent) -> Vault:
+    """Take the vault where anything may be decided at all, else raise UndecidedError."""
+    if agent.vault is None:
+        raise UndecidedError("locked")
+    if in_clear(ask.recipient):
+        raise UndecidedError("not https")
+    if agent.rules.active.policy is None:
+        raise UndecidedError("no policy")
+    return agent.vault
+
+
+def _reading_of(
+    ask: Ask, now: datetime, agent: Agent, *, parameters: bool
+) -> tuple[list[Model], Model, Interpretation]:
+    """Choose the model that reads a request the surest, LOCALE for parameters of an address."""
+    in_use, today = agent.rules.active, now.date()
+    addresses = in_use.adds_parameters(ask.recipient, ask.query, today)
+    if addresses and not parameters:
+        raise UndecidedError("parameters only")
+    try:
+        readers = agent.readers(in_use.model(ask.recipient, ask.query, today), now)
+        if addresses:
+            return readers, LOCALE, UNREAD
+        return readers, *agent.reader.surest(ask.query, readers)
+    except (ModelError, UsageError) as error:
+        raise UndecidedError("no model") from error
 
 
 def with_own(context: RuledContext) -> RuledContext:

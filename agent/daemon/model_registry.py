@@ -20,7 +20,7 @@ from agent.model.model import Model, surest
 from agent.model.reading import NOTHING, Interpretation
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
 from agent.vault.corrections import Corrections
-from agent.wire.state import Encoder, ModelStatus
+from agent.wire.state import Encoder, ModelStatus, Place
 
 EVERY = timedelta(seconds=0.5)  # between two looks at a file
 Keys = tuple[str, ...]
@@ -263,3 +263,11 @@ class TextReader:
         of one is not read by the others. ValueError without a model.
         """
         return surest(text, models, lambda model, asked: self.read(asked, model))
+
+
+def absolute(place: Place) -> Path:
+    """Take the path of a place on this machine; UsageError if it is relative."""
+    path = Path(place.path)
+    if not path.is_absolute():
+        raise UsageError("not an absolute path", "start it with /", place.path)
+    return path

@@ -21,7 +21,7 @@ from agent.decision.decide import decide_context
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Decision, Request
-from agent.model.model import Model
+from agent.model.model import Model, Query
 from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.counts import heldout_bits
 from agent.tradeoff.objective import DisclosureObjective
@@ -270,11 +270,8 @@ def compare_models(old: Model, new: Model, trade_off: float) -> Comparison:
     """
     before, after = (_Side.of(each, trade_off) for each in (old, new))
     places = {each.text: at for at, each in enumerate(old.queries)}
-    changes, promised, kept = (
-        list[QueryChange](),
-        defaultdict[str, float](float),
-        defaultdict[str, float](float),
-    )
+    promised, kept = defaultdict[str, float](float), defaultdict[str, float](float)
+    changes = list[QueryChange]()
     for at, query in enumerate(new.queries):
         if query.text not in places:
             continue
@@ -288,22 +285,8 @@ def compare_models(old: Model, new: Model, trade_off: float) -> Comparison:
                 others = [name for name in decision.disclosed if name != each.name]
                 promised[each.name] += share * (each.gain_bits or 0.0)
                 kept[each.name] += share * ((helped or 0.0) - (score(others) or 0.0))
-        changes.append(
-            QueryChange(
-                query=query.text,
-                title=query.title,
-                best=best,
-                change_bits=best[1].utility_bits - best[0].utility_bits,
-                prior_entropy_bits=(
-                    old.queries[first].prior_entropy_bits,
-                    query.prior_entropy_bits,
-                ),
-                heldout_bits=(old.queries[first].heldout_bits, query.heldout_bits),
-                asked=(float(before.shares[first]), share),
-                new_results=rows.new_results,
-                kept_bits=helped,
-            )
-        )
+        asked = float(before.shares[first]), share
+        changes.append(_change(old.queries[first], query, best, asked, (rows, helped)))
     scored = [each for each in changes if each.kept_bits is not None]
     total = sum(each.asked[1] for each in scored)
 
@@ -336,6 +319,27 @@ def compare_models(old: Model, new: Model, trade_off: float) -> Comparison:
             for name in dict.fromkeys((*names[0], *names[1]))
         ),
         queries=tuple(sorted(changes, key=lambda each: -abs(each.change_bits))),
+    )
+
+
+def _change(
+    old: Query,
+    new: Query,
+    best: tuple[Level, Level],
+    asked: tuple[float, float],
+    scored: "tuple[_Rows, float | None]",
+) -> QueryChange:
+    """Compare one query; ``scored``: its new rows, and the bits that the old best set keeps."""
+    return QueryChange(
+        query=new.text,
+        title=new.title,
+        best=best,
+        change_bits=best[1].utility_bits - best[0].utility_bits,
+        prior_entropy_bits=(old.prior_entropy_bits, new.prior_entropy_bits),
+        heldout_bits=(old.heldout_bits, new.heldout_bits),
+        asked=asked,
+        new_results=scored[0].new_results,
+        kept_bits=scored[1],
     )
 
 

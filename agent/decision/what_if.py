@@ -58,11 +58,10 @@ def weigh_steps(
 ) -> Generator[None, None, SetComparison]:
     """Return what another set would bring and cost, and what each attribute would add to it.
 
-    An attribute in each step. ``context``: in which the decision was made, with all that it
-    excludes. Attributes that may not be sent are weighed too; their figures are None where there
-    are too many combinations, and ``gain_bits`` where the query is not known. UsageError, in the
-    first step, for a name that is absent from the model or that is both added and dropped, and for
-    a set with too many combinations of request values.
+    An attribute in each step. ``context``: of the decision, with all that it excludes. Attributes
+    that may not be sent are weighed too; their figures are None where there are too many
+    combinations, and ``gain_bits`` where the query is not known. UsageError, in the first step, for
+    a name that is absent or both added and dropped, and for too many combinations.
     """
     if both := sorted(change.add & change.drop):
         raise UsageError(f"{both[0]!r} is both added and dropped", "name it once")

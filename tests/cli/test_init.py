@@ -14,9 +14,9 @@ import pytest
 
 from agent.cli import prompts
 from agent.cli.demo import PROFILE
-from agent.cli.init import ask_values, ask_written_down, chosen, most_useful
+from agent.cli.init import ask_values, ask_written_down, most_useful
 from agent.decision.cache import Cache
-from agent.errors import UsageError, VaultError
+from agent.errors import VaultError
 from agent.model.concepts import Concepts
 from agent.model.file import read, shipped_model, shipped_models, write
 from agent.paths import paths
@@ -404,15 +404,6 @@ def test_a_failure_half_way_can_be_run_again(
     assert begin().code == 0
     assert {each.name for each in paths().data.iterdir()} == {"vault.db"}
     opened().close()
-
-
-def test_the_case_of_a_name_counts_where_it_must() -> None:
-    """Where two names differ in nothing else, only one of them is meant."""
-    assert chosen("no", ["No", "no", "Yes"]) == "no"
-    assert chosen("YES", ["No", "no", "Yes"]) == "Yes"
-    assert chosen("1", ["x", "1"]) == "1"
-    with pytest.raises(UsageError, match="'NO' is not one of these"):
-        chosen("NO", ["No", "no", "Yes"])
 
 
 @pytest.mark.parametrize(("narrow", "taken"), [(0, "\x1b[3A\x1b[J"), (10_000, "\x1b[2J\x1b[1;1H")])

@@ -17,6 +17,7 @@ from agent.cli.prompts import (
     agree,
     ask_passphrase,
     ask_secret,
+    chosen,
     guessing_time,
     new_passphrase,
     strength,
@@ -281,3 +282,12 @@ def test_what_is_no_text_is_none_at_a_terminal_either(
     monkeypatch.setattr("agent.cli.prompts.at_terminal", lambda: True)
     monkeypatch.setattr("click.prompt", unreadable)
     assert "is not text in UTF-8" in run("vault", "key", "rotate", "--yes").refusal()[0]
+
+
+def test_the_case_of_a_name_counts_where_it_must() -> None:
+    """Where two names differ in nothing else, only one of them is meant."""
+    assert chosen("no", ["No", "no", "Yes"]) == "no"
+    assert chosen("YES", ["No", "no", "Yes"]) == "Yes"
+    assert chosen("1", ["x", "1"]) == "1"
+    with pytest.raises(UsageError, match="'NO' is not one of these"):
+        chosen("NO", ["No", "no", "Yes"])

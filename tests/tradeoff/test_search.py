@@ -47,10 +47,9 @@ ROUNDING = 1e-9  # bits: two ways to add up the same score
 
 
 def best_move(function: SetFunction, mask: int, options: int) -> float:
-    """Return the most that moving one attribute in or out brings, where that is feasible."""
-    moves = (mask ^ singleton(each) for each in members(options))
-    values = [function.value(each) for each in moves if function.feasible(each)]
-    return max(values, default=float("-inf")) - function.value(mask)
+    """Return the most that a feasible move of one attribute brings."""
+    moves = filter(function.feasible, (mask ^ singleton(each) for each in members(options)))
+    return max(map(function.value, moves), default=float("-inf")) - function.value(mask)
 
 
 def threshold(function: SetFunction, mask: int, epsilon: float) -> float:
