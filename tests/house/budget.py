@@ -18,7 +18,7 @@ import click
 import tree_sitter
 
 from tests.house import javascript
-from tests.house.graph import called_once, modules
+from tests.house.graph import modules
 from tests.house.tree import ROOT
 
 SILENT = {
@@ -92,15 +92,8 @@ COUNTS = {
     "class names that two classes share": 0,
     "commands": 55,
     "options": 180,
-    "private functions with one caller": 250,
 }
-STANDING_COUNTS = {
-    "classes": 577,
-    "class names that two classes share": 63,
-    "commands": 77,
-    "options": 299,
-    "private functions with one caller": 276,
-}
+STANDING_COUNTS: dict[str, int] = {"classes": 531}
 
 
 def code_lines(text: str) -> int:
@@ -165,7 +158,6 @@ def counts() -> dict[str, int]:
         sum(times > 1 for times in names.values()),
         len(options),
         sum(options),
-        len(called_once(modules())),
     )
     return dict(zip(COUNTS, numbers, strict=True))
 

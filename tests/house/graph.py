@@ -1,7 +1,6 @@
-"""Which module of the product imports which, and which private functions have one caller."""
+"""Which module of the product imports which."""
 
 import ast
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import chain
@@ -11,7 +10,6 @@ from tests.house.tree import ROOT
 
 PRODUCT = ("agent", "policy")
 Graph = Mapping[str, frozenset[str]]
-FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @cache
@@ -34,23 +32,6 @@ def cycles(graph: Graph) -> list[frozenset[str]]:
     return sorted(
         (each for each in found if len(each) > 1), key=lambda each: (-len(each), min(each))
     )
-
-
-def called_once(trees: Mapping[str, ast.Module]) -> list[str]:
-    """Return the private functions and methods that their own module mentions exactly once."""
-    found = []
-    for module, tree in trees.items():
-        nodes = [*ast.walk(tree)]
-        mentions = Counter(each.id for each in nodes if isinstance(each, ast.Name))
-        mentions.update(each.attr for each in nodes if isinstance(each, ast.Attribute))
-        private = (each.name for each in nodes if isinstance(each, FUNCTIONS))
-        once = (name for name in private if _is_private(name) and mentions[name] == 1)
-        found += [f"{module}.{name}" for name in once]
-    return found
-
-
-def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
 
 
 def _name(path: Path) -> str:

@@ -1,6 +1,5 @@
 """Which room sees which, what starting the command costs, and that deciding touches nothing."""
 
-import ast
 import sys
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from agent import __version__
 from agent.paths import HOME
-from tests.house.graph import Graph, called_once, cycles, imports
+from tests.house.graph import Graph, cycles, imports
 from tests.house.tree import PROJECT, ROOT, ran
 
 # Runs the command in a fresh interpreter and lists what it imported.
@@ -172,17 +171,3 @@ def test_circles_are_found() -> None:
     known: Graph = {"a": frozenset("b"), "b": frozenset("c"), "c": frozenset("a")}
     assert cycles(known) == [frozenset("abc")]
     assert cycles({**known, "c": frozenset()}) == []
-
-
-def test_a_private_function_with_one_caller_is_found() -> None:
-    """By its name: what is never mentioned, or twice, is not."""
-    text = """
-def _once(): ...
-def _twice(): ...
-def public(): return _once() + _twice() + _twice()
-class A:
-    def _method(self): ...
-    def __call__(self): return self._method()
-    def _unused(self): ...
-"""
-    assert called_once({"m": ast.parse(text)}) == ["m._once", "m._method"]
