@@ -15,7 +15,6 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
@@ -123,9 +122,6 @@ class HalfTrial(NamedTuple):
     identifiability_cost: float
 
 
-TRIALS = pa.schema([(name, pa.float64()) for name in HalfTrial._fields])
-
-
 def mean(trials: Iterable[HalfTrial | None]) -> HalfTrial | None:
     """The plain mean of each figure over the trials, None where there is no trial."""
     tried = [trial for trial in trials if trial is not None]
@@ -166,7 +162,10 @@ def validate(
         average = mean(_trial(query, *each, estimator, shrinkage) for each in trained)
         return {} if average is None else average._asdict()
 
-    table = stages.in_blocks("trials", observations.queries, row, TRIALS, advance)
+    import pyarrow as pa  # of the extra `build`, which the laboratory can do without
+
+    schema = pa.schema([(name, pa.float64()) for name in HalfTrial._fields])
+    table = stages.in_blocks("trials", observations.queries, row, schema, advance)
     trials = zip(*(column.to_pylist() for column in table.columns), strict=True)
     return tuple(None if each[0] is None else HalfTrial(*each) for each in trials)
 

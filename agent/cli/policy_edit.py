@@ -68,7 +68,7 @@ NEVER = (
     "What you would never allow has no price, and λ ignores it. A limit keeps it: `k` or `risk` in "
     "the policy."
 )
-ANSWERS = "PersonAnswers, as below. Of several files the medians count."
+ANSWERS = "Answers, as below. Of several files the medians count."
 HEADS = ("identifiability", "bits wanted", "on the line", "off by")
 
 

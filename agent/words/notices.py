@@ -161,7 +161,8 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
             only = f"{review.recipient} may get {names} and nothing else {long}{after}"
             return f"{only}, as your rules allow."
         return f"{review.recipient} gets nothing {long}."
-    to = "everyone" if verdict.about == "everyone" else review.pool
+    anybody = "everyone" if approved else "anyone"
+    to = anybody if verdict.about == "everyone" else review.pool
     return f"{names} {'may be' if approved else 'will not be'} sent to {to} {long}."
 
 
@@ -175,6 +176,7 @@ def overridden(word: Override, titles: Titles = NONE, to: str = "") -> str:
     to = "everyone" if word.about == "everyone" else alone
     match word.disclose:
         case "never":
+            to = "anyone" if word.about == "everyone" else alone
             return f"{names} will not be sent to {to} {long}."
         case "ask":
             return f"{names} will wait for your approval before going to {to} {long}."
