@@ -9,6 +9,7 @@ from mcp import Client
 from mcp.types import Implementation
 
 from agent.assistants.server import DEFECT, LATEST, AssistantTools, server_for
+from agent.daemon.policy_file import SETTLING
 from agent.model.file import read, shipped_model
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.decide import Allow, Ask, Refuse
@@ -251,6 +252,9 @@ def test_locked_or_killed_it_tells_nothing_until_all_is_well_again() -> None:
                     running.paths.policy.unlink()
                     assert "no policy in use" in await line(told=False)
                     running.paths.policy.write_text('model = "missing"\n')
+                    await asyncio.sleep(
+                        2 * SETTLING.total_seconds()
+                    )  # until the file counts as saved
                     assert "no usable model" in await line(told=False)
 
         asyncio.run(run())

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 from agent.build.engines import parquet
-from agent.build.log import PEOPLE, TABLES, Log, LogColumn
+from agent.build.log import Log
+from agent.build.log_schema import PEOPLE, TABLES, LogColumn
 from agent.build.options import LogFiles
 
 QUERIES = (None, " ", "tea", "TEA ", "Straße", "strasse")

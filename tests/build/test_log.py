@@ -19,7 +19,8 @@ from pyarrow.csv import write_csv
 
 from agent.build.build import build_model
 from agent.build.engines import connected
-from agent.build.log import TABLE_1, TABLES, Log, open_log, source_of
+from agent.build.log import Log, open_log, source_of
+from agent.build.log_schema import TABLE_1, TABLES
 from agent.build.observe import Observations, observe
 from agent.build.options import LogFiles
 from agent.errors import BuildError

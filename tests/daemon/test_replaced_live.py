@@ -33,7 +33,7 @@ from tests.worlds.daemons import OPEN, PATIENCE, QUERIES, Live, home, living, st
 ASKED = 40
 LOOKS = (
     ("status",),
-    ("daemon", "doctor"),
+    ("doctor",),
     ("requests", "ledger"),
     ("requests",),
     ("vault", "key", "list"),

@@ -70,7 +70,7 @@ def test_the_log_has_nothing_of_what_was_asked(home: Paths) -> None:
             opened.sendall(b"rare disease at clinic.example\r\n\r\n")
             assert b" 400 " in opened.recv(1000)
     text = home.log.read_text()
-    assert text.count("decide failed: RuntimeError in begun.py, line") == 2
+    assert text.count("decide failed: RuntimeError in processes.py, line") == 2
     assert re.search("ready .*ending", text, re.DOTALL)
     for word in ("rare", "disease", "clinic", "gender", "married", "Traceback"):
         assert word not in text

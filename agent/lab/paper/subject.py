@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agent.build.fitting import fit
-from agent.build.log import BY_LABEL, DEMOGRAPHIC, TOPIC
+from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.decision.cache import Cache
 from agent.lab.charts import Claim
 from agent.lab.paper.survey import OUTCOMES, TRADE_OFF

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.build.log import BY_LABEL, TOPIC
+from agent.build.log_schema import BY_LABEL, TOPIC
 from agent.decision.calibration import IMPROVEMENTS, PersonAnswers
 from agent.errors import UsageError
 from agent.model.model import Figure, Model

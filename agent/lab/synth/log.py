@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from agent import __version__
-from agent.build.log import AGE_GROUPS, GENDERS, REGIONS, TABLES, TOPICS, open_log, source_of
+from agent.build.log import open_log, source_of
+from agent.build.log_schema import AGE_GROUPS, GENDERS, REGIONS, TABLES, TOPICS
 from agent.build.options import LogFiles
 from agent.build.tables import QUERY, USER
 from agent.errors import UsageError, reason

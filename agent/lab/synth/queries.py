@@ -5,7 +5,7 @@ from datetime import date
 
 import numpy as np
 
-from agent.build.log import AGE_GROUPS, DOMAINS
+from agent.build.log_schema import AGE_GROUPS, DOMAINS
 from agent.lab.synth.world import (
     CIRCLES,
     FIRST_DAY,

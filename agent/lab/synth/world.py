@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.build.log import GENDERS, TOPICS
+from agent.build.log_schema import GENDERS, TOPICS
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.build.log import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
+from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
 from agent.decision.cache import Cache
 from agent.lab.paper import assumptions, comparison
 from agent.lab.paper.assumptions import (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.build.log import BY_LABEL, TABLE_1
+from agent.build.log_schema import BY_LABEL, TABLE_1
 from agent.errors import UsageError
 from agent.lab.paper.survey import (
     MAPPED,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.build.log import BY_LABEL
+from agent.build.log_schema import BY_LABEL
 from agent.decision.calibration import aligned
 from agent.errors import UsageError
 from agent.lab.paper.survey import (
