@@ -64,7 +64,7 @@ def test_a_name_has_one_value(pairs: list[tuple[str, int]]) -> None:
 # The options that a command takes by name itself; it hands all others on.
 HANDED_ON = [
     (lab.attack, StudyOptions, {"as_json", "data", "out", "limits", "samples"}),
-    (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes", "survey"}),
+    (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes"}),
     (model.build, BuildOptions, {"as_json", "out", "sensitivities", "describe", "resume"}),
 ]
 

@@ -65,7 +65,8 @@ def test_every_word_reaches_the_daemon(
     told = ("verdict", {"body": expected, "id": 3})
     assert fake.calls == [("reviews", {}), told, ("attributes", {})]
     names = " and ".join(fields.get("names", REVIEW.names))
-    whom = "everyone" if "about" in fields else "weather.example"
+    everybody = "everyone" if decided == "approve" else "anyone"
+    whom = everybody if "about" in fields else "weather.example"
     verb = "may be sent to" if decided == "approve" else "will not be sent to"
     assert f"{names} {verb} {whom} {lasting}." in said
 

@@ -184,7 +184,7 @@ def test_the_door_records_so_much_in_a_minute(steps: list[tuple[Asker, int]]) ->
 def test_a_request_too_many_does_not_open_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     """The caps come first, also where the terms protect this user alone."""
     agent, _ = living(f'{OPEN}protect = "me"\npage_requests_per_minute = 0\n')
-    for name in ("codes", "facts", "reveal"):
+    for name in ("codes", "reveal"):
         monkeypatch.delattr(Profile, name)
     assert handle(SHOP, MONDAY, agent, "page").code == TOO_MANY
     with pytest.raises(AttributeError, match="codes"):
