@@ -134,11 +134,12 @@ def _reading_of(
 ) -> tuple[list[Model], Model, Interpretation]:
     """Choose the model that reads a request the surest, LOCALE for parameters of an address."""
     in_use, today = agent.rules.active, now.date()
+    name = in_use.model(ask.recipient, ask.query, today)  # or the recipient is not a host
     addresses = in_use.adds_parameters(ask.recipient, ask.query, today)
     if addresses and not parameters:
         raise UndecidedError("parameters only")
     try:
-        readers = agent.readers(in_use.model(ask.recipient, ask.query, today), now)
+        readers = agent.readers(name, now)
         if addresses:
             return readers, LOCALE, UNREAD
         return readers, *agent.reader.surest(ask.query, readers)

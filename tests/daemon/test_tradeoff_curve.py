@@ -42,17 +42,16 @@ def at(found: Curve, trade_off: float) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("cost", ["maxprob", "entropy"])
-def test_at_every_trade_off_it_is_what_is_decided(opened: Home, cost: str) -> None:
+def test_at_every_trade_off_it_is_what_is_decided(opened: Home) -> None:
     """By a policy that has it: sets, bits, what is proven; the present one marked."""
-    rule(opened, f'cost = "{cost}"\n{POLICY}')
+    rule(opened, POLICY)
     found = curve(opened)
     assert found.read_as is not None
     assert (found.code, found.read_as.query) == ("answered", "python today")
     assert (found.trade_off, found.present) == (0.0, 0)
     assert len(found.points) > 1
     for place, point in enumerate(found.points):
-        rule(opened, f'cost = "{cost}"\n{POLICY.replace(TRADE_OFF, f"lambda = {point.most}")}')
+        rule(opened, POLICY.replace(TRADE_OFF, f"lambda = {point.most}"))
         explained = opened.calls.explain(SHOP)
         assert sorted(explained.figures.names) == sorted(point.figures.names)
         there = curve(opened)
