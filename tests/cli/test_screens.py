@@ -24,7 +24,7 @@ from tests.worlds.daemons import end, environment, home, living
 PATIENCE = 60.0  # seconds
 SECRET = "the-value-of-nobody"  # noqa: S105  (in a variable of what breaks)
 BREAKS = {
-    "looking": "import agent.tui.screens.health as broken\nname = 'seen'\n",
+    "looking": "import agent.tui.screens.health as broken\nname = 'worst_first'\n",
     "drawing": "import agent.tui.status_bar as broken\nname = 'TopBar'\n",
 }
 BREAK = """

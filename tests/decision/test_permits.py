@@ -1,7 +1,5 @@
 """What always leaves, what waits, what is capped: what a policy permits is what happens."""
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,7 +111,9 @@ def test_caps_are_kept(world: World) -> None:
 @given(worlds(), st.sampled_from(["python today", UNKNOWN]))
 def test_nothing_is_nothing(world: World, query: str) -> None:
     """Whatever else is ruled, also of what always leaves; and nobody is asked."""
-    blocked = world.under(nothing=True)._replace(request=replace(world.request, query=query))
+    blocked = world.under(nothing=True)._replace(
+        request=structs.replace(world.request, query=query)
+    )
     decision = blocked.decided()
     assert (decision.code, decision.disclosed, decision.pending) == ("blocked", (), None)
 
@@ -134,7 +134,7 @@ def test_who_forgets_is_told_as_a_stranger(world: World) -> None:
 def test_an_unknown_query_may_get_the_standing_set(world: World) -> None:
     """The one that a known query gets where everything is decided beforehand."""
     unknown = world.under(unknown_queries="standing", mode="dynamic")
-    unknown = unknown._replace(request=replace(world.request, query=UNKNOWN))
+    unknown = unknown._replace(request=structs.replace(world.request, query=UNKNOWN))
     one, other = unknown.decided(), world.under(mode="standing").decided()
     assert _alike(one, other)
     assert (one.mode, one.read_as) == ("standing", None)

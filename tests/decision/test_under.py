@@ -23,7 +23,7 @@ OF_PEOPLE = {"people"}  # joins k, where people are counted
 OF_MODEL = {"carry"}  # says what can be carried, by the model's words
 OF_LOCALE = {"engine"}  # says what language and country can be carried as
 NOT_FOR_DECIDING = {"model", "page_requests_per_minute", "search", "assistant", "address"}
-NOT_OF_A_POLICY = {"allowed", "available", "epsilon", "ruling"}
+NOT_OF_A_POLICY = {"algorithm", "allowed", "available", "epsilon", "metric", "metric_k", "ruling"}
 
 
 def ruled(text: str, query: str = "") -> Ruling:
@@ -40,7 +40,7 @@ def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
 
 
 def test_every_term_has_its_setting() -> None:
-    """No field of the terms is out of a policy's reach, but for four that are not its business."""
+    """No field of the terms is out of a policy's reach, but for those that are not its business."""
     of_attributes = {"carried", "excluded", "ask", "always", "sensitivity", "guards"}
     ours = {*TERMS.values(), *of_attributes, *NOT_OF_A_POLICY, "limits"}
     assert {each.name for each in fields(Terms)} == ours

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agent.build.fitting import fit
 from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.decision.cache import Cache
 from agent.lab.charts import Claim
@@ -182,6 +181,8 @@ def subject_of(model: Model, estimator: Estimator, shrinkage: float | None = Non
 
 def with_chosen_prior(model: Model, estimator: Estimator) -> Subject:
     """Return a model under an estimator, beta chosen as a build would choose it (DESIGN.md 2.1)."""
+    from agent.build.fitting import fit  # of the extra `build`
+
     crowd, queries = people_of(model), range(len(model.queries))
     betas = tuple(fit(model.rows(each), crowd, estimator, None).shrinkage for each in queries)
     return Subject(model, estimator, betas, crowd)
