@@ -25,7 +25,6 @@ from agent.lab.attack.outcome import (
     outcome,
     pooled,
 )
-from agent.lab.attack.services import Service
 from agent.lab.attack.simulation import Reticent, Scene, Trace, chooser, walk
 from agent.lab.attack.strategies import (
     ANSWERED,
@@ -252,6 +251,8 @@ class AttackStudy:
 
 def study(material: Material, options: StudyOptions, progress: Progress) -> AttackStudy:
     """Run all strategies; times aside, the same for any number of processes."""
+    from agent.lab.attack.services import Service  # of the extra `lab`
+
     model, others = material.model, material.others
     service = Service(model, options.seed)
     people = drawn(others, options.people, options.requests, options.seed)
