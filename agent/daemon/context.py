@@ -76,7 +76,9 @@ def context_of(
     No value of the profile is read. UndecidedError where nothing can be decided, UsageError where
     the recipient is not a host.
     """
-    vault, in_use, today = _open_vault(ask, agent), agent.rules.active, now.date()
+    vault, in_use, today = agent.vault, agent.rules.active, now.date()
+    if vault is None:
+        raise UndecidedError("locked")
     readers, model, reading = _reading_of(ask, now, agent, parameters=parameters)
     of_requests = agent.sources.available(model.attributes[model.persons :])
     available = vault.profile.names(model) | of_requests  # by the names alone: no value is read
@@ -118,22 +120,15 @@ def context_of(
     )
 
 
-def _open_vault(ask: Ask, agent: Agent) -> Vault:
-    """Take the vault where anything may be decided at all, else raise UndecidedError."""
-    if agent.vault is None:
-        raise UndecidedError("locked")
-    if in_clear(ask.recipient):
-        raise UndecidedError("not https")
-    if agent.rules.active.policy is None:
-        raise UndecidedError("no policy")
-    return agent.vault
-
-
 def _reading_of(
     ask: Ask, now: datetime, agent: Agent, *, parameters: bool
 ) -> tuple[list[Model], Model, Interpretation]:
     """Choose the model that reads a request the surest, LOCALE for parameters of an address."""
     in_use, today = agent.rules.active, now.date()
+    if in_clear(ask.recipient):
+        raise UndecidedError("not https")
+    if in_use.policy is None:
+        raise UndecidedError("no policy")
     name = in_use.model(ask.recipient, ask.query, today)  # or the recipient is not a host
     addresses = in_use.adds_parameters(ask.recipient, ask.query, today)
     if addresses and not parameters:
