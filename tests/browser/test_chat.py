@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from agent.daemon.policy_file import SETTLING
 from agent.wire.policy import Word
 from agent.wire.state import Entry
 from tests.browser.chatting import (
@@ -224,6 +225,7 @@ def ruled(_: Live, world: World) -> None:
     """Write a stricter rule."""
     path = world.places.policy
     path.write_text(path.read_text().replace("[[rule]]", "[[rule]]\nk = 9000", 1))
+    time.sleep(2 * SETTLING.total_seconds())  # then it counts as saved
 
 
 def left(_: Live, world: World) -> None:
