@@ -180,8 +180,7 @@ def table(found: dict[str, Size], counted: dict[str, int]) -> Iterator[str]:
     """Yield a line for each room, for all of them, for what else has a size, and for each count."""
     yield f"{'room':34} {'lines':>6} {'budget':>7} {'files':>6} {'budget':>7}"
     rows = [(name, found[name], BUDGETS[name]) for name in found if name in BUDGETS]
-    rows.append(("product", product(found), PRODUCT))
-    rows += [(name, found[name], OTHERS[name]) for name in OTHERS]
+    rows += [("product", product(found), PRODUCT), *((n, found[n], OTHERS[n]) for n in OTHERS)]
     for name, size, budget in rows:
         yield f"{name:34} {size.lines:6} {budget.lines:7} {size.files:6} {budget.files:7}"
     for what, number in counted.items():
@@ -215,9 +214,8 @@ def excess(found: dict[str, Size], counted: dict[str, int]) -> Iterator[str]:
 def main() -> None:
     """Print the tables, and fail above a ceiling."""
     found, counted = sizes(), counts()
-    print(*table(found, counted), sep="\n")
     above = [*excess(found, counted)]
-    print(*above, sep="\n", end="\n" if above else "")
+    print(*table(found, counted), *above, sep="\n")
     sys.exit(bool(above))
 
 
