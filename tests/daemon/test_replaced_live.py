@@ -81,7 +81,7 @@ def test_nothing_that_was_answered_is_lost_and_everybody_says_so(tmp_path: Path,
             ("ask", "x.example", QUERIES[0]),
             ("requests", "ledger"),
             ("status",),
-            ("daemon", "doctor"),
+            ("doctor",),
         ):
             ran = run(live.paths, *words)
             assert notice.what in (ran.out + ran.err).casefold()
