@@ -4,12 +4,10 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import wraps
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import click
-from msgspec import to_builtins
 
 from agent.cli.daemon_client import door
 from agent.cli.options import (
@@ -36,21 +34,27 @@ from agent.cli.policy import (
 from agent.cli.policy_pages import Origins, written
 from agent.cli.printing import Column, note, numeric, paragraph, strong, table, told
 from agent.cli.prompts import agree
-from agent.daemon.policy_api import calibrated_message, into_policy
 from agent.daemon.policy_file import Change, Edit, rewrite
-from agent.decision.calibration import QUESTIONS, PersonAnswers, answers_of, calibrated
+from agent.decision.calibration import (
+    QUESTIONS,
+    Calibration,
+    PersonAnswers,
+    answers_of,
+    calibrated,
+)
 from agent.decision.terms import attributes_of
 from agent.errors import PolicyError, UsageError
 from agent.files import read_bytes
 from agent.model.model import Model
 from agent.wire.base import Done
-from agent.wire.decide import Allow, Allowed, Calibrated, Refuse
+from agent.wire.decide import Allow, Allowed, Refuse
 from agent.words.figures import counted
 from agent.words.titles import NONE, Titles, titled
 from policy import amend
 from policy.read import load, preset, read
 from policy.rules import Policy
 from policy.settings import SETTINGS, Value
+from policy.toml_text import parsed, rewritten
 
 BLOCKED = "{} gets nothing from now on, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
@@ -59,7 +63,7 @@ STILL = "{} still gets nothing, by {}, which is not for it alone: change it by h
 
 LARGEST = 1 << 20  # bytes
 TITLES = {"precision": "sharing", "one_of": "being one of"}
-NAMES = {"trade_off": "lambda", "metric": "cost"}  # as the options and the policy call them
+DIGITS = 4  # of a number that is written: answers on a scale of five are no more exact
 UNFITTED = (
     "λ: not fitted, for no answer about being recognised has a price. Answer [one_of] for more "
     "numbers of people, or leave λ as it is."
@@ -237,7 +241,7 @@ def read_answers(path: Path, model: Model) -> PersonAnswers:
         raise UsageError(error.what, error.hint, error.where or str(path)) from None
 
 
-def calibration_text(found: Calibrated) -> str:
+def calibration_text(found: Calibration) -> str:
     """Return the page: λ with the fit behind it, and what each attribute must bring."""
     parts = []
     if found.people > 1:
@@ -267,17 +271,38 @@ def calibration_text(found: Calibrated) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def calibration_record(found: Calibrated) -> dict[str, Any]:
-    """Return the same in JSON's types; null for what is never shared, and where nothing fits.
-
-    Whether it is written is not in it, since it is printed before.
-    """
-    fields = to_builtins(found)
-    return {NAMES.get(key, key): value for key, value in fields.items() if key != "written"}
-
-
 def _bits(bits: float | None) -> str:
     return "never" if bits is None else f"{bits:.2f}"
+
+
+def into_policy(path: Path, found: Calibration) -> None:
+    """Write a calibration into a policy file, and leave all else as it was.
+
+    UsageError where what it says of an attribute will expire, and as in `rewrite`.
+    """
+
+    def rounded(number: float) -> float:
+        return float(f"{number:.{DIGITS}g}")
+
+    def change(text: str, _: Policy) -> str:
+        document = parsed(text)
+        if found.trade_off is not None:
+            document["lambda"] = rounded(found.trade_off)
+        entries = document.setdefault("attributes", {})
+        for name, bits in found.sensitivity.items():
+            entry = entries.get(name, {})
+            values = {"disclose": entry} if isinstance(entry, str) else dict(entry)
+            if "expires" in values:
+                what = f"what the policy says of {name} expires, and a sensitivity does not"
+                raise UsageError(what, "move what expires to a [[rule]] of its own")
+            if bits is None:
+                values["disclose"] = "never"
+            else:
+                values["sensitivity"] = rounded(bits)
+            entries[name] = "never" if [*values] == ["disclose"] else values
+        return rewritten(text, document)
+
+    rewrite(path, change)
 
 
 @click.command()
@@ -303,8 +328,7 @@ def calibrate(
     """  # noqa: D301  (click's mark for lines that are kept)
     meant = read_model(model)
     found = calibrated([read_answers(file, meant) for file in files], meant)
-    message = calibrated_message(found)
-    click.echo(record(calibration_record(message)) if as_json else calibration_text(message))
+    click.echo(record(found) if as_json else calibration_text(found))
     if not write:
         return
     path = own_policy()
@@ -313,5 +337,5 @@ def calibrate(
     agree("Write λ and the sensitivities into the policy?", yes=yes)
     into_policy(path, found)
     told(f"Written into {path}.")
-    if not all(map(isfinite, found.sensitivity.values())):
+    if None in found.sensitivity.values():
         told("What you would never share is ruled never there.")

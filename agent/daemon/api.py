@@ -374,10 +374,6 @@ class Calls:
         """Say what another policy would have sent with the requests in the ledger."""
         return policy_api.tried(body.text, self._clock(), self.agent)
 
-    def calibrate(self, body: messages.Calibrate) -> messages.Calibrated:
-        """Turn answers into prices in bits."""
-        return policy_api.calibration(body, self._clock(), self.agent)
-
     def reviews(self) -> list[wire.Review]:
         """List what waits for the user's word."""
         opened(self.agent)

@@ -1,16 +1,13 @@
-"""The policy in use as messages, and changes to it: edited settings, calibrated answers."""
+"""The policy in use as messages, and changes to it."""
 
 from collections.abc import Mapping
 from datetime import datetime
-from math import isfinite
-from pathlib import Path
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent.queue import own_search
 from agent.daemon.policy_file import rewrite
-from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
 from agent.decision.terms import attributes_of
 from agent.decision.what_if import PastRequest, replay
 from agent.errors import LockedError, ModelError, UsageError
@@ -20,7 +17,7 @@ from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
 from agent.wire.base import Done, from_fields
-from agent.wire.decide import Allowed, Calibrate, Calibrated, CalibratedPair, Offer
+from agent.wire.decide import Allowed, Offer
 from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, may
@@ -28,10 +25,9 @@ from policy.read import Remark, audit, preset, read
 from policy.rules import SIGN, KeyPath, Layer, Policy, Rule
 from policy.services import own_address
 from policy.settings import SETTINGS
-from policy.toml_text import Key, line_of, lines_of, parsed, rewritten, toml
+from policy.toml_text import Key, line_of, lines_of, toml
 
 NO_POLICY = "there is no policy"
-DIGITS = 4  # of a number that is written: answers on a scale of five are no more exact
 
 
 def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
@@ -130,78 +126,6 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.
         more = ((c, *each.attributes[0], each.name) for c, each in facts.items() if c not in taken)
         found += [status(other, attribute, name) for _, other, attribute, name in more]
     return found
-
-
-def calibration(asked: Calibrate, now: datetime, agent: Agent) -> Calibrated:
-    """Return the prices that answers imply, by the model for recipients without rules of their own.
-
-    UsageError for an answer without a question, and where it cannot be written; then nothing is.
-    ModelError where that model must not be used.
-    """
-    model = agent.model_for(ANYBODY, "", now)
-    found = calibrated([answers_of(asdict(each), model) for each in asked.answers], model)
-    if asked.write:
-        into_policy(agent.rules.path, found)
-        agent.consent.commit()
-        _renew(now, agent)
-    return calibrated_message(found, written=asked.write)
-
-
-def calibrated_message(found: Calibration, *, written: bool = False) -> Calibrated:
-    """Return a calibration as a message: null for what is never shared, and where nothing fits."""
-
-    def finite(number: float) -> float | None:
-        return number if isfinite(number) else None
-
-    fit = found.fit
-    return from_fields(
-        Calibrated,
-        found,
-        trade_off=None if fit is None else fit.trade_off,
-        metric=METRIC,
-        rms_residual_bits=None if fit is None else fit.error,
-        pairs=[
-            CalibratedPair(
-                name=pair.name,
-                identifiability=pair.cost,
-                wanted_bits=finite(pair.bits),
-                residual_bits=None if fit is None else finite(float(fit.residuals[place])),
-            )
-            for place, pair in enumerate(found.pairs)
-        ],
-        sensitivity={name: finite(bits) for name, bits in found.sensitivity.items()},
-        written=written,
-    )
-
-
-def into_policy(path: Path, found: Calibration) -> None:
-    """Write a calibration into a policy file, and leave all else as it was.
-
-    UsageError where what it says of an attribute will expire, and as in `rewrite`.
-    """
-
-    def rounded(number: float) -> float:
-        return float(f"{number:.{DIGITS}g}")
-
-    def change(text: str, _: Policy) -> str:
-        document = parsed(text)
-        if found.fit is not None:
-            document["lambda"] = rounded(found.fit.trade_off)
-        entries = document.setdefault("attributes", {})
-        for name, bits in found.sensitivity.items():
-            entry = entries.get(name, {})
-            values = {"disclose": entry} if isinstance(entry, str) else dict(entry)
-            if "expires" in values:
-                what = f"what the policy says of {name} expires, and a sensitivity does not"
-                raise UsageError(what, "move what expires to a [[rule]] of its own")
-            if isfinite(bits):
-                values["sensitivity"] = rounded(bits)
-            else:
-                values["disclose"] = "never"
-            entries[name] = "never" if [*values] == ["disclose"] else values
-        return rewritten(text, document)
-
-    rewrite(path, change)
 
 
 def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:

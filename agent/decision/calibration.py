@@ -1,16 +1,17 @@
 """From a person's answers to prices: of each attribute, and of being recognised (paper 6, 7.2)."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Literal, TypeVar
 
 import numpy as np
+from msgspec import Struct, field
 
 from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.tradeoff.study import LEVELS, NEVER, UNANSWERED, Fit, fit, wanted_bits
+from agent.tradeoff.study import LEVELS, NEVER, UNANSWERED, fit, wanted_bits
 from agent.tradeoff.tables import EMPTY, singleton
 
 QUESTIONS = ("improvement", "sensitivity", "one_of")
@@ -19,11 +20,12 @@ SCALE = tuple(str(level) for level in range(1, LEVELS + 1))
 MOST_DIGITS = 10  # of a number of people
 METRIC: Literal["maxprob"] = "maxprob"
 Source = Literal["precision", "one_of"]
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
 class PersonAnswers:
-    """What one person answered.
+    """The answers of one person.
 
     ``improvement``: by level, the factor of speed that is wanted, NEVER for none; ``sensitivity``:
     by attribute, its level; ``one_of``: by number of people, the level of being one of them.
@@ -34,49 +36,72 @@ class PersonAnswers:
     one_of: Mapping[int, int]
 
 
-def answers_of(given: Mapping[str, Mapping[str, object]], model: Model) -> PersonAnswers:
-    """Return the answers to each of the QUESTIONS about a model.
+class WantedPair(Struct, frozen=True, kw_only=True):
+    """The bits that must be gained for being known so well, None for what is never shared.
 
-    UsageError, with the nearest, for what nobody asked, for what is no answer, and where there is
-    none at all, or no improvement for a level.
+    ``residual_bits``: those wanted less those on the fitted line, None without a line.
     """
-    for name in given["sensitivity"]:
+
+    name: str
+    identifiability: float
+    wanted_bits: float | None
+    residual_bits: float | None = None
+
+
+class Calibration(Struct, frozen=True, kw_only=True):
+    """The prices that answers imply.
+
+    ``trade_off``: λ, None where no pair has a price; ``source``: the question that the pairs come
+    from; ``sensitivity``: in bits by attribute, None for what is never shared.
+    """
+
+    people: int
+    trade_off: float | None = field(name="lambda")
+    metric: str = field(name="cost", default=METRIC)
+    source: Source
+    rms_residual_bits: float | None
+    pairs: tuple[WantedPair, ...]
+    sensitivity: dict[str, float | None]
+
+
+def answers_of(tables: Mapping[str, Mapping[str, object]], model: Model) -> PersonAnswers:
+    """Read the answers to each of the QUESTIONS about a model.
+
+    UsageError, with the nearest name, for an unknown question or an invalid answer, and where
+    there is no answer at all, or no improvement for a level.
+    """
+    for name in tables["sensitivity"]:
         model.index(name)
+    improvement = dict[int, float]()
+    for key, answer in tables["improvement"].items():
+        if key not in SCALE:
+            raise UsageError.unknown("sensitivity", key, SCALE)
+        if not isinstance(answer, str):
+            what = f"the improvement for {key} is not text"
+            raise UsageError(what, 'write it in quotes, as in "100%"')
+        if answer not in IMPROVEMENTS:
+            raise UsageError.unknown("improvement", answer, IMPROVEMENTS)
+        improvement[int(key)] = IMPROVEMENTS[answer]
     answers = PersonAnswers(
-        {_level_key(key): _factor(key, each) for key, each in given["improvement"].items()},
-        {name: _level(name, each) for name, each in given["sensitivity"].items()},
-        {_people(key): _level(key, each) for key, each in given["one_of"].items()},
+        improvement,
+        {name: _level(name, answer) for name, answer in tables["sensitivity"].items()},
+        {_people(key): _level(key, answer) for key, answer in tables["one_of"].items()},
     )
     levels = {*answers.sensitivity.values(), *answers.one_of.values()}
     if not levels:
         raise UsageError("no question is answered", "answer sensitivity, one_of, or both")
-    for level in sorted(levels - answers.improvement.keys()):
+    for level in sorted(levels - improvement.keys()):
         what = f"improvement has no answer for sensitivity {level}"
         raise UsageError(what, f'add one, as in {level} = "100%"')
     return answers
 
 
-def _level_key(key: str) -> int:
-    if key not in SCALE:
-        raise UsageError.unknown("sensitivity", key, SCALE)
-    return int(key)
-
-
-def _factor(key: str, given: object) -> float:
-    if not isinstance(given, str):
-        what = f"the improvement for {key} is not text"
-        raise UsageError(what, 'write it in quotes, as in "100%"')
-    if given not in IMPROVEMENTS:
-        raise UsageError.unknown("improvement", given, IMPROVEMENTS)
-    return IMPROVEMENTS[given]
-
-
-def _level(key: str, given: object) -> int:
+def _level(key: str, answer: object) -> int:
     # A bool is an int to Python, but not to the person who writes it.
-    if type(given) is not int or not 1 <= given <= LEVELS:
+    if type(answer) is not int or not 1 <= answer <= LEVELS:
         what = f"the sensitivity of {key} is not a whole number from 1 to {LEVELS}"
         raise UsageError(what, f"write {key} = 3, for example")
-    return given
+    return answer
 
 
 def _people(key: str) -> int:
@@ -86,97 +111,77 @@ def _people(key: str) -> int:
     raise UsageError(what, "write a whole number from 1, without signs, as in 1000 = 2")
 
 
-Thing = TypeVar("Thing", bound=Hashable)
-
-
-@dataclass(frozen=True, slots=True)
-class WantedPair:
-    """What being known so well costs, in identifiability, and what is wanted for it, in bits."""
-
-    name: str
-    cost: float
-    bits: float
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """What answers come to.
-
-    ``sensitivity``: in bits by attribute, infinite for what is never shared; ``pairs``: to which λ
-    was fitted; ``source``: the question that they are from; ``fit``: None where no pair has a
-    price.
-    """
-
-    people: int
-    sensitivity: Mapping[str, float]
-    source: Source
-    pairs: tuple[WantedPair, ...]
-    fit: Fit | None
-
-
 def calibrated(answers: Sequence[PersonAnswers], model: Model) -> Calibration:
-    """Return what the answers of one person come to, or the medians of several (paper 7.2).
+    """Calibrate to the answers of one person, or to the medians of several (paper 7.2).
 
     λ is fitted to the steps of precision that attributes of the model refine one another by, where
     two of them have a price; else to being one of k people, whose identifiability is 1/k.
     """
     sensitivity = _wanted([each.sensitivity for each in answers], answers)
-    steps = _steps(sensitivity, model)
-    if sum(isfinite(each.bits) for each in steps) > 1:
-        return _calibration(len(answers), sensitivity, "precision", steps)
-    one_of = _wanted([each.one_of for each in answers], answers)
-    pairs = [WantedPair(str(k), 1 / k, one_of[k]) for k in sorted(one_of)]
-    return _calibration(len(answers), sensitivity, "one_of", pairs)
+    steps = {name: cost for name, cost in _ladder(model) if name in sensitivity}
+    if sum(isfinite(sensitivity[name]) for name in steps) > 1:
+        return _fitted(len(answers), sensitivity, "precision", steps, sensitivity)
+    one_of = {str(k): bits for k, bits in _wanted([e.one_of for e in answers], answers).items()}
+    costs = {str(k): 1 / k for k in sorted(map(int, one_of))}
+    return _fitted(len(answers), sensitivity, "one_of", costs, one_of)
 
 
 def aligned(answers: Sequence[PersonAnswers], costs: Mapping[str, float]) -> Calibration:
-    """Return the same for steps of precision that no model has (paper 7.2).
+    """Calibrate to steps of precision that no model has (paper 7.2).
 
     ``costs``: by name, in order, the identifiability of each step, less that of nothing; the
-    answers have the sensitivity of a step under that name, and what nobody rated is left out.
+    answers have the sensitivity of a step under that name. A step that nobody rated is left out.
     """
     wanted = _wanted([each.sensitivity for each in answers], answers)
-    steps = [WantedPair(name, cost, wanted[name]) for name, cost in costs.items() if name in wanted]
-    return _calibration(len(answers), wanted, "precision", steps)
+    steps = {name: cost for name, cost in costs.items() if name in wanted}
+    return _fitted(len(answers), wanted, "precision", steps, wanted)
 
 
-def _calibration(
-    people: int, sensitivity: Mapping[str, float], source: Source, pairs: Sequence[WantedPair]
+def _fitted(
+    people: int,
+    sensitivity: Mapping[str, float],
+    source: Source,
+    costs: Mapping[str, float],
+    wanted: Mapping[str, float],
 ) -> Calibration:
-    costs = np.array([each.cost for each in pairs], dtype=np.float64)
-    bits = np.array([each.bits for each in pairs], dtype=np.float64)
-    return Calibration(people, sensitivity, source, tuple(pairs), fit(costs, bits))
+    bits = [wanted[name] for name in costs]
+    line = fit(np.array([*costs.values()]), np.array(bits))
+    residuals = [None] * len(bits) if line is None else map(_finite, line.residuals.tolist())
+    return Calibration(
+        people=people,
+        trade_off=None if line is None else line.trade_off,
+        source=source,
+        rms_residual_bits=None if line is None else line.error,
+        pairs=tuple(
+            WantedPair(
+                name=name, identifiability=cost, wanted_bits=_finite(each), residual_bits=residual
+            )
+            for (name, cost), each, residual in zip(costs.items(), bits, residuals, strict=True)
+        ),
+        sensitivity={name: _finite(each) for name, each in sensitivity.items()},
+    )
+
+
+def _finite(bits: float) -> float | None:
+    return bits if isfinite(bits) else None
 
 
 def _wanted(
-    given: Sequence[Mapping[Thing, int]], answers: Sequence[PersonAnswers]
-) -> dict[Thing, float]:
+    levels: Sequence[Mapping[Key, int]], answers: Sequence[PersonAnswers]
+) -> dict[Key, float]:
     """Return the bits wanted for everything that somebody answered about."""
-    things = list(dict.fromkeys(thing for each in given for thing in each))
-    levels = [[each.get(thing, UNANSWERED) for thing in things] for each in given]
+    keys = list(dict.fromkeys(key for each in levels for key in each))
+    table = [[each.get(key, UNANSWERED) for key in keys] for each in levels]
     scale = range(1, LEVELS + 1)
     factors = [[each.improvement.get(level, np.nan) for level in scale] for each in answers]
-    bits = wanted_bits(np.array(levels, dtype=np.intp), np.array(factors, dtype=np.float64))
-    return dict(zip(things, bits.tolist(), strict=True))
+    bits = wanted_bits(np.array(table, dtype=np.intp), np.array(factors, dtype=np.float64))
+    return dict(zip(keys, bits.tolist(), strict=True))
 
 
-def _steps(sensitivity: Mapping[str, float], model: Model) -> list[WantedPair]:
-    """Return the pairs of the attributes on a ladder, in the order of the model."""
-    people = Cache().anonymity_set(model)
-    before = people.identifiability(EMPTY, METRIC, 1)
-    return [
-        # As in the objective: less what is known of somebody who discloses nothing.
-        WantedPair(
-            name, people.identifiability(singleton(place), METRIC, 1) - before, sensitivity[name]
-        )
-        for place, name in _ladder(model)
-        if name in sensitivity
-    ]
-
-
-def _ladder(model: Model) -> Iterable[tuple[int, str]]:
-    """Yield every attribute that refines another, or that another refines."""
-    refined = {each.refines for each in model.attributes}
+def _ladder(model: Model) -> Iterator[tuple[str, float]]:
+    """Yield each attribute that refines another, or that another refines, with its cost."""
+    people, refined = Cache().anonymity_set(model), {each.refines for each in model.attributes}
+    ground = people.identifiability(EMPTY, METRIC, 1)  # of somebody who discloses nothing
     for place, each in enumerate(model.attributes):
         if each.refines is not None or each.name in refined:
-            yield place, each.name
+            yield each.name, people.identifiability(singleton(place), METRIC, 1) - ground

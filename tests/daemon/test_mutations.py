@@ -190,7 +190,6 @@ VERDICT = {"decided": "approve", "lasting": "days", "days": 3, "names": ["region
 LEDGER = "/v1/ledger?recipient=a.example&after=1&limit=10"
 OVERRIDE = {"recipient": "a.example", "names": ["region"], "disclose": "never", "lasting": "always"}
 EDIT = {"recipient": "a.example", "set": {"k": 3}, "unset": [], "expires": "9999-12-31"}
-SAID = {"improvement": {"1": "25%"}, "sensitivity": {"region": 1}, "one_of": {"1000": 1}}
 CHANGE = {"set": {"gender": "female"}, "unset": ["race"], "dry_run": False}
 PLAIN = {
     "status": Plain("GET", "/v1/status"),
@@ -225,7 +224,6 @@ PLAIN = {
     "rules": Plain("GET", "/v1/policy/rules"),
     "edit_policy": Plain("POST", "/v1/policy/settings", EDIT),
     "try_policy": Plain("POST", "/v1/policy/try", {"text": "k = 3"}),
-    "calibrate": Plain("POST", "/v1/calibrate", {"answers": [SAID], "write": True}),
     "policy": Plain("GET", "/v1/policy"),
     "reload": Plain("POST", "/v1/policy"),
     "models": Plain("GET", "/v1/models"),

@@ -22,7 +22,7 @@ from agent.lab.paper.subject import (
 )
 from agent.model.model import Model
 from agent.tradeoff import Point, curve, knee
-from agent.tradeoff.study import Metric, beaten, eager_pass, greedy_order
+from agent.tradeoff.study import NEVER, Metric, beaten, eager_pass, greedy_order
 
 Floats = tuple[float, ...]
 
@@ -293,11 +293,14 @@ def calibrated(costs: Mapping[str, float], seed: int) -> Calibration:
 def calibration_finding(calibration: Calibration, note: str) -> StudyFinding:
     """Return Fig. 8b."""
     pairs, found, near = calibration.pairs, "no fit", False
-    series = [Series.ranked("bits wanted (made answers)", [each.bits for each in pairs], "line")]
-    if calibration.fit is not None:
-        trade_off = calibration.fit.trade_off
+    wanted = [NEVER if each.wanted_bits is None else each.wanted_bits for each in pairs]
+    series = [Series.ranked("bits wanted (made answers)", wanted, "line")]
+    trade_off = calibration.trade_off
+    if trade_off is not None:
         label = f"λ times the cost, λ = {trade_off:.2f}"
-        series.append(Series.ranked(label, [trade_off * each.cost for each in pairs], "line"))
+        series.append(
+            Series.ranked(label, [trade_off * each.identifiability for each in pairs], "line")
+        )
         off = trade_off / survey.TRADE_OFF - 1
         found = f"λ = {trade_off:.2f} from made answers, off by {off:+.0%}"
         near = abs(off) <= WITHIN

@@ -10,7 +10,6 @@ from agent.lab.paper.log import MODEL, logged
 from agent.lab.paper.subject import PaperSubject
 from agent.lab.paper.survey import default_sensitivities, within_outcomes
 from agent.model.file import read
-from agent.tradeoff.study import Fit
 
 PEOPLE = 40  # as many as a query wants, and some more
 LOG = "user,asked,query,time,host,dwell,zip,city,country,tld"
@@ -88,8 +87,7 @@ def test_calibration_finds_the_lambda_that_answers_were_made_with() -> None:
     """Through five levels and four improvements; the page says that they are made."""
     costs = {"region": 0.01, "country": 0.05, "city": 0.1, "zip code": 0.2}
     found = orders.calibrated(costs, 0)
-    assert isinstance(found.fit, Fit)
-    assert found.fit.trade_off == pytest.approx(5.12, rel=orders.WITHIN)
+    assert found.trade_off == pytest.approx(5.12, rel=orders.WITHIN)
     page = orders.calibration_finding(found, "Data: a log.")
     assert "made" in page.chart.note
     assert [each.same for each in page.claims] == [None]
