@@ -1,14 +1,18 @@
 """Which room sees which, what starting the command costs, and that deciding touches nothing."""
 
+import ast
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from agent import __version__
 from agent.paths import HOME
-from tests.house.graph import Graph, cycles, imports
+from tests.house.budget import product_sources
 from tests.house.tree import PROJECT, ROOT, ran
+
+Graph = Mapping[str, set[str]]
 
 # Runs the command in a fresh interpreter and lists what it imported.
 PROBE = """
@@ -87,7 +91,7 @@ print(*events)
 
 
 def imported(*arguments: str, probe: str = PROBE) -> tuple[str, set[str]]:
-    """Return what `reticent ARGUMENTS`, or a probe, printed, and the modules it imported."""
+    """Run `reticent ARGUMENTS`, or a probe: what it printed, and the modules it imported."""
     printed, _, modules = ran(sys.executable, "-c", probe, *arguments).stdout.rpartition(
         "imported "
     )
@@ -109,13 +113,14 @@ def test_the_linter_and_the_wheel_know_every_package() -> None:
     assert set(PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == packages
 
 
-@pytest.mark.parametrize("argument", ["--version", "--help"])
-def test_a_command_that_decides_nothing_imports_no_mathematics(argument: str) -> None:
+def test_a_command_that_decides_nothing_imports_no_mathematics() -> None:
     """What a shell's completion or a script asks for must come at once."""
-    printed, modules = imported(argument)
-    assert "exit 0" in printed
-    assert "click" in modules
-    assert modules.isdisjoint({"numpy", "safetensors", "cryptography", "ibis", "textual"})
+    for argument in ("--version", "--help"):
+        printed, modules = imported(argument)
+        assert "exit 0" in printed
+        assert (__version__ in printed) == (argument == "--version")
+        assert "click" in modules
+        assert modules.isdisjoint({"numpy", "safetensors", "cryptography", "ibis", "textual"})
 
 
 def test_the_daemon_brings_no_screens_and_no_studies() -> None:
@@ -148,26 +153,46 @@ def test_the_proxy_is_a_client_and_nothing_more(
     assert {name for name in modules if name.startswith("agent.decision.")} == {VALUES}
 
 
-def test_the_version_is_the_packages() -> None:
-    """It is written in one place."""
-    printed, _ = imported("--version")
-    assert __version__ in printed
-
-
 def test_a_warm_decision_raises_no_audit_event() -> None:
     """Fresh decisions in a warmed-up process, every algorithm and mode, raise no event."""
     assert ran(sys.executable, "-c", DECIDING, __file__).stdout.split() == []
 
 
+def cycles(graph: Graph) -> list[set[str]]:
+    """Find the sets of more than one module that all reach each other, the largest first."""
+    reach: dict[str, set[str]] = {}
+    for start in graph:
+        names, rest = set[str](), [*graph[start]]
+        while rest:
+            name = rest.pop()
+            if name not in names:
+                names.add(name)
+                rest.extend(graph[name])
+        reach[start] = names
+    circles = {frozenset(each for each in reach[name] if name in reach[each]) for name in graph}
+    return sorted((set(each) for each in circles if len(each) > 1), key=len, reverse=True)
+
+
 def test_imports_run_in_no_circle() -> None:
     """Whoever reads one of them would have to read all; one import upwards is made when called."""
-    graph = imports()
-    down = graph[VALUES] - {"agent.words.decisions"}
-    assert cycles({**graph, VALUES: down}) == []
+    modules = {module_of(path): ast.parse(path.read_text()) for path in product_sources()}
+    graph: dict[str, set[str]] = {name: set() for name in modules}
+    for name, tree in modules.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                graph[name] |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module is not None:
+                deeper = (f"{node.module}.{alias.name}" for alias in node.names)
+                graph[name] |= {each if each in modules else node.module for each in deeper}
+        graph[name] &= modules.keys() - {name}
+    graph[VALUES].discard("agent.words.decisions")
+    assert cycles(graph) == []
+    circle = {"a": {"b"}, "b": {"c"}, "c": {"a"}}
+    assert cycles(circle) == [{*"abc"}]
+    assert cycles({**circle, "c": set()}) == []
 
 
-def test_circles_are_found() -> None:
-    """Each whole, the largest first."""
-    known: Graph = {"a": frozenset("b"), "b": frozenset("c"), "c": frozenset("a")}
-    assert cycles(known) == [frozenset("abc")]
-    assert cycles({**known, "c": frozenset()}) == []
+def module_of(path: Path) -> str:
+    """Name a module as it is imported, a package by its own name."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -1,5 +1,7 @@
 """The wheel has what a user needs, each once, and nothing else."""
 
+import sys
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -7,44 +9,62 @@ import pytest
 
 from agent.daemon.browsers import EXTENSION as SOURCE
 from examples import write_share
-from tests.house.tree import ROOT
-from tests.house.wheelhouse import built
+from tests.house.test_dependencies import closure
+from tests.house.tree import PROJECT, ROOT, ran
+
+NOTICES = {  # the data's licence asks for the notice wherever the data goes
+    "agent/model/shipped": {".safetensors", ".md"},
+    "agent/lab/questions/adults_2020": {".gz", ".csv", ".md"},
+}
+
+
+def built(folder: Path) -> Path:
+    """Build the wheel from the checkout, without a network."""
+    ran(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def fill(folder: Path) -> None:
+    """Write wheels of the base dependencies, and of pip, as they are installed here."""
+    for name in closure([*PROJECT["project"]["dependencies"], "pip"]):
+        packed(distribution(name), folder)
+
+
+def packed(package: Distribution, folder: Path) -> Path:
+    """Write the wheel of a distribution anew, of the files that it brought.
+
+    Commands are left out, since whoever installs it makes them.
+    """
+    stated = (package.read_text("WHEEL") or "").splitlines()
+    tags = [line.removeprefix("Tag: ").split("-") for line in stated if line.startswith("Tag: ")]
+    tag = "-".join(".".join(dict.fromkeys(each)) for each in zip(*tags, strict=True))
+    path = folder / f"{package.name.replace('-', '_')}-{package.version}-{tag}.whl"
+    with ZipFile(path, "w") as wheel:
+        for file in package.files or ():
+            if ".." not in file.parts and file.suffix != ".pyc":
+                wheel.write(str(file.locate()), str(file))
+    return path
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
     """Build the wheel from the checkout."""
-    return built(tmp_path_factory.mktemp("wheel"))
+    return ZipFile(built(tmp_path_factory.mktemp("wheel")))
 
 
-@pytest.mark.parametrize(
-    ("folder", "kinds"),
-    [
-        ("agent/model/shipped", {".safetensors", ".md"}),
-        ("agent/lab/questions/adults_2020", {".gz", ".csv", ".md"}),
-    ],
-)
-def test_the_wheel_holds_data_of_others_with_its_notice(
-    wheel: Path, folder: str, kinds: set[str]
-) -> None:
-    """The data's licence asks for the notice wherever the data goes."""
-    shipped = [Path(name) for name in ZipFile(wheel).namelist() if name.startswith(f"{folder}/")]
-    assert kinds <= {path.suffix for path in shipped}
+def test_the_wheel_holds_what_it_should(wheel: ZipFile) -> None:
+    """The extension whole, data of others with its notice, and nothing of the checkout's own.
 
-
-def test_the_wheel_holds_the_browser_extension_once(wheel: Path) -> None:
-    """All of its files, as they are here, for `reticent connect browsers` to unpack."""
-    inside = ZipFile(wheel)
+    Tests and examples stay here, but for what goes where `man` and the shells look for it.
+    """
+    names = wheel.namelist()
     here = {str(each.relative_to(ROOT)): each for each in SOURCE.rglob("*") if each.is_file()}
-    there = {name for name in inside.namelist() if name.startswith("agent/browser_extension/")}
-    assert there == here.keys()
-    assert [name for name in here if inside.read(name) != here[name].read_bytes()] == []
-    assert [Path(name).name for name in inside.namelist()].count("background.js") == 1
-
-
-def test_the_wheel_holds_nothing_of_the_checkouts_own(wheel: Path) -> None:
-    """Tests and examples stay here, but for what goes where `man` and the shells look for it."""
-    names = ZipFile(wheel).namelist()
+    assert {name for name in names if name.startswith("agent/browser_extension/")} == here.keys()
+    assert [name for name in here if wheel.read(name) != here[name].read_bytes()] == []
+    assert [Path(name).name for name in names].count("background.js") == 1
+    for folder, kinds in NOTICES.items():
+        assert kinds <= {Path(each).suffix for each in names if each.startswith(f"{folder}/")}
     shared = [each for each in names if Path(each).parts[0].endswith(".data")]
     places = {each.partition(".data/data/share/")[2] for each in shared}
     assert places == write_share.shared().keys()
