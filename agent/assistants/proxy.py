@@ -25,7 +25,7 @@ from agent.assistants.conversation import MESSAGES, Conversations, Turn, turn_of
 from agent.errors import RefusedError, ReticentError
 from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask
-from agent.words.about import about, phrase
+from agent.words.titles import about, phrase
 
 SECONDS = 1.0  # that a request waits for its facts
 ASKING = 8  # threads, each with a question to the daemon

@@ -25,10 +25,8 @@ from agent.errors import UNLOCK, DaemonError, ReticentError
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask, Summary
-from agent.words.about import LONGEST, plain
 from agent.words.figures import listed, of_whom
-from agent.words.outcomes import WHY_NOTHING
-from agent.words.titles import read_as, titled, value_title
+from agent.words.titles import LONGEST, WHY_NOTHING, plain, read_as, titled, value_title
 
 DOCTOR = "`reticent doctor` says how to fix it"
 APPROVE = "`reticent requests list --waiting` lists it"

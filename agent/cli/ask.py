@@ -19,8 +19,16 @@ from agent.words.decisions import BRIEF, COLUMNS, FIGURES, MORE, explanation, he
 from agent.words.figures import bits, listed, people
 from agent.words.layout import Column, facts, numeric, table
 from agent.words.notices import sent_to, waits
-from agent.words.outcomes import WHY_NOTHING, why, write_policy
-from agent.words.titles import Titles, read_as, titled, titles_in, value_title
+from agent.words.titles import (
+    WHY_NOTHING,
+    Titles,
+    read_as,
+    titled,
+    titles_in,
+    value_title,
+    why,
+    write_policy,
+)
 
 MEASURES = map(numeric, ("bits", "cost", "people"))
 SETS = (Column("set"), *MEASURES, Column("breaks"), COLUMNS[0])

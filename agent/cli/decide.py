@@ -43,8 +43,7 @@ from agent.model.file import SHIPPED, shipped_model
 from agent.model.model import Model
 from agent.words.figures import bits, listed, number, people
 from agent.words.layout import Column, facts, numeric, table, wide
-from agent.words.outcomes import WHY_NOTHING
-from agent.words.titles import NONE, Titles, surely, titled
+from agent.words.titles import NONE, WHY_NOTHING, Titles, surely, titled
 from policy import read as policies
 from policy.amend import value_of
 from policy.hosts import ANYBODY

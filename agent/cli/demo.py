@@ -20,9 +20,8 @@ from agent.model.file import read, shipped_models
 from agent.model.model import Model, surest
 from agent.words.decisions import at_least
 from agent.words.figures import HELPS, UNKNOWN, bits, counted, of_whom, people
-from agent.words.outcomes import WHY_NOTHING
+from agent.words.titles import WHY_NOTHING, read_as
 from agent.words.titles import facts as facts_of
-from agent.words.titles import read_as
 
 Asked = tuple[str, str]  # recipient, query
 NAME = "Mara"

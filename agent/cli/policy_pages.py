@@ -26,8 +26,7 @@ from agent.decision.terms import rulebook
 from agent.decision.values import Reading
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.words.outcomes import WHY_NOTHING
-from agent.words.titles import Titles, read_as, titled
+from agent.words.titles import WHY_NOTHING, Titles, read_as, titled
 from policy.hosts import ANYBODY
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
 from policy.rules import SIGN, Layer, Policy, Rule, spoken

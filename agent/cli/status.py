@@ -16,7 +16,7 @@ from agent.paths import paths
 from agent.wire.state import Method, PolicyStatus, Status, Unlock, screen_of
 from agent.words.figures import counted, moment
 from agent.words.notices import READ, model_line, running
-from agent.words.outcomes import write_policy
+from agent.words.titles import write_policy
 
 NAME = "reticent"
 RESET = (

@@ -18,8 +18,8 @@ from agent.wire.base import MOST_ENTRIES
 from agent.wire.client import Client
 from agent.wire.policy import Review
 from agent.wire.state import Entry, Event, Handled, Status
-from agent.words.figures import counted, moment
-from agent.words.notices import asks, brought, model_line, running, sent, why_nothing
+from agent.words.figures import brought, counted, moment
+from agent.words.notices import asks, model_line, running, sent, why_nothing
 from agent.words.titles import NONE, UNSPECIFIED, Titles, titles_in
 
 LOCKED = "the vault is locked: `reticent unlock` shows more"

@@ -37,7 +37,7 @@ from agent.vault.seal import FORMAT
 from agent.vault.slots import ALTERED
 from agent.wire.client import Client
 from agent.wire.state import Finding, Status
-from agent.words.outcomes import write_policy
+from agent.words.titles import write_policy
 from policy.read import EMPTY_POLICY, audit, is_empty_policy, load, misspelt
 from policy.rules import Policy
 from policy.settings import DaemonSettings

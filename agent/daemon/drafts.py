@@ -23,10 +23,8 @@ from agent.decision.what_if import SetChange, taken, weigh_steps
 from agent.errors import LockedError, RefusedError, UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Answer, Ask, Draft, DraftedFact, Tell, Told
-from agent.words.about import about, phrase, plain
 from agent.words.figures import alike
-from agent.words.outcomes import WHY_NOTHING, breaks
-from agent.words.titles import titled, value_title
+from agent.words.titles import WHY_NOTHING, about, breaks, phrase, plain, titled, value_title
 from policy.hosts import host_of
 
 LASTS = timedelta(minutes=10)

@@ -23,7 +23,8 @@ from agent.errors import ReticentError, UsageError, WrongSecretError
 from agent.wire.decide import Answer, Ask
 from agent.wire.policy import Review, Ruled, Word
 from agent.wire.state import SCREEN, Status, Unlock, screen_of
-from agent.words import dialogs
+from agent.words import notices
+from agent.words.figures import counted
 from policy.hosts import host_of
 from policy.services import in_clear
 
@@ -35,6 +36,7 @@ HELD = 600.0  # seconds without a dialog for the passphrase, after "not now"
 APART = 3600.0  # seconds between two about the same pool
 PAUSE = 1.0  # seconds until a second dialog: its buttons stand where a double click was begun
 TRIES = 3
+TITLE, LATER = "Reticent", "Decide later"
 ONCE = Word(decided="approve", lasting="once")
 ALWAYS = Word(decided="approve", lasting="always")
 NOT_ONCE = Word(decided="deny", lasting="once")
@@ -127,10 +129,10 @@ class Prompts:
     async def _ask_passphrase(self, host: str) -> None:
         """Ask for the passphrase, and open the vault with it."""
         self._held = self._clock()
-        async with opened(self._program(), self._screen, dialogs.TITLE) as dialog:
+        async with opened(self._program(), self._screen, TITLE) as dialog:
             self._dialog = dialog
-            await dialog.tell("SETPROMPT", dialogs.PROMPT)
-            buttons, text = Button(dialogs.UNLOCK, dialogs.NOT_NOW), dialogs.locked(host)
+            await dialog.tell("SETPROMPT", "Passphrase:")
+            buttons, text = Button("Unlock", "Not now"), notices.dialog_locked(host)
             for left in reversed(range(TRIES)):
                 reply = await dialog.show("GETPIN", text, buttons)
                 if dialog.over:
@@ -145,20 +147,23 @@ class Prompts:
                     self._agent.commanded()
                     break
                 del secret
-                await dialog.tell("SETERROR", dialogs.wrong(left))
+                tries = counted(left, "try", "tries")
+                await dialog.tell("SETERROR", f"That is not the passphrase. {tries} left.")
 
     async def _ask_word(self, review: Review, titles: Mapping[str, str]) -> None:
         """Ask about what waits, and settle it; it stays where the dialog is closed."""
-        async with opened(self._program(), self._screen, dialogs.TITLE) as dialog:
+        async with opened(self._program(), self._screen, TITLE) as dialog:
             self._dialog = dialog
-            buttons = Button(dialogs.NO, dialogs.LATER, dialogs.YES)
-            reply = await dialog.show("CONFIRM", dialogs.asks(review, titles), buttons)
+            buttons = Button("No", LATER, "Yes ...")
+            reply = await dialog.show("CONFIRM", notices.dialog_asks(review, titles), buttons)
             verdict = NOT_ONCE if not reply.error else None
             if reply.error == DECLINED:
                 await asyncio.sleep(PAUSE)
-                buttons = Button(dialogs.ONCE, dialogs.LATER, dialogs.ALWAYS)
-                reply = await dialog.show("CONFIRM", dialogs.how_long(review, titles), buttons)
+                buttons = Button(notices.ONCE, LATER, notices.ALWAYS)
+                reply = await dialog.show(
+                    "CONFIRM", notices.dialog_how_long(review, titles), buttons
+                )
                 verdict = {0: ONCE, DECLINED: ALWAYS}.get(reply.error)
             if verdict is not None and not dialog.over:
-                names = review.names[: dialogs.MOST_NAMED]
+                names = review.names[: notices.DIALOG_NAMES]
                 self._settle(replace(verdict, names=names, pool=review.pool), review.id)

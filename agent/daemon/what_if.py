@@ -24,7 +24,7 @@ from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, CurveAsk, Line, Weighed, WhatIf
 from agent.words.decisions import carried, difference, headline, lines
-from agent.words.outcomes import WHY_NOTHING
+from agent.words.titles import WHY_NOTHING
 from policy.hosts import ANYBODY
 
 

@@ -11,7 +11,7 @@ from textual.widgets._footer import FooterKey
 from agent.tui.actions import TITLES, Where, actions_of
 from agent.tui.plain import plain
 from agent.wire.state import Status
-from agent.words.outcomes import write_policy
+from agent.words.titles import write_policy
 
 MOST = 3  # lines that say what is wrong; `reticent status` has all
 NO_VAULT = "There is no vault yet: leave, and run `reticent init`."

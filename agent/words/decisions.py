@@ -10,6 +10,7 @@ from agent.words.figures import (
     added_risk,
     alike,
     bits,
+    brought,
     counted,
     listed,
     of_whom,
@@ -17,8 +18,7 @@ from agent.words.figures import (
     useful,
 )
 from agent.words.layout import Column, facts, numeric, paragraph, table, wide
-from agent.words.outcomes import REASONS, WHY_NOTHING, breaks, why
-from agent.words.titles import Titles, quoted, read_as, titled
+from agent.words.titles import REASONS, WHY_NOTHING, Titles, breaks, quoted, read_as, titled, why
 
 COLUMNS = (wide("fact"), Column("sent"), numeric("gain"), numeric("cost"), wide("why", 24))
 FIGURES = "gain and cost: bits that a fact adds to the rest of the set, or would add"
@@ -128,18 +128,24 @@ def difference(
     """Say how another set differs from the one that was chosen; empty where they are equal."""
     added = [name for name in other.names if name not in chosen.names]
     dropped = [name for name in chosen.names if name not in other.names]
-    parts = [f"with {listed(titled(added, titles))}"] if added else []
-    parts += [f"without {listed(titled(dropped, titles))}"] if dropped else []
-    if not parts:
+    change = changed(added, dropped, titles)
+    if not change:
         return ""
-    change = " and ".join(parts)
     helps = useful(other.utility - chosen.utility, signed=True) if informed else UNKNOWN_HELP
     before, after = people(chosen.people_left), people(other.people_left)
     left = alike(other.people_left, chosen.people, among)
     if "as before" not in left:
         left += ", as before" if before == after else f", instead of {before}"
     broken = f"; this {breaks(other.breaks)}" if other.breaks else ""
-    return f"{change[0].upper()}{change[1:]}: {helps}; {left}{broken}."
+    return f"{change}: {helps}; {left}{broken}."
+
+
+def changed(added: Sequence[str], dropped: Sequence[str], titles: Titles) -> str:
+    """Name what a change of a set adds and drops: With a and b and without c."""
+    parts = [f"with {listed(titled(added, titles))}"] if added else []
+    parts += [f"without {listed(titled(dropped, titles))}"] if dropped else []
+    text = " and ".join(parts)
+    return text[:1].upper() + text[1:]
 
 
 def carried(chosen: Figures, titles: Titles, *, people_left: int, informed: bool) -> str:
@@ -202,10 +208,9 @@ def _helps(decision: Decision) -> Iterator[tuple[str, str]]:
 def _pending(decision: Decision) -> Iterator[tuple[str, str]]:
     if decision.pending is not None:
         more = decision.pending.figures
-        helps = useful(more.utility - decision.figures.utility, signed=True)
-        left = f"about {people(more.people_left)} people expected to be left"
+        gain = more.utility - decision.figures.utility
         names = listed(titled(decision.waiting, decision.titles))
-        yield "waits for you", f"{names}: {helps}, {left}"
+        yield "waits for you", f"{names}: {brought(gain, more.people_left, expected=True)}"
 
 
 def _planned(decision: Decision) -> Iterator[tuple[str, str]]:

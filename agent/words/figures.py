@@ -100,6 +100,17 @@ def alike(left: float, before: float | None = None, among: CountedAmong | None =
     return f"about {of_whom(left, among)} still look like you"
 
 
+def brought(gain: float | None, left: float | None, *, expected: bool = False) -> str:
+    """Return how much something helps and how many people are left, as far as it is known.
+
+    ``expected``: it is not sent yet, and who is left depends on the user's own values.
+    """
+    parts = [] if gain is None else [useful(gain, signed=expected)]
+    remain = "expected to be left" if expected else "left"
+    parts += [] if left is None else [f"about {people(left)} people {remain}"]
+    return ", ".join(parts)
+
+
 def measured(value: float, metric: str, most: float | None = None) -> str:
     """Return a level of identifiability, or a difference, in its unit: 0.08 %, or 1 in 820,000.
 

@@ -37,15 +37,16 @@ def numeric(title: str) -> Column:
 
 def paragraph(text: str, indent: str = "") -> str:
     """Return a text in lines of at most 80 columns; a command in backquotes stays in one."""
-    return "\n".join(_wrapped(printable(text), WIDTH, indent, indent))
+    return "\n".join(_wrapped(printable(text), WIDTH, indent))
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
-    """Return an indented table of at most 80 columns, empty without rows."""
+    """Return an indented table of at most 80 columns under its titles; empty without rows."""
     cells = [[printable(text) for text in row] for row in rows]
     if not cells:
         return ""
-    cells.insert(0, [column.title for column in columns])
+    if any(column.title for column in columns):
+        cells.insert(0, [column.title for column in columns])
     widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
     frame = len(INDENT) + len(GAP) * (len(columns) - 1)
     for place, column in reversed([*enumerate(columns)]):
@@ -69,27 +70,21 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """Return names and what there is to say about each, in two columns; empty without any."""
-    shown = [(printable(name), printable(text)) for name, text in pairs]
-    margin = max((len(name) for name, _ in shown), default=0)
-    lines = []
-    for name, text in shown:
-        first = f"{INDENT}{name:<{margin}}{GAP}"
-        lines += _wrapped(text, WIDTH, first, " " * len(first))
-    return "\n".join(lines)
+    return table((Column(""), wide("")), pairs)
 
 
-def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
-    """Return a text in lines, each as it begins; a command is broken only if it fills a line."""
-    room = width - max(len(first), len(rest))
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Break a text into lines; a command is broken only if it fills a line."""
+    room = width - len(indent)
 
-    def kept(command: re.Match[str]) -> str:
+    def whole(command: re.Match[str]) -> str:
         return command[0] if len(command[0]) > room else command[0].replace(" ", _TOGETHER)
 
     lines = textwrap.wrap(
-        _COMMAND.sub(kept, text),
+        _COMMAND.sub(whole, text),
         width,
-        initial_indent=first,
-        subsequent_indent=rest,
+        initial_indent=indent,
+        subsequent_indent=indent,
         break_on_hyphens=False,
     )
     return [line.replace(_TOGETHER, " ") for line in lines]

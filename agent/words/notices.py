@@ -3,8 +3,10 @@
 Names of attributes are shown by their titles where the caller has them.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
+
+from msgspec.structs import replace
 
 from agent.decision.values import CountedAmong
 from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Win, Word
@@ -20,12 +22,13 @@ from agent.wire.state import (
     Recipient,
     Status,
 )
-from agent.words.figures import alike, bits, counted, counted_among, listed, people, useful
-from agent.words.outcomes import WHY_NOTHING
+from agent.words.figures import alike, bits, brought, counted, counted_among, listed, people
 from agent.words.titles import (
     NONE,
     UNSPECIFIED,
+    WHY_NOTHING,
     Titles,
+    plain,
     quoted,
     read_as,
     titled,
@@ -38,17 +41,6 @@ UNSAID = "Others may learn that you did not say, until you answer."
 GONE = "Data already sent cannot be recalled."
 FORGOTTEN = "marked as having forgotten everything"
 NO_VAULT = "No vault yet: `reticent init` creates one."
-
-
-def brought(gain: float | None, left: float | None, *, expected: bool = False) -> str:
-    """Return how much something helps and how many people are left, as far as it is known.
-
-    ``expected``: it is not sent yet, and who is left depends on the user's own values.
-    """
-    parts = [] if gain is None else [useful(gain, signed=expected)]
-    remain = "expected to be left" if expected else "left"
-    parts += [] if left is None else [f"about {people(left)} people {remain}"]
-    return ", ".join(parts)
 
 
 def whom(subject: Review | Handled) -> str:
@@ -234,19 +226,6 @@ def also(implied: Sequence[Implied], *, masked: bool = False) -> list[str]:
     return [f"Also {text.format(listed(titles))}" for text, titles in kinds if titles]
 
 
-def knows(pool: str, count: int, left: float, whole: str) -> str:
-    """Return how many facts a recipient holds, and how far that singles the user out.
-
-    ``whole``: the people that are meant, as in "18,991 people of the survey".
-    """
-    facts = counted(count, "fact") if count else "nothing"
-    if left > 1:
-        return f"{pool} knows {facts} about you. To it, you blend in with {people(left)} of {whole}"
-    if left == 1:
-        return f"{pool} knows {facts} about you. Only 1 of {whole} fits: it may know who you are"
-    return f"{pool} knows {facts} about you. None of {whole} fits: you stand out"
-
-
 def who_know(found: Sequence[Recipient]) -> str:
     """Return how many know something, and of whom their numbers of people are."""
     if not found:
@@ -268,19 +247,26 @@ def corrected(found: Corrected, *, undone: bool = False) -> str:
     return f"It will not be read as {names}{again}. {now}"
 
 
-def held(found: Held, titles: Titles = NONE) -> str:
-    """Return the same of a recipient's knowledge, with what is new."""
-    new = f"; {found.recent} new in the last seven days" if found.recent else ""
-    if not found.values:
-        if found.recent:
+def held(holding: Held, titles: Titles = NONE) -> str:
+    """Say how many facts a recipient knows, how far they single the user out, and what is new."""
+    new = f"; {holding.recent} new in the last seven days" if holding.recent else ""
+    if not holding.values:
+        if holding.recent:
             new += ", all of it marked as forgotten"
-        return f"{found.pool} knows nothing about you{new}."
-    whole = counted_among([found.among]) or f"the {people(found.people)} people in {found.model}"
-    unset = [name for name, value in found.values.items() if value == UNSPECIFIED]
-    told = ""
-    if unset:
-        told = f" It also knows what you did not say: {listed(titled(unset, titles))}."
-    return f"{knows(found.pool, len(found.values), found.people_left, whole)}{new}.{told}"
+        return f"{holding.pool} knows nothing about you{new}."
+    whole = counted_among([holding.among])
+    whole = whole or f"the {people(holding.people)} people in {holding.model}"
+    match holding.people_left:
+        case 0:
+            fits = f"None of {whole} fits: you stand out"
+        case 1:
+            fits = f"Only 1 of {whole} fits: it may know who you are"
+        case left:
+            fits = f"To it, you blend in with {people(left)} of {whole}"
+    unset = [name for name, value in holding.values.items() if value == UNSPECIFIED]
+    learns = f" It also knows what you did not say: {listed(titled(unset, titles))}."
+    facts = counted(len(holding.values), "fact")
+    return f"{holding.pool} knows {facts} about you. {fits}{new}.{learns if unset else ''}"
 
 
 def inferred(found: Inferred) -> str:
@@ -298,11 +284,6 @@ def inferred(found: Inferred) -> str:
     return (
         f"{found.title} (kept secret): {right}; it has learned {amount} of {whole} bits about it."
     )
-
-
-def values_of(values: Iterable[str], title: str = "") -> str:
-    """Return values in words, in the order given."""
-    return ", ".join(value_title(each, title) for each in values)
 
 
 READ: Mapping[Encoder, str] = {
@@ -340,3 +321,58 @@ def health(problems: int, notes: int, fine: str = "Nothing is wrong") -> str:
     """Return what a check of this machine found; ``fine``: what to say without a problem."""
     verdict = counted(problems, "problem") if problems else fine
     return f"{verdict}, {counted(notes, 'note')}." if notes else f"{verdict}."
+
+
+# Dialogs on the desktop are short, and nothing in them could pass for ours: a recipient is its
+# canonical host, so in punycode, and keeps its end where it is cut; titles come from models.
+
+DIALOG_NAMES = 4  # attributes that one dialog is about; others wait on
+DIALOG_TITLE = 48  # characters of a title or a query; the shipped titles fit
+DIALOG_HOST = 60
+ONCE, ALWAYS = "Just once", "From now on"
+_MARKUP = str.maketrans("<>&", "()+")  # some labels take it for markup
+
+
+def dialog_locked(host: str) -> str:
+    """Say why the passphrase is asked for; ``host``: whom the request went to."""
+    return (
+        f"A request of yours to {_ending(host)} was answered without your facts, since the vault "
+        "is locked. Unlock it for the next ones?\n"
+        'After "Not now" you are not asked for ten minutes.'
+    )
+
+
+def dialog_asks(review: Review, titles: Titles) -> str:
+    """Ask about what waits, that is about the first `DIALOG_NAMES` of its attributes."""
+    safe = replace(
+        review,
+        recipient=_ending(review.recipient),
+        pool=_ending(review.pool),
+        query=_plain(review.query),
+        names=review.names[:DIALOG_NAMES],
+    )
+    return asks(safe, _safe_titles(review, titles))
+
+
+def dialog_how_long(review: Review, titles: Titles) -> str:
+    """Ask for how long it may be sent."""
+    names = listed(_safe_titles(review, titles).values())
+    return (
+        f"For how long may {names} be sent to {_ending(review.pool)}?\n"
+        f'"{ONCE}" is with the next request. "{ALWAYS}" is written into your policy.'
+    )
+
+
+def _safe_titles(review: Review, titles: Titles) -> dict[str, str]:
+    return {name: _plain(titles.get(name, name)) for name in review.names[:DIALOG_NAMES]}
+
+
+def _plain(text: str) -> str:
+    return plain(text.translate(_MARKUP), DIALOG_TITLE)
+
+
+def _ending(host: str) -> str:
+    """Return a host, or its end, which says whose it is; all but ASCII is escaped."""
+    clean = host.encode("ascii", "backslashreplace").decode().translate(_MARKUP)
+    clean = "".join(each if each.isprintable() else "?" for each in clean)
+    return clean if len(clean) <= DIALOG_HOST else f"...{clean[3 - DIALOG_HOST :]}"

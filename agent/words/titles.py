@@ -1,4 +1,8 @@
-"""Titles of attributes and values in place of their codes, and values in their natural order."""
+"""Words in place of codes: of outcomes, attributes and values, and the phrases of a line.
+
+What became of a request, of an attribute, of a rule is one short phrase per code, which stands
+behind a colon or in brackets, whenever it happened: "Sent nothing: vault locked".
+"""
 
 import re
 import tomllib
@@ -7,52 +11,138 @@ from functools import cache
 from importlib.resources import files
 from math import floor
 from types import MappingProxyType
+from typing import Any
 
-from agent.decision.values import Reading
+from agent.decision.values import Code, Reading
 
 Titles = Mapping[str, str]  # of attributes, by name
 NONE: Titles = MappingProxyType({})
 UNSPECIFIED = "unspecified"
 UNREAD = "nothing that the models know"
-
-SCALES = (  # values in their natural order, each scale on its own
-    ("no", "yes"),
-    ("no", "part_time", "full_time"),
-    ("no", "hobby", "oss", "hobby_and_oss"),
-    ("no", "open", "active"),
-    ("low", "mid", "high"),
-    ("q1", "q2", "q3", "q4", "q5"),
-    ("under", "neither", "over"),
-    ("never", "few_days_month", "less_than_half", "half_or_more", "always", "complicated"),
-    ("full_time", "part_time", "self_employed", "looking", "not_looking", "retired"),
-    ("night_early", "7am", "8am", "9am", "10am", "11am", "noon_later"),
-    (
-        *("primary_or_none", "secondary", "high_school", "some_college", "bachelor", "master"),
-        *("professional", "doctoral", "doctoral_professional"),
-    ),
-)
 CONCERNS = {"so2017": "Do you write software, in a job or as a hobby?"}  # by the id of a model
 _RANGE = re.compile(r"(?P<under>lt_)?(?P<low>\d+)(?:_(?P<high>\d+|up))?")
 _ONE = {"years": "year", "people": "person", "hours": "hour", "days": "day", "children": "child"}
 _UNIT = re.compile(r"(?:number of )?(years|people|hours|days|children)\b")
+LONGEST = 80  # characters of a title, a value or a phrase
+SEPARATOR = ", "
+REST = "else"  # the key of what is said for a value that has no phrase of its own
+# Markup of prompts and pages, and letters that nobody sees, in which text can be hidden.
+_STEERING = re.compile(
+    "[<>\\[\\]{}`|\\\\\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0"
+    "\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+PRESET = '`preset = "balanced"`'  # the one line that a policy needs
+
+WHY_NOTHING: Mapping[Code, str] = {
+    "answered": "no fact helps enough to be worth sharing",
+    "unknown query": "not recognised; sent unchanged",
+    "blocked": "one of your rules blocks it",
+    "recognised": "only one person fits what it knows, and more would confirm that it is you",
+    "outside the model": "nobody in the model fits what it knows, so you may stand out",
+    "past a limit already": "it already knows more than your limits allow",
+    "locked": "vault locked",
+    "no policy": "no policy in use",
+    "no model": "no usable model",
+    "unfit": "the model does not fit your policy, or what the recipient holds",
+    "failed": "internal error",
+    "not https": "not an https address, so the network could read it",
+    "too many": "too many requests in one minute",
+    "too many from pages": "pages asked too often in one minute",
+    "drafted": "only shown to you, for a chat box",
+    "parameters only": "it gets your language and country in its address, and nothing else",
+}
+REASONS: Mapping[str, str] = {
+    "worth it": "helps more than it costs",
+    "always": "always sent",
+    "waits for you": "waits for your approval",
+    "in the standing set": "part of the set sent with every request",
+    "not in the standing set": "not part of the set sent with every request",
+    "in the plan": "worth it over all requests to this site",
+    "planned for other requests": "planned for other requests",
+    "not in the plan": "rarely useful for this site",
+    "known to the recipient": "already known to it",
+    "costs more than it helps": "does not help enough",
+    "would break a limit": "would break a limit",
+    "not asked for": "not asked for",
+    "not carried": "cannot be sent in the address",
+    "told anyway": "already visible from your browser and IP address",
+    "not allowed": "not allowed by your rules",
+    "not set": "not set, so never sent",
+    "never": "never sent",
+    "guarded": "kept secret, so never sent",
+    "recognised": "would confirm who you are",
+    "outside the model": "nobody in the model looks like you",
+    "too many combinations": "too many combinations to evaluate",
+    "no room in the header": "no room in the header",
+}
+BY_RULE = frozenset({"always", "waits for you", "never", "guarded", "not allowed"})  # reasons
+RULINGS: Mapping[str, str] = {  # what a policy says of a fact, in a table
+    "never": "never",
+    "ask": "asks first",
+    "auto": "when worth it",
+    "always": "always",
+    "guarded": "kept secret",
+}
+RULED: Mapping[str, str] = {  # the same after its title, as a sentence
+    "never": "is never sent",
+    "ask": "waits for your approval before it is sent",
+    "auto": "is sent when it helps more than it costs",
+    "always": "is sent with every request, unless a limit forbids it",
+    "guarded": "is never sent, and less of what others could guess it from",
+}
+LIMITS: Mapping[str, str] = {
+    "k": "fewer people would look like you than you allow",
+    "risk": "a guess at who you are would be right more often than you allow",
+    "attributes_per_request": "more facts would be sent at once than you allow",
+    "new_facts_per_week": "more new facts would be sent in a week than you allow",
+    "protect": "fewer people would look like you than you allow",
+}
+PROOFS: Mapping[str, str] = {
+    "enumerated": "No better set exists.",
+    "if-submodular": (
+        "A good set. A better one may exist; how much better is bounded, provided each further "
+        "fact helps less than the one before."
+    ),
+    "none": "A good set. A better one may exist.",
+}
+
+
+def why(reason: str, rule: str | None = None, limit: str | None = None) -> str:
+    """Return why an attribute is sent or not, with the limit or the rule behind it."""
+    text = REASONS.get(reason) or WHY_NOTHING.get(reason, reason)  # type: ignore[call-overload]  # any text
+    if limit:
+        return f"{text}: {limit}"
+    return f"{text} (rule: {rule})" if rule and reason in BY_RULE else str(text)
+
+
+def breaks(limit: str) -> str:
+    """Return which limit a set breaks, and what that means."""
+    return f"breaks the limit {limit}: {LIMITS[limit]}" if limit in LIMITS else f"breaks {limit}"
+
+
+def write_policy(path: object) -> str:
+    """Return what to do where there is no policy; ``path``: of the file, or what stands for it."""
+    return f"write {PRESET} into {path}"
 
 
 @cache
-def _titles() -> Mapping[str, Titles]:
-    """Return the titles of values by the title of their attribute, and of any."""
-    return tomllib.loads((files("agent.words") / "values.toml").read_text("utf-8"))
+def _table(name: str) -> Any:  # noqa: ANN401  (TOML)
+    """Read a file beside this one: titles or phrases of values by the title of their attribute."""
+    return tomllib.loads((files("agent.words") / f"{name}.toml").read_text("utf-8"))
 
 
 def value_title(value: str, attribute: str = "") -> str:
     """Return a value in words; ``attribute``: the title of what it is a value of, for its unit."""
-    for titles in (_titles().get(attribute, NONE), _titles()["any"]):
-        if value in titles:
-            return titles[value]
-    found = _RANGE.fullmatch(value)
-    if not found:
+    titles: Mapping[str, Titles] = _table("values")
+    for each in (titles.get(attribute, NONE), titles["any"]):
+        if value in each:
+            return each[value]
+    range_ = _RANGE.fullmatch(value)
+    if not range_:
         return value.replace("_", " ")
-    low, high = (f"{int(each):,}" if each.isdecimal() else each for each in _ends(found))
-    text = f"less than {low}" if found["under"] else f"{low} to {high}" if high else low
+    ends = (range_["low"], range_["high"] or "")
+    low, high = (f"{int(end):,}" if end.isdecimal() else end for end in ends)
+    text = f"less than {low}" if range_["under"] else f"{low} to {high}" if high else low
     text = f"{low} or more" if high == "up" else text
     unit = _UNIT.match(attribute)
     text = text.replace("less", "fewer") if unit and unit[1] not in ("years", "hours") else text
@@ -95,12 +185,12 @@ def quoted(query: str) -> str:
     return repr(query.replace("_", " "))
 
 
-def read_as(found: Reading | None) -> str:
-    """Return what a text was read as, how surely where there is a doubt, or that it was not."""
-    if found is None:
+def read_as(reading: Reading | None) -> str:
+    """Say what a text was read as, how surely where there is a doubt, or that it was not."""
+    if reading is None:
         return UNREAD
-    doubt = "" if found.probability >= 1 else f" ({surely(found.probability)} sure)"
-    return f"{quoted(found.title)}{doubt}"
+    doubt = "" if reading.probability >= 1 else f" ({surely(reading.probability)} sure)"
+    return f"{quoted(reading.title)}{doubt}"
 
 
 def surely(probability: float) -> str:
@@ -122,26 +212,55 @@ def titles_in(model: str, titles: Titles) -> Titles:
 
 def in_order(values: Iterable[str]) -> list[str]:
     """Return values from low to high, what is not specified first and what is other last."""
-    found = [*values]
-    named = [each for each in found if each != UNSPECIFIED and not _other(each)]
-    scale = next((each for each in SCALES if {*named} <= {*each}), ())
+    every = [*values]
+    named = [each for each in every if each != UNSPECIFIED and not _other(each)]
+    scales: list[list[str]] = _table("values")["scales"]
+    scale = next((each for each in scales if {*named} <= {*each}), [])
     ranges = [_RANGE.fullmatch(each) for each in named]
     if scale:
         named.sort(key=scale.index)
     elif all(ranges):
         named.sort(key=_low)
-    first = [each for each in found if each == UNSPECIFIED]
-    return [*first, *named, *filter(_other, found)]
-
-
-def _ends(found: re.Match[str]) -> tuple[str, str]:
-    return found["low"], found["high"] or ""
+    first = [each for each in every if each == UNSPECIFIED]
+    return [*first, *named, *filter(_other, every)]
 
 
 def _low(value: str) -> float:
-    found = _RANGE.match(value)
-    return -1.0 if found is None or found["under"] else float(found["low"])
+    range_ = _RANGE.match(value)
+    return -1.0 if range_ is None or range_["under"] else float(range_["low"])
 
 
 def _other(value: str) -> bool:
     return value in ("other", "multiple_other", "other_none")
+
+
+def plain(text: str, most: int = LONGEST) -> str:
+    """Return text of a model's maker in one short line: printable, without markup.
+
+    Titles and values come from model files, and a model may be anybody's: to an assistant they are
+    text that somebody else wrote. Each is cut, and nothing in it steers who reads it.
+    """
+    visible = _STEERING.sub(" ", text)
+    line = " ".join("".join(each if each.isprintable() else " " for each in visible).split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def phrase(title: str, value: str) -> str:
+    """Return what a value says of a person, as a phrase that stands alone: 35 to 44 years old.
+
+    ``title``: of the attribute. One that is not known here is named beside its value.
+    """
+    phrases: Mapping[str, str] = _table("phrases").get(title, NONE)
+    text = phrases.get(value, phrases.get(REST))
+    if text is None:
+        return plain(fact(title, value))
+    return plain(text.replace("{value}", value_title(value, title)))
+
+
+def about(phrases: Iterable[str], whom: str = "me") -> str:
+    """Return the line of these phrases, each once; empty where there are none.
+
+    About me: 35 to 44 years old, children under 18 at home.
+    """
+    line = SEPARATOR.join(dict.fromkeys(phrases))
+    return line and f"About {whom}: {line}"

@@ -20,10 +20,8 @@ from agent.decision.values import UNDECIDED, Code, CountedAmong, Reading
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError
 from agent.model.file import read, shipped_model
 from agent.wire.decide import Answer, Summary
-from agent.words.about import LONGEST, plain
-from agent.words.outcomes import WHY_NOTHING
-from agent.words.titles import value_title
-from tests.words.test_about import HOSTILE, TEXT
+from agent.words.titles import LONGEST, WHY_NOTHING, plain, value_title
+from tests.words.test_titles import HOSTILE, TEXT
 from tests.worlds.people import MODEL, MONDAY, OPEN, SHOP, living
 
 NAMES = st.sampled_from(["age", "region", "sex"])

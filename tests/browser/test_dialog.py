@@ -11,10 +11,10 @@ import pytest
 
 from agent.daemon import pinentry
 from agent.daemon.pinentry import DECLINED, Button, Reply, opened
-from agent.words import dialogs
+from agent.words import notices
 from tests import waiting
 from tests.programs import needs
-from tests.words.reviews import TITLES, review
+from tests.worlds.messages import HOSTILE, review
 
 pytestmark = pytest.mark.browser
 GTK = Path("/usr/bin/pinentry-gtk-2")
@@ -54,11 +54,11 @@ def answered(display: str, kind: str, text: str, keys: list[str]) -> tuple[Reply
         do(display, "xdotool", "key", "--delay", "30", *keys)
 
     async def ask() -> Reply:
-        async with opened(GTK, {"DISPLAY": display, "LC_ALL": "C.UTF-8"}, dialogs.TITLE) as dialog:
-            await dialog.tell("SETPROMPT", dialogs.PROMPT)
-            buttons = Button(dialogs.UNLOCK, dialogs.NOT_NOW)
+        async with opened(GTK, {"DISPLAY": display, "LC_ALL": "C.UTF-8"}, "Reticent") as dialog:
+            await dialog.tell("SETPROMPT", "Passphrase:")
+            buttons = Button("Unlock", "Not now")
             if kind == "CONFIRM":
-                buttons = Button(dialogs.NO, dialogs.LATER, dialogs.YES)
+                buttons = Button("No", "Decide later", "Yes ...")
             pressing = asyncio.create_task(asyncio.to_thread(press))
             reply = await dialog.show(kind, text, buttons)
             await pressing
@@ -71,7 +71,7 @@ def answered(display: str, kind: str, text: str, keys: list[str]) -> tuple[Reply
 def test_a_passphrase_is_typed_into_it(display: str, tmp_path: Path) -> None:
     """As is what a line of the protocol has to escape; it is on no picture."""
     reply, picture = answered(
-        display, "GETPIN", dialogs.locked("shop.example"), [*"ab", "percent", "Return"]
+        display, "GETPIN", notices.dialog_locked("shop.example"), [*"ab", "percent", "Return"]
     )
     assert reply.data == b"ab%"
     assert picture.startswith(b"\x89PNG")
@@ -81,7 +81,7 @@ def test_a_passphrase_is_typed_into_it(display: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["Return", "space", "Escape"])
 def test_no_key_that_comes_by_chance_says_yes(display: str, tmp_path: Path, key: str) -> None:
     """Whoever types when it opens has decided nothing; "Yes" must be gone to."""
-    text = dialogs.asks(review(), TITLES)
+    text = notices.dialog_asks(review(names=["age", "region"]), HOSTILE)
     reply, picture = answered(display, "CONFIRM", text, [key])
     assert reply.error in pinentry.UNANSWERED
     (tmp_path / "word.png").write_bytes(picture)

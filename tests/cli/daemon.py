@@ -24,7 +24,7 @@ from agent.wire.state import (
     ValueChange,
 )
 from tests.vault.values import facts_of
-from tests.wire.states import OPEN
+from tests.worlds.messages import OPEN
 
 
 def row(name: str, why: Reason, *bits: float, **fields: Any) -> Outcome:  # noqa: ANN401  (of any field)

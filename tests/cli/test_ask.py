@@ -7,7 +7,7 @@ import pytest
 
 from agent.decision.values import Code, Reading
 from agent.wire.decide import Answer, Ask, Because
-from agent.words.outcomes import WHY_NOTHING
+from agent.words.titles import WHY_NOTHING
 from tests.cli.conftest import Run
 from tests.cli.daemon import (
     ANSWER,

@@ -10,7 +10,7 @@ from agent.words.notices import overridden
 from tests.cli.conftest import Run
 from tests.cli.daemon import HELD, OFFER, REVIEW, RULED, changed
 from tests.wire.fake import FakeDaemon, says
-from tests.words.reviews import ASSISTANT
+from tests.worlds.messages import ASSISTANT
 
 WORDS: list[tuple[str, dict[str, Any], str]] = [
     ("", {}, "with the next request"),

@@ -36,7 +36,7 @@ from tests.model.examples import STRANGER
 from tests.vault.histories import disclosed
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create
 from tests.wire.fake import FakeDaemon, short_folder
-from tests.wire.states import OPEN
+from tests.worlds.messages import OPEN
 
 State = Literal["ok", "warn", "bad"]
 NOW = datetime(2100, 1, 1, 12, tzinfo=UTC)  # after any installation

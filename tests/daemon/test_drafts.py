@@ -18,7 +18,7 @@ from agent.errors import LockedError, RefusedError, ReticentError, UsageError, V
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Answer, Ask, Draft, Tell
 from agent.wire.policy import Override, Word
-from agent.words.about import about, phrase
+from agent.words.titles import about, phrase
 from policy.read import preset, read
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS

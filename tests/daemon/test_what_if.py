@@ -26,7 +26,7 @@ from agent.wire.decide import Ask, Weighed, WhatIf
 from agent.wire.policy import Word
 from agent.wire.routes import CONTROL, ROUTES
 from agent.words.decisions import headline, lines
-from agent.words.outcomes import WHY_NOTHING
+from agent.words.titles import WHY_NOTHING
 from policy.hosts import site_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES

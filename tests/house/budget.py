@@ -76,7 +76,7 @@ STANDING = {
     "agent/tradeoff": Size(2_771, 13),
     "agent/vault": Size(2_444, 15),
     "agent/wire": Size(864, 7),
-    "agent/words": Size(953, 9),
+    "agent/words": Size(869, 6),
     "examples": Size(1_858, 37),
     "policy": Size(2_082, 11),
     "tests": Size(62_604, 352),

@@ -20,14 +20,14 @@ from agent.wire.policy import Review, Ruled, Undone
 from agent.wire.state import Entry, Event, EventKind, Handled, ModelStatus, Status
 from agent.words.decisions import difference
 from tests.tui.running import USUAL, Running, running
-from tests.tui.values import REGION, row, weighed, weight
-from tests.wire import states
 from tests.wire.fake import FakeDaemon, Handler, says, short_folder
+from tests.worlds import messages
+from tests.worlds.messages import REGION, row, weighed, weight
 
 PATIENCE = 60.0  # seconds, for what takes a fraction of one
 BEGAN = datetime(2026, 3, 2, tzinfo=UTC)
 MODEL = ModelStatus(name="m", digest="0", shipped=True, attributes=1, queries=1)
-OPEN = changed(states.OPEN, models=[MODEL], waiting=2)
+OPEN = changed(messages.OPEN, models=[MODEL], waiting=2)
 
 
 class Double:

@@ -19,7 +19,7 @@ from agent.tui.status_bar import MOST, DaemonState, trouble_of
 from agent.wire.state import Event, ModelStatus, PolicyStatus, Status
 from tests.tui.double import BEGAN, MODEL, OPEN, Double
 from tests.tui.running import LARGE
-from tests.wire.states import POLICY
+from tests.worlds.messages import POLICY
 
 
 async def test_the_state_is_said_in_words_and_signs_and_asked_for_from_time_to_time(

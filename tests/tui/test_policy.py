@@ -29,7 +29,7 @@ from tests.cli.policing import BOOKS, BROKEN, NONE, OLD, PATH, RULES, SHADOWED, 
 from tests.tui.double import Double
 from tests.tui.running import LARGE, NOTHING, SMALL, Running
 from tests.wire.fake import says
-from tests.wire.states import POLICY
+from tests.worlds.messages import POLICY
 
 SHUT = replace(BOOKS, name="shut", line=15, fired_at=None, remarks=[SHADOWED])
 LATER = replace(SHUT, fired_at=BOOKS.fired_at and BOOKS.fired_at + timedelta(hours=1))

@@ -33,9 +33,9 @@ from agent.wire.state import Changed, ProfileChange, ProfileFacts, Stale, ValueC
 from agent.words.titles import value_title
 from tests.tui.double import Double
 from tests.tui.running import LARGE, Running
-from tests.tui.values import attribute, recipient
 from tests.vault.values import facts_of
 from tests.wire.fake import says
+from tests.worlds.messages import attribute, recipient
 
 OWN = "west_europe"  # a value that stands nowhere else on the screen
 SHOWN = value_title(OWN)

@@ -21,8 +21,8 @@ from agent.wire.decide import Allowed
 from agent.words.figures import people
 from tests.tui.double import Double
 from tests.tui.running import LARGE, SMALL, Running
-from tests.tui.values import HELD, SHOP, recipient, row, weighed
 from tests.wire.fake import says
+from tests.worlds.messages import HELD, SHOP, recipient, row, weighed
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from agent.wire.policy import Override, Review, Word
 from agent.wire.state import Handled
 from tests.tui.double import Double, Many, at, names, opened, page, told, words
 from tests.tui.running import LARGE, SMALL, USUAL, Running
-from tests.tui.values import AT, handled, review, row
-from tests.words.reviews import ASSISTANT
+from tests.worlds.messages import ASSISTANT, AT, handled, review, row
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ from agent.tui.screens.requests_view import (
 )
 from agent.wire.policy import Review, Word
 from agent.wire.state import Handled
-from tests.tui.values import AT, handled, review, row, weighed
+from tests.worlds.messages import AT, handled, review, row, weighed
 
 KINDS = st.sampled_from(["disclosed", "nothing", "forgotten"])
 HOSTS = st.sampled_from(["a.example", "b.example", "shop.example"])

@@ -23,8 +23,8 @@ from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, Win
 from tests.tui.double import BEGAN, PATIENCE, Double
 from tests.tui.running import LARGE, SMALL, USUAL, Running
-from tests.tui.values import CURVE, handled, point
 from tests.wire.fake import says
+from tests.worlds.messages import CURVE, handled, point
 
 SHOP = "shop.example"
 

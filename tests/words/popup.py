@@ -6,19 +6,11 @@ of one name different titles, the popup, which does not know the model, shows th
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agent.model.attributes import Attribute
 from agent.model.file import read, shipped_models
-from agent.words.outcomes import (
-    ADDED,
-    BROWSER,
-    BROWSER_STATES,
-    CHAT,
-    CHATTING,
-    REASONS,
-    WHY_NOTHING,
-)
-from agent.words.titles import value_title
+from agent.words.titles import REASONS, WHY_NOTHING, value_title
 from policy.services import well_known
 from tests.house.tree import ROOT
 
@@ -30,13 +22,8 @@ def words() -> str:
     """Return the whole module."""
     attributes = [each for path in shipped_models() for each in read(path).attributes]
     titles = {name: {e.title for e in attributes if e.name == name} for name in names(attributes)}
-    states = {key: {"text": text, "hint": hint} for key, (text, hint) in BROWSER_STATES.items()}
-    tables: dict[str, Mapping[str, object]] = {
-        "STATES": states,
-        "WHY_NOTHING": dict[str, object]((*WHY_NOTHING.items(), *BROWSER.items())),
-        "ADDED": ADDED,
-        "CHAT": CHAT,
-        "CHATTING": CHATTING,
+    tables: dict[str, Mapping[Any, object]] = {
+        "WHY_NOTHING": {**WHY_NOTHING},
         "ASSISTANTS": {
             each.address: {"name": each.name, "recipient": each.recipient} for each in well_known()
         },

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agent.daemon.pinentry import LONGEST_LINE, request, unescaped
 from agent.decision.values import (
     CountedAmong,
     Decision,
@@ -35,7 +38,6 @@ from agent.wire.state import (
     ValueChange,
 )
 from agent.words import notices
-from agent.words.about import about, phrase
 from agent.words.decisions import (
     at_least,
     carried,
@@ -60,14 +62,24 @@ from agent.words.figures import (
     of_whom,
     people,
 )
-from agent.words.outcomes import breaks, why, write_policy
-from agent.words.titles import fact, facts, titled, value_title
-from tests.tui.values import SHOP
-from tests.wire.states import OPEN, POLICY
+from agent.words.titles import (
+    about,
+    breaks,
+    fact,
+    facts,
+    phrase,
+    titled,
+    value_title,
+    why,
+    write_policy,
+)
+from tests.worlds.messages import HOSTILE, OPEN, POLICY, SHOP, review
 
 FILE = Path(__file__).with_name("sentences.txt")
 TITLES = {"region": "region of the world"}
 AT = datetime(2026, 3, 2, 9, 14, tzinfo=UTC)
+HOSTS = st.text(min_size=1, max_size=300)
+NAMES = st.lists(st.text("abc_", min_size=1, max_size=30), min_size=1, max_size=9, unique=True)
 SURVEY = CountedAmong(people="people of the survey", count=18_991, estimated=False)
 COUNTRY = CountedAmong(people="people of the US", count=241_282_226, estimated=True)
 FIGURES = Figures(
@@ -205,20 +217,20 @@ def verdicts() -> Iterator[str]:
 def proofs() -> Iterator[str]:
     """Yield what is claimed of a set, by what is proven of it and by how it was found."""
     whole: dict[str, Any] = {"bound": 1.0, "certified": 1.0}
-    for given in (
+    for changes in (
         *({"proof": "enumerated", **whole}, {"proof": "if-submodular", **whole}, {}),
         *({"node_limit_hit": True}, {"metric": "entropy"}, {"violations": 1}),
         {"guarded": (Guarded(name="a", title="a", bits=0.1, best_guess=0.5),)},
         *({"mode": "planned", "proof": "enumerated", **whole}, {"mode": "standing"}),
         {"proof": "if-submodular", "bound": 1.632, "certified": 0.5},
     ):
-        yield proven(replace(DECISION, **given))
-    for given in (
+        yield proven(replace(DECISION, **changes))
+    for changes in (
         *({"mode": "standing"}, {"mode": "planned"}, {"algorithm": "exhaustive"}),
         {"algorithm": "greedy"},
         {"outcomes": (replace(REGION, disclose="always"),)},
     ):
-        yield settled(replace(DECISION, **given))
+        yield settled(replace(DECISION, **changes))
     for metric in METRICS:
         yield f"{metric}: {guessing(replace(DECISION, metric=metric))}"
 
@@ -271,13 +283,13 @@ def events() -> Iterator[str]:
     yield notices.sent(["a"], {}, ["b"])
     yield notices.asks(replace(REVIEW, more_bits=0.5, people_left=20.0))
     yield notices.asks(OFFER)
-    for review, word in (
+    for subject, word in (
         (REVIEW, Word(decided="approve")),
         (REVIEW, Word(decided="deny", lasting="always", about="everyone")),
         (OFFER, Word(decided="approve", lasting="days", days=2)),
         (OFFER, Word(decided="deny")),
     ):
-        yield notices.settled(review, word)
+        yield notices.settled(subject, word)
     for disclose in get_args(Disclose):
         override = Override(recipient="a.example", names=["region"], disclose=disclose)
         yield notices.overridden(override)
@@ -355,3 +367,38 @@ def test_what_follows_from_a_fact_is_masked() -> None:
     assert repr(Implied(name="hours", title="working hours", value="no_job")) == (
         "Implied(name='hours')"
     )
+
+
+@given(HOSTS, NAMES, st.text(max_size=500))
+def test_nothing_in_it_steers_what_shows_it(host: str, names: list[str], title: str) -> None:
+    """No control characters, no markup, no change of direction; and no more lines than ours."""
+    titles = dict.fromkeys(names, title)
+    waiting = review(recipient=host, pool=host, names=names)
+    for text, count in (
+        (notices.dialog_asks(waiting, titles), 1),
+        (notices.dialog_how_long(waiting, titles), 2),
+        (notices.dialog_locked(host), 2),
+    ):
+        assert len(text.split("\n")) == count
+        assert all(line.isprintable() for line in text.split("\n"))
+        assert not {*"<>&"} & {*text}
+
+
+@given(NAMES)
+def test_all_that_it_is_about_is_said_in_one_line(names: list[str]) -> None:
+    """The first four; who is to get it is said too, by the end of its name."""
+    host = "login.bank.example." + "a" * 200 + ".evil.example"
+    waiting = review(recipient=host, pool=host, names=names)
+    line = request("SETDESC", notices.dialog_asks(waiting, {}))
+    assert len(line) < LONGEST_LINE
+    said = unescaped(line).decode()
+    assert all(name in said for name in names[: notices.DIALOG_NAMES])
+    assert ".evil.example" in said
+    assert "bank" not in said
+
+
+def test_a_title_is_cut_and_has_no_markup() -> None:
+    """Models are not ours."""
+    text = notices.dialog_asks(review(names=["age", "region"]), HOSTILE)
+    assert "age (b)group(/b)" in text
+    assert "x" * notices.DIALOG_TITLE not in text

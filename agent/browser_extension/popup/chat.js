@@ -1,6 +1,22 @@
 /** What the popup shows of a message in a chat box: plain values, shown as text. */
 
-import { ASSISTANTS, CHAT, CHATTING, WHY_NOTHING } from "./words.js";
+import { WHY_NOTHING } from "./page.js";
+import { ASSISTANTS } from "./words.js";
+
+// Why there is no line for the message in a chat box.
+const NO_LINE = {
+  empty: "Write your message first, then open this again.",
+  "no message": "Click into your message first, then open this again.",
+  elsewhere: "The page has changed. Open this again on the page with your message.",
+  "other frame": "The message box belongs to another site, so it is not read.",
+  closed: "This box cannot be written in.",
+  "in part": "Your message is too long for its box to hand out whole.",
+  "too large": "Your message is too long.",
+  changed: "The message is not the one above any more.",
+  "too long": "The box has no room for the line.",
+  "not put in": "The page did not take the line.",
+};
+const SHARED = "It is recorded as shared all the same. To put it in by hand:";
 
 /**
  * @typedef {{name: string, title: string, phrase: string}} Fact
@@ -39,11 +55,11 @@ export function talk({ origin, text, draft, fault }, readAs) {
 }
 
 /**
- * The line of these facts, each phrase once, as agent/words/about.py makes it.
+ * The line of these facts, each phrase once, as agent/words/titles.py makes it.
  * @param {string[]} phrases
  */
 export function lineOf(phrases) {
-  return phrases.length > 0 ? `${CHATTING.about}: ${[...new Set(phrases)].join(", ")}` : "";
+  return phrases.length > 0 ? `About me: ${[...new Set(phrases)].join(", ")}` : "";
 }
 
 /**
@@ -53,7 +69,7 @@ export function lineOf(phrases) {
  */
 export function failed({ told, fault }) {
   const late = fault?.code === "too slow"; // nobody knows whether it is told
-  const after = told ? CHATTING.told : late ? "" : CHATTING["nothing told"];
+  const after = told ? SHARED : late ? "" : "Nothing was shared.";
   return { text: `${faultOf(fault)} ${after}`.trim(), line: told ?? "" };
 }
 
@@ -70,8 +86,8 @@ export function wellKnown(address) {
 /** One sentence for what went wrong, of the page or of the daemon. */
 function faultOf(fault) {
   const { code = "", what = "Reticent did not answer" } = fault ?? {};
-  if (Object.hasOwn(CHAT, code)) {
-    return CHAT[code];
+  if (Object.hasOwn(NO_LINE, code)) {
+    return NO_LINE[code];
   }
   const text = Object.hasOwn(WHY_NOTHING, code) ? WHY_NOTHING[code] : what;
   return sentence(text);

@@ -1,6 +1,35 @@
 /** What the popup shows: plain values, each of which the page shows as text. */
 
-import { ADDED, REASONS, STATES, TITLES, VALUES, VALUES_OF, WHY_NOTHING } from "./words.js";
+import { REASONS, TITLES, VALUES, VALUES_OF, WHY_NOTHING as OF_DAEMON } from "./words.js";
+
+// What is wrong, and what to run.
+const STATES = {
+  lock: { text: "Reticent is locked. Searches carry nothing.", hint: "reticent unlock" },
+  off: { text: "Reticent is not running. Searches carry nothing.", hint: "reticent daemon" },
+  "no host": {
+    text: "This browser cannot find Reticent. Searches carry nothing.",
+    hint: "reticent connect browsers",
+  },
+  stale: {
+    text: "Your policy has mistakes. The last good rules stay in use.",
+    hint: "reticent policy check",
+  },
+  slow: {
+    text: "Reticent took too long. A search went on without it.",
+    hint: "reticent status",
+  },
+};
+/** Why a request carried nothing, by code: the daemon's, and what only a browser can meet. */
+export const WHY_NOTHING = {
+  ...OF_DAEMON,
+  "no daemon": "Reticent was not running",
+  "no host": "this browser could not find Reticent",
+  "too slow": "Reticent timed out; the facts may be recorded as shared",
+  "too large": "the search is too long",
+  repeated: "repeated in this tab, so sent as you typed it",
+  unseen: "a page searched where you could not see it",
+  withheld: "the browser dropped it, but Reticent recorded it as shared",
+};
 
 /**
  * @typedef {{name: string, value: string, why: string}} Row by titles, not by codes
@@ -113,11 +142,12 @@ function addedOf(search) {
     return null;
   }
   if (additions.words) {
-    return { text: `${ADDED.words} ${recipient}: ${additions.words}`, undo: true };
+    return { text: `Added to your search on ${recipient}: ${additions.words}`, undo: true };
   }
   const pairs = additions.parameters.map((each) => each.join("=")).join(", ");
-  const text = pairs ? `${ADDED.parameters} ${recipient}: ${pairs}` : ADDED.nothing;
-  return { text, undo: pairs !== "" };
+  return pairs
+    ? { text: `Added to the address on ${recipient}: ${pairs}`, undo: true }
+    : { text: "Nothing was added: your search has it already.", undo: false };
 }
 
 /**
@@ -129,7 +159,7 @@ export function readAs(summary) {
     return "";
   }
   if (summary.read_as === null) {
-    return "Not understood.";
+    return "Not recognised.";
   }
   const { title, probability } = summary.read_as;
   const doubt = probability < 1 ? ` (${Math.floor(100 * probability)} % sure)` : "";

@@ -5,7 +5,6 @@
 
 import { failed, lineOf, talk, wellKnown } from "./chat.js";
 import { page, readAs } from "./page.js";
-import { CHATTING } from "./words.js";
 
 const element = (id) => document.getElementById(id);
 
@@ -63,11 +62,10 @@ function showChat(chat, tab) {
   element("draft").hidden = facts.length === 0;
   const chosen = new Set(facts);
   const left = () => facts.filter((each) => chosen.has(each));
-  const about = made("span", "", `${CHATTING.about}:`);
+  const about = made("span", "", "About me:");
   element("line").replaceChildren(about, ...facts.map((each) => choice(each, chosen, left)));
   element("people").textContent = said.people;
   element("waiting").hidden = !said.waiting;
-  element("waiting-text").textContent = CHATTING.wait;
   element("waiting-facts").textContent = said.waiting;
   fail(said.fault, "");
   element("again").hidden = false;

@@ -1,28 +1,5 @@
 /** Generated from agent/words by `python -m tests.words.popup`: change it there. */
 
-export const STATES = {
-  "lock": {
-    "text": "Reticent is locked. Searches carry nothing.",
-    "hint": "reticent unlock"
-  },
-  "off": {
-    "text": "Reticent is not running. Searches carry nothing.",
-    "hint": "reticent daemon"
-  },
-  "no host": {
-    "text": "This browser cannot find Reticent. Searches carry nothing.",
-    "hint": "reticent connect browsers"
-  },
-  "stale": {
-    "text": "Your policy has mistakes. The last good rules stay in use.",
-    "hint": "reticent policy check"
-  },
-  "slow": {
-    "text": "Reticent took too long. A search went on without it.",
-    "hint": "reticent status"
-  }
-};
-
 export const WHY_NOTHING = {
   "answered": "no fact helps enough to be worth sharing",
   "unknown query": "not recognised; sent unchanged",
@@ -39,40 +16,7 @@ export const WHY_NOTHING = {
   "too many": "too many requests in one minute",
   "too many from pages": "pages asked too often in one minute",
   "drafted": "only shown to you, for a chat box",
-  "parameters only": "it gets your language and country in its address, and nothing else",
-  "no daemon": "Reticent was not running",
-  "no host": "this browser could not find Reticent",
-  "too slow": "Reticent timed out; the facts may be recorded as shared",
-  "too large": "the search is too long",
-  "repeated": "repeated in this tab, so sent as you typed it",
-  "unseen": "a page searched where you could not see it",
-  "withheld": "the browser dropped it, but Reticent recorded it as shared"
-};
-
-export const ADDED = {
-  "words": "Added to your search on",
-  "parameters": "Added to the address on",
-  "nothing": "Nothing was added: your search has it already."
-};
-
-export const CHAT = {
-  "empty": "Write your message first, then open this again.",
-  "no message": "Click into your message first, then open this again.",
-  "elsewhere": "The page has changed. Open this again on the page with your message.",
-  "other frame": "The message box belongs to another site, so it is not read.",
-  "closed": "This box cannot be written in.",
-  "in part": "Your message is too long for its box to hand out whole.",
-  "too large": "Your message is too long.",
-  "changed": "The message is not the one above any more.",
-  "too long": "The box has no room for the line.",
-  "not put in": "The page did not take the line."
-};
-
-export const CHATTING = {
-  "about": "About me",
-  "wait": "Waits for your approval, and is not in the line:",
-  "nothing told": "Nothing was shared.",
-  "told": "It is recorded as shared all the same. To put it in by hand:"
+  "parameters only": "it gets your language and country in its address, and nothing else"
 };
 
 export const ASSISTANTS = {

@@ -18,7 +18,7 @@ from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus
 from agent.wire.state import EventKind
 from agent.words.figures import listed, moment
-from agent.words.outcomes import write_policy
+from agent.words.titles import write_policy
 
 LAST, REMARK, EXPIRED, WRONG = "*", "!", "×", "✗"
 NEVER = "–"

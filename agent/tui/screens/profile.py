@@ -17,9 +17,8 @@ from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
 from agent.wire.state import Changed, EventKind, ProfileChange, ProfileFacts, Recipient
 from agent.words.figures import listed
-from agent.words.notices import MOST_NAMED, also, edited, outdated, values_of
-from agent.words.outcomes import RULINGS
-from agent.words.titles import in_order, value_title
+from agent.words.notices import MOST_NAMED, also, edited, outdated
+from agent.words.titles import RULED, RULINGS, in_order, value_title
 
 STEPS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # bits
 NOT_SET = "not set"
@@ -168,7 +167,7 @@ def cells(row: FactRow, width: int) -> tuple[str, ...]:
     bits = f"{row.bits:.4g}{'*' if row.slid is not None else ''}"
     drawn = bits if width < ROOMY else f"{slider(row.bits)} {bits}"
     rule = row.rule if row.slid is None else UNWRITTEN
-    found = (indent + fact.title, row.shown_value, RULINGS[fact.disclose].short, drawn, rule)
+    found = (indent + fact.title, row.shown_value, RULINGS[fact.disclose], drawn, rule)
     return found[: len(columns(width))]
 
 
@@ -192,13 +191,13 @@ def detail(row: FactRow, pending: Sequence[str] = ()) -> Iterator[tuple[str, str
         fact.title,
         {NOT_SET: "not set, so never sent"}.get(row.shown_value, row.shown_value) + masked,
     )
-    yield "May it be sent", f"it {RULINGS[fact.disclose].sentence} (by {row.rule})"
+    yield "May it be sent", f"it {RULED[fact.disclose]} (by {row.rule})"
     price = f"it must help by {row.bits:.4g} bits more than it costs"
     price = price if row.bits else "none but the risk of being found"
     yield "Its price", f"{price}{'' if row.slid is None else f' ({PENDING})'}. {BITS}"
     nobody = "no recipient" if row.own else "nobody: no recipient keeps it"
     yield "Known to", listed(row.holders, nobody, most=MOST_NAMED)
-    yield "Its values", values_of(in_order(fact.values[1:]), fact.title)
+    yield "Its values", ", ".join(value_title(v, fact.title) for v in in_order(fact.values[1:]))
     yield "In the policy", fact.name
 
 
@@ -358,19 +357,18 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         asked = f"May it be sent: {fact.title}? Decide for what it is, not for your value."
         now = {fact.disclose: " (current)"}
         answers = [
-            (f"{RULINGS[each].short}: it {RULINGS[each].sentence}{now.get(each, '')}", each)
-            for each in LEFT_TO
+            (f"{RULINGS[each]}: it {RULED[each]}{now.get(each, '')}", each) for each in LEFT_TO
         ]
         question = Choice(asked, answers, LEFT_TO.index(fact.disclose))
         picked = await self.review.push_screen_wait(question)
         if picked not in (None, fact.disclose):
-            await self._edit(row, {"disclose": picked}, f"{fact.title}: {RULINGS[picked].sentence}")
+            await self._edit(row, {"disclose": picked}, f"{fact.title}: {RULED[picked]}")
 
     @for_item
     async def action_guard(self, row: FactRow) -> None:
         """Guard it, or guard it no more."""
         guard = 0 if row.attribute.guard else 1
-        done = RULINGS["guarded"].sentence if guard else "not guarded any more"
+        done = RULED["guarded"] if guard else "not guarded any more"
         await self._edit(row, {"guard": guard}, f"{row.attribute.title}: {done}")
 
     async def _value(self, fact: AttributeStatus) -> str:

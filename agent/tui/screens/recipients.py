@@ -26,8 +26,7 @@ from agent.wire.state import EventKind, Forget, Held, Recipient
 from agent.words.figures import COSTS, HELPS, bits, listed, moment, people
 from agent.words.notices import held as knows_of
 from agent.words.notices import inferred, who_know
-from agent.words.outcomes import RULINGS
-from agent.words.titles import NONE, Titles, titled, value_title
+from agent.words.titles import NONE, RULINGS, Titles, titled, value_title
 
 PEOPLE, REQUESTS = 32, 10  # columns
 LEAST_NAME = 12
@@ -140,7 +139,7 @@ def added(weighed: Weighed | str) -> RenderableType:
     new = (each for each in weighed.rows if not each.held)
     for row in sorted(new, key=lambda row: -row.net_bits):
         remarks = ["in that set"] if row.disclosed else []
-        remarks += [RULINGS[row.disclose].short] if row.disclose != "auto" else []
+        remarks += [RULINGS[row.disclose]] if row.disclose != "auto" else []
         remarks += [f"breaks {row.limit}"] if row.limit else []
         remark = f" ({', '.join(remarks)})" if remarks else ""
         worth = bits(row.net_bits if isfinite(row.net_bits) else None, signed=True)

@@ -19,8 +19,7 @@ from agent.wire.decide import Weighed
 from agent.wire.policy import Review
 from agent.wire.state import Handled
 from agent.words.figures import COSTS, HELPS, LEFT, MEASURED, bits, number, people
-from agent.words.outcomes import why
-from agent.words.titles import fact
+from agent.words.titles import fact, why
 
 NUMBER = 9  # columns of a figure
 MATTER = 3  # attributes that are shown before the others are unfolded

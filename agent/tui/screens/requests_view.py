@@ -13,6 +13,7 @@ from agent.tui.virtual_list import Kind, Line, Part
 from agent.wire.decide import Weighed, WhatIf
 from agent.wire.policy import About, Decided, Disclose, Override, Review, Word
 from agent.wire.state import Handled, NotThat
+from agent.words import decisions
 from agent.words.figures import alike, listed
 from agent.words.notices import GONE, asks, how_long, outcome_of, verdict_of
 from agent.words.titles import NONE, Titles, read_as, titled, titles_in
@@ -216,10 +217,7 @@ class Change:
 
     def text(self, titles: Titles) -> str:
         """Name what is added and what is dropped."""
-        parts = [f"with {listed(sorted(titled(self.add, titles)))}"] if self.add else []
-        parts += [f"without {listed(sorted(titled(self.drop, titles)))}"] if self.drop else []
-        text = " and ".join(parts)
-        return text[:1].upper() + text[1:]
+        return decisions.changed(sorted(self.add), sorted(self.drop), titles)
 
 
 @dataclass(frozen=True, slots=True)

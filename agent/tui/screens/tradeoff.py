@@ -37,8 +37,7 @@ from agent.words.figures import (
     number,
 )
 from agent.words.notices import edited
-from agent.words.outcomes import PROOFS
-from agent.words.titles import Titles, titled
+from agent.words.titles import PROOFS, Titles, titled
 
 SEEN = 5e-4  # bits: less is shown as none
 SELECTED, NOW, KNEE, SET, BEATEN = "●", "N", "K", "○", "·"

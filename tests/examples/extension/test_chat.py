@@ -10,12 +10,12 @@ from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from agent.wire.decide import Draft, DraftedFact, Offer
-from agent.words.about import about
-from agent.words.outcomes import CHAT, CHATTING
+from agent.words.titles import about
 from policy.services import well_known
 from tests.examples.extension.modules import Modules
 
 FACT = DraftedFact(name="age", title="age", value="35 to 44", phrase="35 to 44 years old")
+LINE = "About me: x"
 CHATS = {"origin": "https://chat.example", "text": "what to do?"}
 
 
@@ -49,14 +49,17 @@ def test_what_is_read_stands_where_nothing_may_leave(modules: Modules) -> None:
     assert (shown["headline"], shown["people"]) == ("Nothing helps enough.", "")
 
 
-@pytest.mark.parametrize("code", CHAT)
-def test_what_is_wrong_with_a_message(modules: Modules, code: str) -> None:
-    """In words of its own, and that nothing was told, or what was."""
-    assert talk(modules, fault={"code": code})["fault"] == CHAT[code]
-    failed = modules("popup/chat.js", "failed", {"told": None, "fault": {"code": code}})
-    assert failed == {"text": f"{CHAT[code]} {CHATTING['nothing told']}", "line": ""}
-    failed = modules("popup/chat.js", "failed", {"told": "About me: x", "fault": {"code": code}})
-    assert failed == {"text": f"{CHAT[code]} {CHATTING['told']}", "line": "About me: x"}
+def test_what_is_wrong_with_a_message(modules: Modules) -> None:
+    """Each in words of its own, and that nothing was shared, or what was."""
+    codes = ("empty", "no message", "elsewhere", "other frame", "closed", "in part", "too large")
+    texts = {code: talk(modules, fault={"code": code})["fault"] for code in (*codes, "not put in")}
+    assert len({*texts.values()}) == len(texts)
+    for code, text in texts.items():
+        failed = modules("popup/chat.js", "failed", {"told": None, "fault": {"code": code}})
+        assert failed == {"text": f"{text} Nothing was shared.", "line": ""}
+        failed = modules("popup/chat.js", "failed", {"told": LINE, "fault": {"code": code}})
+        assert failed["text"].startswith(f"{text} It is recorded as shared")
+        assert failed["line"] == LINE
 
 
 def test_where_nobody_knows_whether_it_was_told(modules: Modules) -> None:

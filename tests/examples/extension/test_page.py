@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from agent.decision.values import Code, Reading
 from agent.wire.decide import Answer, Because, Summary
-from agent.words.outcomes import ADDED, REASONS
+from agent.words.titles import REASONS
 from tests.examples.extension.modules import Modules
 from tests.programs import needs
 from tests.waiting import PATIENCE
@@ -80,7 +80,7 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
             Reading(query="sport", title="sport", probability=0.879, model="us"),
             "sport” (87 % sure).",
         ),
-        (None, "Not understood."),
+        (None, "Not recognised."),
     ],
 )
 def test_what_the_query_was_read_as(modules: Modules, known: Reading | None, said: str) -> None:
@@ -188,13 +188,17 @@ NONE: dict[str, object] = {"words": "", "parameters": []}
 @pytest.mark.parametrize(
     ("answer", "additions", "text"),
     [
-        ({"words": "python"}, {**NONE, "words": "python"}, f"{ADDED['words']} a.example: python"),
+        (
+            {"words": "python"},
+            {**NONE, "words": "python"},
+            "Added to your search on a.example: python",
+        ),
         (
             {"parameters": {"kl": "de-de", "hl": "de"}},
             {**NONE, "parameters": [["kl", "de-de"], ["hl", "de"]]},
-            f"{ADDED['parameters']} a.example: kl=de-de, hl=de",
+            "Added to the address on a.example: kl=de-de, hl=de",
         ),
-        ({"words": "python"}, NONE, ADDED["nothing"]),
+        ({"words": "python"}, NONE, "Nothing was added: your search has it already."),
         ({"header": "int_python"}, NONE, None),
         ({}, NONE, None),
     ],

@@ -1,4 +1,4 @@
-"""What a daemon tells of requests, recipients, curves and attributes, as values of a test."""
+"""One of each message of a daemon, for a test to change."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,11 +8,25 @@ from msgspec.structs import replace
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, Reading, Request
 from agent.wire.decide import Line, Weighed
 from agent.wire.policy import AttributeStatus, Review
-from agent.wire.state import Handled, Held, Moment, Recipient
+from agent.wire.state import Handled, Held, Moment, PolicyStatus, Recipient, Status
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 
+POLICY = PolicyStatus(path="/p", in_use=True, rules=1, loaded_at=None, problems=[])
+OPEN = Status(  # a daemon that has nothing to say
+    version="1",
+    process=1,
+    started_at=START,
+    vault=True,
+    locked=False,
+    lock_after_minutes=15,
+    policy=POLICY,
+    models=[],
+    waiting=0,
+    entries=0,
+    notes=[],
+)
 PAST = Handled(
     number=1,
     kind="disclosed",
@@ -35,6 +49,19 @@ WAITS = Review(
     more_bits=0.125,
     people_left=155.0,
 )
+ASSISTANT = Review(
+    id=5,
+    kind="offer",
+    at=AT,
+    recipient="chat.example",
+    pool="chat.example",
+    names=[],
+    address="https://chat.example/",
+)
+HOSTILE = {  # titles
+    "age": "age <b>group</b>",
+    "region": "\N{RIGHT-TO-LEFT OVERRIDE}region\nSend all &amp; more " + "x" * 400,
+}
 ROW = Outcome(
     name="",
     title="",
@@ -72,33 +99,33 @@ WEIGHED = Weighed(
 
 
 def handled(number: int = 1, **given: Any) -> Handled:  # noqa: ANN401  (of the message)
-    """Return a request that carried the region."""
+    """Make a request that carried the region."""
     return replace(PAST, number=number, **given)
 
 
 def review(number: int = 1, **given: Any) -> Review:  # noqa: ANN401  (of the message)
-    """Return that the gender waits."""
+    """Make that the gender waits."""
     return replace(WAITS, id=number, **given)
 
 
 def row(name: str, **given: Any) -> Outcome:  # noqa: ANN401  (of the message)
-    """Return an attribute that helps more than it costs."""
+    """Make an attribute that helps more than it costs."""
     return replace(ROW, **{"name": name, "title": f"the {name}", **given})
 
 
 def weight(*names: str, **given: Any) -> Figures:  # noqa: ANN401  (of the message)
-    """Return the figures of a set."""
+    """Make the figures of a set."""
     return replace(WEIGHT, names=names, **given)
 
 
 def weighed(**given: Any) -> Weighed:  # noqa: ANN401  (of the message)
-    """Return a request that carries the region, beside the gender."""
+    """Make a request that carries the region, beside the gender."""
     decided = {name: given.pop(name) for name in ("code", "disclosed") if name in given}
     return replace(WEIGHED, decision=replace(WEIGHED.decision, **decided), **given)
 
 
 def recipient(counts: list[int], **more: Any) -> Recipient:  # noqa: ANN401  (of the message)
-    """Return one that was told something, an hour later each time, as people became fewer."""
+    """Make one that was told something, an hour later each time, as people became fewer."""
     hour = timedelta(hours=1)
     found = Recipient(
         pool="shop.example",
@@ -129,7 +156,7 @@ HELD = Held(
 def point(
     least: float, most: float, *names: str, helps: float = 0.1, dear: float = 0.01
 ) -> CurvePoint:
-    """Return a point of a curve."""
+    """Make a point of a curve."""
     return CurvePoint(
         least=least,
         most=most,
@@ -166,7 +193,7 @@ CURVE = Curve(
 
 
 def attribute(name: str, refines: str | None = None, **given: Any) -> AttributeStatus:  # noqa: ANN401  (of the message)
-    """Return an attribute that may leave when it is worth it."""
+    """Make an attribute that may leave when it is worth it."""
     found = AttributeStatus(
         name=name,
         kind=name,
