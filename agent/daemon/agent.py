@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent import __version__
-from agent.daemon.consent.word import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.events import LOG
 from agent.daemon.model_registry import UNREADABLE, ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile

@@ -85,7 +85,7 @@ class Calls:
 
         ``otherwise``: what changed where nothing was written.
         """
-        changed = "policy" if self.agent.rules.renew(self._clock()) else otherwise
+        changed = "policy" if self.agent.rules.reload(self._clock()) else otherwise
         if changed is not None:
             self.agent.bus.publish(changed)
 
@@ -218,7 +218,6 @@ class Calls:
         """State that a recipient has forgotten everything."""
         done = forget(self.agent, body.recipient, self._clock())
         if done:
-            self.agent.consent.commit(values_only=True)
             self.agent.bus.publish("forget")
         return Done(done=done)
 
@@ -406,14 +405,12 @@ class Calls:
     def refuse(self, body: messages.Refuse) -> Done:
         """Give a recipient nothing from now on."""
         self.agent.consent.refuse(body.recipient, self._clock())
-        self.agent.consent.commit(values_only=True)
         self._renew()
         return Done()
 
     def allow(self, body: messages.Allow) -> messages.Allowed:
         """Take back a refusal; a rule that is not ours stays, and is named."""
         done = self.agent.consent.allow(body.recipient).changed
-        self.agent.consent.commit(values_only=True)
         self._renew()
         return replace(policy_api.refusal(body.recipient, self._clock(), self.agent), done=done)
 

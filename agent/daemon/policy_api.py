@@ -6,8 +6,8 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent.queue import own_search
 from agent.daemon.policy_file import rewrite
+from agent.daemon.reviews import own_search
 from agent.decision.terms import attributes_of
 from agent.decision.what_if import PastRequest, replay
 from agent.errors import LockedError, ModelError, UsageError
@@ -152,8 +152,6 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
         return amend.without_settings(text, policy, where, gone) if gone else text
 
     _, policy = written = rewrite(agent.rules.path, change)
-    if written.changed:
-        agent.consent.commit()
     _renew(now, agent)
     try:
         model = agent.model_for(where.host(policy), where.words(), now)
@@ -178,7 +176,7 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
 
 def _renew(now: datetime, agent: Agent) -> None:
     """Let what was written into the policy hold from the next request on."""
-    if agent.rules.renew(now):
+    if agent.rules.reload(now):
         agent.bus.publish("policy")
 
 
@@ -230,7 +228,7 @@ def offered(body: Offer, now: datetime, agent: Agent) -> Done:
         review = agent.consent.offer(host, pool, (), now, address=address)
         if review is not None:
             agent.bus.publish("offer", review.id)
-        return Done(done=agent.consent.waiting_assistant(host, address))
+        return Done(done=agent.consent.waiting_offer(host, now, address) is not None)
     search = None if body.search is None else own_search(body.search, host)
     names = [name for name in body.names if name in known]
     if not names:

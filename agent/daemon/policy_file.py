@@ -25,7 +25,7 @@ SETTLING = timedelta(seconds=0.25)
 TRIES = 3
 Change = Callable[[str, Policy], str]  # of a text, and of what it says
 Check = Callable[[Policy, Policy], None]  # of what it says before and after
-_Found = Policy | PolicyError | UsageError | None
+_Content = Policy | PolicyError | UsageError | None
 KEPT = 4096  # recipients, and terms of one
 
 
@@ -44,6 +44,7 @@ class Fingerprint(NamedTuple):
 
 
 UNREADABLE = Fingerprint(0, 0, 0, 0, 0)
+UNREAD = Fingerprint(-1, -1, -1, -1, -1)  # no file has it
 
 
 def fingerprint_of(path: Path) -> Fingerprint | None:
@@ -272,10 +273,8 @@ class PolicyFile:
         self.active = ActivePolicy(None)
         self.usage = RuleUsage()
         self.problems: tuple[Problem, ...] = ()
-        self._seen: Fingerprint | None = None
-        self._sure = True  # a later edit has another stamp
-        self._unsafe = False  # another user could have written it
         self._begun = False
+        self._seen: Fingerprint | None = UNREAD  # of the file as it was read, settled and safe
         self._loaded_at: datetime | None = None
 
     @property
@@ -289,35 +288,22 @@ class PolicyFile:
         return self.policy is not None and bool(self.problems)
 
     def check(self, now: datetime) -> bool:
-        """Read the file if it changed and has settled; say whether other rules are in force.
+        """Read the file if it changed and has settled; say whether that changed anything.
 
-        ``now``: of the system's clock. Until the file has settled, the last good rules hold: what
-        is there may be half of what will be.
+        ``now``: of the system's clock.
         """
         stamp = fingerprint_of(self.path)
-        young = settling(stamp, now)
-        is_read = stamp == self._seen and (self._sure or young)
-        if is_read and not self._unsafe:  # a folder above may be mended without a new stamp
+        if stamp == self._seen or (self._begun and settling(stamp, now)):
             return False
-        if self._begun and young:
-            return False
-        found = _load(self.path, stamp)
+        content = _load(self.path, stamp)
         if self._begun and fingerprint_of(self.path) != stamp:  # it is being written now
             return False
-        return self._take(stamp, found, now)
+        return self._take(stamp, content, now)
 
-    def renew(self, now: datetime) -> bool:
-        """Read the file now if it is another than was read; say whether it is.
-
-        For what we wrote, whole: nothing of it is to be waited for.
-        """
+    def reload(self, now: datetime) -> bool:
+        """Read the file now, as it is; say whether that changed anything."""
         stamp = fingerprint_of(self.path)
-        return stamp != self._seen and self._take(stamp, _load(self.path, stamp), now)
-
-    def reload(self, now: datetime) -> None:
-        """Read the file now, as it is."""
-        stamp = fingerprint_of(self.path)
-        self._take(stamp, _load(self.path, stamp), now)
+        return self._take(stamp, _load(self.path, stamp), now)
 
     def use(self, models: Sequence[Model]) -> None:
         """Have a rule on what one of these models calls a fact hold for what the others call it."""
@@ -348,38 +334,37 @@ class PolicyFile:
             ],
         )
 
-    def _take(self, stamp: Fingerprint | None, found: _Found, now: datetime) -> bool:
-        """Take the rules of the file, or keep the last ones and note what is wrong with it.
-
-        Says whether that is other than before; the log says what.
-        """
-        before, again, was_unsafe = self.policy, stamp == self._seen, self._unsafe
-        self._seen, self._sure, self._begun = stamp, not settling(stamp, now), True
-        self._unsafe, problems = isinstance(found, UnsafeError), tuple[Problem, ...]()
-        match found:
+    def _take(self, stamp: Fingerprint | None, content: _Content, now: datetime) -> bool:
+        """Take the rules of the file, or keep the last ones and note what is wrong with it."""
+        is_unsafe = isinstance(content, UnsafeError)  # a folder above may be mended unseen
+        self._begun, self._seen = True, UNREAD if is_unsafe or settling(stamp, now) else stamp
+        problems, policy = tuple[Problem, ...](), None
+        match content:
             case PolicyError():
-                problems = found.problems
+                problems = content.problems
             case UsageError():
-                problems = (Problem(0, "", str(found), found.hint),)
-            case Policy() if is_empty_policy(found.text):
+                problems = (Problem(0, "", str(content), content.hint),)
+            case Policy() if is_empty_policy(content.text):
                 problems = (EMPTY_POLICY,)
-            case Policy() if again and before is not None and before.text == found.text:
-                return False  # it was read before it had settled
-        if self._unsafe and was_unsafe and self.problems == problems:
+            case Policy():
+                policy = content
+        if problems and not is_unsafe:  # who wrote the last rules of an unsafe file is unknown
+            policy = self.policy
+        texts = [None if each is None else each.text for each in (policy, self.policy)]
+        if texts[0] == texts[1] and problems == self.problems:
             return False
-        if self._unsafe or not problems:  # who wrote the last rules of an unsafe file is unknown
-            policy = found if isinstance(found, Policy) else None
+        if policy is not self.policy:
             self.active = ActivePolicy(policy, self.active.models)
             self._loaded_at = None if policy is None else now
         self.problems = problems
-        if self.problems:
-            LOG.warning("%s: not used, problems: %d", self.path.name, len(self.problems))
+        if problems:
+            LOG.warning("%s: not used, problems: %d", self.path.name, len(problems))
         else:
-            LOG.info("%s: %s", self.path.name, "there is none now" if found is None else "in use")
+            LOG.info("%s: %s", self.path.name, "there is none now" if policy is None else "in use")
         return True
 
 
-def _load(path: Path, stamp: Fingerprint | None) -> _Found:
+def _load(path: Path, stamp: Fingerprint | None) -> _Content:
     """Return the policy in a file, or why there is none."""
     if stamp is None:
         return None

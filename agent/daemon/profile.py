@@ -7,7 +7,7 @@ from secrets import token_hex
 from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent.word import ALREADY_SENT
+from agent.daemon.consent import ALREADY_SENT
 from agent.daemon.records import opened
 from agent.decision.values import Fact
 from agent.model.attributes import UNSPECIFIED

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent.word import ALREADY_SENT
+from agent.daemon.consent import ALREADY_SENT
 from agent.decision.decide import counted_among, read_by
 from agent.decision.knowledge import Holdings, Knowledge, inferred, knowledge_in, people_left
 from agent.decision.values import Reading

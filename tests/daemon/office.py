@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from agent.daemon.consent.word import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
@@ -35,9 +35,18 @@ class Office:
     models: tuple[Model, ...] = (MODEL,)
     consent: Consent = field(init=False)
     now: datetime = START
+    _active: ActivePolicy = field(default_factory=lambda: ActivePolicy(None), init=False)
 
     def __post_init__(self) -> None:
-        self.consent = Consent(self.path, lambda: ActivePolicy(self.policy(), self.models))
+        self.consent = Consent(self.path, self.active)
+
+    def active(self) -> ActivePolicy:
+        """Return the rules in use, the same while the file and the models stay."""
+        policy, before = self.policy(), self._active.policy
+        texts = {None if each is None else each.text for each in (policy, before)}
+        if len(texts) > 1 or self.models != self._active.models:
+            self._active = ActivePolicy(policy, self.models)
+        return self._active
 
     def policy(self) -> Policy | None:
         """Return the rules in use, read anew each time."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import agent.daemon.context
 import agent.daemon.handle
 from agent.daemon.agent import Agent
-from agent.daemon.consent.word import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.context import context_of
 from agent.daemon.handle import handle
 from agent.daemon.sources import Sources

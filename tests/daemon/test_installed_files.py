@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon import events
-from agent.daemon.consent.word import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.installed_files import Accounts, accounts, forget, installed_files, remove
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.policy_file import ActivePolicy

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from agent.daemon import agent
 from agent.daemon.agent import Agent
 from agent.daemon.api import Calls
-from agent.daemon.consent.word import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.model_registry import ModelRegistry
 from agent.decision.knowledge import Knowledge
 from agent.errors import LockedError, VaultError, WrongSecretError

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
 from agent.daemon.artifacts import Machine, Manager
-from agent.daemon.consent.word import Consent
+from agent.daemon.consent import Consent
 from agent.daemon.events import Bus
 from agent.daemon.model_registry import Keys, ModelRegistry
 from agent.daemon.policy_file import ActivePolicy, PolicyFile
@@ -110,12 +110,9 @@ class FixedRules(PolicyFile):
         """Say that nothing changed."""
         return False
 
-    def renew(self, now: datetime) -> bool:  # noqa: ARG002  (what it says hangs on no time)
-        """Say that nothing changed."""
-        return False
-
-    def reload(self, now: datetime) -> None:
+    def reload(self, now: datetime) -> bool:  # noqa: ARG002  (what it says hangs on no time)
         """Leave them as they are."""
+        return False
 
 
 class OneModel(ModelRegistry):

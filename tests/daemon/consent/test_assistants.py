@@ -13,7 +13,7 @@ ADDRESS = "https://chat.example/"
 def wanted(office: Office, address: str = ADDRESS) -> bool:
     """Queue it, and say whether it waits."""
     office.consent.offer("chat.example", "chat.example", (), office.now, address=address)
-    return office.consent.waiting_assistant("chat.example", address)
+    return office.consent.waiting_offer("chat.example", office.now, address) is not None
 
 
 def test_an_approval_is_a_rule_that_undo_takes_back(office: Office) -> None:

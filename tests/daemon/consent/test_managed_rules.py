@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.managed_rules import (
+from agent.daemon.instructions import (
     Instruction,
     managed_rules,
     outcome,
@@ -113,16 +113,22 @@ STEPS = st.lists(
 
 @dataclass
 class Oracle:
-    """What was said last, by whom it is about and attribute: what it is, and until when."""
+    """What was said last, by whom it is about and attribute: what it is, and until when.
+
+    ``entries``: what was said of an attribute for everyone and for good.
+    """
 
     said: dict[str | None, dict[str, tuple[str, date | None]]] = field(default_factory=dict)
+    entries: dict[str, str] = field(default_factory=dict)
 
     def say(self, pool: str | None, name: str, value: str | None, until: date | None) -> None:
         """Take a word; None takes what was said before back."""
         for other, values in self.said.items():
             if pool in (None, other):
                 values.pop(name, None)
-        if value is not None:
+        if value is not None and pool is None and until is None:
+            self.entries[name] = value
+        elif value is not None:
             self.said.setdefault(pool, {})[name] = (value, until)
 
     def value(self, pool: str, name: str, base: str, today: date) -> str:
@@ -131,7 +137,7 @@ class Oracle:
             value, until = self.said.get(where, {}).get(name, (None, None))
             if value is not None and (until is None or today <= until):
                 return value
-        return base
+        return self.entries.get(name, base)
 
 
 def value_of(text: str, host: str, name: str, today: date, query: str = "") -> object:
@@ -152,8 +158,11 @@ def theirs(text: str) -> dict[str, Any]:
     """Return what a policy says beside the rules that are ours."""
     document = tomllib.loads(text)
     places = {each.place for each in managed_rules(text)}
-    rules = document.pop("rule", [])
-    return document | {"rule": [r for place, r in enumerate(rules) if place not in places]}
+    rules, entries = document.pop("rule", []), document.pop("attributes", {})
+    return document | {
+        "attributes": {name: each for name, each in entries.items() if name not in NAMES},
+        "rule": [r for place, r in enumerate(rules) if place not in places],
+    }
 
 
 @given(st.sampled_from(BASES), STEPS)
@@ -180,7 +189,8 @@ def test_the_last_verdict_is_what_the_policy_rules(base: str, steps: list[Step])
         text = with_instruction(text, policy_of(text), wanted, today)
         pool = None if step.everyone else pools.of(step.host)
         for name in step.names:
-            asked = value_of(original, step.host, name, today) == "ask"
+            base_value = value_of(original, step.host, name, today)
+            asked = oracle.entries.get(name, base_value) == "ask"
             written = asked or step.decided == "deny"
             oracle.say(pool, name, WANTED[step.decided] if written else None, until)
         assert_as_said(text, original, oracle, pools, today)
@@ -216,7 +226,7 @@ def test_a_verdict_is_a_rule_that_reads_as_one() -> None:
         'attribute = ["salary"]\ndisclose = "never"\nexpires = 2026-03-03\n'
     )
     everyone = Instruction("s2.test", "never", known("salary"), answers=True, everyone=True)
-    assert 'name = "denied for everyone"\nattribute = ["salary"]' in after(PLAIN, everyone)
+    assert after(PLAIN, everyone) == f'{PLAIN}\n[attributes]\nsalary = "never"\n'
 
 
 def test_a_rule_that_somebody_changed_is_theirs() -> None:
@@ -245,7 +255,7 @@ def test_what_another_rule_wins_is_said(rule: str, winner: str | None) -> None:
     wanted = Instruction("www.books.example", "auto", known("salary"), "jobs in town", answers=True)
     text = after(rule, wanted)
     written = outcome(policy_of(text), wanted, START)
-    assert written.written == "approved for books.example"
+    assert written.written == (None if winner else "approved for books.example")
     assert written.without_effect == (["salary"] if winner else [])
     assert written.decided_by == ([winner] if winner else [])
 

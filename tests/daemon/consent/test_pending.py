@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.blocks import MOST_REFUSALS
-from agent.daemon.consent.queue import (
+from agent.daemon.consent import MOST_REFUSALS, Consent
+from agent.daemon.policy_file import ActivePolicy
+from agent.daemon.reviews import (
     MOST_SEARCHES,
     SEARCHES_PER_SITE,
     Approved,
@@ -19,8 +20,6 @@ from agent.daemon.consent.queue import (
     own_search,
     sites,
 )
-from agent.daemon.consent.word import Consent
-from agent.daemon.policy_file import ActivePolicy
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError
 from agent.wire.decide import BIGGEST, RelayAnswer
 from agent.wire.policy import Word
@@ -180,7 +179,7 @@ def test_a_refusal_stays_where_an_approval_cannot_be_kept(
     office.path.write_text(refused := f"{TEXT}{REFUSED}")
     records.full = full
     if not full:
-        monkeypatch.setattr("agent.daemon.consent.blocks.rewrite", unwritable)
+        monkeypatch.setattr("agent.daemon.consent.rewrite", unwritable)
     with pytest.raises(ReticentError):
         office.say(new, "approve")
     assert office.path.read_text() == refused

@@ -7,7 +7,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.preferences import (
+from agent.daemon.instructions import (
     OPENNESS,
     Preference,
     Preferences,
@@ -36,15 +36,7 @@ POLICIES = st.lists(
 VALUES = st.sampled_from(get_args(Disclose))
 POOLS = st.sampled_from([None, *HOSTS])
 SAID = st.builds(Preference, st.sampled_from(NAMES), POOLS, VALUES, VALUES)
-ANSWERS = st.builds(
-    Preference,
-    st.sampled_from(NAMES),
-    POOLS,
-    st.sampled_from(["auto", "never"]),
-    st.just("ask"),
-    answers=st.just(True),
-)
-WORDS = st.lists(SAID | ANSWERS, max_size=8).map(tuple)
+WORDS = st.lists(SAID, max_size=8).map(tuple)
 LIMITS = "lambda = 0.0\nk = 20\nrisk = 0.1\nattributes_per_request = 2\n"
 GUARDS = "[attributes]\ngender = { guard = 0.5 }\nhours = { guard = 1.0 }\n"
 
@@ -79,12 +71,16 @@ def expected(words: Preferences, terms: Terms, host: str, name: str) -> Preferen
     for word in words:
         if word.concept != name or word.pool not in (None, host):
             continue
-        opens = OPENNESS.index(word.disclose) > OPENNESS.index(now)
-        if opens or (word.answers and word.disclose == "auto"):
+        if opens(word, now):
             found = word if now == word.ruled else found
         elif word.disclose != now:
             found = word
     return found
+
+
+def opens(word: Preference, now: Disclose) -> bool:
+    """Say whether a word is more open than what is ruled now."""
+    return OPENNESS.index(word.disclose) > OPENNESS.index(now)
 
 
 @given(POLICIES, WORDS, st.sampled_from(HOSTS))
@@ -94,7 +90,7 @@ def test_the_last_word_that_holds_counts(policy: str, words: Preferences, host: 
     over = applied(terms, words)
     for name in NAMES:
         word, now = expected(words, terms, host, name), value_of(terms, name)
-        quiet = word is not None and now == "ask" and word.answers and word.disclose == "never"
+        quiet = word is not None and now == "ask" and word.disclose == "never"
         assert value_of(over, name) == (now if word is None or quiet else word.disclose)
         assert (name in denied_once(words, ruling)) == quiet
 
@@ -122,13 +118,12 @@ def test_a_word_is_used_up_by_the_request_that_it_changes(policy: str, words: Pr
     waiting = decision.pending.names if decision.pending else ()
     spent = set()
     for name in NAMES:
-        word = expected(words, terms, "a.example", name)
-        quiet = word is not None and value_of(terms, name) == "ask" and word.disclose == "never"
-        if word is not None and word.answers and (quiet or word.disclose == "auto"):
-            used = name in (waiting if quiet else decision.disclosed)
-            spent |= {word} if used else set()
-        elif word is not None:
-            spent.add(word)
+        word, now = expected(words, terms, "a.example", name), value_of(terms, name)
+        if word is None:
+            continue
+        quiet = now == "ask" and word.disclose == "never"
+        sent_or_waits = name in (waiting if quiet else decision.disclosed)
+        spent |= {word} if sent_or_waits or not (quiet or opens(word, now)) else set()
     assert used_up(words, decision, ruling) == tuple(each for each in words if each not in spent)
     silent = decided(applied(terms, words), "no such query")
     assert used_up(words, silent, ruling) == words
@@ -137,7 +132,7 @@ def test_a_word_is_used_up_by_the_request_that_it_changes(policy: str, words: Pr
 def test_what_was_decided_for_another_reason_uses_nothing_up() -> None:
     """A resent value that the recipient holds, and one that the policy allows by now."""
     ruling, terms = ruled(EVERYTHING_ASKED)
-    words = tuple(Preference(name, "a.example", "auto", "ask", answers=True) for name in NAMES)
+    words = tuple(Preference(name, "a.example", "auto", "ask") for name in NAMES)
     held = Knowledge(tuple((name, 1) for name in sorted(NAMES[:4])))
     over = replace(applied(terms, words), excluded=frozenset(NAMES[4:]))
     again = decided(over, held=held)

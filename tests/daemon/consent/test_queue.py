@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent.queue import (
+from agent.daemon.reviews import (
     EXPIRES,
     HOUR,
     MOST_REVIEWS,

@@ -4,7 +4,7 @@ An offer closes what it does not name. What it closed stays closed when it is ov
 record cannot be read: nothing opens because time passes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -34,7 +34,7 @@ NOBODY: Key = ("", "", frozenset())
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The reviews, the one that was met longest ago first, and when prompts were granted to which.
+    """The reviews, the least recently requested first, and the prompts granted for which.
 
     ``last``: the highest number that a review had.
     """
@@ -44,7 +44,7 @@ class Waiting:
     last: int = 0
 
     def find(self, number: int) -> Review:
-        """Return the review with a number; UsageError if none has it."""
+        """Find the review with a number; UsageError if none has it."""
         for review in self.reviews.values():
             if review.id == number:
                 return review
@@ -52,20 +52,25 @@ class Waiting:
         raise UsageError(f"nothing is pending under the number {number}", hint)
 
 
+def offer_key(recipient: str, address: str | None = None) -> Key:
+    """Identify a recipient's offer: the later one replaces the earlier."""
+    return "offer", recipient, frozenset(filter(None, [address]))
+
+
 def key_of(review: Review) -> Key:
-    """Return what no two reviews have in common; a recipient's later offer replaces its own."""
+    """Identify a review: no two that wait have the same key."""
     if review.kind == "offer":
-        return review.kind, review.recipient, frozenset(filter(None, [review.address]))
+        return offer_key(review.recipient, review.address)
     return review.kind, review.pool, frozenset(review.names)
 
 
 def queued(
     waiting: Waiting, review: Review, hourly: int, now: datetime
 ) -> tuple[Waiting, Review | None]:
-    """Return what waits with one more review, or with the one that is like it refreshed.
+    """Add a review, or refresh the one that is like it.
 
-    ``review``: its number and whether it is prompted do not matter; ``hourly``: prompts that may
-    be granted within an hour, one of them to a recipient's offers. Also returns the review if it is
+    ``review``: its number and whether it is prompted are set here; ``hourly``: prompts that may be
+    granted within an hour, one of them to a recipient's offers. Also returns the review if it is
     new, or a prompt from now on. What was shown under a number never grows: an offer of other
     names, or with another search, has a number of its own.
     """
@@ -78,69 +83,82 @@ def queued(
     ):
         before = None
     prompts = tuple((at, other) for at, other in waiting.prompts if now - at < HOUR)
-    had = before is not None and before.prompted
+    prompted = before is not None and before.prompted
     spent = review.kind == "offer" and any(other == key for _, other in prompts)
-    granted = not had and not spent and len(prompts) < min(hourly, MOST_PROMPTS)
+    granted = not prompted and not spent and len(prompts) < min(hourly, MOST_PROMPTS)
     last = waiting.last + (before is None)
-    review = changed(review, id=last if before is None else before.id, prompted=granted or had)
+    number = last if before is None else before.id
+    review = changed(review, id=number, prompted=granted or prompted)
     reviews = {other: each for other, each in waiting.reviews.items() if other != key}
     reviews[key] = review
-    made = Waiting(_bounded(reviews), (*prompts, (now, key)) if granted else prompts, last)
-    return made, review if granted or before is None else None
+    prompts = (*prompts, (now, key)) if granted else prompts
+    return Waiting(_bounded(reviews), prompts, last), review if granted or before is None else None
 
 
 def expired(waiting: Waiting, now: datetime) -> Waiting:
-    """Return what waits without what nothing has met for a day."""
-    kept = {key: each for key, each in waiting.reviews.items() if now - each.at < EXPIRES}
-    return waiting if len(kept) == len(waiting.reviews) else replace(waiting, reviews=kept)
+    """Remove the reviews that no request has met for a day."""
+    recent = {key: each for key, each in waiting.reviews.items() if now - each.at < EXPIRES}
+    return waiting if len(recent) == len(waiting.reviews) else replace(waiting, reviews=recent)
 
 
 def anonymous(waiting: Waiting) -> Waiting:
-    """Return what waits, with no more than the time of each prompt whose review is settled."""
-    kept = waiting.reviews
-    prompts = tuple((at, key if key in kept else NOBODY) for at, key in waiting.prompts)
+    """Reduce each prompt whose review is settled to its time."""
+    keys = waiting.reviews
+    prompts = tuple((at, key if key in keys else NOBODY) for at, key in waiting.prompts)
     return replace(waiting, prompts=prompts)
 
 
-def settled(waiting: Waiting, number: int, names: frozenset[str] | None = None) -> Waiting:
-    """Return what waits, a review without these names, or gone if it has no others.
+def narrowed(waiting: Waiting, names_of: Callable[[Review], Collection[str] | None]) -> Waiting:
+    """Reduce reviews to those of their names that a function names; None leaves one as it is.
 
-    ``names``: None for all. UsageError if there is no such review.
+    One that is narrowed has no figures any more, and one without names is removed.
     """
-    review = waiting.find(number)
-    reviews = {key: each for key, each in waiting.reviews.items() if each is not review}
-    rest = [name for name in review.names if names is not None and name not in names]
-    left = changed(review, names=rest, more_bits=None, people_left=None)
-    if rest:
-        reviews.setdefault(key_of(left), left)
+    reviews = dict[Key, Review]()
+    for key, review in waiting.reviews.items():
+        names = names_of(review)
+        if names is None:
+            reviews[key] = review
+        elif rest := [name for name in review.names if name in names]:
+            part = changed(review, names=rest, more_bits=None, people_left=None)
+            new_key = key_of(part)
+            if new_key == key or new_key not in waiting.reviews:
+                reviews.setdefault(new_key, part)
     return replace(waiting, reviews=reviews)
 
 
+def settled(waiting: Waiting, number: int, names: frozenset[str] | None = None) -> Waiting:
+    """Remove names from a review, by default all; UsageError if there is no such review."""
+    review = waiting.find(number)
+    rest = () if names is None else {*review.names} - names
+    return narrowed(waiting, lambda each: rest if each is review else None)
+
+
 def cleared(waiting: Waiting, names: frozenset[str], pool: str | None) -> Waiting:
-    """Return what waits without these names of a pool, None for all; offers stay as they are."""
-    for review in [*waiting.reviews.values()]:
-        about = review.kind == "ask" and pool in (None, review.pool)
-        if about and not names.isdisjoint(review.names):
-            waiting = settled(waiting, review.id, names)
-    return waiting
+    """Remove names from the reviews of a pool, None for all; offers stay as they are."""
+
+    def rest(review: Review) -> Collection[str] | None:
+        affected = review.kind == "ask" and pool in (None, review.pool)
+        return {*review.names} - names if affected and not names.isdisjoint(review.names) else None
+
+    return narrowed(waiting, rest)
 
 
 def put_back(waiting: Waiting, before: Waiting, after: Waiting) -> Waiting:
-    """Return what waits with all that went from the list in one step; what came since stays.
+    """Restore the reviews that one step removed or changed; those that came since stay.
 
     ``before``, ``after``: the step.
     """
     if waiting.reviews == after.reviews:
         return replace(waiting, reviews=before.reviews)
-    gone = {key: each for key, each in before.reviews.items() if after.reviews.get(key) != each}
-    left = {each.id for each in gone.values()}
-    stay = {key: each for key, each in waiting.reviews.items() if each.id not in left}
-    found = sorted({**gone, **stay}.items(), key=lambda pair: pair[1].at)
-    return replace(waiting, reviews=_bounded(dict(found)))
+    back = {key: each for key, each in before.reviews.items() if after.reviews.get(key) != each}
+    numbers = {each.id for each in back.values()}
+    stay = {key: each for key, each in waiting.reviews.items() if each.id not in numbers}
+    ordered = sorted({**back, **stay}.items(), key=lambda pair: pair[1].at)
+    return replace(waiting, reviews=_bounded(dict(ordered)))
 
 
 def check_answer(review: Review, word: Word, pool: str) -> None:
-    """Raise RefusedError where an answer is to something else than what waits.
+    """Raise RefusedError where an answer is about something else than the review.
 
     UsageError where it names nothing.
     """
@@ -159,7 +177,7 @@ def check_answer(review: Review, word: Word, pool: str) -> None:
 
 
 def _bounded(reviews: dict[Key, Review]) -> dict[Key, Review]:
-    """Return the reviews without the oldest of a kind that has too many."""
+    """Remove the oldest of a kind that has too many."""
     for kind, most in MOST_REVIEWS.items():
         same = [key for key in reviews if key[0] == kind]
         for key in same[: max(0, len(same) - most)]:
@@ -170,7 +188,8 @@ def _bounded(reviews: dict[Key, Review]) -> dict[Key, Review]:
 class Approved(msgspec.Struct, frozen=True):
     """An approved offer: the names, and the last day on which it holds, None for no end.
 
-    ``searches``: where the site is searched, as `policy.match` writes it; older records have none.
+    ``searches``: where the site is searched, as `policy.services` writes it; older records have
+    none.
     """
 
     names: tuple[str, ...]
@@ -178,19 +197,19 @@ class Approved(msgspec.Struct, frozen=True):
     searches: tuple[str, ...] = ()
 
     def names_on(self, today: date) -> frozenset[str]:
-        """Return the names that the recipient can use on a day: none where it is over."""
+        """Name what the recipient can use on a day: nothing where it is over."""
         over = self.until is not None and today > self.until
         return frozenset() if over else frozenset(self.names)
 
     def after(self, before: "Approved | None", today: date) -> "Approved":
-        """Return this offer with the searches of the one that it replaces, if that one holds."""
+        """Add the searches of the offer that this one replaces, if that one still holds."""
         older = before.searches if before is not None and before.names_on(today) else ()
         unique = tuple(dict.fromkeys((*self.searches, *older)))
         return changed(self, searches=unique[:SEARCHES_PER_SITE])
 
 
 class Offers:
-    """Approved offers by site, read from the vault when first asked for."""
+    """Approved offers by site, read from the vault when first needed."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
@@ -198,19 +217,19 @@ class Offers:
         self._searched: tuple[Approved, ...] | None = None
 
     def find(self, site: str) -> Approved | None:
-        """Return what a site may be offered, None where it has offered nothing."""
+        """Find a site's approved offer, None where none was ever approved."""
         return self._read(PREFIX + site)
 
     @property
     def searched(self) -> tuple[Approved, ...]:
         """All that say where their site is searched."""
         if self._searched is None:
-            found = map(self._record, self._items.names(PREFIX))
-            self._searched = tuple(each for each in found if each is not None and each.searches)
+            records = map(self._record, self._items.names(PREFIX))
+            self._searched = tuple(each for each in records if each is not None and each.searches)
         return self._searched
 
     def keep(self, site: str, approved: Approved | None) -> None:
-        """Keep an offer from now on instead of the one before, None for none."""
+        """Replace a site's offer, None for none."""
         if approved is None:
             self._items.delete(PREFIX + site)
         else:
@@ -219,7 +238,7 @@ class Offers:
         self._searched = None
 
     def _record(self, name: str) -> Approved | None:
-        """Return a record as it was kept; one of another version is an offer of nothing."""
+        """Read a record; one of another version is an offer of nothing."""
         content = self._items.get(name)
         try:
             return None if content is None else msgspec.msgpack.decode(content, type=Approved)
@@ -228,7 +247,7 @@ class Offers:
 
 
 def own_search(text: str, host: str) -> str:
-    """Return a search as browsers write it; UsageError where it is none, or not of the host.
+    """Write a search as browsers do; UsageError where it is none, or not of the host.
 
     ``host``: canonical. A host below it is its own too, unless somebody else registered that.
     """
@@ -239,7 +258,7 @@ def own_search(text: str, host: str) -> str:
 
 
 def sites(book: Rulebook, offered: Iterable[Approved], today: date) -> list[Site]:
-    """Return the searches in order, of recipients that get anything by the policy.
+    """List the searches in order, of recipients that get anything by the policy.
 
     ``offered``: approved offers; at most MOST_SEARCHES, the policy's first.
     """
@@ -250,8 +269,8 @@ def sites(book: Rulebook, offered: Iterable[Approved], today: date) -> list[Site
         for search in map(usable, texts)
         if search is not None and book.refusing(search.host, today) is None
     }
-    found = sorted([*ruled, *sorted(more.difference(ruled))][:MOST_SEARCHES])
+    searches = sorted([*ruled, *sorted(more.difference(ruled))][:MOST_SEARCHES])
     return [
         Site(recipient=each.host, search=each.text, carry=book.match(each.host, "", today).carry)
-        for each in found
+        for each in searches
     ]

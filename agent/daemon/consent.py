@@ -1,0 +1,450 @@
+"""The user's word: on what waits, on attributes in advance, and on recipients; and its undoing.
+
+A word that lasts is written into the policy; one for the next request is a preference in memory.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec.structs import replace as changed
+
+from agent.daemon import instructions, reviews
+from agent.daemon.instructions import Instruction, Preferences, denied_once, ruled_of
+from agent.daemon.policy_file import ActivePolicy, Edit, restore, rewrite
+from agent.daemon.reviews import HOUR, Approved, Offers, Waiting
+from agent.decision.terms import Terms
+from agent.decision.values import Decision
+from agent.errors import LockedError, RefusedError, UsageError
+from agent.vault.store import Items
+from agent.wire.decide import Ask
+from agent.wire.policy import Override, Review, Ruled, Word
+from agent.wire.state import Site
+from agent.words.figures import listed
+from policy.amend import with_assistant, without_refusals
+from policy.hosts import host_of, site_of
+from policy.match import Attributes, Rulebook, Ruling, known
+from policy.rules import Policy, Rule
+
+ALREADY_SENT = "Data already sent cannot be recalled."
+ONLY_THE_LAST = (
+    "you can undo only your latest change, and only until the vault locks; "
+    "`reticent policy show` has the rules"
+)
+IN_MEMORY = Ruled(written=None, without_effect=[])
+MOST_REFUSALS = 60  # within an hour
+MOST_BLOCKS = 1000  # rules by which somebody gets nothing: half of what a policy may hold
+MERGE = "write one rule for several of them in the policy"
+Revert = Callable[[], object]
+
+
+class Consent:
+    """What waits, what the user wants, and how to undo their latest change; of one thread.
+
+    Nothing is written because something is dismissed or expires.
+    """
+
+    def __init__(self, path: Path, active: Callable[[], ActivePolicy]) -> None:
+        """Take the policy file, and what returns the rules in use."""
+        self._path, self._active = path, active
+        self._offers: Offers | None = None
+        self._sites = lru_cache(1)(reviews.sites)  # until any of its arguments changes
+        self._waiting, self._preferences = Waiting(), Preferences()
+        self._latest: tuple[str, Callable[[], str]] | None = None  # change, and what reverts it
+        self._followed: object = None  # the rules by which the reviews still wait
+        self._refusals: tuple[datetime, ...] = ()
+
+    # the vault
+
+    def opened(self, items: Items) -> None:
+        """Take what remembers approved offers, once the vault is unlocked."""
+        self._offers = Offers(items)
+
+    def closed(self) -> None:
+        """Forget what the vault holds, what was requested, and the latest change.
+
+        What waits stays.
+        """
+        self._offers = self._latest = self._followed = None
+        self._waiting = reviews.anonymous(self._waiting)
+        self._sites.cache_clear()
+
+    # recipients
+
+    def offered(self, site: str, now: datetime) -> frozenset[str] | None:
+        """Name what an approved offer says a recipient can use, None where there never was one.
+
+        One that is over says that it can use nothing.
+        """
+        approved = self._offers.find(site) if self._offers else None
+        return approved.names_on(now.date()) if approved else None
+
+    def usable(self, site: str, now: datetime) -> frozenset[str] | None:
+        """Name what a recipient can use as far as is known, None where it has not said.
+
+        As was approved; before that, what it says in an offer that still waits: the policy may
+        allow facts to a site that never offered, but none that it says it has no use for.
+        """
+        approved = self.offered(site, now)
+        return self.waiting_offer(site, now) if approved is None else approved
+
+    def waiting_offer(
+        self, recipient: str, now: datetime, address: str | None = None
+    ) -> frozenset[str] | None:
+        """Name what a recipient says it can use in an offer that waits, None where none does.
+
+        ``address``: of an assistant whose listing waits, which names nothing. Called before every
+        decision: it looks at no other review.
+        """
+        review = self._waiting.reviews.get(reviews.offer_key(recipient, address))
+        return frozenset(review.names) if review and now - review.at < reviews.EXPIRES else None
+
+    def sites(self, now: datetime) -> list[Site]:
+        """List the searches that browsers may act on; without a vault the policy's alone."""
+        book = self._active().recipients
+        searched = self._offers.searched if self._offers else ()
+        return [] if book is None else self._sites(book, searched, now.date())
+
+    def assistants(self, now: datetime) -> list[str]:
+        """List the origins at which the popup may offer a line for a chat box."""
+        book = self._active().recipients
+        return [] if book is None else sorted({each for _, each in book.assistants(now.date())})
+
+    def refused_by(self, recipient: str, now: datetime) -> Rule | None:
+        """Find the rule by which a recipient gets nothing, None where it may get something."""
+        book = self._active().recipients
+        return None if book is None else book.refusing(recipient, now.date())
+
+    # requests
+
+    def overlay(self, terms: Terms) -> Terms:
+        """Apply the user's preferences to the terms."""
+        return instructions.applied(terms, self._preferences)
+
+    def note(
+        self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime, model: str
+    ) -> Review | None:
+        """Queue what waits, even if the answer cannot be recorded later: it was asked for.
+
+        ``model``: that decided. Returns the review if it is new, or may be shown as a prompt from
+        now on.
+        """
+        pending = decision.pending
+        denied = denied_once(self._preferences, ruling)
+        names = [name for name in pending.names if name not in denied] if pending else []
+        if pending is None or not names:
+            return None
+        review = Review(
+            id=0,
+            kind="ask",
+            at=now,
+            recipient=ruling.host,
+            pool=ruling.pool,
+            names=names,
+            query=ask.query,
+            model=model,
+            more_bits=None if denied else pending.figures.utility - decision.figures.utility,
+            people_left=None if denied else pending.figures.people_left,
+        )
+        return self._queue(review, now)
+
+    def answered(self, decision: Decision, ruling: Ruling) -> None:
+        """Use up preferences, now that an answer relies on them."""
+        self._preferences = instructions.used_up(self._preferences, decision, ruling)
+
+    def reviews(self, now: datetime) -> list[Review]:
+        """List what waits by the rules in force now, the least recently requested first."""
+        self._waiting = reviews.expired(self._waiting, now)
+        if self._followed != (self._active(), now.date()):
+            self._followed = self._active(), now.date()
+            self._waiting = reviews.narrowed(self._waiting, lambda each: self._current(each, now))
+        return [*self._waiting.reviews.values()]
+
+    def offer(
+        self,
+        site: str,
+        pool: str,
+        names: Sequence[str],
+        now: datetime,
+        search: str | None = None,
+        address: str | None = None,
+    ) -> Review | None:
+        """Queue what a recipient says it can use; returns the review if it is new.
+
+        ``search``: where it is searched, as `policy.services` writes it; ``address``: of an
+        assistant that the user wants listed. Nothing is queued that was approved already, or of a
+        recipient that gets nothing.
+        """
+        unique = [*dict.fromkeys(names)]
+        if address is not None:
+            is_approved = address.rstrip("/") in self.assistants(now)
+        else:
+            approved = self._offers.find(site) if self._offers else None
+            is_searched = search is None or (approved is not None and search in approved.searches)
+            is_approved = is_searched and self.offered(site, now) == frozenset(unique)
+        if is_approved or self.refused_by(site, now) is not None:
+            return None
+        review = Review(
+            id=0,
+            kind="offer",
+            at=now,
+            recipient=site,
+            pool=pool,
+            names=unique,
+            search=search,
+            address=address,
+        )
+        return self._queue(review, now)
+
+    def unset(self, names: Iterable[str]) -> None:
+        """Remove these from what waits: the user unset them, so they are never sent."""
+        self._waiting = reviews.cleared(self._waiting, frozenset(names), None)
+
+    # the user's word
+
+    def answer(self, number: int, word: Word, now: datetime) -> Ruled:
+        """Apply the user's word on a review from the next request on; it may change the policy.
+
+        An offer is settled for good, or for some days. UsageError if there is no such review, or
+        the policy cannot be written; RefusedError where it is not what the user was shown;
+        LockedError for an offer that cannot be remembered.
+        """
+        self.reviews(now)
+        before = self._waiting, self._preferences
+        review = self._waiting.find(number)
+        pool = self._active().pool_of(review.recipient)
+        reviews.check_answer(review, word, pool)
+        names = tuple(dict.fromkeys(word.names or review.names))
+        wanted = instructions.instruction(
+            word, review.recipient, self._attributes(names), now.date(), review.query
+        )
+        scope = None if wanted.everyone else pool
+        if review.kind == "offer":
+            ruled, revert = self._settle(wanted, review, now)
+            self._waiting = reviews.settled(self._waiting, number)
+        else:
+            ruled, revert = self._apply(wanted, word.lasting, scope, now)
+            nothing = self.refused_by(review.recipient, now)
+            if nothing is not None and wanted.approves and scope is not None:
+                decided_by = [nothing.name] * len(names)
+                ruled = changed(ruled, without_effect=[*names], decided_by=decided_by, blocked=True)
+            self._waiting = reviews.settled(self._waiting, number, frozenset(names))
+        verb = "Approved" if word.decided == "approve" else "Denied"
+        what = review.address or f"{listed(names)} for {scope or 'everyone'}"
+        self._can_undo(f"{verb} {what}", *before, revert)
+        return ruled
+
+    def override(self, word: Override, now: datetime) -> Ruled:
+        """Apply the user's word on attributes of a model; it may change the policy file.
+
+        UsageError where no rules are in use, where one of them is guarded or the recipient gets
+        nothing, where a rule decides that none of ours can beat, or the policy cannot be written.
+        """
+        names = tuple(dict.fromkeys(word.names))
+        wanted = instructions.instruction(
+            word, host_of(word.recipient), self._attributes(names), now.date()
+        )
+        self.reviews(now)
+        before, policy = (self._waiting, self._preferences), self._active().policy
+        if policy is None:
+            hint = "create one with `reticent init`, or write one by hand"
+            raise UsageError("no policy is in use, so nothing is sent", hint)
+        ruling = instructions.check_open(policy, wanted, now.date())
+        pool = None if wanted.everyone else ruling.pool
+        ruled, revert = self._apply(wanted, word.lasting, pool, now)
+        if word.disclose != "ask":
+            effective = {name: wanted.names[name] for name in names}
+            for name in ruled.without_effect:
+                del effective[name]
+            called = replace(wanted, names=effective).called
+            self._waiting = reviews.cleared(self._waiting, called, pool)
+        what = f"Set {listed(names)} to {word.disclose} for {pool or 'everyone'}"
+        self._can_undo(what, *before, revert)
+        return ruled
+
+    def dismiss(self, number: int) -> None:
+        """Take a review off the list, ruling nothing; UsageError where there is none."""
+        before = self._waiting
+        review = before.find(number)
+        self._waiting = reviews.settled(before, number)
+        what = review.address or f"{listed(review.names)} for {review.pool}"
+        self._can_undo(f"Dismissed {what}", before, self._preferences, says="")
+
+    def refuse(self, recipient: str, now: datetime) -> None:
+        """Write into the policy that a recipient gets nothing; UsageError where it cannot be.
+
+        RefusedError where that was asked for too often: each time the file is written.
+        """
+        host = host_of(recipient)
+        refusals = tuple(each for each in self._refusals if now - each < HOUR)
+
+        def change(text: str, policy: Policy) -> str:
+            rule = Rulebook(policy, {}).refusing(site_of(host), now.date())
+            if rule is not None and rule.expires is None:
+                return text
+            blocks = sum(each.settings.get("nothing") is True for each in policy.rules)
+            if blocks >= MOST_BLOCKS:  # the rest of the file is for what the user says
+                raise RefusedError("refused", f"{MOST_BLOCKS:,} rules give somebody nothing", MERGE)
+            if len(refusals) >= MOST_REFUSALS:
+                what = f"{MOST_REFUSALS} recipients were refused within an hour"
+                raise RefusedError("refused", what, MERGE)
+            return instructions.with_block(text, policy, host)
+
+        if rewrite(self._path, change).changed:
+            self._refusals = (*refusals, now)
+        offer = self._waiting.reviews.get(reviews.offer_key(site_of(host)))
+        if offer is not None:
+            self._waiting = reviews.settled(self._waiting, offer.id)
+
+    def allow(self, recipient: str) -> Edit:
+        """Remove the rules that name the recipient's owner exactly and give it nothing.
+
+        UsageError where no rule can mean it alone, or the file cannot be changed.
+        """
+        host = host_of(recipient)
+
+        def change(text: str, policy: Policy) -> str:
+            return without_refusals(text, instructions.owner_of(policy, host))
+
+        return rewrite(self._path, change)
+
+    # undoing
+
+    def changed(self, what: str, revert: Callable[[], str]) -> None:
+        """Note the user's latest change; ``revert``: says what cannot be undone of it."""
+        self._latest = what, revert
+
+    def undo(self, now: datetime) -> str:
+        """Undo the latest answer, override, dismissal or change of the user's values.
+
+        Returns what it was, and what cannot be undone. UsageError, and nothing undone, where there
+        is none, or where the policy file has changed since; VaultError for what cannot be kept.
+        """
+        if self._latest is None:
+            raise UsageError("nothing to undo", ONLY_THE_LAST)
+        what, revert = self._latest
+        sentence = f"{what}: undone. {revert()}".rstrip()
+        self._latest = None
+        self._waiting = reviews.expired(self._waiting, now)
+        return sentence
+
+    def _can_undo(
+        self,
+        what: str,
+        before: Waiting,
+        preferences: Preferences,
+        revert: Revert = lambda: None,
+        says: str = ALREADY_SENT,
+    ) -> None:
+        """Note a change of what waited and of the preferences, both as they were before."""
+        after, new = self._waiting, {*self._preferences}
+
+        def put_back() -> str:
+            revert()
+            self._waiting = reviews.put_back(self._waiting, before, after)
+            used = new.difference(self._preferences)  # and stays so
+            self._preferences = tuple(each for each in preferences if each not in used)
+            return says
+
+        self.changed(what, put_back)
+
+    # what these are made of
+
+    def _attributes(self, names: Sequence[str]) -> Attributes:
+        """Find attributes by all that any model calls them; an unknown one by its own name."""
+        every = self._active().attributes
+        return {name: every.get(name) or known(name)[name] for name in names}
+
+    def _apply(
+        self, wanted: Instruction, lasting: str, pool: str | None, now: datetime
+    ) -> tuple[Ruled, Revert]:
+        """Write an instruction that lasts into the policy, or remember it for the next request."""
+        today, policy = now.date(), self._active().policy
+        if lasting == "once":
+            ruling = None if policy is None else instructions.ruling_of(policy, wanted, today)
+            self._preferences = instructions.with_word(self._preferences, wanted, pool, ruling)
+            return IN_MEMORY, lambda: None
+        edit = rewrite(
+            self._path,
+            lambda text, policy: instructions.with_instruction(text, policy, wanted, today),
+            lambda before, after: instructions.check_effect(before, after, wanted, today),
+        )
+        self._preferences = instructions.without_word(self._preferences, wanted, pool)
+        return instructions.outcome(edit.after, wanted, today), lambda: restore(self._path, edit)
+
+    def _settle(self, wanted: Instruction, review: Review, now: datetime) -> tuple[Ruled, Revert]:
+        """Settle an offer: an approval is remembered, a denial and an assistant are rules."""
+        site, until, today, address = wanted.host, wanted.until, now.date(), review.address
+        if wanted.everyone:
+            raise UsageError("an offer concerns its recipient only", "leave out everyone")
+        if address is not None and wanted.disclose == "never":
+            return IN_MEMORY, lambda: None
+        if address is not None or wanted.disclose == "never":
+
+            def change(text: str, policy: Policy) -> str:
+                if address is None:
+                    return instructions.with_block(text, policy, site, until)
+                return with_assistant(text, site, address, until)
+
+            def check(_: Policy, after: Policy) -> None:
+                book = Rulebook(after, {})
+                if address and address.rstrip("/") not in dict(book.assistants(today)).values():
+                    what = "this would have no effect: another rule decides about this assistant"
+                    hint = f"`reticent policy show --recipient {site}` names it"
+                    raise UsageError(what, hint)
+
+            edit = rewrite(self._path, change, check)
+            written = Rulebook(edit.after, {}).match(site, "", today).settings
+            rule = written["nothing" if address is None else "address"].rule
+            return changed(IN_MEMORY, written=rule.name), lambda: restore(self._path, edit)
+        return IN_MEMORY, self._approve(wanted, review, now)
+
+    def _approve(self, wanted: Instruction, review: Review, now: datetime) -> Revert:
+        """Remember an offer, and lift a block of its recipient; returns what takes that back."""
+        offers, site, lifted = self._offers, wanted.host, list[Edit]()
+        if offers is None:
+            raise LockedError
+        before = offers.find(site)
+        searches = () if review.search is None else (review.search,)
+        approved = Approved((*wanted.names,), wanted.until, searches).after(before, now.date())
+
+        def keep(new: Approved | None, old: Approved | None, edit: Callable[[], object]) -> None:
+            with ExitStack() as on_failure:
+                offers.keep(site, new)  # first, so that nothing opens if the rest fails
+                on_failure.callback(offers.keep, site, old)
+                edit()
+                on_failure.pop_all()
+
+        def lift() -> None:
+            if self.refused_by(site, now) is not None:
+                lifted.append(self.allow(site))
+
+        def block() -> None:
+            for edit in lifted:
+                restore(self._path, edit)
+
+        keep(approved, before, lift)
+        return lambda: keep(before, approved, block)
+
+    def _queue(self, review: Review, now: datetime) -> Review | None:
+        policy = self._active().policy
+        hourly = policy.daemon.prompts_per_hour if policy else 0
+        waiting = reviews.expired(self._waiting, now)
+        self._waiting, new = reviews.queued(waiting, review, hourly, now)
+        return new
+
+    def _current(self, review: Review, now: datetime) -> Collection[str] | None:
+        """Name what a review still asks about, None for all of it."""
+        active = self._active()
+        model = next((each for each in active.models if each.id == review.model), None)
+        book = None if model is None else active.book(model)
+        if book is None or review.kind == "offer":
+            return None
+        ruling = book.match(review.recipient, review.query, now.date())
+        if ruling.pool != review.pool:  # an answer to it reports that change
+            return None
+        rest = [e for e in review.names if ruled_of(ruling, e) == "ask" or e not in ruling.known]
+        return None if len(rest) == len(review.names) else rest
