@@ -1,48 +1,44 @@
-"""The agent: everything that lives as long as the daemon, and its status."""
+"""The agent: everything that lives as long as the daemon."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from agent import __version__
 from agent.daemon.consent import Consent
 from agent.daemon.events import LOG
-from agent.daemon.model_registry import UNREADABLE, ModelRegistry, TextReader
+from agent.daemon.model_registry import ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
-from agent.daemon.request_log import Rates, SilentRequests
+from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests
 from agent.daemon.sources import Sources
 from agent.decision.cache import Cache
 from agent.decision.locale import LOCALE
-from agent.errors import ModelError, ReplacedVaultError, UsageError, VaultError
+from agent.decision.what_if import advanced
+from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
 from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.vault import secrets
 from agent.vault.corrections import Corrections
-from agent.vault.disclosure_index import site_of
+from agent.vault.disclosure_index import Disclosure, site_of
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
-from agent.vault.vault_files import Location, read_notice
-from agent.wire.state import ModelStatus, PolicyStatus, Status
+from agent.vault.vault_files import Location
 from policy.hosts import load_suffixes
 from policy.settings import DaemonSettings
 
 if TYPE_CHECKING:
     from agent.daemon.events import Bus
     from agent.paths import Paths
+    from agent.wire.decide import Answer, Ask
+    from agent.wire.state import ModelStatus
 
-
+T = TypeVar("T")
 Opening = Callable[[Location, Secret], Awaitable[Vault]]
-# How notes begin. Of the first three, `doctor` looks at the files itself.
-NO_POLICY, POLICY, MODEL = "no policy is in use", "policy: ", "model "
-AHEAD = "the clock is behind the ledger, whose latest entry is of "
-MINUTE = timedelta(minutes=1)
 
 
 def now() -> datetime:
@@ -63,25 +59,23 @@ async def open_in_thread(place: Location, secret: Secret) -> Vault:
         raise
 
 
+def _close_late(opening: asyncio.Future[Vault]) -> None:
+    with suppress(VaultError):
+        opening.result().close()
+
+
 async def secret_from_keyring(names: Sequence[str]) -> Secret:
     """Return what the keyring has for accounts. Raises VaultError.
 
     The keyring may prompt the user. Other calls go on meanwhile, the wait is limited, and the end
     of the daemon does not wait for it.
     """
-    asked = asyncio.wrap_future(secrets.fetching(names))
+    fetching = asyncio.wrap_future(secrets.fetching(names))
     try:
         async with asyncio.timeout(secrets.SECONDS):
-            found = await asked
+            return Secret("keyring", kept=await fetching)
     except TimeoutError:
         raise secrets.timed_out() from None
-    return Secret("keyring", kept=found)
-
-
-def _close_late(opening: asyncio.Future[Vault]) -> None:
-    """Close a vault, if there is one."""
-    with suppress(VaultError):
-        opening.result().close()
 
 
 class _Floor(NamedTuple):
@@ -95,11 +89,13 @@ class _Floor(NamedTuple):
 class Agent:
     """The state behind every decision; ``vault`` is None while locked, and set in one step.
 
-    ``place``: of the vault; ``started_at``: with a zone; ``locks``: how often a lock was requested;
-    ``trouble``: why the vault let no answer leave, None where it lets them; ``ahead``: of the
-    clock, the time by which all is decided; ``apart``: serves the one thread beside that of the
-    requests; ``commanded``: to be called when the user opens the vault elsewhere than on control;
-    ``locking``: called first whenever it locks.
+    ``place``: of the vault; ``clock``: the time where the user lives, with a zone; ``locks``: how
+    often a lock was requested; ``trouble``: why the vault let no answer leave, None where it lets
+    them; ``ahead``: of the clock, the time by which all is decided; ``drafts``: that the user may
+    tell from, by id; ``models``: as they were last looked at, None before; ``apart``: serves the
+    one thread beside that of the requests, and ``apart_lock`` lets one call at a time use it;
+    ``commanded``: called when the user opens the vault elsewhere than on control; ``locking``:
+    whenever it is about to lock; ``unlocked``: once it is open.
     """
 
     place: Location
@@ -109,28 +105,33 @@ class Agent:
     consent: Consent
     sources: Sources
     bus: Bus
+    clock: Callable[[], datetime] = now
+    opening: Opening = open_in_thread
     reader: TextReader = field(default_factory=TextReader)
     vault: Vault | None = None
     silent_requests: SilentRequests = field(default_factory=SilentRequests)
     rates: Rates = field(default_factory=Rates)
+    drafts: dict[str, OfferedDraft] = field(default_factory=dict)
     ahead: timedelta = timedelta()
     locks: int = 0
     trouble: VaultError | None = None
+    models: list[ModelStatus] | None = None
     apart: Cache = field(default_factory=Cache)
+    apart_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    unlock_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     commanded: Callable[[], object] = field(default=lambda: None)
     locking: Callable[[], object] = field(default=lambda: None)
+    unlocked: Callable[[], object] = field(default=lambda: None)
     _floor: _Floor | None = field(default=None, init=False)
 
-    def time(
-        self, clock: Callable[[], datetime], since: Callable[[], float] = monotonic
-    ) -> datetime:
+    def time(self, since: Callable[[], float] = monotonic) -> datetime:
         """Return the time by which all is decided: never before the ledger's latest.
 
-        Where the clock was set back what had expired would live again, and what was told this
+        Where the clock was set back what had expired would live again, and what was sent this
         week would not count. From the latest time it goes on by ``since``, in seconds, until the
         clock has caught up.
         """
-        wall = now = clock()
+        wall = now = self.clock()
         latest = None if self.vault is None else self.vault.ledger.latest
         if latest is not None and latest > now:
             if self._floor is None or self._floor.at != latest:
@@ -139,6 +140,64 @@ class Agent:
             now = max(now, (latest + passed).astimezone(now.tzinfo))
         self.ahead = now - wall
         return now
+
+    def look(self) -> datetime:
+        """Return the time, and reload the policy if its file has changed."""
+        now = self.time()
+        if self.rules.check(now - self.ahead):
+            self.bus.publish("policy")
+        return now
+
+    def renew(self) -> bool:
+        """Put what was written into the policy in force; return whether anything was."""
+        changed = self.rules.reload(self.time())
+        if changed:
+            self.bus.publish("policy")
+        return changed
+
+    def look_at_all(self) -> None:
+        """Look whether the files of vault, policy and models have changed."""
+        self.guard()
+        self.look_at_models(self.look())
+
+    def look_at_models(self, now: datetime) -> list[ModelStatus]:
+        """Return the status of the models, and use them as they are if any has changed."""
+        before = self.models
+        self.models = models = self.registry.status(self.rules.active.keys, now)
+        if before != models:
+            self.use_models(self.vault, now)
+        if before not in (None, models):
+            self.bus.publish("models")
+            if self.vault is not None:
+                with suppress(VaultError):  # what cannot be kept now is no reason to end
+                    self.sources.opened(self.vault.items, self.request_attributes(now))
+        return models
+
+    @property
+    def open_vault(self) -> Vault:
+        """The vault. LockedError while it is locked."""
+        if self.vault is None:
+            raise LockedError
+        return self.vault
+
+    def disclosure(self, number: int) -> Disclosure:
+        """Return an entry of the ledger. UsageError where it discloses nothing, LockedError."""
+        entry = self.open_vault.ledger.entry(number)
+        if not isinstance(entry, Disclosure):
+            hint = "see `reticent requests ledger`"
+            raise UsageError(f"entry {number} discloses nothing", hint)
+        return entry
+
+    def carried_nothing(self, ask: Ask, answer: Answer, now: datetime) -> int | None:
+        """List a request that carried nothing, and return its number there.
+
+        While the vault is locked nothing of a query is kept.
+        """
+        if self.vault is None:
+            return None
+        number = self.silent_requests.silent(ask, answer, self.vault.ledger.count, now)
+        self.bus.publish("nothing", number)
+        return number
 
     @property
     def settings(self) -> DaemonSettings:
@@ -159,15 +218,9 @@ class Agent:
 
         UsageError if there is none, ModelError if it must not be used.
         """
-        found = self.usable_models(now) if name is None else []
-        return found or [self.registry.of(name, self.rules.active.keys, now)]
-
-    async def readable(self, text: str, host: str, now: datetime) -> None:
-        """Wait for the encoder, a second at most, where it is being loaded and a text needs it."""
-        if self.vault is not None and self.reader.state == "loading":
-            with suppress(ModelError, UsageError):  # which the call itself will raise
-                name = self.rules.active.model(host, text, now.date())
-                await self.reader.ready(text, self.readers(name, now))
+        keys = self.rules.active.keys
+        models = self.registry.usable(keys, now) if name is None else []
+        return models or [self.registry.of(name, keys, now)]
 
     def usable_models(self, now: datetime) -> list[Model]:
         """Return all models that may be used, the shipped one first."""
@@ -177,10 +230,23 @@ class Agent:
         """Return them and LOCALE: all by whose names rules and values are written."""
         return [*self.usable_models(now), LOCALE]
 
-    def look(self, now: datetime) -> None:
-        """Reload the policy if it has changed, and publish that."""
-        if self.rules.check(now - self.ahead):
-            self.bus.publish("policy")
+    async def in_steps(self, steps: Generator[None, None, T]) -> T:
+        """Return what steps come to, each taken in a thread; one call's steps after another's.
+
+        LockedError where the vault is locked before the end.
+        """
+        locks, result = self.locks, None
+        async with self.apart_lock:
+            while result is None:
+                self.check_locks(locks)
+                result = await asyncio.to_thread(advanced, steps)
+        self.check_locks(locks)
+        return result
+
+    def check_locks(self, locks: int) -> None:
+        """Raise LockedError if the vault was locked since that number of locks."""
+        if self.locks != locks:
+            raise LockedError("the vault was locked meanwhile", "unlock it again")
 
     def guard(self) -> None:
         """Lock a vault that was replaced while it was open, once all of it is written aside.
@@ -218,12 +284,11 @@ class Agent:
 
         The encoder begins to load where it is not, the vault is open, and a model reads texts.
         """
-        known = self.known_models(now)
-        self.rules.use(known)
-        if vault is None:
-            return
-        self.reader.begin(self.usable_models(now))
-        vault.ledger.disclosures.concepts = Concepts(known)
+        models = self.known_models(now)
+        self.rules.use(models)
+        if vault is not None:
+            self.reader.begin(models)
+            vault.ledger.disclosures.concepts = Concepts(models)
 
     def request_attributes(self, now: datetime) -> frozenset[str]:
         """Return the names of the request attributes of all models that may be used."""
@@ -237,6 +302,7 @@ class Agent:
         file was replaced and all of it cannot be written aside.
         """
         self.locks += 1
+        self.drafts.clear()
         self.locking()
         if self.vault is None:
             return
@@ -268,72 +334,20 @@ class Agent:
             raise
 
 
-def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:
+def assemble(
+    paths: Paths, bus: Bus, clock: Callable[[], datetime] = now, opening: Opening = open_in_thread
+) -> Agent:
     """Return the agent of a machine, locked; nothing is read yet but the policy."""
-    rules = PolicyFile(paths.policy)
-    rules.check(now)
+    rules, started_at = PolicyFile(paths.policy), clock()
+    rules.check(started_at)
     return Agent(
         place=Location.of(paths),
-        started_at=now,
+        started_at=started_at,
         rules=rules,
         registry=ModelRegistry(paths.models),
         consent=Consent(paths.policy, lambda: rules.active),
         sources=Sources(),
         bus=bus,
+        clock=clock,
+        opening=opening,
     )
-
-
-def status_of(
-    agent: Agent, policy: PolicyStatus, models: Sequence[ModelStatus], now: datetime
-) -> Status:
-    """Return the status of the daemon, given that of the policy and of the models."""
-    vault, notice = agent.vault, read_notice(agent.place)
-    return Status(
-        version=__version__,
-        process=os.getpid(),
-        started_at=agent.started_at,
-        vault=agent.place.vault.exists(),
-        locked=vault is None,
-        lock_after_minutes=agent.settings.lock_after_minutes,
-        policy=policy,
-        models=[*models],
-        waiting=len(agent.consent.reviews(now)),
-        entries=None if vault is None else vault.ledger.count,
-        notes=[*_status_notes(agent, policy, models, now)],
-        notice=None if notice is None else f"{notice}: {notice.hint}",
-        encoder=agent.reader.state,
-    )
-
-
-def _status_notes(
-    agent: Agent, policy: PolicyStatus, models: Sequence[ModelStatus], now: datetime
-) -> Iterator[str]:
-    """Yield a sentence for each thing that the user should know."""
-    if not policy.in_use:
-        yield f"{NO_POLICY}, so nothing is attached"
-    for problem in policy.problems:
-        yield f"{POLICY}{problem}"
-    wanted = frozenset[str]() if agent.rules.policy is None else agent.rules.policy.models
-    for name in sorted(wanted - {each.name for each in models}):
-        yield f"{POLICY}it names the model {name!r}, which is missing"
-    for each in models:
-        if each.problem is not None:
-            yield f"{MODEL}{each.name}: {each.problem}"
-    usable = agent.known_models(now)
-    for remark in agent.rules.active.misspelt(usable):
-        yield f"{POLICY}{remark}"
-    if agent.reader.problem is not None:
-        yield f"{UNREADABLE}{agent.reader.problem}"
-    if agent.trouble is not None:
-        what, hint = agent.trouble.what, agent.trouble.hint
-        yield f"the last request could not be answered: {what} ({hint})"
-    if agent.vault is not None:
-        yield from _vault_notes(agent, agent.vault, now)
-
-
-def _vault_notes(agent: Agent, vault: Vault, now: datetime) -> Iterator[str]:
-    """Yield the notes that need an open vault."""
-    if agent.ahead > MINUTE:
-        latest = vault.ledger.latest or now
-        yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"
-    yield from vault.notes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent import __version__
 from agent.daemon import browsers, checks, pinentry
-from agent.daemon.agent import AHEAD, MODEL, NO_POLICY, POLICY
+from agent.daemon.api import AHEAD, MODEL, NO_POLICY, POLICY
 from agent.daemon.artifacts import Artifact, ConfigurationEntry, Machine
 from agent.daemon.browsers import (
     PRESENT,

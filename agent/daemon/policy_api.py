@@ -1,4 +1,4 @@
-"""The policy in use as messages, and changes to it."""
+"""The calls about the policy and about what waits: rules, edits, answers, offers, blocks."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,18 +6,18 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
-from agent.daemon.policy_file import rewrite
 from agent.daemon.reviews import own_search
+from agent.daemon.policy_file import rewrite
 from agent.decision.terms import attributes_of
 from agent.decision.what_if import PastRequest, replay
-from agent.errors import LockedError, ModelError, UsageError
+from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute
 from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
 from agent.wire.base import Done, from_fields
-from agent.wire.decide import Allowed, Offer
+from agent.wire.decide import Allow, Allowed, Offer, Refuse
 from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, may
@@ -30,19 +30,19 @@ from policy.toml_text import Key, line_of, lines_of, toml
 NO_POLICY = "there is no policy"
 
 
-def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
-    """Return the rules in use, in their order, and what is wrong with the file as it is now."""
-    rules, policy = agent.rules, agent.rules.policy
-    found = wire.RulesStatus(
-        path=str(rules.path),
+def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
+    """List all rules of the policy in use."""
+    file, policy = agent.rules, agent.rules.policy
+    status = wire.RulesStatus(
+        path=str(file.path),
         in_use=policy is not None,
-        since=(None if agent.vault is None else rules.usage.since) or now,
-        problems=[from_fields(wire.RuleRemark, each) for each in rules.problems],
+        since=(None if agent.vault is None else file.usage.since) or now,
+        problems=[from_fields(wire.RuleRemark, each) for each in file.problems],
         effective=[],
         rules=[],
     )
     if policy is None:
-        return found
+        return status
     today, lines = now.date(), lines_of(policy.text)
     usable = agent.known_models(now)
     names = [*dict.fromkeys(each.name for model in usable for each in model.attributes)]
@@ -67,13 +67,13 @@ def ruled(now: datetime, agent: Agent) -> wire.RulesStatus:
             line=place_of(lines, rule, ()),
             settings={key: toml(value) for key, value in rule.settings.items()},
             expired=rule.is_over(today),
-            fired_at=rules.usage.at(rule),
+            fired_at=file.usage.at(rule),
             remarks=[from_fields(wire.RuleRemark, each) for each in remarks.get(rule, ())],
         )
         for rule in policy.rules
         if rule.layer is not Layer.DEFAULTS
     ]
-    return replace(found, effective=effective, rules=written)
+    return replace(status, effective=effective, rules=written)
 
 
 def place_of(lines: Mapping[Key, int], rule: Rule, path: KeyPath) -> int | None:
@@ -81,8 +81,10 @@ def place_of(lines: Mapping[Key, int], rule: Rule, path: KeyPath) -> int | None:
     return line_of(lines, (*rule.path, *path)) if rule.layer is Layer.FILE else None
 
 
-def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
-    """Return them in the order of the model that the policy chooses, with no value of the user's.
+def attributes(
+    now: datetime, agent: Agent, *, recipient: str | None = None
+) -> list[wire.AttributeStatus]:
+    """List the attributes of the model in use, and what the policy says of each.
 
     Without a recipient what only other models know follows, MODEL.NAME where a name is taken.
     ``recipient``: a host, or @ and a group; None for recipients without rules. UsageError where it
@@ -128,12 +130,12 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[wire.
     return found
 
 
-def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
-    """Write an edit into the policy file, and return what still decides otherwise.
+def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
+    """Write settings into the policy, or take them out.
 
-    UsageError, and the file as it was, for what is no setting or no value of one, for a day that
-    is over, for what is not set for exactly this, where the result would be no policy, and as in
-    `rewrite`.
+    Says what still decides otherwise. UsageError, and the file as it was, for what is no setting
+    or no value of one, for a day that is over, for what is not set for exactly this, where the
+    result would be no policy, and as in `rewrite`.
     """
     gone = [*dict.fromkeys(map(amend.checked_key, edit.unset))]
     values = {key: amend.checked_value(key, value) for key, value in edit.set.items()}
@@ -152,7 +154,6 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
         return amend.without_settings(text, policy, where, gone) if gone else text
 
     _, policy = written = rewrite(agent.rules.path, change)
-    _renew(now, agent)
     try:
         model = agent.model_for(where.host(policy), where.words(), now)
         names = attributes_of((model, *agent.known_models(now)), [model])
@@ -174,21 +175,13 @@ def edited(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
     )
 
 
-def _renew(now: datetime, agent: Agent) -> None:
-    """Let what was written into the policy hold from the next request on."""
-    if agent.rules.reload(now):
-        agent.bus.publish("policy")
+def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
+    """Say what another policy would have sent with the requests in the ledger.
 
-
-def tried(text: str, now: datetime, agent: Agent) -> wire.Tried:
-    """Return what another policy would have sent with the requests in the ledger.
-
-    PolicyError where it is wrong, LockedError while the vault is locked.
+    PolicyError where it is wrong.
     """
-    policy = read(text, "the policy that is tried", preset)
-    if agent.vault is None:
-        raise LockedError
-    vault, models = agent.vault, agent.known_models(now)
+    policy = read(body.text, "the policy that is tried", preset)
+    vault, models = agent.open_vault, agent.known_models(now)
     by_id = {each.id: each for each in agent.usable_models(now)}
     history = list[PastRequest]()
     for _, record in vault.ledger.read():
@@ -216,11 +209,11 @@ def tried(text: str, now: datetime, agent: Agent) -> wire.Tried:
     return wire.Tried(requests=requests, kept=kept)
 
 
-def offered(body: Offer, now: datetime, agent: Agent) -> Done:
-    """Queue what a recipient says it can use, of what the models have; done if it waits.
+def offer(body: Offer, now: datetime, agent: Agent) -> Done:
+    """Queue a recipient's offer.
 
-    So is queued that the user wants an assistant listed. UsageError if the recipient is not a host,
-    or the search or the address is not its own.
+    Of what the models have; done if it waits. So is queued that the user wants an assistant
+    listed. UsageError if the recipient is not a host, or the search or the address is not its own.
     """
     host, known = host_of(body.recipient), names_in(agent, now)
     if body.address is not None:
@@ -240,13 +233,63 @@ def offered(body: Offer, now: datetime, agent: Agent) -> Done:
     return Done(done=agent.consent.waiting_offer(site, now) is not None)
 
 
-def refusal(recipient: str, now: datetime, agent: Agent) -> Allowed:
-    """Return the rule by which a recipient gets nothing, with its line; no rule where none does."""
-    rule, policy = agent.consent.refused_by(recipient, now), agent.rules.policy
-    if rule is None:
-        return Allowed()
-    lines = {} if policy is None else lines_of(policy.text)
-    return Allowed(rule=rule.name, line=place_of(lines, rule, ("nothing",)))
+def refuse(body: Refuse, now: datetime, agent: Agent) -> Done:
+    """Give a recipient nothing from now on."""
+    agent.consent.refuse(body.recipient, now)
+    return Done()
+
+
+def allow(body: Allow, now: datetime, agent: Agent) -> Allowed:
+    """Take back a refusal; a rule that is not ours stays, and is named."""
+    done = agent.consent.allow(body.recipient).changed
+    agent.renew()
+    rule, policy = agent.consent.refused_by(body.recipient, now), agent.rules.policy
+    if rule is None or policy is None:
+        return Allowed(done=done)
+    line = place_of(lines_of(policy.text), rule, ("nothing",))
+    return Allowed(done=done, rule=rule.name, line=line)
+
+
+def verdict(body: wire.Word, now: datetime, agent: Agent, *, id: int) -> wire.Ruled:  # noqa: A002  (the route's word)
+    """Approve or deny what waits.
+
+    UsageError if there is no such review.
+    """
+    return agent.consent.answer(id, body, now)
+
+
+def override(body: wire.Override, now: datetime, agent: Agent) -> wire.Ruled:
+    """Say whether attributes may leave.
+
+    UsageError for one that no model has.
+    """
+    names = names_in(agent, now)
+    for name in body.names:
+        if name not in names:
+            raise UsageError.unknown("attribute", name, names)
+    return agent.consent.override(body, now)
+
+
+def reviews(now: datetime, agent: Agent) -> list[wire.Review]:
+    """List what waits for the user's word."""
+    return agent.consent.reviews(now)
+
+
+def dismiss(_now: datetime, agent: Agent, *, id: int) -> Done:  # noqa: A002  (the route's word)
+    """Drop a review without a verdict.
+
+    UsageError if it does not exist.
+    """
+    agent.consent.dismiss(id)
+    return Done()
+
+
+def undo(now: datetime, agent: Agent) -> wire.Undone:
+    """Undo the user's last word.
+
+    UsageError where there is none.
+    """
+    return wire.Undone(what=agent.consent.undo(now))
 
 
 def names_in(agent: Agent, now: datetime) -> frozenset[str]:

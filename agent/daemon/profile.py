@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
-from agent.daemon.records import opened
 from agent.decision.values import Fact
 from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, Meaning
@@ -25,9 +24,9 @@ def new_id() -> str:
     return token_hex(8)
 
 
-def shown(agent: Agent) -> ProfileFacts:
-    """Return the user's facts; LockedError while locked."""
-    vault = opened(agent)
+def profile(_now: datetime, agent: Agent) -> ProfileFacts:
+    """List the user's facts."""
+    vault = agent.open_vault
     concepts = vault.ledger.disclosures.concepts
     return ProfileFacts(
         facts=[
@@ -37,23 +36,23 @@ def shown(agent: Agent) -> ProfileFacts:
     )
 
 
-def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
-    """Change the profile, all or nothing, and return who holds older values.
+def change_profile(body: ProfileChange, now: datetime, agent: Agent) -> Changed:
+    """Set or unset facts, all or none.
 
     The user can undo it until the vault locks; with ``dry_run`` nothing is done. UsageError as
     `planned`.
     """
-    vault = opened(agent)
+    vault = agent.open_vault
     concepts = vault.ledger.disclosures.concepts
     facts = vault.profile.facts
-    planned_facts = planned(facts, wanted.set, wanted.unset, concepts.models, now, new_id)
+    planned_facts = planned(facts, body.set, body.unset, concepts.models, now, new_id)
     before, after = values_of(facts), values_of(planned_facts)
     changes = {
         kind: after.get(kind)
         for kind in sorted(before.keys() | after.keys())
         if before.get(kind) != after.get(kind)
     }
-    if changes and not wanted.dry_run:
+    if changes and not body.dry_run:
         _keep(agent, vault, planned_facts)
         count = vault.ledger.count
 
@@ -65,10 +64,10 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
         titles = [_title(concepts, kind) for kind in changes]
         named = listed(titles) if len(titles) <= MOST_NAMED else f"{len(titles)} facts"
         agent.consent.changed(f"Changed {named} in your profile", put_back)
-    stated = {*wanted.set, *wanted.unset}
+    stated = {*body.set, *body.unset}
     stale = vault.ledger.disclosures.holders(changes, agent.rules.active.pool_of)
     return Changed(
-        done=not wanted.dry_run,
+        done=not body.dry_run,
         changes=[
             ValueChange(name=_name(concepts, kind), was_set=kind in before, is_set=kind in after)
             for kind in changes

@@ -11,25 +11,28 @@ from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
 from agent.decision.decide import counted_among, read_by
 from agent.decision.knowledge import Holdings, Knowledge, inferred, knowledge_in, people_left
-from agent.decision.values import Reading
+from agent.decision.values import Correction, Reading
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.concepts import Meaning
 from agent.model.model import Model
+from agent.vault.corrections import Corrections
 from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
-from agent.vault.vault import Vault
-from agent.wire.base import LATEST_ENTRIES, from_fields
-from agent.wire.state import Corrected, Entry, Handled, Held, Inferred, Moment, NotThat, Recipient
+from agent.wire.base import LATEST_ENTRIES, Done, from_fields
+from agent.wire.state import (
+    Corrected,
+    Entry,
+    Forget,
+    Handled,
+    Held,
+    Inferred,
+    Moment,
+    NotThat,
+    Recipient,
+)
 from policy.hosts import ANYBODY, host_of
 from policy.rules import SIGN
 
 MOST = 48  # moments of one recipient
-
-
-def opened(agent: Agent) -> Vault:
-    """Return the vault; LockedError where it is locked."""
-    if agent.vault is None:
-        raise LockedError
-    return agent.vault
 
 
 def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
@@ -37,12 +40,18 @@ def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
     return lambda site: agent.rules.active.pool_of(site) == pool
 
 
-def entries(
-    agent: Agent, recipient: str | None, after: int, limit: int | None, now: datetime
+def ledger(
+    now: datetime,
+    agent: Agent,
+    *,
+    recipient: str | None = None,
+    after: int = 0,
+    limit: int | None = None,
 ) -> list[Entry]:
-    """Return entries of the ledger, oldest first; ``recipient``: of it and its pool, or None.
+    """List disclosures, oldest first.
 
-    UsageError where that is neither a host nor a group.
+    ``recipient``: only its own and those of its pool. UsageError where that is neither a host nor
+    a group.
     """
     models = {model.id: model for model in agent.usable_models(now)}
     wanted = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
@@ -59,7 +68,7 @@ def entries(
             disclosed=dict(record.disclosed),
             read_as=read_then(record, models.get(record.model)),
         )
-        for number, record in opened(agent).ledger.read(after, limit or LATEST_ENTRIES, wanted)
+        for number, record in agent.open_vault.ledger.read(after, limit or LATEST_ENTRIES, wanted)
     ]
 
 
@@ -92,7 +101,7 @@ class _PoolView(NamedTuple):
 
 def _view_of(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime) -> _PoolView:
     """Return the view of a pool; ``steps``: those of the ledger that are about it."""
-    index, cache = opened(agent).ledger.disclosures, agent.reader.cache
+    index, cache = agent.open_vault.ledger.disclosures, agent.reader.cache
     model = _counted_by(agent, pool, steps, now)
     holdings = index.pool(pool, agent.rules.active.pool_of)
     knowledge = knowledge_in(holdings, model, now, concepts=index.concepts, cache=cache)
@@ -103,11 +112,14 @@ def _view_of(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime
     return _PoolView(model, holdings, knowledge, people_left(knowledge, model, cache), labels)
 
 
-def holding(agent: Agent, recipient: str, now: datetime) -> Held:
-    """Return the facts a recipient or group holds; UsageError for anything else."""
+def knowledge(now: datetime, agent: Agent, *, recipient: str) -> Held:
+    """Say what a recipient holds.
+
+    UsageError where that is neither a host nor a group.
+    """
     in_use = agent.rules.active
     pool = in_use.pool(recipient)
-    steps = opened(agent).ledger.disclosures.steps
+    steps = agent.open_vault.ledger.disclosures.steps
     about = [each for each in steps if in_use.pool_of(each.site) == pool]
     view = _view_of(agent, pool, about, now)
     model, cache = view.model, agent.reader.cache
@@ -138,7 +150,7 @@ def _counted_by(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datet
     model lacks of what others told makes its people fewer, so one number is enough.
     """
     last = max((each.number for each in steps if each.people_left is not None), default=None)
-    entry = None if last is None else opened(agent).ledger.entry(last)
+    entry = None if last is None else agent.open_vault.ledger.entry(last)
     models = {each.id: each for each in agent.usable_models(now)}
     if isinstance(entry, Disclosure) and entry.model in models:
         return models[entry.model]
@@ -148,26 +160,25 @@ def _counted_by(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datet
         return agent.registry.of(None, agent.rules.active.keys, now)
 
 
-def forget(agent: Agent, recipient: str, now: datetime) -> bool:
-    """State that a recipient, and whoever it pools with, can no longer link.
+def forget(body: Forget, now: datetime, agent: Agent) -> Done:
+    """State that a recipient has forgotten everything.
 
-    Returns whether anything was disclosed to the pool since it last forgot; if not, nothing is
-    recorded. UsageError if it is neither a host nor a group.
+    So has whoever it pools with. Nothing is recorded where nothing was disclosed to the pool since
+    it last forgot. UsageError if it is neither a host nor a group.
     """
-    ledger, pool = opened(agent).ledger, agent.rules.active.pool(recipient)
-    host = None if recipient.startswith(SIGN) else host_of(recipient)
-    if not ledger.disclosures.queries(pool, agent.rules.active.pool_of):
-        return False
-    return ledger.forget(now, sites_in(agent, pool), host)
+    records, pool = agent.open_vault.ledger, agent.rules.active.pool(body.recipient)
+    host = None if body.recipient.startswith(SIGN) else host_of(body.recipient)
+    if not records.disclosures.queries(pool, agent.rules.active.pool_of):
+        return Done(done=False)
+    return Done(done=records.forget(now, sites_in(agent, pool), host))
 
 
-def requested(
-    agent: Agent, recipient: str | None, limit: int | None, now: datetime
+def requests(
+    now: datetime, agent: Agent, *, recipient: str | None = None, limit: int | None = None
 ) -> list[Handled]:
-    """Return the latest requests in the order in which they came.
+    """List the latest requests, oldest first, also those that carried nothing.
 
-    ``recipient``: those of it and its pool, None for all. UsageError where it is neither a host
-    nor a group, LockedError.
+    ``recipient``: only those of it and its pool. UsageError where it is neither a host nor a group.
     """
     pool_of = agent.rules.active.pool_of
     pending = {
@@ -192,7 +203,7 @@ def requested(
                 **waited(agent.silent_requests.waiting(each.number), pool_of(each.recipient)),
             ),
         )
-        for each in entries(agent, recipient, 0, limit, now)
+        for each in ledger(now, agent, recipient=recipient, limit=limit)
     ]
     pool = None if recipient is None else agent.rules.active.pool(recipient)
     for silent in agent.silent_requests:
@@ -215,11 +226,11 @@ def requested(
     return [each for _, each in handled][-(limit or LATEST_ENTRIES) :]
 
 
-def recipients(agent: Agent, now: datetime) -> list[Recipient]:
-    """Return everyone to whom anything was disclosed, the latest first; LockedError."""
+def recipients(now: datetime, agent: Agent) -> list[Recipient]:
+    """List who was sent anything, latest first."""
     steps_of: dict[str, list[LedgerStep]] = {}
     last: dict[str, int] = {}
-    for step in opened(agent).ledger.disclosures.steps:
+    for step in agent.open_vault.ledger.disclosures.steps:
         pool = agent.rules.active.pool_of(step.site)
         steps_of.setdefault(pool, []).append(step)
         if step.people_left is not None:
@@ -242,7 +253,7 @@ def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
 
 def _recipient(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime) -> Recipient:
     """Return the message about a pool; ``steps``: those of the ledger that are about it."""
-    index, in_use = opened(agent).ledger.disclosures, agent.rules.active
+    index, in_use = agent.open_vault.ledger.disclosures, agent.rules.active
     concepts, cache = index.concepts, agent.reader.cache
     view = _view_of(agent, pool, steps, now)
     model = view.model
@@ -283,48 +294,51 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: dateti
     )
 
 
-def correct(agent: Agent, wanted: NotThat, now: datetime) -> Corrected:
-    """Keep that a text does not mean what it was read as, or take all of that back.
+def corrections(_now: datetime, agent: Agent) -> list[Correction]:
+    """List what texts do not mean."""
+    return _corrections(agent).all
+
+
+def _corrections(agent: Agent) -> Corrections:
+    if agent.reader.corrections is None:
+        raise LockedError
+    return agent.reader.corrections
+
+
+def not_that(body: NotThat, now: datetime, agent: Agent) -> Corrected:
+    """Say that a text does not mean what it was read as, or take that back.
 
     The user can undo it until the vault locks. UsageError where the text is read as nothing, or
     there is no room, and for no text or two; VaultError where it cannot be kept.
     """
-    vault, corrections = opened(agent), agent.reader.corrections
-    if corrections is None:
-        raise LockedError
-    if (wanted.entry is None) == (wanted.query is None):
+    wrong = _corrections(agent)
+    if (body.entry is None) == (body.query is None):
         raise UsageError("not one text", "name an entry of the ledger, or a text")
-    text, host, then = wanted.query or "", wanted.recipient or ANYBODY, None
+    text, host = body.query or "", body.recipient or ANYBODY
     models = {model.id: model for model in agent.usable_models(now)}
-    if wanted.entry is not None:
-        entry = vault.ledger.entry(wanted.entry)
-        if not isinstance(entry, Disclosure):
-            hint = "see `reticent requests ledger`"
-            raise UsageError(f"entry {wanted.entry} discloses nothing", hint)
+    entry = None if body.entry is None else agent.disclosure(body.entry)
+    if entry is not None:
         text, host = entry.query, entry.host
-        then = read_then(entry, models.get(entry.model))
 
     def read() -> Reading | None:
         name = agent.rules.active.model(host, text, now.date())
         model, reading = agent.reader.surest(text, agent.readers(name, now))
         return read_by(reading, model)
 
-    before = corrections.of(text)
-    if wanted.undo:
-        changed = [
-            known_query(each.query, each.model, 1.0, models.get(each.model)) for each in before
-        ]
+    before = wrong.of(text)
+    if body.undo:
+        changed = [known_query(e.query, e.model, 1.0, models.get(e.model)) for e in before]
         is_new = bool(before)
-        corrections.replace(text, ())
+        wrong.replace(text, ())
     else:
-        reading = then if wanted.entry is not None else read()
+        reading = read() if entry is None else read_then(entry, models.get(entry.model))
         if reading is None:
             hint = "nothing to correct: this text matches no topic"
             raise UsageError("the text was not understood as anything", hint)
-        changed, is_new = [reading], corrections.add(text, reading.model, reading.query)
+        changed, is_new = [reading], wrong.add(text, reading.model, reading.query)
 
     def put_back() -> str:
-        corrections.replace(text, before)
+        wrong.replace(text, before)
         agent.bus.publish("review")
         return ALREADY_SENT
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from agent.decision.values import Code, Reading
 from agent.wire.decide import Answer, Ask
@@ -157,6 +157,15 @@ class SilentRequests:
         self._silent.clear()
         self._waiting.clear()
         self._size = 0
+
+
+class OfferedDraft(NamedTuple):
+    """A draft that may be told: the question, when, the digest, and its number in the list."""
+
+    ask: Ask
+    at: datetime
+    digest: bytes
+    number: int | None
 
 
 class RuleUsage:

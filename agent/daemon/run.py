@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from agent.daemon.agent import Agent
-    from agent.daemon.api import Calls
+    from agent.daemon.api import Api
     from agent.daemon.boundary import web
     from agent.daemon.server import Daemon
 
@@ -33,7 +33,7 @@ UMASK = 0o077  # the umask: nothing that the daemon makes is for others
 ENDS = (signal.SIGTERM, signal.SIGINT)
 RELOADS = signal.SIGHUP
 LAST_TRIES, PAUSE = 5.0, 0.25  # seconds, to set a vault aside that was replaced; between two
-Build = Callable[[Paths], "Calls"]
+Build = Callable[[Paths], "Api"]
 
 
 class Lifetime:
@@ -94,12 +94,12 @@ def lifetime() -> Iterator[Lifetime]:
             signal.signal(number, handler)
 
 
-def assembled(paths: Paths) -> Calls:
-    """Return the calls of this machine, with the vault locked; nothing is read but the policy."""
+def assembled(paths: Paths) -> Api:
+    """Return the API of this machine, with the vault locked; nothing is read but the policy."""
     from agent.daemon.agent import assemble, now
-    from agent.daemon.api import Calls
+    from agent.daemon.api import Api
 
-    return Calls(assemble(paths, Bus(now), now()), now)
+    return Api(assemble(paths, Bus(now)))
 
 
 def run(
@@ -128,7 +128,7 @@ def run(
         gc.disable()  # it would look through modules that all stay, a tenth of the start
         stack.callback(gc.enable)
 
-        def begun(paths: Paths) -> Calls:
+        def begun(paths: Paths) -> Api:
             announce()
             return build(paths)
 
@@ -146,8 +146,8 @@ def live(
     from agent.daemon.server import Daemon, application, runner
 
     with ExitStack() as stack:
-        calls = build(paths)
-        agent = calls.agent
+        api = build(paths)
+        agent = api.agent
         stack.callback(_close, agent)  # after the last thread that could open the vault
         gc.freeze()  # what is there now stays, and need not be looked through again
         gc.enable()
@@ -155,7 +155,7 @@ def live(
             lambda: agent.settings.lock_after_minutes, lambda: agent.vault is None, agent.lock
         )
         agent.commanded = autolock.commanded
-        daemon = Daemon(calls, autolock, partial(_end, agent, life))
+        daemon = Daemon(api, autolock, partial(_end, agent, life))
         sites = [(runner(application(door, daemon)), each) for door, each in listening.items()]
         asyncio.run(_answer(daemon, life, sites))
 
@@ -202,7 +202,7 @@ async def _answer(
         LOG.info("ending")
         sockets.notify("STOPPING=1", os.environ)
     finally:
-        daemon.calls.agent.bus.close()
+        daemon.api.agent.bus.close()
         await asyncio.gather(*[each.cleanup() for each, _ in sites])
 
 
@@ -216,11 +216,11 @@ async def _until_over(daemon: Daemon, life: Lifetime) -> None:
     async def look() -> None:
         while True:
             daemon.autolock.check()
-            await daemon.calls.look()
+            daemon.api.agent.look_at_all()
             await asyncio.sleep(EVERY)
 
     looking = asyncio.create_task(look())
-    waiting = asyncio.create_task(life.until_over(daemon.calls.refresh))
+    waiting = asyncio.create_task(life.until_over(daemon.api.refresh))
     watching = asyncio.create_task(watch(daemon.autolock.end, watcher()))  # it may end at once
     done, _ = await asyncio.wait({looking, waiting}, return_when=asyncio.FIRST_COMPLETED)
     for each in (looking, waiting, watching):

@@ -37,7 +37,7 @@ from agent.wire.routes import QUERY, ROUTES, SEE, Door, Route
 from agent.wire.state import Event
 
 if TYPE_CHECKING:
-    from agent.daemon.api import Calls
+    from agent.daemon.api import Api
 
 RELAY = "relay"
 RELAYED = {route.path.removeprefix("/v1/"): route for route in ROUTES if QUERY in route.doors}
@@ -51,7 +51,6 @@ PATIENCE = 10.0  # seconds for a body to arrive
 IDLE = 60.0  # seconds that a connection may stand open between two calls, or before the first
 GRACE = 5.0  # seconds for running calls to end when the daemon does
 LONGEST_LINE = 32 * 1024  # bytes of a request's first: the longest host has 12 for a character
-AT_ONCE = {"lock", "shutdown", "events"}  # these wait for nothing
 LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
 
 
@@ -103,11 +102,10 @@ class Caller(NamedTuple):
 class Daemon:
     """What the sockets lead to.
 
-    ``calls``: has a method for each route but events and shutdown; ``end``: ends the daemon, or
-    raises; ``patience``: seconds for a body to arrive.
+    ``end``: ends the daemon, or raises; ``patience``: seconds for a body to arrive.
     """
 
-    calls: Calls
+    api: Api
     autolock: Autolock
     end: Callable[[], None]
     patience: float = PATIENCE
@@ -176,7 +174,7 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
             caller = caller._replace(by=ASKERS.get(request.headers.get(ASKER, ""), "program"))
         if route.name == "events":
             await _before(route.name, None, caller, daemon)
-            return await stream(request, daemon.calls.agent.bus)
+            return await stream(request, daemon.api.agent.bus)
         if isinstance(message, Frame):
             return await _relayed(message, caller, daemon)
         return await _made(route.name, message, parameters, caller, daemon)
@@ -186,8 +184,8 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
 
 async def _before(name: str, message: object, caller: Caller, daemon: Daemon) -> None:
     """Have the encoder ready for a call, and lock first if it is time."""
-    if name not in AT_ONCE:
-        await daemon.calls.readable(message)
+    if message is not None:
+        await daemon.api.readable(message)
     daemon.autolock.before(caller.door, "unattended" if caller.unattended else name)
 
 
@@ -198,17 +196,19 @@ async def _made(
     await _before(name, message, caller, daemon)
     if name == DECIDE:
         parameters["by"] = caller.by
-    call = daemon.end if name == "shutdown" else getattr(daemon.calls, name)
     try:
-        found: Any = call(*([] if message is None else [message]), **parameters)
-        if isawaitable(found):
-            found = await found
+        if name == "shutdown":
+            daemon.end()
+            return reply(Done())
+        answer: Any = daemon.api.call(name, message, **parameters)
+        if isawaitable(answer):
+            answer = await answer
     except VaultError:
-        daemon.calls.agent.guard()
+        daemon.api.agent.guard()
         raise
-    if name == DECIDE and caller.by == "user" and found.code not in UNDECIDED:
+    if name == DECIDE and caller.by == "user" and answer.code not in UNDECIDED:
         daemon.autolock.used()
-    return reply(Done() if found is None else found)  # an empty list is an answer
+    return reply(answer)
 
 
 async def _relayed(frame: Frame, caller: Caller, daemon: Daemon) -> web.Response:

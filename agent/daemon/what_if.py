@@ -1,6 +1,7 @@
 """What would be decided and why, what another set would bring, and what leaves at any trade-off.
 
-Nothing is sent, recorded or queued.
+Nothing is sent, recorded or queued. Weighing and curves run in a thread, whose steps touch no
+agent, vault or other decision.
 """
 
 from collections.abc import Generator
@@ -8,19 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.context import (
-    RuledContext,
-    UndecidedError,
-    apart,
-    context_of,
-    decided,
-    with_own,
-    without,
-)
+from agent.daemon.situation import Situation, UndecidedError, decided, situation_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
 from agent.decision.what_if import SetChange, curve_steps, weigh_steps
-from agent.errors import LockedError, UsageError
+from agent.errors import UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, CurveAsk, Line, Weighed, WhatIf
 from agent.words.decisions import carried, difference, headline, lines
@@ -28,20 +21,30 @@ from agent.words.titles import WHY_NOTHING
 from policy.hosts import ANYBODY
 
 
-def explained(ask: Ask, now: datetime, agent: Agent) -> Decision:
-    """Return what `handle` would decide; UsageError where the recipient is not a host."""
+def explain(ask: Ask, now: datetime, agent: Agent) -> Decision:
+    """Say what would be decided, and why."""
     try:
-        return decided(with_own(context_of(ask, now, agent, parameters=True)))
+        return decided(situation_of(ask, now, agent, parameters=True).with_own())
     except UndecidedError as error:
         return Decision.nothing(error.code, Request(ask.query, ask.recipient))
+
+
+async def whatif(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
+    """Weigh another set of attributes for a request."""
+    return await agent.in_steps(weighed(body, now, agent))
+
+
+async def curve(body: CurveAsk, now: datetime, agent: Agent) -> Curve:
+    """Say what would leave at every trade-off."""
+    return await agent.in_steps(curved(body, now, agent))
 
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, Weighed]:
     """Return the steps to a comparison of a set with the one that leaves with a request, or left.
 
-    The steps touch no agent, vault or other decision. LockedError while locked. UsageError for no
-    request or two, for the number of an entry that discloses nothing, and for a recipient that is
-    not a host; in the steps, for an unknown attribute.
+    UsageError for no request or two, for the number of an entry that
+    discloses nothing, and for a recipient that is not a host; in the steps, for an unknown
+    attribute.
     """
     entry, before = None, None
     ask = Ask(query=body.query or "", recipient=body.recipient or ANYBODY, asked=body.asked)
@@ -49,111 +52,109 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, 
         if any(each is not None for each in (body.recipient, body.query, body.asked)):
             hint = "leave out either the entry, or recipient, query and asked"
             raise UsageError("an entry already names its recipient and query", hint)
-        if agent.vault is None:
-            raise LockedError
-        found = agent.vault.ledger.entry(body.entry)
-        if not isinstance(found, Disclosure):
-            hint = "see `reticent requests ledger`"
-            raise UsageError(f"entry {body.entry} discloses nothing", hint)
-        entry = found
+        entry = agent.disclosure(body.entry)
         asked = None if entry.asked is None else [*entry.asked]
         ask = Ask(query=entry.query, recipient=entry.host, asked=asked)
         before = (body.entry, entry.at)
     elif body.recipient is None:
         raise UsageError("no request specified", "name a recipient, or an entry of the ledger")
     try:
-        context = _context(ask, now, agent, before)
+        situation = replace(situation_of(ask, now, agent, before).with_own(), cache=agent.apart)
     except UndecidedError as error:
-        return _weighing_steps(body, error, entry)
+        return _nothing_steps(body, error)
     average = entry is None and body.query is None
-    return _weighing_steps(body, _averaged(context) if average else context, entry)
+    return _weighing_steps(body, _averaged(situation) if average else situation, entry)
 
 
 def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, Curve]:
-    """Return the steps to a curve, which touch no agent, vault or other decision.
+    """Return the steps to a curve.
 
     Without a recipient it is by the rules for everybody, and for one who holds nothing. UsageError
     where nothing can be decided; in the first step, where nothing would leave whatever the
-    trade-off. LockedError while locked.
+    trade-off.
     """
+    request = Ask(query=ask.query or "", recipient=ask.recipient or ANYBODY, asked=ask.asked)
     try:
-        recipient = ask.recipient or ANYBODY
-        request = Ask(query=ask.query or "", recipient=recipient, asked=ask.asked)
-        context = _context(request, now, agent)
+        situation = replace(situation_of(request, now, agent).with_own(), cache=agent.apart)
     except UndecidedError as error:
         hint = "`reticent doctor` says how to fix it"
         raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
     if ask.recipient is None:
-        context = replace(context, knowledge=Knowledge())
-    return curve_steps(_averaged(context) if ask.query is None else context)
+        situation = replace(situation, knowledge=Knowledge())
+    return curve_steps(_averaged(situation) if ask.query is None else situation)
 
 
-def _context(
-    ask: Ask, now: datetime, agent: Agent, before: tuple[int, datetime] | None = None
-) -> RuledContext:
-    """Return a context for another thread; LockedError while locked, else UndecidedError."""
-    try:
-        return apart(context_of(ask, now, agent, before), agent)
-    except UndecidedError as error:
-        if error.code == "locked":
-            raise LockedError from error
-        raise
+def _averaged(situation: Situation) -> Situation:
+    """Return a situation that is of all queries of the model, whatever the query is."""
+    terms = replace(situation.terms, mode="standing", unknown_queries="standing")
+    return replace(situation, terms=terms)
 
 
-def _averaged(context: RuledContext) -> RuledContext:
-    """Return a context that is of all queries of the model, whatever the query is."""
-    terms = replace(context.terms, mode="standing", unknown_queries="standing")
-    return replace(context, terms=terms)
+def _nothing_steps(body: WhatIf, error: UndecidedError) -> Generator[None, None, Weighed]:
+    yield from ()
+    return Weighed(
+        headline=f"Nothing to compare: {WHY_NOTHING[error.code]}.",
+        decision=Decision.nothing(error.code, Request(body.query or "", body.recipient or "")),
+        chosen=Figures(),
+        weighed=Figures(),
+    )
 
 
 def _weighing_steps(
-    body: WhatIf, context: RuledContext | UndecidedError, entry: Disclosure | None
+    body: WhatIf, situation: Situation, entry: Disclosure | None
 ) -> Generator[None, None, Weighed]:
     try:
-        if isinstance(context, UndecidedError):
-            raise context
-        decision = decided(context)
+        decision = decided(situation)
     except UndecidedError as error:
-        return Weighed(
-            headline=f"Nothing to compare: {WHY_NOTHING[error.code]}.",
-            decision=Decision.nothing(error.code, Request(body.query or "", body.recipient or "")),
-            chosen=Figures(),
-            weighed=Figures(),
-        )
-    model = context.model
-    titles = {each.name: each.title for each in model.attributes}
+        return (yield from _nothing_steps(body, error))
+    titles = {each.name: each.title for each in situation.model.attributes}
     base = None
     if entry is not None:
         base = frozenset(name for name, _ in entry.disclosed if name in titles)
     change = SetChange(frozenset(body.add), frozenset(body.drop), base)
     no_room = frozenset(each.name for each in decision.outcomes if each.reason == NO_ROOM)
     yield
-    found = yield from weigh_steps(decision, without(no_room, context), change)
-    chosen, other, informed = found.chosen, found.changed, found.informed
+    comparison = yield from weigh_steps(decision, situation.without(no_room), change)
+    chosen, other, informed = comparison.chosen, comparison.changed, comparison.informed
     whole = headline(decision)
     sentence = difference(chosen, other, titles, decision.among, informed=informed)
     if not sentence:
         sentence = whole
         if entry is not None:
-            left = entry.people_left
-            sentence = carried(chosen, titles, people_left=left, informed=informed)
-    remarks = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
-    remarks += lines(decision)
-    if not context.fits(other.names):
-        remarks.append(Line(label=NO_ROOM, text=", ".join(sorted(other.names))))
-    if entry is not None and entry.digest != model.digest:
-        today = "another of that name" if entry.model == model.id else model.id
-        lost = ", ".join(name for name, _ in entry.disclosed if name not in titles)
-        lacking = f", which lacks {lost}" if lost else ""
-        text = f"it was decided with {entry.model}, and is weighed with {today}{lacking}"
-        remarks.append(Line(label="model", text=text))
+            sentence = carried(chosen, titles, people_left=entry.people_left, informed=informed)
     either = {*chosen.names, *other.names}  # where no set was looked for, one reason is enough
     return Weighed(
         headline=sentence,
-        pool=context.ruling.pool,
+        pool=situation.ruling.pool,
         decision=decision,
         chosen=chosen,
         weighed=other,
-        rows=tuple(each for each in found.outcomes if decision.outcomes or each.name in either),
-        lines=remarks,
+        rows=tuple(r for r in comparison.outcomes if decision.outcomes or r.name in either),
+        lines=[
+            *([] if sentence == whole else [_line("today" if entry else "decided", whole)]),
+            *lines(decision),
+            *(
+                []
+                if situation.fits(other.names)
+                else [_line(NO_ROOM, ", ".join(sorted(other.names)))]
+            ),
+            *_model_lines(entry, situation),
+        ],
     )
+
+
+def _line(label: str, text: str) -> Line:
+    return Line(label=label, text=text)
+
+
+def _model_lines(entry: Disclosure | None, situation: Situation) -> list[Line]:
+    """Say that an entry was decided with another model than it is weighed with."""
+    model = situation.model
+    if entry is None or entry.digest == model.digest:
+        return []
+    today = "another of that name" if entry.model == model.id else model.id
+    names = {each.name for each in model.attributes}
+    lost = ", ".join(name for name, _ in entry.disclosed if name not in names)
+    lacking = f", which lacks {lost}" if lost else ""
+    text = f"it was decided with {entry.model}, and is weighed with {today}{lacking}"
+    return [_line("model", text)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agent.daemon.api import Calls
+from agent.daemon.api import CALLS
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import SHIPPED, write
 from agent.vault.database import Database
@@ -28,22 +28,22 @@ APPROVE = Word(decided="approve", lasting="always")
 CLICK = Clicked(query="q", host="a.example")
 
 
-def test_every_route_has_its_method() -> None:
+def test_every_route_has_its_function() -> None:
     """With the body first, where it takes one, and each parameter by its name.
 
-    What the door says of who asks is of no route.
+    What the socket says of who asks is of no route.
     """
+    assert CALLS.keys() == {route.name for route in ROUTES} - {"events", "shutdown", "relay"}
     for route in ROUTES:
-        if route.name in ("events", "shutdown", "relay"):
+        if route.name not in CALLS:
             continue
-        given = inspect.signature(getattr(Calls, route.name)).parameters
-        bodies = [name for name, each in given.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
-        assert bodies == ["self", *(["body"] if route.takes is not None else [])]
-        named = {name for name, each in given.items() if each.kind is each.KEYWORD_ONLY}
+        signature = inspect.signature(CALLS[route.name].function)
+        kinds = [each.kind for each in signature.parameters.values()]
+        assert kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) == 2 + (route.takes is not None)
+        named = {n for n, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY}
         by = {"by"} if route.name == "decide" else set()
         assert named == by | {each.name for each in route.parameters}
-        gives = inspect.signature(getattr(Calls, route.name)).return_annotation
-        assert gives == route.gives
+        assert signature.return_annotation == route.gives
 
 
 def test_a_locked_vault_says_nothing(home: Home) -> None:
@@ -321,16 +321,16 @@ def carried(home: Home) -> bool:
 def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
     """In memory or in the file; who listens is told which it was."""
     assert carried(opened)
-    for lasting, told in (("once", "review"), ("always", "policy")):
+    for lasting, told in (("once", ["review"]), ("always", ["policy", "review"])):
         opened.bus.kinds.clear()
         ruled = opened.calls.override(word("never", lasting))
-        assert opened.bus.kinds == [told]
-        assert (ruled.written is None) == (told == "review")
+        assert opened.bus.kinds == told
+        assert (ruled.written is None) == (lasting == "once")
         assert not carried(opened)
         assert opened.calls.undo() == Undone(
             what="Set age to never for shop.example: undone. Data already sent cannot be recalled."
         )
-        assert opened.bus.kinds == [told, told]
+        assert opened.bus.kinds == [*told, *told]
         assert carried(opened)
         assert opened.paths.policy.read_text() == POLICY
 

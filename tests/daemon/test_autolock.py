@@ -168,7 +168,7 @@ def test_a_search_is_use_once_the_user_is_answered() -> None:
     """Not where nothing was decided, and nobody else's is."""
     with behind(QUERY) as running:
         for by, code in product([*ASKERS, "program"], get_args(Code)):
-            running.calls.instead["decide"] = lambda *_, code=code, **__: Answer(code=code)
+            running.api.instead["decide"] = lambda *_, code=code, **__: Answer(code=code)
             running.used.clear()
             running.ask("POST", "/v1/decide", ASK, {ASKER: by})
             assert len(running.used) == (by == "user" and code not in UNDECIDED), (by, code)

@@ -51,7 +51,7 @@ def failing(running: Running, name: str, error: BaseException) -> None:
     def call(*_: object, **__: object) -> object:
         raise error
 
-    running.calls.instead[name] = call
+    running.api.instead[name] = call
 
 
 @pytest.mark.parametrize("error", UNFORESEEN, ids=lambda error: type(error).__name__)
@@ -107,7 +107,7 @@ def test_a_request_that_names_nothing_is_told_so(control: Running) -> None:
 
 def test_an_answer_that_cannot_be_written_is_a_defect_too(control: Running) -> None:
     """Half a surrogate is no text; nothing is sent of it."""
-    control.calls.instead[DECIDE] = lambda *_, **__: {"header": "\ud800"}
+    control.api.instead[DECIDE] = lambda *_, **__: {"header": "\ud800"}
     assert control.ask("POST", "/v1/decide", ASK).body == FAILED
 
 

@@ -16,7 +16,7 @@ import pytest
 from agent import __version__
 from agent.daemon import checks
 from agent.daemon.agent import assemble
-from agent.daemon.api import Calls
+from agent.daemon.api import Api
 from agent.daemon.artifacts import Machine
 from agent.daemon.browsers import browser_installations, system_service, write
 from agent.daemon.doctor import CHECKS, examine
@@ -284,7 +284,7 @@ def test_what_another_check_finds_is_said_once(here: Machine, running: FakeDaemo
     """The policy and the models: the daemon's notes on them would only repeat it."""
     added(here)
     policy("lamda = 1\n")(here)
-    notes = Calls(assemble(here.paths, Bus(lambda: NOW), NOW), lambda: NOW).status().notes
+    notes = Api(assemble(here.paths, Bus(lambda: NOW), lambda: NOW)).call("status").notes
     begun = {note.partition(":")[0].partition(",")[0] for note in notes}
     assert begun == {"no policy is in use", "policy", "model village"}
     running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, notes=notes)

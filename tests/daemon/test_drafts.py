@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from itertools import count
 
 import msgspec
 import pytest
@@ -10,13 +9,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
-from agent.daemon.drafts import LASTS, MOST, Drafts
+from agent.daemon.drafts import LASTS, MOST
 from agent.daemon.handle import handle
 from agent.daemon.policy_file import ActivePolicy
-from agent.daemon.records import requested
+from agent.daemon.records import requests
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
-from agent.wire.decide import Answer, Ask, Draft, Tell
+from agent.wire.decide import Ask, Draft, Tell, Told
 from agent.wire.policy import Override, Word
 from agent.words.titles import about, phrase
 from policy.read import preset, read
@@ -24,6 +23,7 @@ from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import HOSTS, QUERIES
 from tests.vault.values import change
+from tests.worlds.homes import Calls
 from tests.worlds.people import (
     MODEL,
     MONDAY,
@@ -46,19 +46,29 @@ STREAMS = st.lists(STEPS, max_size=5)
 ASKING = "lambda = 0.0\n[attributes]\nage = 'ask'\n"
 
 
+class Drafts:
+    """The calls about drafts, on an agent."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.calls = Calls(agent, lambda: self.now)
+
+    def draft(self, ask: Ask, now: datetime) -> Draft:
+        """Draft a line."""
+        self.now = now
+        drafted: Draft = self.calls.draft(ask)
+        return drafted
+
+    def tell(self, body: Tell, now: datetime) -> Told:
+        """Tell of it."""
+        self.now = now
+        told: Told = self.calls.tell(body)
+        return told
+
+
 def drafting(policy: str, row: int = 4) -> tuple[Drafts, Agent, MemoryVault]:
     """Return the drafts of one of the model's people, to whom every host is an assistant."""
     agent, vault = living(f"{policy}\n{LISTED}", row)
-
-    def note(ask: Ask, answer: Answer, now: datetime) -> int | None:
-        if agent.vault is None:
-            return None
-        return agent.silent_requests.silent(ask, answer, vault.ledger.count, now)
-
-    numbers = count()
-    drafts = Drafts(agent, note, lambda: f"draft{next(numbers)}")
-    agent.locking = drafts.clear
-    return drafts, agent, vault
+    return Drafts(agent), agent, vault
 
 
 def replay(agent: Agent, stream: list[tuple[int, Ask]]) -> datetime:
@@ -320,12 +330,12 @@ def test_the_list_of_requests_says_shown_and_then_sent() -> None:
     drafts, agent, vault = drafting(ASKING)
     for _ in range(2):
         drafted = drafts.draft(CHAT, MONDAY)
-    shown = requested(agent, None, None, MONDAY)
+    shown = requests(MONDAY, agent)
     assert [(each.kind, each.code, each.waiting) for each in shown] == [
         ("nothing", "drafted", 1)
     ] * 2
     drafts.tell(Tell(id=drafted.id, names=[drafted.facts[0].name]), MONDAY)
-    found = requested(agent, None, None, MONDAY)
+    found = requests(MONDAY, agent)
     assert [(each.kind, each.waiting) for each in found] == [("nothing", 1), ("disclosed", 1)]
     assert found[1].disclosed == [name for name, _ in vault.disclosures[0].disclosed]
     assert len(agent.consent.reviews(MONDAY)) == 1
@@ -351,9 +361,9 @@ def test_what_waits_is_queued_and_named_but_not_told() -> None:
 
 def test_nothing_private_is_in_a_repr() -> None:
     """Values stand in drafts and lines."""
-    drafts, _, _ = drafting(OPEN)
+    drafts, agent, _ = drafting(OPEN)
     drafted = drafts.draft(CHAT, MONDAY)
     fact = drafted.facts[0]
     said = drafts.tell(Tell(id=drafted.id, names=[fact.name]), MONDAY)
-    for shown in (repr(drafted), repr(fact), repr(said), repr(drafts.__dict__)):
+    for shown in (repr(drafted), repr(fact), repr(said), repr(agent)):
         assert fact.value not in shown

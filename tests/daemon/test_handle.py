@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import agent.daemon.context
 import agent.daemon.handle
+import agent.daemon.situation
 from agent.daemon.agent import Agent
 from agent.daemon.consent import Consent
-from agent.daemon.context import context_of
 from agent.daemon.handle import handle
+from agent.daemon.situation import situation_of
 from agent.daemon.sources import Sources
-from agent.daemon.what_if import explained
+from agent.daemon.what_if import explain
 from agent.decision.values import Code
 from agent.errors import UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
@@ -127,8 +127,8 @@ def test_explaining_foretells_and_changes_nothing(
     agent, vault = living(rules.policy.text, row)
     for now, ask in timed(stream):
         before = (vault.ledger.count, agent.consent.reviews(now))
-        said = explained(ask, now, agent)
-        assert said == explained(ask, now, agent)
+        said = explain(ask, now, agent)
+        assert said == explain(ask, now, agent)
         assert (vault.ledger.count, agent.consent.reviews(now)) == before
         answer = handle(ask, now, agent)
         summary = answer.summary
@@ -227,7 +227,7 @@ def test_nothing_goes_to_an_address_that_the_network_reads(recipient: str) -> No
     agent, _ = living(OPEN)
     ask = Ask(query=SHOP.query, recipient=recipient)
     assert handle(ask, MONDAY, agent) == Answer(code="not https")
-    said = explained(ask, MONDAY, agent)
+    said = explain(ask, MONDAY, agent)
     assert (said.code, "not an https address" in headline(said)) == ("not https", True)
     for other in ("https://shop.example/x", "http://localhost:8710/x", "http://[::1]/"):
         assert (
@@ -323,12 +323,12 @@ def test_a_plan_hears_what_was_asked(mode: str, counts: bool) -> None:
     for _ in range(TIMES):
         assert handle(SHOP, MONDAY, agent).attributes
     query = MODEL.match(SHOP.query)
-    now = context_of(SHOP, MONDAY + SECOND, agent).knowledge
+    now = situation_of(SHOP, MONDAY + SECOND, agent).knowledge
     assert now.queries == (((query, TIMES),) if counts else ())
     for number in range(1, TIMES + 1):
         entry = vault.ledger.entry(number)
         assert isinstance(entry, Disclosure)
-        known = context_of(SHOP, MONDAY + SECOND, agent, (number, entry.at)).knowledge
+        known = situation_of(SHOP, MONDAY + SECOND, agent, (number, entry.at)).knowledge
         assert known.queries == (((query, number - 1),) if counts and number > 1 else ())
 
 
@@ -345,7 +345,7 @@ def test_with_nothing_to_decide_by_nothing_is_attached() -> None:
         if code == "unfit":
             vault.ledger.append(entry_of(("age", "age9")))
         assert handle(SHOP, MONDAY, broken) == Answer(code=code)
-        assert explained(SHOP, MONDAY, broken).code == code
+        assert explain(SHOP, MONDAY, broken).code == code
         assert vault.ledger.count == (code == "unfit")
     wanted = f'{OPEN}[[rule]]\nrecipient = "shop.example"\nmodel = "other"\n'
     chosen = replace(agent, rules=FixedRules(wanted))
@@ -383,14 +383,14 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (OneModel, "usable"),
         (Consent, "offered"),
         (Consent, "overlay"),
-        (agent.daemon.context, "knowledge_in"),
+        (agent.daemon.situation, "knowledge_in"),
         (Sources, "available"),
-        (agent.daemon.context, "decide_context"),
+        (agent.daemon.situation, "decide_context"),
         (Consent, "note"),
         (Sources, "noted"),
         (Heard, "publish"),
         (Profile, "reveal"),
-        (agent.daemon.context, "members"),
+        (agent.daemon.situation, "members"),
         (agent.daemon.handle, "headline"),
         (agent.daemon.handle, "people_left"),
         (Ledger, "append"),

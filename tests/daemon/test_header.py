@@ -24,7 +24,7 @@ from agent.daemon.header import (
     words_after,
     yes_no_of,
 )
-from agent.daemon.what_if import explained
+from agent.daemon.what_if import explain
 from agent.decision.values import NO_ROOM
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Ask
@@ -147,7 +147,7 @@ def test_an_answer_fits_the_header_whoever_it_is_of(rule: str) -> None:
     said = set()
     for row in range(20):
         agent, vault = living(OPEN + rule, row, LONG)
-        why = {each.name: each.reason for each in explained(SHOP, MONDAY, agent).outcomes}
+        why = {each.name: each.reason for each in explain(SHOP, MONDAY, agent).outcomes}
         answer = handle(SHOP, MONDAY, agent)
         assert len(answer.header) <= LARGEST == 1024
         said.add(tuple(name for name, _ in vault.disclosures[0].disclosed))
@@ -281,5 +281,5 @@ def test_the_address_stays_short(spare: int) -> None:
 def test_the_reason_is_said() -> None:
     """An attribute without a word cannot be sent in the address."""
     agent, _ = living(WORDS)
-    why = {each.name: each.reason for each in explained(SHOP, MONDAY, agent).outcomes}
+    why = {each.name: each.reason for each in explain(SHOP, MONDAY, agent).outcomes}
     assert {name for name in why if why[name] == "not carried"} == {*NAMES} - WORDED

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agent.daemon.agent import Agent
-from agent.daemon.api import Calls
 from agent.daemon.model_registry import Keys
 from agent.errors import LockedError, UsageError, VaultError
 from agent.model.concepts import Meaning
@@ -22,7 +21,7 @@ from agent.words.notices import outcome_of
 from tests.decision.transcripts import HOSTS, POLICIES, QUERIES
 from tests.vault.histories import disclosed
 from tests.vault.values import own_values
-from tests.worlds.homes import DEEDS, SOME, Deed, Life
+from tests.worlds.homes import DEEDS, SOME, Calls, Deed, Life
 from tests.worlds.people import (
     MODEL,
     MONDAY,

@@ -6,20 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
-from agent.daemon.api import Calls
-from agent.daemon.drafts import Drafts
+from agent.daemon.drafts import draft
 from agent.daemon.handle import handle
-from agent.daemon.profile import change
-from agent.daemon.records import forget, holding
-from agent.daemon.what_if import explained, weighed
+from agent.daemon.profile import change_profile
+from agent.daemon.records import forget, knowledge
+from agent.daemon.what_if import explain, weighed
 from agent.decision.knowledge import LATEST
 from agent.decision.locale import LOCALE, NAMES
 from agent.decision.what_if import taken
 from agent.wire.decide import Answer, Ask, WhatIf
 from agent.wire.policy import Word
-from agent.wire.state import ProfileChange
+from agent.wire.state import Forget, ProfileChange
 from agent.words.decisions import headline, lines
 from policy.services import codes, engines
+from tests.worlds.homes import Calls
 from tests.worlds.people import MONDAY, OPEN, PEOPLE, SECOND, SHOP, MemoryVault, living
 
 DUCK = "duckduckgo.com"
@@ -43,7 +43,7 @@ ENGINES = st.sampled_from([*engines()])
 def set_(agent: Agent, values: dict[str, str]) -> None:
     """Set the user's values."""
     if values:
-        change(agent, ProfileChange(set=values), MONDAY)
+        change_profile(ProfileChange(set=values), MONDAY, agent)
 
 
 def searching(policy: str = RULE, values: dict[str, str] = BOTH) -> tuple[Agent, MemoryVault]:
@@ -109,7 +109,7 @@ def test_a_pair_that_is_not_documented_counts_as_told() -> None:
     answer = handle(SEARCH, MONDAY, agent)
     assert (answer.parameters, answer.attributes) == ({}, {})
     assert answer.unspecified == [*NAMES]
-    assert holding(agent, DUCK, MONDAY).values == {"language": "ja", "country": "at"}
+    assert knowledge(MONDAY, agent, recipient=DUCK).values == {"language": "ja", "country": "at"}
 
 
 def test_what_waits_leaves_after_the_users_word() -> None:
@@ -139,7 +139,7 @@ def test_nothing_else_is_decided_otherwise(row: int, mode: str, most: int) -> No
         before, after = (handle(SHOP, now + SECOND, each) for each in (plain, other))
         assert (before.header, before.attributes) == (after.header, after.attributes)
         assert before.summary == after.summary
-    held, then = (holding(each, DUCK, MONDAY) for each in (plain, other))
+    held, then = (knowledge(MONDAY, each, recipient=DUCK) for each in (plain, other))
     assert (held.people_left, held.recent) == (then.people_left, then.recent)
     assert then.values == {**held.values, **BOTH}
 
@@ -163,28 +163,27 @@ def test_what_is_held_can_be_forgotten() -> None:
     """Like any fact."""
     agent, _ = searching()
     handle(SEARCH, MONDAY, agent)
-    assert holding(agent, DUCK, MONDAY).values == BOTH
-    assert forget(agent, DUCK, MONDAY)
-    assert holding(agent, DUCK, MONDAY).values == {}
-    assert not forget(agent, DUCK, MONDAY)
+    assert knowledge(MONDAY, agent, recipient=DUCK).values == BOTH
+    assert forget(Forget(recipient=DUCK), MONDAY, agent).done
+    assert knowledge(MONDAY, agent, recipient=DUCK).values == {}
+    assert not forget(Forget(recipient=DUCK), MONDAY, agent).done
 
 
 def test_a_change_says_who_holds_the_old_value() -> None:
     """Of a fact that no model has."""
     agent, _ = searching()
     handle(SEARCH, MONDAY, agent)
-    changed = change(agent, ProfileChange(set={"country": "de"}), MONDAY)
+    changed = change_profile(ProfileChange(set={"country": "de"}), MONDAY, agent)
     assert [(each.name, each.pools) for each in changed.stale] == [("country", [DUCK])]
 
 
-def test_it_is_explained() -> None:
+def test_it_is_explain() -> None:
     """With no figure of a model that was not asked; there is nothing to weigh, or to draft."""
     agent, _ = searching(RULE + 'address = "https://duckduckgo.com/"\nassistant = true\n')
-    found = explained(SEARCH, MONDAY, agent)
+    found = explain(SEARCH, MONDAY, agent)
     assert headline(found).startswith("Send 2 facts (language and country); ")
     assert {each.reason for each in found.outcomes} == {"told anyway"}
     assert "objective" not in {each.label for each in lines(found)}
     steps = weighed(WhatIf(query=SEARCH.query, recipient=DUCK), MONDAY, agent)
     assert taken(steps).decision.code == "parameters only"
-    drafts = Drafts(agent, lambda *_: None)
-    assert drafts.draft(SEARCH, MONDAY).code == "parameters only"
+    assert draft(SEARCH, MONDAY, agent).code == "parameters only"

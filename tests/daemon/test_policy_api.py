@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agent.daemon.policy_api import NO_POLICY, attributes, edited, ruled
+from agent.daemon.policy_api import NO_POLICY, attributes, edit_policy, rules
 from agent.daemon.policy_file import PolicyFile
 from agent.errors import LockedError, ModelError, PolicyError, UsageError
 from agent.wire.decide import Ask
@@ -38,9 +38,9 @@ def test_it_says_what_a_rulebook_rules(document: dict[str, object], host: str | 
     assert policy is not None
     if agent.rules.active.model(host or ANYBODY, "", today) is not None:
         with pytest.raises(UsageError, match="unknown model"):
-            attributes(host, MONDAY, agent)
+            attributes(MONDAY, agent, recipient=host)
         return
-    found = attributes(host, MONDAY, agent)
+    found = attributes(MONDAY, agent, recipient=host)
     anyway = () if host else ("language", "country")  # which are of no model
     assert [each.name for each in found] == [*NAMES, *anyway]
     ruling = Rulebook(policy, known(*NAMES)).match(host or ANYBODY, "", today)
@@ -99,14 +99,14 @@ def test_it_says_what_a_rulebook_and_an_audit_say(document: dict[str, object]) -
     agent = agent_of(FixedRules(rendered(document)), MODEL, None)
     policy, today = agent.rules.policy, MONDAY.date()
     assert policy is not None
-    found = ruled(MONDAY, agent)
+    found = rules(MONDAY, agent)
     assert (found.in_use, found.since) == (True, MONDAY)
     ruling = Rulebook(policy, known(*NAMES)).match(ANYBODY, "", today)
     assert {each.key: (read(each.value), each.rule) for each in found.effective} == {
         key: (verdict.value, verdict.rule.name) for key, verdict in ruling.settings.items()
     }
-    rules = [each for each in policy.rules if each.layer is not Layer.DEFAULTS]
-    for rule, said in zip(rules, found.rules, strict=True):
+    written = [each for each in policy.rules if each.layer is not Layer.DEFAULTS]
+    for rule, said in zip(written, found.rules, strict=True):
         assert (said.name, said.source, said.fired_at) == (rule.name, rule.source, None)
         assert {key: read(text) for key, text in said.settings.items()} == dict(rule.settings)
         assert (said.line is None) == (rule.layer is Layer.PRESET)
@@ -124,6 +124,7 @@ def read(text: str) -> object:
 
 def rule(home: Home, name: str) -> RuleStatus:
     """Return what is said of one rule."""
+    found: RuleStatus
     (found,) = (each for each in home.calls.rules().rules if each.name == name)
     return found
 
@@ -206,7 +207,7 @@ def test_a_rule_fires_as_a_request_is_answered(home: Home) -> None:
 
 def write(edit: PolicyEdit, path: Path) -> Edited:
     """Write an edit into a file."""
-    return edited(edit, MONDAY, agent_of(PolicyFile(path), MODEL, None))
+    return edit_policy(edit, MONDAY, agent_of(PolicyFile(path), MODEL, None))
 
 
 def edit_of(where: RuleScope, **more: Any) -> PolicyEdit:  # noqa: ANN401  (of any field)

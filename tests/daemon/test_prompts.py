@@ -40,13 +40,14 @@ class Desk:
         self.home.paths.policy.write_text(text)
         self.home.calls.reload()
         self.clock = 0.0
-        self.prompts = self.home.calls.prompts
+        self.prompts = self.home.calls.api.prompts
         self.prompts._clock = lambda: self.clock  # noqa: SLF001
         self.prompts.use({"DISPLAY": ":7"})
 
     def ask(self, by: Asker = "user", ask: Ask = SHOP) -> Answer:
         """Ask for a decision, as the door does."""
-        return self.home.calls.decide(ask, by=by)
+        answer: Answer = self.home.calls.decide(ask, by=by)
+        return answer
 
     async def done(self) -> None:
         """Wait until the dialog is over, if there is one."""

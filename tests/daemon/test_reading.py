@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.agent import status_of
 from agent.daemon.model_registry import UNREADABLE, Keys, TextReader
 from agent.errors import LockedError, UsageError
 from agent.model.model import Model
@@ -268,5 +267,4 @@ def test_the_status_says_that_texts_are_not_read(reads: Home) -> None:
     """And so does `doctor`, which shows the notes."""
     agent = reads.agent
     agent.reader.problem = "the encoder cannot be loaded: OSError"
-    status = status_of(agent, agent.rules.status(), [], reads.now)
-    assert f"{UNREADABLE}{agent.reader.problem}" in status.notes
+    assert f"{UNREADABLE}{agent.reader.problem}" in reads.calls.status().notes

@@ -39,7 +39,7 @@ def refused(running: Running, said: Said, status: int, code: str) -> None:
         assert text
         assert text == text.strip(" .\n")
         assert "\n" not in text
-    assert running.calls.made == []
+    assert running.api.made == []
 
 
 MALFORMED = [  # bodies of `decide`
@@ -105,13 +105,13 @@ def test_a_body_over_the_limit(query: Running, extra: int) -> None:
     """Whether it says its length or not; one of just the limit is read."""
     at_most = TEXT.encode().ljust(MOST_BYTES)
     assert query.ask("POST", DECIDE, at_most).status == 200
-    query.calls.made.clear()
+    query.api.made.clear()
     refused(query, query.ask("POST", DECIDE, at_most + b" " * extra), 413, "too large")
     chunk = b"1000\r\n" + b" " * 4096 + b"\r\n"
     head = f"POST {DECIDE} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     chunked = head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 17 + b"0\r\n\r\n"
     assert query.raw(chunked).startswith(b"HTTP/1.1 413 ")
-    assert query.calls.made == []
+    assert query.api.made == []
 
 
 def test_a_body_that_does_not_arrive() -> None:
@@ -123,7 +123,7 @@ def test_a_body_that_does_not_arrive() -> None:
         assert answer.startswith(b"HTTP/1.1 408 ")
         assert b'"code":"slow"' in answer
         assert running.raw(head.encode()[:40]) == b""
-        assert running.calls.made == []
+        assert running.api.made == []
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,6 @@ def test_what_is_no_http(query: Running, data: bytes) -> None:
     assert b"\r\nserver:" not in head
     assert b"aiohttp" not in head
     assert b"\r\ncache-control: no-store" in head
-    assert query.calls.made == []
+    assert query.api.made == []
     assert query.ask("GET", "/v1/status").status == 200
-    query.calls.made.clear()
+    query.api.made.clear()

@@ -25,7 +25,7 @@ from agent.wire.client import event_data
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
 from agent.wire.state import Event
 from tests.wire.messages import messages_of
-from tests.worlds.doors import ASK, PROMPT, FakeCalls, Running, Said, behind, received
+from tests.worlds.doors import ASK, PROMPT, FakeApi, Running, Said, behind, received
 
 DOORS: tuple[Door, ...] = (CONTROL, QUERY)
 CALLED = [
@@ -64,7 +64,7 @@ def registered(router: UrlDispatcher) -> set[tuple[str, str, str | None]]:
 @pytest.mark.parametrize("door", DOORS)
 def test_a_door_has_exactly_its_calls(door: Door) -> None:
     """No more than the table says, and no fewer."""
-    nothing: Any = FakeCalls()
+    nothing: Any = FakeApi()
     daemon = Daemon(nothing, nothing, nothing)
     wanted = {(each.method, each.path, each.name) for each in ROUTES if door in each.doors}
     assert registered(application(door, daemon).router) == wanted
@@ -90,14 +90,14 @@ def test_a_call_reaches_the_method_of_its_name(
             path = path.replace(f"{{{each.name}}}", quoted)
         elif each.name in values:
             path, mark = f"{path}{mark}{each.name}={quoted}", "&"
-    running.calls.made.clear()
+    running.api.made.clear()
     said = running.ask(
         route.method, path, None if message is None else msgspec.json.encode(message)
     )
     assert said.status == 200, said
     if route.name == "decide":
         values["by"] = "command" if door == CONTROL else "program"
-    assert running.calls.made == [(route.name, () if message is None else (message,), values)]
+    assert running.api.made == [(route.name, () if message is None else (message,), values)]
     assert running.before[-1] == (door, route.name)
 
 
@@ -121,7 +121,7 @@ def test_the_longest_host_arrives(doors: dict[Door, Running]) -> None:
     host = "\U0001f600" * LONGEST_HOST
     said = doors[CONTROL].ask("GET", f"/v1/knowledge/{quote(host)}")
     assert said.status == 200
-    assert doors[CONTROL].calls.made[-1] == ("knowledge", (), {"recipient": host})
+    assert doors[CONTROL].api.made[-1] == ("knowledge", (), {"recipient": host})
 
 
 def test_a_call_that_nobody_makes_is_told_apart() -> None:
@@ -140,11 +140,10 @@ def test_shutdown_is_said_to_be_done_before_it_is() -> None:
 
 
 def test_an_empty_list_is_an_answer() -> None:
-    """And nothing to say is that it was done."""
+    """It is not taken for nothing."""
     with behind(CONTROL) as running:
-        running.calls.instead |= {"reviews": list, "lock": lambda: None}
+        running.api.instead["reviews"] = list
         assert running.ask("GET", "/v1/reviews").body == []
-        assert running.ask("POST", "/v1/lock").body == {"done": True}
 
 
 def relayed(running: Running, number: object, call: str, body: object = None) -> Said:
@@ -172,9 +171,9 @@ BODIES = {
 def test_a_call_is_made_as_if_it_came_alone(doors: dict[Door, Running], call: str) -> None:
     """With its message, and its number comes back."""
     query, route, body = doors[QUERY], RELAYED[call], BODIES.get(call)
-    query.calls.made.clear()
+    query.api.made.clear()
     said = query.ask("POST", "/v1/relay", {"id": 3, "call": call, "body": body, "by": "user"})
-    [(name, arguments, named)] = query.calls.made
+    [(name, arguments, named)] = query.api.made
     assert name == route.name
     assert [*arguments] == ([] if body is None else [msgspec.convert(body, route.takes)])
     assert named == ({"by": "user"} if call == "decide" else {})
@@ -195,9 +194,9 @@ def test_who_asks_is_said_by_the_socket_and_the_header(
 
 
 def _asker(running: Running, headers: dict[str, str]) -> object:
-    running.calls.made.clear()
+    running.api.made.clear()
     assert running.ask("POST", "/v1/decide", ASK, headers).status == 200
-    return running.calls.made[0][2]["by"]
+    return running.api.made[0][2]["by"]
 
 
 @pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
@@ -212,7 +211,7 @@ def test_what_fails_in_it_fails_as_it_would_alone(
 
     body = {"decide": ASK, "refuse": {"recipient": "a.example"}}[call]
     query = doors[QUERY]
-    monkeypatch.setitem(query.calls.instead, call, fails)
+    monkeypatch.setitem(query.api.instead, call, fails)
     alone = query.ask("POST", f"/v1/{call}", body)
     said = relayed(query, 7, call, body)
     assert said.body == {"id": 7, "status": alone.status, "body": alone.body}
@@ -242,10 +241,10 @@ def test_what_fails_in_it_fails_as_it_would_alone(
 def test_what_is_no_envelope_is_refused_whole(doors: dict[Door, Running], spoilt: Spoilt) -> None:
     """And reaches nobody."""
     query = doors[QUERY]
-    query.calls.made.clear()
+    query.api.made.clear()
     said = query.ask("POST", "/v1/relay", spoilt({"id": 1, "call": "decide", "body": ASK}))
     assert (said.status, said.body["code"]) == (400, "malformed")
-    assert query.calls.made == []
+    assert query.api.made == []
 
 
 def test_the_control_door_has_none(doors: dict[Door, Running]) -> None:
@@ -298,7 +297,7 @@ def test_a_quiet_stream_is_kept_alive(control: Running, monkeypatch: pytest.Monk
 
 def test_one_who_falls_behind_is_told(control: Running) -> None:
     """It gets what there was room for, and no hole in the middle."""
-    control.calls.instead["status"] = lambda: [
+    control.api.instead["status"] = lambda: [
         control.bus.publish("answer").number for _ in range(ROOM * 2)
     ]
     with control.connect() as opened:
@@ -323,7 +322,7 @@ def test_one_who_does_not_read_is_left(control: Running, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(server, "leave", noted)
     monkeypatch.setattr(server, "READER_PATIENCE", PROMPT)
-    control.calls.instead["status"] = lambda: [control.bus.publish("answer").id for _ in range(200)]
+    control.api.instead["status"] = lambda: [control.bus.publish("answer").id for _ in range(200)]
     with control.connect() as opened:
         opened.sendall(LISTEN)
         until = monotonic() + 60

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.daemon.api import Calls
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.wire.decide import Ask, Offer
@@ -32,6 +31,7 @@ from tests.decision.transcripts import (
     the_model,
 )
 from tests.vault.values import change
+from tests.worlds.homes import Calls
 from tests.worlds.people import FixedRules, MemoryVault, agent_of
 
 

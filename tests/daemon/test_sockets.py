@@ -201,7 +201,7 @@ def test_another_user_is_refused_unread(home: Paths, monkeypatch: pytest.MonkeyP
         assert running.raw(b"") == b""
         assert running.raw(b"") == b""
         assert running.ask("GET", "/v1/status").status == 200
-        assert [made[0] for made in running.calls.made] == ["locked"]
+        assert [made[0] for made in running.api.made] == ["locked"]
 
 
 def test_a_process_of_another_user_is_refused(home: Paths) -> None:

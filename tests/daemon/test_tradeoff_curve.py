@@ -31,7 +31,8 @@ def rule(opened: Home, text: str) -> None:
 
 def curve(opened: Home, ask: CurveAsk = ASK) -> Curve:
     """Wait for a curve."""
-    return asyncio.run(opened.calls.curve(ask))
+    found: Curve = asyncio.run(opened.calls.curve(ask))
+    return found
 
 
 def at(found: Curve, trade_off: float) -> list[str]:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from agent.daemon import agent
 from agent.daemon.agent import Agent
-from agent.daemon.api import Calls
 from agent.daemon.consent import Consent
 from agent.daemon.model_registry import ModelRegistry
 from agent.decision.knowledge import Knowledge
@@ -30,7 +29,7 @@ from agent.wire.policy import Word
 from agent.wire.state import Status, Unlock
 from policy import hosts
 from tests.vault.doubles import Memory
-from tests.worlds.homes import OPEN, WRONG, Home
+from tests.worlds.homes import OPEN, WRONG, Calls, Home
 from tests.worlds.people import SHOP
 
 STEPS = ("unlock", "unlock", "wrong", "lock", "decide", "finish", "finish")

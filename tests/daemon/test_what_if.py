@@ -16,7 +16,7 @@ from msgspec import structs
 from agent.daemon import what_if
 from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
-from agent.daemon.what_if import explained
+from agent.daemon.what_if import explain
 from agent.decision.cache import Cache
 from agent.decision.values import UNDECIDED
 from agent.decision.what_if import taken
@@ -105,7 +105,7 @@ def test_it_is_what_is_explained(rules: Rules, stream: Stream, row: int, ask: As
     agent, vault = living(rules.policy.text, row)
     now = lived(agent, vault, stream) + SECOND
     body = WhatIf(recipient=ask.recipient, query=ask.query, asked=ask.asked)
-    found, said = weighed(body, now, agent), explained(ask, now, agent)
+    found, said = weighed(body, now, agent), explain(ask, now, agent)
     assert (found.decision, found.lines) == (said, lines(said))
     if said.code not in UNDECIDED:
         assert found.headline == headline(said)
@@ -340,11 +340,11 @@ def test_what_cannot_be_weighed_is_refused(body: WhatIf, said: str) -> None:
 
 def test_a_header_without_room_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the set that is weighed, and of what was left out for it."""
-    monkeypatch.setattr("agent.daemon.context.LARGEST", 24)
+    monkeypatch.setattr("agent.daemon.situation.LARGEST", 24)
     agent, _ = living(OPEN, 3)
     body = WhatIf(recipient="shop.example", query=SHOP.query, add=["age", "region", "gender"])
     found = weighed(body, MONDAY, agent)
-    said = explained(SHOP, MONDAY, agent)
+    said = explain(SHOP, MONDAY, agent)
     assert found.decision.disclosed == said.disclosed
     assert [each.reason for each in found.rows] == [each.reason for each in said.outcomes]
     texts = [each.text for each in found.lines if each.label == "no room in the header"]

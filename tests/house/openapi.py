@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from agent.daemon.api import Calls
+from agent.daemon.api import CALLS
 from agent.wire.base import ASKER, JSON_TYPE, UNATTENDED, Fault
 from agent.wire.client import HOST, MEDIA_TYPE
 from agent.wire.routes import KINDS, ROUTES, Route, RouteParameter
@@ -71,8 +71,9 @@ NO_CALLS = {  # routes that the server answers itself
 
 def means_of(route: Route) -> str:
     """Return what a call does: the first sentence of its handler."""
-    handler = getattr(Calls, route.name, None)
-    return NO_CALLS[route.name] if handler is None else str(handler.__doc__).split("\n")[0]
+    if route.name in NO_CALLS:
+        return NO_CALLS[route.name]
+    return str(CALLS[route.name].function.__doc__).split("\n")[0]
 
 
 def document() -> Node:

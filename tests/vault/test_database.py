@@ -396,7 +396,7 @@ def test_a_vault_that_cannot_be_set_aside_while_it_is_closed_stays_open(
     """Also where it is replaced only after it was looked at for the last time but one."""
     at, old = begun(tmp_path)
     vault = unlock(at, TYPED)
-    agent = assemble(Paths(*[tmp_path / "home"] * 4), Bus(now), now())
+    agent = assemble(Paths(*[tmp_path / "home"] * 4), Bus(now))
     agent.vault = vault
 
     def sync() -> object:

@@ -23,7 +23,7 @@ from agent.daemon.server import Daemon, application, runner
 from agent.paths import HOME, Paths, paths
 from agent.wire.base import Done
 from agent.wire.decide import Answer
-from agent.wire.routes import ROUTES, Door
+from agent.wire.routes import Door
 from agent.wire.state import Locked
 from policy.settings import DaemonSettings
 from tests.waiting import PATIENCE, living
@@ -47,10 +47,10 @@ class FakeAgent:
     def lock(self) -> None:
         """Do nothing."""
 
-    guard = lock
+    guard = look_at_all = lock
 
 
-class FakeCalls:
+class FakeApi:
     """Notes each call, and answers it with what a test puts in its place, else with Done.
 
     Nothing of its files ever changes.
@@ -67,21 +67,14 @@ class FakeCalls:
     def refresh(self) -> None:
         """Do nothing."""
 
-    async def look(self) -> None:
-        """Do nothing."""
-
-    async def readable(self, message: object) -> None:
+    async def readable(self, body: object) -> None:
         """Wait for nothing."""
 
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        if name not in {route.name for route in ROUTES}:
-            raise AttributeError(name)
-
-        def call(*arguments: object, **named: object) -> object:
-            self.made.append((name, arguments, named))
-            return self.instead.get(name, lambda *_, **__: Done())(*arguments, **named)
-
-        return call
+    def call(self, name: str, body: object = None, /, **named: object) -> object:
+        """Note a call."""
+        bodies = () if body is None else (body,)
+        self.made.append((name, bodies, named))
+        return self.instead.get(name, lambda *_, **__: Done())(*bodies, **named)
 
 
 class Said(NamedTuple):
@@ -96,7 +89,7 @@ class Running(NamedTuple):
     """A server that answers at a socket; ``address``: a path, or a port of 127.0.0.1."""
 
     address: Path | int
-    calls: FakeCalls
+    api: FakeApi
     bus: Bus
     before: list[tuple[Door, str]]
     ended: Flag
@@ -171,13 +164,13 @@ def serving(
     """Answer at a socket in a thread of its own, for as long as this lasts."""
     name = listening.getsockname()
     address = Path(name) if isinstance(name, str) else name[1]
-    calls: Any = FakeCalls()
-    running = Running(address, calls, calls.agent.bus, [], Flag(), [])
+    api: Any = FakeApi()
+    running = Running(address, api, api.agent.bus, [], Flag(), [])
     autolock: Any = SimpleNamespace(
         before=lambda at, name: running.before.append((at, name)),
         used=lambda: running.used.append("used"),
     )
-    daemon = Daemon(calls, autolock, running.ended.set, patience)
+    daemon = Daemon(api, autolock, running.ended.set, patience)
     loop = asyncio.new_event_loop()
     ready, over = Flag(), asyncio.Event()
 

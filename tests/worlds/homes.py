@@ -1,14 +1,16 @@
 """All that a user has on a machine, and every call to it: a real vault, policy file and model."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent, Opening, assemble, open_in_thread
-from agent.daemon.api import Calls
+from agent.daemon.api import Api
 from agent.model.attributes import UNSPECIFIED
 from agent.model.file import write
 from agent.paths import HOME, Paths, paths
@@ -34,6 +36,17 @@ OPEN = Unlock(method="passphrase", secret=PASSPHRASE)
 WRONG = Unlock(method="passphrase", secret="wrong")  # noqa: S106  (that of nothing)
 
 
+class Calls:
+    """The calls of an API, as functions by the names of their routes."""
+
+    def __init__(self, agent: Agent, clock: Callable[[], datetime] | None = None) -> None:
+        agent.clock = clock or agent.clock
+        self.api = Api(agent)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (a function of the route's types)
+        return partial(self.api.call, name)
+
+
 class Home:
     """A machine with a locked daemon; each call is a second after the last."""
 
@@ -47,8 +60,8 @@ class Home:
         vault, _ = create(Location.of(self.paths), PASSPHRASE, FAST)
         vault.close()
         self.bus = Heard()
-        self.agent: Agent = assemble(self.paths, self.bus, MONDAY)
-        self.calls = Calls(self.agent, self.clock, opening)
+        self.agent: Agent = assemble(self.paths, self.bus, self.clock, opening)
+        self.calls = Calls(self.agent)
 
     def clock(self) -> datetime:
         """Return a time, later than the last."""
@@ -57,7 +70,8 @@ class Home:
 
     def unlock(self, body: Unlock = OPEN) -> Status:
         """Open the vault, and wait for it."""
-        return asyncio.run(self.calls.unlock(body))
+        status: Status = asyncio.run(self.calls.unlock(body))
+        return status
 
     def fill(self) -> None:
         """Set the user's values."""

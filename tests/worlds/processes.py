@@ -24,7 +24,7 @@ from agent.wire.routes import ROUTES
 from tests import waiting
 from tests.house.tree import ROOT
 from tests.vault.dumps import state
-from tests.worlds.doors import FakeAgent, FakeCalls, Said, asked
+from tests.worlds.doors import FakeAgent, FakeApi, Said, asked
 
 
 def awaited(path: Path, text: str = "") -> None:
@@ -85,12 +85,12 @@ def ask(at: Path, method: str = "GET", path: str = "/v1/status", body: object = 
         return asked(opened, method, path, body)
 
 
-def fake_inside(_paths: Paths) -> Any:  # noqa: ANN401  (it stands for `Calls`, as all below)
+def fake_inside(_paths: Paths) -> Any:  # noqa: ANN401  (it stands for `Api`, as all below)
     """Return calls that are answered with Done."""
-    return FakeCalls()
+    return FakeApi()
 
 
-class Noting(FakeCalls):
+class Noting(FakeApi):
     """Calls that write down when they are closed, and when they read their files again."""
 
     def __init__(self, paths: Paths) -> None:
@@ -118,7 +118,7 @@ class NotingAgent(FakeAgent):
 def undumped_inside(paths: Paths) -> Any:  # noqa: ANN401
     """Write down whether there may be a core file."""
     note(paths, state())
-    return FakeCalls()
+    return FakeApi()
 
 
 def note(paths: Paths, what: str) -> None:
@@ -157,17 +157,17 @@ def slow_inside(paths: Paths) -> Any:  # noqa: ANN401
 def failing_inside(paths: Paths) -> Any:  # noqa: ANN401
     """Return calls that meet a defect where nobody calls."""
 
-    class Failing(Noting):
-        async def look(self) -> None:
-            """Fail."""
-            _ = 1 // 0
+    def fail() -> None:
+        _ = 1 // 0
 
-    return Failing(paths)
+    api: Any = Noting(paths)
+    api.agent.look_at_all = fail
+    return api
 
 
 def loud_inside(_paths: Paths) -> Any:  # noqa: ANN401
     """Return calls of which each fails, and quotes what was asked."""
-    calls = FakeCalls()
+    calls = FakeApi()
 
     def fails(*arguments: object, **named: object) -> object:
         raise RuntimeError(f"married, {arguments}, {named}")
@@ -179,13 +179,13 @@ def loud_inside(_paths: Paths) -> Any:  # noqa: ANN401
 def ending_inside(_paths: Paths) -> Any:  # noqa: ANN401
     """Return calls; a signal comes meanwhile."""
     signal.raise_signal(signal.SIGTERM)
-    return FakeCalls()
+    return FakeApi()
 
 
 def killing_inside(_paths: Paths) -> Any:  # noqa: ANN401
     """Return none: the process is killed meanwhile."""
     os.kill(os.getpid(), signal.SIGKILL)
-    return FakeCalls()
+    return FakeApi()
 
 
 if __name__ == "__main__":
