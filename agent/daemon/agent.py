@@ -14,8 +14,7 @@ from agent.daemon.consent import Consent
 from agent.daemon.events import LOG
 from agent.daemon.model_registry import ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
-from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests
-from agent.daemon.sources import Sources
+from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests, Sources
 from agent.decision.cache import Cache
 from agent.decision.locale import LOCALE
 from agent.decision.what_if import advanced

@@ -14,9 +14,16 @@ import msgspec
 from msgspec import structs
 
 from agent.daemon.agent import Agent
-from agent.daemon.handle import Considered, consider, left_by, record, summarised
+from agent.daemon.handle import (
+    Considered,
+    UndecidedError,
+    consider,
+    left_by,
+    record,
+    situation_of,
+    summarised,
+)
 from agent.daemon.request_log import OfferedDraft
-from agent.daemon.situation import UndecidedError, situation_of
 from agent.decision.decide import counted_among
 from agent.decision.what_if import SetChange, taken, weigh_steps
 from agent.errors import RefusedError, UsageError

@@ -6,8 +6,8 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
-from agent.daemon.reviews import own_search
 from agent.daemon.policy_file import rewrite
+from agent.daemon.reviews import own_search
 from agent.decision.terms import attributes_of
 from agent.decision.what_if import PastRequest, replay
 from agent.errors import ModelError, UsageError

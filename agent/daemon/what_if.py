@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.situation import Situation, UndecidedError, decided, situation_of
+from agent.daemon.handle import Situation, UndecidedError, decided, situation_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
 from agent.decision.what_if import SetChange, curve_steps, weigh_steps

@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent.daemon.handle
-import agent.daemon.situation
 from agent.daemon.agent import Agent
 from agent.daemon.consent import Consent
-from agent.daemon.handle import handle
-from agent.daemon.situation import situation_of
-from agent.daemon.sources import Sources
+from agent.daemon.handle import handle, situation_of
+from agent.daemon.request_log import Sources
 from agent.daemon.what_if import explain
 from agent.decision.values import Code
 from agent.errors import UsageError, VaultError
@@ -383,14 +381,14 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (OneModel, "usable"),
         (Consent, "offered"),
         (Consent, "overlay"),
-        (agent.daemon.situation, "knowledge_in"),
+        (agent.daemon.handle, "knowledge_in"),
         (Sources, "available"),
-        (agent.daemon.situation, "decide_context"),
+        (agent.daemon.handle, "decide_context"),
         (Consent, "note"),
         (Sources, "noted"),
         (Heard, "publish"),
         (Profile, "reveal"),
-        (agent.daemon.situation, "members"),
+        (agent.daemon.handle, "members"),
         (agent.daemon.handle, "headline"),
         (agent.daemon.handle, "people_left"),
         (Ledger, "append"),

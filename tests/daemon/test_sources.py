@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.sources import (
+from agent.daemon.request_log import (
     EVERY,
     MOST,
     OF_HISTORY,

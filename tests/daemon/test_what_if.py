@@ -340,7 +340,7 @@ def test_what_cannot_be_weighed_is_refused(body: WhatIf, said: str) -> None:
 
 def test_a_header_without_room_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the set that is weighed, and of what was left out for it."""
-    monkeypatch.setattr("agent.daemon.situation.LARGEST", 24)
+    monkeypatch.setattr("agent.daemon.handle.LARGEST", 24)
     agent, _ = living(OPEN, 3)
     body = WhatIf(recipient="shop.example", query=SHOP.query, add=["age", "region", "gender"])
     found = weighed(body, MONDAY, agent)

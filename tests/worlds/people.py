@@ -15,7 +15,7 @@ from agent.daemon.consent import Consent
 from agent.daemon.events import Bus
 from agent.daemon.model_registry import Keys, ModelRegistry
 from agent.daemon.policy_file import ActivePolicy, PolicyFile
-from agent.daemon.sources import RECORD, Sources
+from agent.daemon.request_log import RECORD, Sources
 from agent.errors import UsageError, VaultError
 from agent.model.attributes import Attribute
 from agent.model.model import Model
