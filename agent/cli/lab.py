@@ -16,7 +16,6 @@ from agent.lab import StudyOptions
 from agent.lab.paper.subject import SAMPLES
 from agent.lab.paper.subject import Options as PaperOptions
 from agent.lab.paper.survey import TRADE_OFF
-from agent.lab.synth.world import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
 from agent.model.file import shipped_model
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 USUAL = StudyOptions()
 MANY, CORES = 1_000_000, 64
-MOST_COUNTED = 10  # times the paper's size: counting a log takes memory that writing it does not
 LAMBDA = click.FloatRange(min=0, max=1e9)
 _COLUMNS = (Column("what"), numeric("paper"), numeric("here"), Column("§"))
 
@@ -52,7 +50,6 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @out_option
 @_counted("--people", MANY, USUAL.people, "How many send requests.")
 @_counted("--requests", MANY, USUAL.requests, "Requests of each of them.")
-@_counted("--k", MANY, USUAL.k, "How many shall look alike, with --samples.")
 @seed_option
 @_counted("--processes", CORES, USUAL.processes, "How many processes run at once.")
 @click.option("--limits", is_flag=True, help="Try many pairs of k and risk instead.")
@@ -73,11 +70,9 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
         raise UsageError("one study at a time", "give --limits or --samples")
     with extra("build", "building a model"):
         from agent.lab.attack.halves import material_of, stated, tables
-        from agent.lab.attack.people import world_of
+        from agent.lab.attack.samples import TITLE, samples_of, world_of
     with extra("lab", "drawing figures"):
-        from agent.lab.attack import limits as of_limits
-        from agent.lab.attack import people as of_samples
-        from agent.lab.attack.criteria import criteria
+        from agent.lab.attack.criteria import LIMITS, criteria, limits_of
         from agent.lab.attack.report import NAME, charts, numbers, page
         from agent.lab.attack.study import study
         from agent.lab.drawing import write_page, write_report
@@ -86,20 +81,17 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
         if samples:
             progress("reading", 0.0)
             described = tables(data)
-            tested = of_samples.study(world_of(described), given, progress)
-            intro, findings = of_samples.page(tested, stated(described))
-            report = write_report(of_samples.TITLE, intro, findings, folder)
-            return _wrote(report, [each.chart.name for each in findings], tested.criteria)
+            finding, judged = samples_of(world_of(described), given, stated(described), progress)
+            report = write_report(TITLE, (), [finding], folder)
+            return _wrote(report, [finding.chart.name], judged)
         material = material_of(data, progress, everybody=limits)
         if limits:
-            frontier = of_limits.frontier(material, given, progress)
-            intro, findings = of_limits.page(frontier)
-            report = write_report(of_limits.TITLE, intro, findings, folder)
-            judged = frontier.best.criteria
-            return _wrote(report, [each.chart.name for each in findings], judged)
+            finding, judged = limits_of(material, given, progress)
+            report = write_report(LIMITS, (), [finding], folder)
+            return _wrote(report, [finding.chart.name], judged)
         found = study(material, given, progress)
         progress("drawing", 1.0)
-        figures, judged = charts(found), criteria(found)
+        figures, judged = charts(found), [*criteria(found)]
         replace_bytes(numbers(found).encode(), folder / NAME)
         report = write_page(page(found, figures, judged), figures, folder)
     return _wrote(report, [each.name for each in figures], judged)
@@ -140,21 +132,20 @@ def paper(
         raise UsageError("the figures are of one thing", "give --model or --log")
     with extra("lab", "drawing figures"):
         from agent.lab.drawing import write_report
-        from agent.lab.paper.study import study
-        from agent.lab.paper.subject import PaperSubject
+        from agent.lab.paper.study import TITLE, study
     folder = folder_for(out)
     with Progress() as progress:
-        material = PaperSubject(model or shipped_model(), None)
+        path, places = model or shipped_model(), None
         if log is not None:
             with extra("build", "building a model"):
                 from agent.lab.paper.log import logged
-            material = logged(log, folder, progress)
-        found = study(material, PaperOptions(**options), processes, progress)
+            path, places = logged(log, folder, progress)
+        intro, findings = study(path, places, PaperOptions(**options), processes, progress)
         progress("drawing", 1.0)
-        page = write_report(found.title, found.intro, found.findings, folder)
-    claims = [claim.same for finding in found.findings for claim in finding.claims]
+        page = write_report(TITLE, intro, findings, folder)
+    claims = [claim.same for finding in findings for claim in finding.claims]
     same, other = claims.count(True), claims.count(False)
-    figures = [finding.chart.name for finding in found.findings]
+    figures = [finding.chart.name for finding in findings]
     text = (
         f"Wrote {page} and {len(figures)} figures. Of the published results, {same} have the same "
         f"shape here, and {other} another; the report says why."
@@ -165,44 +156,37 @@ def paper(
 
 @lab.command()
 @click.argument("out", type=PATH, metavar="OUT")
-@_counted("--times", MANY, 1, "How many times the paper's size.")
 @seed_option
 @answers
-def synth(out: Path, times: int, seed: int) -> Output:
+def synth(out: Path, seed: int) -> Output:
     """Write a synthetic search log into the folder OUT.
 
     It has the size and the published shares of the log in Krause and Horvitz (2010), section 5:
-    each is counted in a log of up to ten times that size, and printed beside the paper's. SOURCE.md
-    in OUT says what is assumed. Needs the extra `build`.
+    each is counted in what was written, and printed beside the paper's. SOURCE.md in OUT says what
+    is assumed. Needs the extra `build`.
     """
     with extra("build", "writing a log"):
-        from agent.lab.synth.log import measured, write_log
+        from agent.lab import synth as log
     with Progress() as progress:
-        files = write_log(out, times, seed, progress)
+        files = log.write_log(out, seed, progress)
         progress("counting what was written", 0.0)
-        found = measured(files) if times <= MOST_COUNTED else None
-    message = {"synthetic": True, "folder": str(out), "times": times, "seed": seed}
-    rows = list[tuple[str, ...]]()
-    if found is not None:
-        counts = {"people": found.people, "queries": found.queries, "texts": found.texts}
-        shares = [
-            {"name": each.name, "section": each.place, "paper": each.share, "here": share}
-            for each, share in found.shares
-        ]
-        message |= {**counts, "min_users": found.min_users, "shares": shares}
-        rows = [
-            ("people", f"{PEOPLE * times:,}", f"{found.people:,}", "5"),
-            ("queries", f"{QUERIES * times:,}", f"{found.queries:,}", "5"),
-            ("different queries", f"{TEXTS:,}", f"{found.texts:,}", "5"),
-            ("fewest people of a query", f"≥ {MIN_USERS}", f"{found.min_users:,}", "5"),
-        ]
-        rows += [
-            (each.words, f"{each.share:.0%}", f"{share:.1%}", each.place)
-            for each, share in found.shares
-        ]
+        found = log.measured(files)
+    rows = [
+        ("people", f"{log.PEOPLE:,}", f"{found.people:,}", "5"),
+        ("queries", f"{log.QUERIES:,}", f"{found.queries:,}", "5"),
+        ("different queries", f"{log.TEXTS:,}", f"{found.texts:,}", "5"),
+        ("fewest people of a query", f"≥ {log.MIN_USERS}", f"{found.min_users:,}", "5"),
+    ]
+    shares = []
+    for each in log.MARGINALS:
+        here = found.shares[each.name]
+        rows.append((each.words, f"{each.share:.0%}", f"{here:.1%}", each.place))
+        shares.append({"name": each.name, "section": each.place, "paper": each.share, "here": here})
+    message = {"synthetic": True, "folder": str(out), "seed": seed}
+    message |= found._asdict() | {"shares": shares}
     lines = [
         paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it."),
-        *([table(_COLUMNS, rows)] if rows else []),
-        paragraph(f"{out / SOURCE} says what is assumed."),
+        table(_COLUMNS, rows),
+        paragraph(f"{out / log.SOURCE} says what is assumed."),
     ]
     return Output(message, "\n".join(lines))

@@ -21,13 +21,11 @@ ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 class StudyOptions:
     """How many people send how many requests each.
 
-    ``k``: people who shall look alike; ``seed``: of all that is drawn; ``processes``: that run at
-    once.
+    ``seed``: of all that is drawn; ``processes``: that run at once.
     """
 
     people: int = 300
     requests: int = 100
-    k: int = 50
     seed: int = 1
     processes: int = 2
 

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 from agent.cli.interrupt import Progress, extra
 from agent.errors import ReticentError, UsageError
-from agent.lab.attack.heldout import drawn
-from agent.lab.attack.simulation import Scene
+from agent.lab.attack.simulation import Scene, people_of
 from agent.lab.attack.strategies import Strategy
 from agent.lab.attack.study import Run, traces
 from examples.search_service.attributes import asked_of
@@ -90,7 +89,7 @@ def evaluated(options: Options, progress: Callable[[str, float], None]) -> Repor
     model, others = material.model, material.others
     asked = frozenset(attribute.name for attribute in asked_of(model))
     scene = Scene(asked, timedelta(days=1) / options.per_day)
-    people = drawn(others, options.people, options.requests, options.seed)
+    people = people_of(others, options.people, options.requests, options.seed)
     lines = (*LINES, *FRONTIER)
     run = Run(options.processes, progress)
     found = traces(model, scene, [line.strategy for line in lines], people, run)

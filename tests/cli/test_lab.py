@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from agent.build.options import LogFiles
-from agent.lab.synth.log import Measured
-from agent.lab.synth.world import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
+from agent.lab.synth import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS, Measured
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
-from tests.lab.attack.made import write_town
+from tests.lab.worlds import write_town
 
 TABLES = ROOT / "examples" / "own_tables"
 SMALL = (
@@ -22,9 +21,9 @@ PAPER = [
     *("fig-06-utility", "fig-07-cost", "fig-08a-curve", "fig-09-metrics", "fig-10-calibrated"),
     *("fig-11-heuristics", "fig-12-running", "fig-13-shape", "fig-14-sampling"),
 ]
-SHARES = tuple((each, each.share + 0.001) for each in MARGINALS)
+SHARES = {each.name: each.share + 0.001 for each in MARGINALS}
 UNDRAWN = ("matplotlib.figure.Figure.savefig", lambda *_file, **_kind: None)
-COUNTED = Measured(7 * PEOPLE, 7 * QUERIES, TEXTS, 7 * MIN_USERS, SHARES)
+COUNTED = Measured(PEOPLE, QUERIES, TEXTS, MIN_USERS, SHARES)
 
 
 @pytest.fixture(autouse=True)
@@ -69,10 +68,10 @@ def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -
     """Figures and a page of every criterion."""
     write_town(tmp_path)
     (tmp_path / "model.toml").write_text('weights = "weight"\n')
-    small = ("--people", "3", "--requests", "2", "--k", "5", "--processes", "1")
+    small = ("--people", "3", "--requests", "2", "--processes", "1")
     asked = ("lab", "attack", "--samples", "--data", tmp_path, *small)
     found = run(*asked, "--out", tmp_path / "out", "--json").record
-    assert found["figures"] == ["people-risk", "people-below-k", "people-left"]
+    assert found["figures"] == ["people-risk"]
     page = report(tmp_path / "out", found["figures"])
     assert all(each["what"] in page for each in found["criteria"])
 
@@ -150,73 +149,43 @@ def test_what_cannot_be_read_or_written_is_named(
     assert (tmp_path / "file").read_text() == "mine"
 
 
-@pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, int, int]]:
-    """What is asked to be written, and is not; all that is counted is a little more."""
-    calls: list[tuple[Path, int, int]] = []
+@builds
+def test_it_shows_every_share_of_the_log_that_it_writes_beside_the_papers(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log itself is tested where it is made; it refuses other seeds and full folders."""
+    calls: list[tuple[Path, int]] = []
 
-    def write(folder: Path, times: int, seed: int, _progress: object) -> LogFiles:
-        calls.append((folder, times, seed))
+    def write(folder: Path, seed: int, _progress: object) -> LogFiles:
+        calls.append((folder, seed))
         return LogFiles(*(folder / name for name in LogFiles._fields))
 
-    monkeypatch.setattr("agent.lab.synth.log.write_log", write)
-    monkeypatch.setattr("agent.lab.synth.log.measured", lambda _files: COUNTED)
-    return calls
-
-
-@builds
-def test_it_writes_a_log_that_a_model_can_be_built_of(run: Run, tmp_path: Path) -> None:
-    """Each share stands beside the paper's, and no other number is made up."""
-    out = tmp_path / "log"
-    found = run("lab", "synth", out, "--seed", "5", "--json").record
-    assert (found["synthetic"], found["seed"], found["times"]) == (True, 5, 1)
-    assert (found["people"], found["queries"], found["texts"]) == (PEOPLE, QUERIES, TEXTS)
-    assert [each["name"] for each in found["shares"]] == [each.name for each in MARGINALS]
-    assert all(abs(each["paper"] - each["here"]) < 0.01 for each in found["shares"])
-    names = sorted(path.name for path in out.iterdir())
-    assert names == ["SOURCE.md", "log.parquet", "people.parquet", "sites.parquet"]
-
-
-def test_it_shows_every_share_beside_the_papers(
-    run: Run, tmp_path: Path, written: list[tuple[Path, int, int]]
-) -> None:
-    """The sizes are those of so many times the paper's people."""
-    out = tmp_path / "log"
-    said = run("lab", "synth", out, "--times", "7", "--seed", "2")
-    assert (said.code, said.err, written) == (0, "", [(out, 7, 2)])
-    assert "synthetic" in said.out
-    rows = [" ".join(line.split()) for line in said.out.splitlines()]
-    assert "people 66,661 66,661 5" in rows
+    with monkeypatch.context() as patched:
+        patched.setattr("agent.lab.synth.write_log", write)
+        patched.setattr("agent.lab.synth.measured", lambda _files: COUNTED)
+        out = tmp_path / "log"
+        shown = run("lab", "synth", out, "--seed", "2")
+        found = run("lab", "synth", out, "--json").record
+    assert (shown.code, shown.err, calls) == (0, "", [(out, 2), (out, 0)])
+    assert "synthetic" in shown.out
+    rows = [" ".join(line.split()) for line in shown.out.splitlines()]
+    assert "people 9,523 9,523 5" in rows
     assert f"different queries {TEXTS} {TEXTS} 5" in rows
     for each in MARGINALS:
         assert f"{each.words} {each.share:.0%} {each.share + 0.001:.1%} {each.place}" in rows
-
-
-def test_it_counts_no_large_log(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: list[tuple[Path, int, int]]
-) -> None:
-    """Counting a large log takes memory that writing it does not."""
-    monkeypatch.setattr("agent.lab.synth.log.measured", None)  # it is not even called
-    found = run("lab", "synth", tmp_path, "--times", "100", "--json").record
-    assert found == {"synthetic": True, "folder": str(tmp_path), "times": 100, "seed": 0}
-    assert len(written) == 1
-
-
-def test_it_refuses_other_sizes_seeds_and_full_folders(run: Run, tmp_path: Path) -> None:
-    """Each in one sentence, with a way out."""
-    assert "--times" in run("lab", "synth", tmp_path / "log", "--times", "0").refusal()[0]
-    assert "--seed" in run("lab", "synth", tmp_path / "log", "--seed", "-1").refusal()[0]
+    assert (found["synthetic"], found["seed"], found["texts"]) == (True, 0, TEXTS)
+    assert [each["name"] for each in found["shares"]] == [*SHARES]
+    assert "--seed" in run("lab", "synth", out, "--seed", "-1").refusal()[0]
     (tmp_path / "mine").touch()
     error, _ = run("lab", "synth", tmp_path).refusal()
     assert error == f"{tmp_path}: this folder is not empty"
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
 def test_it_says_which_extra_it_needs(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the extra `build`, and before anything is written."""
-    monkeypatch.setitem(__import__("sys").modules, "agent.lab.synth.log", None)
+    monkeypatch.setitem(__import__("sys").modules, "agent.lab.synth", None)
     error, hint = run("lab", "synth", tmp_path / "log").refusal(code=1)
     assert "which is not installed" in error
     assert hint.endswith("pipx install --force './WHEEL[build]'")

@@ -1,55 +1,63 @@
-"""The criteria that Reticent has to meet, and the lines of the frontier that some compare."""
+"""The criteria that Reticent has to meet, and the limits under which it meets them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import replace
 from math import isnan
-from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from agent.lab.attack.heldout import Floats
-from agent.lab.attack.outcome import ENOUGH, Interval, Resamples, StrategyOutcome, between
+from agent.lab import Progress, StudyOptions
+from agent.lab.attack.outcome import (
+    ENOUGH,
+    Interval,
+    Resamples,
+    StrategyFigures,
+    StrategyOutcome,
+    between,
+    figures,
+    outcome,
+)
+from agent.lab.attack.simulation import Floats, Material, Scene
 from agent.lab.attack.strategies import ANSWERED, FAMILIES, PAPERS, SHIPPED, Strategy
-from agent.lab.attack.study import AttackStudy
-from agent.lab.charts import Criterion
+from agent.lab.attack.study import AttackStudy, Run, crowd_of, traces
+from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table, table
 
 NONE = "-"
 EARLY, LATE = 50, 100  # requests after which they are judged
 FEWER = 1 / 30  # of the guesses that succeed where nothing is remembered
-BALANCED = (SHIPPED[1], ANSWERED[1])
 LEDGER, PLANNED = OURS = ("with the ledger", "planned")
+UTILITY, SUCCESS = "utility realised, bits a request", "success of a single guess, %"
 
 
 def percent(found: Interval | None, digits: int = 1) -> str:
-    """Return shares as percentages."""
+    """Write shares as percentages."""
     if found is None:
         return NONE
-    return _sure([f"{100 * each:.{digits}f}" for each in found], " %")
+    return _interval([f"{100 * each:.{digits}f}" for each in found], " %")
 
 
 def number(found: Interval, digits: int = 3) -> str:
-    """Return numbers."""
-    return _sure([f"{each:.{digits}f}" for each in found])
+    """Write numbers."""
+    return _interval([f"{each:.{digits}f}" for each in found])
 
 
 def chance(value: float) -> str:
-    """Return a share with two significant digits, as a percentage."""
+    """Write a share with two significant digits, as a percentage."""
     return f"{100 * value:.2g} %" if value < 1 / 10 else f"{100 * value:.0f} %"
 
 
 def multiple(found: Interval) -> str:
-    """Return ratios, those below 1 as fractions."""
-    return _sure([f"1/{1 / each:.3g}" if each < 1 else f"{each:.3g}" for each in found])
+    """Write ratios, those below 1 as fractions."""
+    return _interval([f"1/{1 / each:.3g}" if each < 1 else f"{each:.3g}" for each in found])
 
 
 def milliseconds(seconds: float) -> str:
-    """Return what a decision took."""
+    """Write what a decision took."""
     return NONE if isnan(seconds) else f"{1000 * seconds:.1f}"
 
 
-def _sure(texts: Sequence[str], unit: str = "") -> str:
+def _interval(texts: Sequence[str], unit: str = "") -> str:
     mean, low, high = texts
     return f"{mean}{unit} [{low}, {high}]"
 
@@ -67,8 +75,7 @@ USUAL = Targets(success=0.005, left=ENOUGH, many=0.95, kept=0.8)
 WANTED = Targets(success=0.001, left=1000, many=0.95, kept=0.9)  # where everybody is listed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FrontierLine:
+class FrontierLine(NamedTuple):
     """The points of one family: strategies that differ in lambda alone.
 
     ``utility``: float64, shape (points, N), each person's mean bits a request; ``success``: the
@@ -79,42 +86,37 @@ class FrontierLine:
     success: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """How much more often a guess succeeds on one line than on another, at equal ``utility``."""
+def ratios(
+    line: FrontierLine, other: FrontierLine, resamples: Resamples
+) -> list[tuple[float, Interval]]:
+    """Compare the success on two lines: pairs of a utility and the ratio there, ascending.
 
-    utility: float
-    ratio: Interval
-
-
-def ratios(line: FrontierLine, other: FrontierLine, resamples: Resamples) -> tuple[Ratio, ...]:
-    """Return the success on a line as a multiple of that on the other, where the two overlap.
-
-    At the utility of each point of either line that the other reaches too, ascending: between
-    them the logarithm of the ratio is linear. Empty where there is no overlap. In a resample in
-    which a line ends before, its end counts.
+    At the utility of each point of either line that the other reaches too: between points the
+    logarithm of the success is linear. Empty where there is no overlap. In a resample in which a
+    line ends before, its end counts.
     """
     reach = [each.utility.mean(axis=1) for each in (line, other)]
     low, high = max(each.min() for each in reach), min(each.max() for each in reach)
     knots = [each for each in (*line.utility, *other.utility) if low <= each.mean() <= high]
-    found = [_ratio(line, other, each, resamples) for each in knots]
-    return tuple(sorted(found, key=lambda each: each.utility))
+    found = []
+    for knot in sorted(knots, key=np.mean):
+        (one, ones), (two, twos) = (_logs_at(each, knot, resamples) for each in (line, other))
+        ratio = between(float(np.exp(one - two)), np.exp(ones - twos))
+        found.append((float(knot.mean()), ratio))
+    return found
 
 
-def _ratio(line: FrontierLine, other: FrontierLine, utility: Floats, resamples: Resamples) -> Ratio:
-    mean, wanted, logs = float(utility.mean()), resamples.means(utility), []
-    for each in (line, other):
-        found = _log_at(each.utility.mean(axis=1), each.success.mean(axis=1), mean)
-        points = resamples.means(each.utility.T), resamples.means(each.success.T), wanted
-        logs.append((found, np.array([_log_at(*each) for each in zip(*points, strict=True)])))
-    (one, ones), (two, twos) = logs
-    return Ratio(mean, between(float(np.exp(one - two)), np.exp(ones - twos)))
+def _logs_at(line: FrontierLine, knot: Floats, resamples: Resamples) -> tuple[float, Floats]:
+    """Interpolate log success at a utility, over everybody and in each resample."""
 
+    def log_at(utility: Floats, success: Floats, wanted: float) -> float:
+        order = np.argsort(utility, kind="stable")
+        return float(np.interp(wanted, utility[order], np.log(success[order])))
 
-def _log_at(utility: Floats, success: Floats, wanted: float) -> float:
-    """Return log success by linear interpolation over utility; beyond the ends, that of the end."""
-    order = np.argsort(utility, kind="stable")
-    return float(np.interp(wanted, utility[order], np.log(success[order])))
+    utility, success = (resamples.means(each.T) for each in line)
+    logs = map(log_at, utility, success, resamples.means(knot).tolist())
+    mean = log_at(line.utility.mean(axis=1), line.success.mean(axis=1), float(knot.mean()))
+    return mean, np.array([*logs])
 
 
 def criteria(study: AttackStudy) -> tuple[Criterion, ...]:
@@ -134,15 +136,24 @@ def criteria(study: AttackStudy) -> tuple[Criterion, ...]:
         for other in (("without memory", FEWER), ("standing set", 1.0))
     ]
     against.append(_against(study, PLANNED, LEDGER, 1.0))
-    return (
-        equality,
-        *against,
-        *(bar for strategy in BALANCED for bar in _balanced(study, strategy)),
-    )
+    step = judged_at(study, LATE)
+    wanted, paper = WANTED if study.material.everybody else USUAL, study.outcomes[PAPERS]
+    balanced = [
+        each if LATE in study.steps else each._replace(met=None)
+        for strategy in (SHIPPED[1], ANSWERED[1])
+        for each in promises(
+            f"{strategy.name}, after {study.steps[step]} requests",
+            wanted,
+            (study.outcomes[strategy], paper),
+            step,
+            study.resamples,
+        )
+    ]
+    return equality, *against, *balanced
 
 
 def line_of(study: AttackStudy, family: str, step: int) -> FrontierLine:
-    """Return a family's line of the frontier after a step, by its place."""
+    """Draw a family's line of the frontier after a step, by its place."""
     outcomes = [study.outcomes[strategy] for strategy in FAMILIES[family]]
     return FrontierLine(
         np.array([each.bits[:, step] for each in outcomes]),
@@ -151,7 +162,7 @@ def line_of(study: AttackStudy, family: str, step: int) -> FrontierLine:
 
 
 def judged_at(study: AttackStudy, requests: int) -> int:
-    """Return the place of the step that a bar is judged at: the last where it is not reached."""
+    """Find the step that a criterion is judged at: the last where it is not reached."""
     return study.steps.index(requests) if requests in study.steps else len(study.steps) - 1
 
 
@@ -162,57 +173,35 @@ def _against(study: AttackStudy, family: str, other: str, most: float) -> Criter
     wanted = f"at most 1/{1 / most:g} of the success" if most < 1 else "not above it, surely"
     if not found:
         return Criterion(what, wanted, "no overlap", None, "")
-    worst = max(found, key=lambda each: _counts(each, most))
-    end = _counts(worst, most)
-    words = f"{multiple(worst.ratio)} at worst, "
-    words += f"from {found[0].utility:.3f} to {found[-1].utility:.3f} bits"
-    good = [_counts(each, most) <= most for each in found]
-    words += "" if all(good) else _where("met", found, good)
-    if most == 1:
-        words += _where("surely below", found, [each.ratio.high < 1 for each in found])
-    by = f"{end / most:.2g} times the bar"
-    met = end <= most if EARLY in study.steps else None
-    return Criterion(what, wanted, words, met, by)
 
+    def end_of(ratio: Interval) -> float:
+        # Where the criterion is to be as good, what is surely worse is above.
+        return ratio.high if most < 1 else ratio.low
 
-def _counts(found: Ratio, most: float) -> float:
-    """Return the end that counts: where the bar is to be as good, what is surely worse is above."""
-    return found.ratio.high if most < 1 else found.ratio.low
-
-
-def _where(what: str, found: Sequence[Ratio], holds: Sequence[bool]) -> str:
-    """Say where something holds: everywhere, or the longest stretch of utility; else nothing."""
-    if all(holds):
-        return f"; {what} everywhere"
-    runs = groupby(zip(found, holds, strict=True), key=itemgetter(1))
-    stretches = [[each.utility for each, _ in run] for held, run in runs if held]
-    longest = max(stretches, key=lambda each: each[-1] - each[0], default=None)
-    return f"; {what} from {longest[0]:.3f} to {longest[-1]:.3f}" if longest else ""
-
-
-def _balanced(study: AttackStudy, strategy: Strategy) -> list[Criterion]:
-    step = judged_at(study, LATE)
-    name = f"{strategy.name}, after {study.steps[step]} requests"
-    wanted = WANTED if study.material.everybody else USUAL
-    both = study.outcomes[strategy], study.outcomes[PAPERS]
-    found = promises(name, wanted, *both, step, study.resamples)
-    return [each if LATE in study.steps else each._replace(met=None) for each in found]
+    worst = max((ratio for _, ratio in found), key=end_of)
+    return Criterion(
+        what,
+        wanted,
+        f"{multiple(worst)} at worst, from {found[0][0]:.3f} to {found[-1][0]:.3f} bits",
+        end_of(worst) <= most if EARLY in study.steps else None,
+        f"{end_of(worst) / most:.2g} times the bar",
+    )
 
 
 def promises(
     name: str,
     wanted: Targets,
-    ours: StrategyOutcome,
-    paper: StrategyOutcome,
+    outcomes: tuple[StrategyOutcome, StrategyOutcome],
     step: int,
     resamples: Resamples,
 ) -> list[Criterion]:
     """Judge a strategy by three criteria after a step; the worse end of each interval counts.
 
-    ``paper``: of deciding without memory, of whose utility a share is kept.
+    ``outcomes``: its own, and that of deciding without memory, of whose utility a share is kept.
     """
+    ours, paper = outcomes
     success = resamples.mean(ours.success[:, step])
-    enough = resamples.mean((ours.left[:, step] >= wanted.left).astype(np.float64))
+    enough = resamples.mean(ours.left[:, step] >= wanted.left)
     kept = resamples.ratio(ours.bits[:, step], paper.bits[:, step])
     return [
         Criterion(
@@ -237,3 +226,108 @@ def promises(
             "" if kept is None else f"{100 * (kept.low - wanted.kept):+.0f} points",
         ),
     ]
+
+
+LIMITS = "Limits for models whose rows stand for many people"
+KS, RISKS = (300, 500, 700, 1000, 2000), (0.0005, 0.001, 0.002)
+VIOLATIONS = (0.02, 0.05)  # shares of the people for whom k may fail
+HEAD = (
+    *("limits", "a guess succeeds", "people left: 1, 5, 50 % have fewer"),
+    *(f"have {WANTED.left:,} or more", "bits a request", "utility kept", "criteria"),
+)
+
+
+def grid() -> tuple[Strategy, ...]:
+    """Vary the limits of the preset balanced, every question answered yes."""
+    cases = [(k, risk, 0.0) for k in KS for risk in RISKS]
+    cases += [(k, WANTED.success, share) for share in VIOLATIONS for k in KS]
+    return tuple(
+        replace(
+            ANSWERED[1],
+            name=f"k = {k:,}, risk = {risk:g}, violations = {share:g}",
+            k=k,
+            risk=risk,
+            violations=share,
+        )
+        for k, risk, share in cases
+    )
+
+
+class Limited(NamedTuple):
+    """What came of one strategy in the end."""
+
+    strategy: Strategy
+    figures: StrategyFigures
+    criteria: Sequence[Criterion]
+
+    @property
+    def met(self) -> int:
+        """How many criteria are met."""
+        return sum(each.met is True for each in self.criteria)
+
+
+def limits_of(
+    material: Material, options: StudyOptions, progress: Progress
+) -> tuple[StudyFinding, list[Criterion]]:
+    """Compare limits of a preset, with everybody on the list: the finding, and the best's criteria.
+
+    The best limits meet most criteria; of these, they keep most utility.
+    """
+    from agent.lab.attack.services import Service  # of the extra `lab`
+
+    model, crowd = material.model, crowd_of(material, options, (options.requests,))
+    service, resamples = Service(model, options.seed), Resamples(len(crowd.people), options.seed)
+    strategies, run = (PAPERS, *ANSWERED, *grid()), Run(options.processes, progress)
+    sent = traces(model, Scene(seed=options.seed), strategies, crowd.people, run)
+    outcomes = {strategy: outcome(crowd, each, service) for strategy, each in sent.items()}
+    found = [
+        Limited(
+            strategy,
+            figures(each, -1, resamples),
+            promises(strategy.name, WANTED, (each, outcomes[PAPERS]), -1, resamples),
+        )
+        for strategy, each in outcomes.items()
+    ]
+    note = (
+        f"Data: {material.source}. The {len(crowd.codes):,} rows of the table are all the people "
+        f"there are, and the adversary's list. The model has {model.population.rows:,} of them, "
+        f"each of which stands for {model.people / model.population.rows:.2g}. Of the others "
+        f"{len(crowd.people):,} send {options.requests:,} requests each. Seed {options.seed}. In "
+        "brackets: 95 % of resamples of these."
+    )
+    best = max(found[-len(grid()) :], key=lambda each: (each.met, each.figures.bits.mean))
+    return _finding(found, best, note), [*best.criteria]
+
+
+def _finding(found: Sequence[Limited], best: Limited, note: str) -> StudyFinding:
+    rows = [
+        (
+            each.strategy.name,
+            each.criteria[0].found,
+            " / ".join(f"{people:,}" for people in each.figures.left),
+            each.criteria[1].found,
+            number(each.figures.bits, 4),
+            each.criteria[2].found,
+            f"{each.met} of {len(each.criteria)}",
+        )
+        for each in found
+    ]
+    groups = {"without memory, and the presets as they are": found[: -len(grid())]}
+    for risk in RISKS:
+        groups[f"risk = {risk:g}, k from {KS[0]} to {KS[-1]:,}"] = [
+            each for each in found if each.strategy.risk == risk and not each.strategy.violations
+        ]
+    lines = tuple(
+        Series(
+            label,
+            tuple(each.figures.bits.mean for each in group),
+            tuple(100 * each.figures.success.mean for each in group),
+            "points",
+            names=tuple(each.strategy.name for each in group),
+        )
+        for label, group in groups.items()
+    )
+    panel = Panel("", UTILITY, SUCCESS, lines, log_y=True, legend="below")
+    chart = Chart("attack-limits", "What limits give away, and what they bring", note, (panel,))
+    words = "The limits that meet most criteria, and keep most utility:\n\n"
+    return StudyFinding(chart, text=(words + criteria_table(best.criteria), table(HEAD, rows)))

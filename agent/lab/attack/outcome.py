@@ -11,28 +11,37 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.lab.attack.heldout import Codes, Floats, Indexes, Person, received
-from agent.lab.attack.simulation import PosedRequest, Reticent, Scene, Trace, requests_of
+from agent.lab.attack.simulation import (
+    Codes,
+    Floats,
+    Indexes,
+    Person,
+    PosedRequest,
+    Reticent,
+    Scene,
+    Trace,
+    received,
+    requests_of,
+)
 from agent.model.model import Model
 from agent.tradeoff import members
-from agent.tradeoff.study import UNSPECIFIED, plogp, union
+from agent.tradeoff.study import UNSPECIFIED, union
+
+if TYPE_CHECKING:  # which needs the extra `lab`
+    from agent.lab.attack.services import Service
+
+Numbers = NDArray[np.number | np.bool_]
+
+SURE = (0.025, 0.975)
+DRAWS = 2000
+QUANTILES = (0.01, 0.05, 0.5)
+ENOUGH = 50  # people left
 
 
-class Learned(NamedTuple):
-    """Bits learned of an attribute after each request; float64, shape (T,) each.
+def people_left(trace: Trace, person: Person, people: Codes) -> Indexes:
+    """Count the people of a list who agree with what is held after each request; intp, (T,).
 
-    ``true``: log2 of how much likelier its true value became; ``entropy``: how much entropy of it
-    went, over all values.
-    """
-
-    true: Floats
-    entropy: Floats
-
-
-def left(trace: Trace, person: Person, people: Codes) -> Indexes:
-    """Return how many people of a list agree with what is held after each request.
-
-    ``people``: unsigned, shape (N, P), codes by person attribute; intp, shape (T,) comes back.
+    ``people``: unsigned, shape (N, P), codes by person attribute.
     """
     return np.array([len(rows) for rows in consistent(trace.held, person, people)], dtype=np.intp)
 
@@ -53,35 +62,31 @@ def consistent(masks: Sequence[int], person: Person, people: Codes) -> Iterator[
 
 
 def knowing(trace: Trace, mask: int) -> Trace:
-    """Return the trace for an adversary who knew these attributes of the person beforehand."""
+    """Add to what is held what an adversary knew of the person beforehand."""
     return trace._replace(held=tuple(held | mask for held in trace.held))
 
 
 def pooled(trace: Trace) -> Trace:
-    """Return the trace for an adversary with whom all recipients share what they hold."""
+    """Hold what any recipient holds: all share it with the adversary."""
     return trace._replace(held=tuple(accumulate(trace.held, or_)))
 
 
-def guarded(trace: Trace, person: Person, people: Codes, attribute: int) -> Learned | None:
-    """Return what is learned of an attribute, from those of a list who have it specified.
+def guarded(trace: Trace, person: Person, people: Codes, attribute: int) -> Floats | None:
+    """Compute what is learned of an attribute after each request, in bits; float64, shape (T,).
 
-    None for a person who has not.
+    That is log2 of how much likelier its true value became, among those of a list who have it
+    specified. None for a person who has not.
     """
     own = person.codes[attribute]
     if own == UNSPECIFIED:
         return None
-    said = people[people[:, attribute] != UNSPECIFIED]
-    prior = np.bincount(said[:, attribute], minlength=own + 1) / len(said)
-    found: list[tuple[float, float]] = []
-    before = None
-    for rows in consistent(trace.held, person, said):
-        if rows is not before:
-            before = rows
-            after = np.bincount(said[rows, attribute], minlength=len(prior)) / len(rows)
-            entropy = float(plogp(after).sum() - plogp(prior).sum())
-            learned = float(np.log2(after[own] / prior[own])), entropy
-        found.append(learned)
-    return Learned(*np.array(found, dtype=np.float64).reshape(-1, 2).T)
+    specified = people[people[:, attribute] != UNSPECIFIED]
+    shares = [
+        float((specified[rows, attribute] == own).mean())
+        for rows in consistent((0, *trace.held), person, specified)
+    ]
+    bits: Floats = np.log2(np.array(shares[1:]) / shares[0])
+    return bits
 
 
 class Remaining(NamedTuple):
@@ -98,8 +103,8 @@ class Remaining(NamedTuple):
     @property
     def bits(self) -> Floats:
         """What absence gives after each request, in bits: how many fewer people produce it."""
-        found: Floats = np.log2(self.agreeing / self.producing)
-        return found
+        bits: Floats = np.log2(self.agreeing / self.producing)
+        return bits
 
 
 class Reasoner:
@@ -113,60 +118,46 @@ class Reasoner:
         self._agent, self._model, self._scene, self._people = agent, model, scene, people
 
     def inferred(self, person: Person) -> Remaining:
-        """Return who is left of the list, after each request of a person who is on it."""
-        # Whoever is not out yet was asked the same and has said the same: one memory is all theirs.
+        """Infer who is left of the list, after each request of a person who is on it."""
+        # All remaining candidates share one history.
         producing, held = np.arange(len(self._people)), 0
-        left, masks = [], []
+        candidates, masks = [], []
         for question, chosen, _ in requests_of(
             self._agent.chosen, self._model, self._scene, person
         ):
             producing = self._those_who_say(chosen.order, question, person, producing)
             held |= union(each for each in chosen.order if each < self._model.persons)
-            left.append(producing)
+            candidates.append(producing)
             masks.append(held)
         agreeing = list(consistent(masks, person, self._people))
         return Remaining(
             np.array([len(rows) for rows in agreeing], dtype=np.intp),
-            np.array([len(rows) for rows in left], dtype=np.intp),
-            np.array([np.array_equal(*both) for both in zip(agreeing, left, strict=True)]),
+            np.array([len(rows) for rows in candidates], dtype=np.intp),
+            np.array([np.array_equal(*both) for both in zip(agreeing, candidates, strict=True)]),
         )
 
     def _those_who_say(
         self, order: Sequence[int], question: PosedRequest, person: Person, among: Indexes
     ) -> Indexes:
-        """Return who would send these attributes, in this order, with the person's values."""
+        """Find who would send these attributes, in this order, with the person's values."""
         # Whoever would have sent other values need not be decided for.
         for each in order:
             if each < self._model.persons:
                 among = among[self._people[among, each] == person.codes[each]]
-        said = []
-        for rows in self._decided_alike(question, among):
-            first = int(rows[0])
-            like = Person(first, tuple(self._people[first].tolist()), ())
-            if self._agent.chosen(question, like).order == order:
-                said.append(rows)
-        return np.sort(np.concatenate([np.zeros(0, np.intp), *said]))
-
-    def _decided_alike(self, question: PosedRequest, among: Indexes) -> list[Indexes]:
-        """Return the rows in groups that share all that a decision takes."""
-        if not len(among) or not self._agent.reads_person(question):
-            return [among] if len(among) else []
-        groups: dict[Hashable, list[int]] = {}
-        for row in among.tolist():
-            own = self._agent.own(question, self._people[row].tolist())
-            groups.setdefault(own, []).append(row)
-        return [np.array(rows, dtype=np.intp) for rows in groups.values()]
-
-
-if TYPE_CHECKING:  # which needs the extra `lab`
-    from agent.lab.attack.services import Service
-
-Numbers = NDArray[np.number]
-
-SURE = (0.025, 0.975)
-DRAWS = 2000
-QUANTILES = (0.01, 0.05, 0.5)
-ENOUGH = 50  # people left
+        alike: dict[Hashable, list[int]] = {}
+        if self._agent.reads_person(question):
+            for row in among.tolist():
+                alike.setdefault(self._agent.own(question, self._people[row].tolist()), []).append(
+                    row
+                )
+        elif len(among):
+            alike[None] = among.tolist()
+        who: list[int] = []
+        for rows in alike.values():
+            first = Person(rows[0], tuple(self._people[rows[0]].tolist()))
+            if self._agent.chosen(question, first).order == order:
+                who += rows
+        return np.array(sorted(who), dtype=np.intp)
 
 
 class Interval(NamedTuple):
@@ -178,7 +169,7 @@ class Interval(NamedTuple):
 
 
 class Resamples:
-    """The same resamples of people for all that is asked of them: what is compared is paired."""
+    """The same resamples of people for every figure: what is compared is paired."""
 
     def __init__(self, people: int, seed: int) -> None:
         """Draw as many people as there are, with replacement, DRAWS times."""
@@ -187,7 +178,7 @@ class Resamples:
         self._drawn: Floats = drawn.astype(np.float64)
 
     def means(self, values: Numbers) -> Floats:
-        """Return the mean over people in each resample, float64, shape (DRAWS, ...).
+        """Compute the mean over people in each resample, float64, shape (DRAWS, ...).
 
         ``values``: a line per person, shape (people, ...).
         """
@@ -195,11 +186,11 @@ class Resamples:
         return sums / len(values)
 
     def mean(self, values: Numbers) -> Interval:
-        """Return the mean of one number per person, shape (people,)."""
+        """Compute the mean of one number per person, shape (people,)."""
         return between(float(values.mean()), self.means(values))
 
     def ratio(self, values: Numbers, whole: Numbers) -> Interval | None:
-        """Return the ratio of two means; None where the second is not above 0 in a resample."""
+        """Compute the ratio of two means; None where a resample's second is not above 0."""
         wholes = self.means(whole)
         if whole.mean() <= 0 or wholes.min() <= 0:
             return None
@@ -207,43 +198,34 @@ class Resamples:
 
 
 def quantile(values: Numbers, share: float) -> float:
-    """Return the number that at most a share of the people stays below: one of the values."""
+    """Find the number that at most a share of the people stays below: one of the values."""
     return float(np.quantile(values, share, method="inverted_cdf"))
 
 
 def between(mean: float, resampled: Numbers) -> Interval:
-    """Return a figure with the ends of what resamples gave."""
+    """Pair a figure with the ends of what resamples gave."""
     low, high = np.quantile(resampled, SURE)
     return Interval(mean, float(low), float(high))
 
 
-class Realised(NamedTuple):
-    """What each of T requests of N people brought, shape (N, T) each.
+def realised(
+    service: Service, people: Sequence[Person], traces: Sequence[Trace]
+) -> tuple[Floats, Floats, Indexes]:
+    """Score what each of T requests of N people brought: bits, reciprocal ranks and counts.
 
-    ``bits``: float64, log2 P(x|.) - log2 p0(x) of what was wanted; ``reciprocal``: float64, 1 over
-    its place among the results; ``carried``: intp, how many attributes the request carried.
-    """
-
-    bits: Floats
-    reciprocal: Floats
-    carried: Indexes
-
-
-def realised(service: Service, people: Sequence[Person], traces: Sequence[Trace]) -> Realised:
-    """Return what the traces of people brought them.
-
-    All have as many requests. Of equal results the first in the model stands first.
+    Each has shape (N, T): log2 P(x|.) - log2 p0(x) of what was wanted; 1 over its place among
+    the results, of equals the first in the model first; how many attributes the request carried.
     """
     requests = [(person, asked) for person in people for asked in person.requests]
     codes = np.array([(*person.codes, *asked.request) for person, asked in requests], np.uint8)
     query = np.array([asked.query for _, asked in requests], np.intp)
     intent = np.array([asked.intent for _, asked in requests], np.intp)
     masks = [mask for trace in traces for mask in trace.sent]
-    said = received(codes, masks)
+    heard = received(codes, masks)
     bits, reciprocal = np.zeros(len(query)), np.zeros(len(query))
     for each in np.unique(query).tolist():
         places = np.flatnonzero(query == each)
-        different, which = np.unique(said[places], axis=0, return_inverse=True)
+        different, which = np.unique(heard[places], axis=0, return_inverse=True)
         scores = service.scores(each, different)
         order = np.argsort(-(scores + np.log2(service.prior(each))), axis=1, kind="stable")
         wanted = which.reshape(-1), intent[places]
@@ -251,7 +233,7 @@ def realised(service: Service, people: Sequence[Person], traces: Sequence[Trace]
         reciprocal[places] = 1 / (np.argsort(order, axis=1) + 1)[wanted]
     carried = np.array([mask.bit_count() for mask in masks], dtype=np.intp)
     shape = (len(people), -1)
-    return Realised(bits.reshape(shape), reciprocal.reshape(shape), carried.reshape(shape))
+    return bits.reshape(shape), reciprocal.reshape(shape), carried.reshape(shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,16 +250,34 @@ class Crowd:
     guarded: tuple[int, ...]
     steps: tuple[int, ...]
 
+    def left(self, traces: Sequence[Trace]) -> Indexes:
+        """Count the people who agree with what is held, intp, shape (people, steps)."""
+        pairs = zip(self._at_steps(traces), self.people, strict=True)
+        return np.array([people_left(*each, self.codes) for each in pairs])
+
+    def learned(self, traces: Sequence[Trace]) -> Floats:
+        """Average `guarded` over what each person has specified, float64, (people, steps)."""
+        rows = np.full((len(traces), len(self.steps)), np.nan)
+        for row, trace, person in zip(rows, self._at_steps(traces), self.people, strict=True):
+            each = [guarded(trace, person, self.codes, attribute) for attribute in self.guarded]
+            if specified := [bits for bits in each if bits is not None]:
+                row[:] = np.mean(specified, axis=0)
+        return rows
+
+    def _at_steps(self, traces: Sequence[Trace]) -> Iterator[Trace]:
+        """Yield each trace as it stands after each step."""
+        for each in traces:
+            yield each._replace(held=tuple(each.held[step - 1] for step in self.steps))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrategyOutcome:
     """What came of one strategy, shape (people, steps) each.
 
     ``left``: intp, how many people of the list agree with what is held after a step; float64, mean
-    over the requests until then: ``bits`` and ``reciprocal`` of `Realised`, and attributes
-    ``carried``. ``learned``: bits towards the true value of what is guarded, the mean over what a
-    person has specified, nan where that is nothing; ``entropy``: entropy of it that went.
-    ``seconds``: the mean of a decision, nan where none was made.
+    over the requests until then: ``bits`` and ``reciprocal`` ranks of `realised`, and attributes
+    ``carried``. ``learned``: bits towards the true value of what is guarded, nan where the person
+    has specified none of it. ``seconds``: the mean of a decision, nan where none was made.
     """
 
     left: Indexes
@@ -285,7 +285,6 @@ class StrategyOutcome:
     reciprocal: Floats
     carried: Floats
     learned: Floats
-    entropy: Floats
     seconds: float
 
     @property
@@ -295,35 +294,16 @@ class StrategyOutcome:
 
 
 def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> StrategyOutcome:
-    """Return what came of the traces of the crowd's people."""
-    brought, places = realised(service, crowd.people, traces), np.array(crowd.steps) - 1
-    until = [np.cumsum(each, axis=1, dtype=np.float64)[:, places] for each in brought]
-    bits, reciprocal, carried = (each / crowd.steps for each in until)
-    table = np.full((2, len(traces), len(crowd.steps)), np.nan)
-    for number, (trace, person) in enumerate(_ends(crowd, traces)):
-        each = [guarded(trace, person, crowd.codes, attribute) for attribute in crowd.guarded]
-        found = [learned for learned in each if learned is not None]
-        if found:
-            table[:, number] = np.mean(found, axis=0)
-    taken = np.concatenate([each.seconds for each in traces])
-    seconds = float(taken[taken > 0].mean()) if taken.any() else float("nan")
-    learned, entropy = table
-    return StrategyOutcome(
-        left_of(crowd, traces), bits, reciprocal, carried, learned, entropy, seconds
+    """Sum up the traces of the crowd's people."""
+    places = np.array(crowd.steps) - 1
+    bits, reciprocal, carried = (
+        np.cumsum(each, axis=1, dtype=np.float64)[:, places] / crowd.steps
+        for each in realised(service, crowd.people, traces)
     )
-
-
-def left_of(crowd: Crowd, traces: Sequence[Trace]) -> Indexes:
-    """Return how many people agree with what is held, intp, shape (people, steps)."""
-    return np.array([left(trace, person, crowd.codes) for trace, person in _ends(crowd, traces)])
-
-
-def _ends(crowd: Crowd, traces: Sequence[Trace]) -> list[tuple[Trace, Person]]:
-    """Return each trace as it stands after each step, and whose it is."""
-    ends = [
-        each._replace(held=tuple(each.held[step - 1] for step in crowd.steps)) for each in traces
-    ]
-    return [*zip(ends, crowd.people, strict=True)]
+    spent = np.concatenate([each.seconds for each in traces])
+    seconds = float(spent[spent > 0].mean()) if spent.any() else float("nan")
+    left, learned = crowd.left(traces), crowd.learned(traces)
+    return StrategyOutcome(left, bits, reciprocal, carried, learned, seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,8 +312,8 @@ class StrategyFigures:
 
     ``success``: of a single guess; ``left``: the QUANTILES over people of how many people are
     left; ``enough``: the share of people with at least ENOUGH left; ``bits``, ``reciprocal`` and
-    ``carried``: the means of a request until then; ``learned``, ``entropy``: bits about what is
-    guarded, None where nobody has it.
+    ``carried``: the means of a request until then; ``learned``: bits about what is guarded, None
+    where nobody has it.
     """
 
     success: Interval
@@ -343,24 +323,18 @@ class StrategyFigures:
     reciprocal: Interval
     carried: float
     learned: Interval | None
-    entropy: Interval | None
 
 
 def figures(found: StrategyOutcome, step: int, resamples: Resamples) -> StrategyFigures:
-    """Return the figures after a step, by its place among the steps."""
-    left = found.left[:, step]
+    """Compute the figures after a step, by its place among the steps."""
+    left, learned = found.left[:, step], found.learned[:, step]
+    have = ~np.isnan(learned)
     return StrategyFigures(
         success=resamples.mean(found.success[:, step]),
         left=tuple(int(quantile(left, each)) for each in QUANTILES),
-        enough=resamples.mean((left >= ENOUGH).astype(np.float64)),
+        enough=resamples.mean(left >= ENOUGH),
         bits=resamples.mean(found.bits[:, step]),
         reciprocal=resamples.mean(found.reciprocal[:, step]),
         carried=float(found.carried[:, step].mean()),
-        learned=_of_those_who_have(found.learned[:, step], resamples),
-        entropy=_of_those_who_have(found.entropy[:, step], resamples),
+        learned=resamples.ratio(np.where(have, learned, 0.0), have),
     )
-
-
-def _of_those_who_have(values: Floats, resamples: Resamples) -> Interval | None:
-    have = ~np.isnan(values)
-    return resamples.ratio(np.where(have, values, 0.0), have.astype(np.float64))

@@ -9,10 +9,10 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from agent.lab.attack.heldout import SILENT, Floats, Received, Table, as_table
+from agent.lab.attack.simulation import SILENT, Floats, Received, Table, as_table
 from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
-from agent.tradeoff.study import QueryRows, row_columns
+from agent.tradeoff.study import row_columns
 
 FLOOR = 0.01  # of the prior is mixed in: nothing is ever certain
 STEPS, NEAR = 200, 1e-3  # where the search for coefficients ends
@@ -50,32 +50,14 @@ class Learnt:
         masses = np.exp(logs - logs.max(axis=1, keepdims=True))
         shares = masses / masses.sum(axis=1, keepdims=True)
         silent = (received == SILENT).all(axis=1)[:, None]
-        found: Floats = np.where(silent, self.prior, (1 - FLOOR) * shares + FLOOR * self.prior)
-        return found
-
-
-def prior_of(rows: QueryRows) -> Floats:
-    """Compute p0(x) = (c(x) + 1/2) / (M + K/2), float64, shape (K,) (DESIGN.md 2.1)."""
-    counts = np.bincount(rows.intent, minlength=rows.intents)
-    chances = (counts + 0.5) / (len(rows.intent) + rows.intents / 2)
-    return chances.astype(np.float64)
+        mixed: Floats = np.where(silent, self.prior, (1 - FLOOR) * shares + FLOOR * self.prior)
+        return mixed
 
 
 def tempered(received: Received) -> Floats:
     """Compute t for each request, float64, shape (n,)."""
-    said = np.maximum(np.count_nonzero(received != SILENT, axis=1), 1)
-    factors: Floats = said**-TEMPER
+    factors: Floats = np.maximum(np.count_nonzero(received != SILENT, axis=1), 1) ** -TEMPER
     return factors
-
-
-def one_hot(received: Received, cards: Sequence[int]) -> csr_array:
-    """Make a table with a column for each value, and t where it was said."""
-    starts = np.append(0, np.cumsum(cards)[:-1])
-    row, attribute = np.nonzero(received != SILENT)
-    column = starts[attribute] + received[row, attribute] - 1
-    return csr_array(
-        (tempered(received)[row], (row, column)), shape=(len(received), int(sum(cards)))
-    )
 
 
 def practice_sets(model: Model, count: int, draw: np.random.Generator) -> Table:
@@ -93,24 +75,33 @@ def practice_sets(model: Model, count: int, draw: np.random.Generator) -> Table:
 
 
 def learn(model: Model, query: int, seed: int) -> Learnt:
-    """Fit a query's intents to what its rows say; ``seed``: of the practice sets."""
+    """Fit a query's intents to what its rows say; ``seed``: of the practice sets.
+
+    Where nothing is said the chances are p0(x) = (c(x) + 1/2) / (M + K/2) (DESIGN.md 2.1).
+    """
     rows, cards = model.rows(query), model.cards
-    said = row_columns(rows, cards)
-    whole: Received = np.stack([each.codes for each in said.each], axis=1) + np.intp(1)
+    whole: Received = np.stack([each.codes for each in row_columns(rows, cards).each], axis=1)
     draw = np.random.default_rng((seed, query))
     sets = practice_sets(model, COPIES * len(whole), draw)
-    received = np.tile(whole, (COPIES, 1)) * sets
-    chances, wanted = prior_of(rows), np.unique(rows.intent)
-    bias, added = np.log(chances), np.zeros((sum(cards), rows.intents))
+    received = np.tile(whole + np.intp(1), (COPIES, 1)) * sets
+    counts, wanted = np.bincount(rows.intent, minlength=rows.intents), np.unique(rows.intent)
+    prior = ((counts + 0.5) / (len(rows.intent) + rows.intents / 2)).astype(np.float64)
+    bias, added = np.log(prior), np.zeros((sum(cards), rows.intents))
     if len(wanted) > 1:
+        # A column for each value, and t where it was said.
+        row, attribute = np.nonzero(received != SILENT)
+        column = np.append(0, np.cumsum(cards)[:-1])[attribute] + received[row, attribute] - 1
+        entries = (tempered(received)[row], (row, column))
         strength = STRENGTH / (model.queries[query].shrinkage or PULL) / COPIES
         fitted = LogisticRegression(C=strength, max_iter=STEPS, tol=NEAR)
         with catch_warnings():
             simplefilter("ignore", ConvergenceWarning)  # a search that ends early fits less
-            fitted.fit(one_hot(received, cards), np.tile(rows.intent, COPIES))
+            fitted.fit(
+                csr_array(entries, shape=(len(received), sum(cards))), np.tile(rows.intent, COPIES)
+            )
         bias[:] = -np.inf
         bias[wanted], added[:, wanted] = _spread(fitted.intercept_), _spread(fitted.coef_).T
-    return Learnt(chances, bias, np.split(added, np.cumsum(cards)[:-1]))
+    return Learnt(prior, bias, np.split(added, np.cumsum(cards)[:-1]))
 
 
 def _spread(fitted: Floats) -> Floats:
@@ -129,17 +120,14 @@ class Service:
     def scores(self, query: int, received: Received) -> Floats:
         """Compute log2 P(x|.) - log2 p0(x) of each intent, float64, shape (n, K), in bits.
 
-        ``received``: of `received`, shape (n, attributes). Where nothing is said it is 0.
+        ``received``: intp, shape (n, attributes). Where nothing is said it is 0.
         """
-        scores: Floats = np.log2(self.learnt(query).chances(received) / self.prior(query))
+        prior = self.prior(query)
+        scores: Floats = np.log2(self._learnt[query].chances(received) / prior)
         return scores
 
     def prior(self, query: int) -> Floats:
         """Look up p0, float64, shape (K,)."""
-        return self.learnt(query).prior
-
-    def learnt(self, query: int) -> Learnt:
-        """Look up what was learnt of a query, or learn it."""
         if query not in self._learnt:
             self._learnt[query] = learn(self._model, query, self._seed)
-        return self._learnt[query]
+        return self._learnt[query].prior

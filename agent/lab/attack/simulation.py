@@ -1,4 +1,4 @@
-"""One person's requests: what each strategy discloses, and what the recipients remember."""
+"""People whom a model has not seen, their requests, and what each strategy discloses with them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -16,23 +16,122 @@ from agent.decision.knowledge import Holdings, Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
-from agent.lab.attack.heldout import Person
 from agent.lab.attack.strategies import Strategy
 from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
 from agent.model.reading import Interpretation
+from agent.tradeoff import members
 from agent.tradeoff.study import UNSPECIFIED, union
 from policy.hosts import site_of
 from policy.match import Rulebook
 from policy.read import preset, read
 
+Codes = NDArray[np.unsignedinteger]
+Indexes = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Received = Indexes
+Table = NDArray[np.bool_]
 Clock = Callable[[], float]
-Seconds = NDArray[np.float64]
 
-
+SILENT = 0  # where nothing was said of an attribute; a code is received as one more
 GROUP = "@recipients"
 FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
 DAILY = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """The people of the other half, and their events that a model of the first can rank.
+
+    ``codes``: unsigned, shape (N, P), of the person attributes; the events, in order of person:
+    ``starts``: intp, shape (N + 1,), where each person's begin; ``query``, ``intent``: intp,
+    shape (E,), indexes of the model; ``request``: unsigned, shape (E, R), of the request
+    attributes. ``unranked``: how many events the model has no result for.
+    """
+
+    codes: Codes
+    starts: Indexes
+    query: Indexes
+    intent: Indexes
+    request: Codes
+    unranked: int
+
+    @property
+    def askers(self) -> Indexes:
+        """The people with at least one event, ascending."""
+        return np.flatnonzero(np.diff(self.starts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """A model of one half of the people, the other half, and a sentence on where both are from."""
+
+    model: Model
+    others: HeldOut
+    source: str
+
+    @property
+    def everybody(self) -> bool:
+        """Whether the model's rows stand for all people of the tables, who are all listed."""
+        return self.model.population.weights is not None
+
+    @property
+    def listed(self) -> str:
+        """Whom the adversary's list has, in words."""
+        return f"{'all' if self.everybody else 'that half,'} {len(self.others.codes):,} people"
+
+
+class HeldOutRequest(NamedTuple):
+    """One request: the query and what was chosen, indexes of the model; codes of the request."""
+
+    query: int
+    intent: int
+    request: tuple[int, ...]
+
+
+class Person(NamedTuple):
+    """Somebody whom the model has not seen.
+
+    ``place``: among the held-out people; ``codes``: of the person attributes; ``requests``: sent.
+    """
+
+    place: int
+    codes: tuple[int, ...]
+    requests: tuple[HeldOutRequest, ...] = ()
+
+
+def people_of(others: HeldOut, people: int, requests: int, seed: int) -> tuple[Person, ...]:
+    """Draw so many different people, all if there are fewer, with so many requests each.
+
+    Requests are drawn from the person's own events, with replacement. Who is drawn, and what a
+    person asks first, does not depend on how many requests there are.
+    """
+    drawn = []
+    for place in np.random.default_rng(seed).permutation(others.askers)[:people].tolist():
+        # A draw a request, and no array of them: a longer stream then begins as a shorter one.
+        generator = np.random.default_rng((seed, place))
+        start, stop = others.starts[place : place + 2].tolist()
+        events = [int(generator.integers(start, stop)) for _ in range(requests)]
+        queries, intents = others.query[events].tolist(), others.intent[events].tolist()
+        codes = map(tuple, others.request[events].tolist())
+        sent = tuple(map(HeldOutRequest, queries, intents, codes))
+        drawn.append(Person(place, tuple(others.codes[place].tolist()), sent))
+    return tuple(drawn)
+
+
+def received(codes: Codes, masks: Sequence[int]) -> Received:
+    """Encode what each of n requests says: SILENT, or the code and one; intp, (n, attributes).
+
+    ``codes``: unsigned, shape (n, attributes), of who asks, and of the request; ``masks``: the
+    set attached to each.
+    """
+    return (codes.astype(np.intp) + 1) * as_table(masks, codes.shape[1])
+
+
+def as_table(masks: Sequence[int], attributes: int) -> Table:
+    """Spread sets out as a table, bool, shape (n, attributes)."""
+    rows = {mask: np.isin(np.arange(attributes), [*members(mask)]) for mask in {*masks}}
+    return np.array([rows[mask] for mask in masks], dtype=bool).reshape(-1, attributes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +140,8 @@ class Scene:
 
     ``asked``: the names that recipients ask for, None for all that there are; ``pause``: from one
     request of a person to the next; ``recipients``: among whom a person's requests go around;
-    ``grouped``: whether the agent knows that these pool what they learn; ``seed``: of what is told
-    at random.
+    ``grouped``: whether the agent knows that these pool what they learn; ``seed``: of what is
+    disclosed at random.
     """
 
     asked: frozenset[str] | None = None
@@ -57,12 +156,12 @@ class PosedRequest(NamedTuple):
 
     query: int
     host: str
-    held: Knowledge
+    knowledge: Knowledge
     at: datetime
 
 
 class ChosenSet(NamedTuple):
-    """What is told, indexes of the model in the order chosen; seconds that choosing took.
+    """What is disclosed, indexes of the model in the order chosen; seconds that choosing took.
 
     ``planned``: whether choosing depends on what the recipient was asked before.
     """
@@ -75,81 +174,36 @@ class ChosenSet(NamedTuple):
 Chooser = Callable[[PosedRequest, Person], ChosenSet]  # what one person's request carries
 
 
-class Memory:
-    """What several recipients were told by one person.
-
-    As the agent sees it, and as it is: recipients who pool without its knowing are none here.
-    """
-
-    def __init__(self, names: Sequence[str], codes: Sequence[int], *, grouped: bool) -> None:
-        """Take the person attributes and their codes; ``grouped``: whether all of them pool."""
-        self._names, self._codes, self._grouped = names, codes, grouped
-        self._holdings: defaultdict[str, Holdings[int]] = defaultdict(Holdings)  # by pool
-        self._held: dict[str, int] = {}
-
-    def held(self, host: str) -> int:
-        """Return the person attributes that a host was told, as a mask."""
-        return self._held.get(host, 0)
-
-    def knowledge(self, host: str, now: datetime) -> Knowledge:
-        """Return what the agent takes a host to hold."""
-        return self._holdings[self._pool(host)].knowledge(now)
-
-    def tell(self, question: PosedRequest, chosen: ChosenSet) -> None:
-        """Tell the recipient of a request what was chosen; what is of the request is forgotten.
-
-        The agent counts what it was asked where it plans.
-        """
-        host = question.host
-        known = question.held.names
-        lasting = [each for each in chosen.order if each < len(self._names)]
-        new = sorted(
-            (self._names[each], int(self._codes[each]))
-            for each in lasting
-            if self._names[each] not in known
-        )
-        holdings = self._holdings[self._pool(host)]
-        holdings.add_facts(question.at, site_of(host), new)
-        if chosen.planned and chosen.order:
-            holdings.add_query(site_of(host), Interpretation.exact(question.query))
-        self._held[host] = self.held(host) | union(lasting)
-
-    def _pool(self, host: str) -> str:
-        return GROUP if self._grouped else host
-
-
 def chooser(strategy: Strategy, model: Model, scene: Scene, clock: Clock) -> Chooser:
-    """Return how a strategy chooses; ``clock``: in seconds.
+    """Prepare how a strategy chooses; ``clock``: in seconds.
 
     Everything is all that the model has, asked for or not: no service can know more. UsageError
     where the model has no such group of attributes.
     """
     names = [attribute.name for attribute in model.attributes]
-    asked = [
+    offered = [
         each for each in range(model.persons) if scene.asked is None or names[each] in scene.asked
     ]
-    match strategy.telling:
-        case "reticent":
-            return Reticent(strategy, model, scene, clock).chosen
-        case "random":
-            count = min(strategy.count, len(asked))
+    if strategy.telling == "reticent":
+        return Reticent(strategy, model, scene, clock).chosen
+    if strategy.telling == "random":
+        count = min(strategy.count, len(offered))
 
-            def drawn(_question: PosedRequest, person: Person) -> ChosenSet:
-                generator = np.random.default_rng((scene.seed, person.place))
-                chosen = generator.choice(len(asked), count, replace=False).tolist()
-                return ChosenSet(tuple(sorted(asked[each] for each in chosen)))
+        def drawn(_question: PosedRequest, person: Person) -> ChosenSet:
+            generator = np.random.default_rng((scene.seed, person.place))
+            chosen = generator.choice(len(offered), count, replace=False).tolist()
+            return ChosenSet(tuple(sorted(offered[each] for each in chosen)))
 
-            return drawn
-        case "nothing":
-            return lambda *_: ChosenSet(())
-        case "everything":
-            return lambda *_: ChosenSet(tuple(range(len(names))))
-    groups = {group.name: group.mask for group in groups_of(model)}
-    if strategy.telling not in groups:
+        return drawn
+    groups = {group.name: group.mask for group in groups_of(model)} | {"nothing": 0}
+    if strategy.telling == "everything":
+        fixed = ChosenSet(tuple(range(len(names))))
+    elif strategy.telling in groups:
+        fixed = ChosenSet(tuple(each for each in offered if groups[strategy.telling] >> each & 1))
+    else:
         hint = f"leave out the strategy {strategy.name!r}"
         raise UsageError(f"the model has no {strategy.telling}", hint)
-    group = ChosenSet(tuple(each for each in asked if groups[strategy.telling] >> each & 1))
-    return lambda *_: group
+    return lambda *_: fixed
 
 
 class Reticent:
@@ -171,71 +225,59 @@ class Reticent:
         self._decided: dict[Hashable, ChosenSet] = {}
 
     def chosen(self, question: PosedRequest, person: Person) -> ChosenSet:
-        """Return what a request carries."""
-        state = self.state(question, person)
-        found = self._decided.get(state)
-        if found is None:
+        """Choose what a request carries."""
+        number, terms = self._terms_of(question)
+        knowledge = relevant(question.knowledge, terms)
+        if terms.memory == "forgets":  # as if it knew nothing, each time
+            knowledge = replace(knowledge, codes=(), queries=())
+        state = number, question.query, knowledge, self.own(question, person.codes)
+        chosen = self._decided.get(state)
+        if chosen is None:
             start = self._clock()
-            decision = self.decision(question, person)
+            decision = self._decision(question, person)
             seconds = self._clock() - start
             order = tuple(self._places[name] for name in decision.disclosed)
-            planned = self._ruled(question)[1].mode == "planned"
-            found = self._decided[state] = ChosenSet(order, seconds, planned)
-        return found
-
-    def state(self, question: PosedRequest, person: Person) -> Hashable:
-        """Return all that a decision depends on: a person's codes only where it protects them."""
-        number, terms = self._ruled(question)
-        held = relevant(question.held, terms)
-        if terms.memory == "forgets":  # as if it knew nothing, each time
-            held = replace(held, codes=(), queries=())
-        return number, question.query, held, self.own(question, person.codes)
+            chosen = self._decided[state] = ChosenSet(order, seconds, terms.mode == "planned")
+        return chosen
 
     def own(self, question: PosedRequest, codes: Sequence[int]) -> Hashable:
-        """Return what of a person's codes a decision takes: all of them, which are set, or none."""
-        if self.reads_own(question):
-            return tuple(codes)
-        return self._available(codes)
-
-    def reads_own(self, question: PosedRequest) -> bool:
-        """Say whether limits are kept for this user, whose own codes a decision then takes."""
-        return self._ruled(question)[1].limits.protect == "me"
+        """Reduce a person's codes to what a decision takes of them; None if that is nothing."""
+        return tuple(codes) if self._protects_me(question) else self._available(codes)
 
     def reads_person(self, question: PosedRequest) -> bool:
         """Say whether decisions differ between people: by their codes, or by what they have set."""
-        return self.reads_own(question) or self._strategy.unset
+        return self._protects_me(question) or self._strategy.unset
 
-    def decision(self, question: PosedRequest, person: Person) -> Decision:
-        """Return the decision itself, as the agent makes it for a request."""
-        terms, own = self._ruled(question)[1], None
+    def _protects_me(self, question: PosedRequest) -> bool:
+        return self._terms_of(question)[1].limits.protect == "me"
+
+    def _decision(self, question: PosedRequest, person: Person) -> Decision:
+        terms, own = self._terms_of(question)[1], None
         terms = replace(terms, available=self._available(person.codes))
-        if self.reads_own(question):
+        if self._protects_me(question):
             own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
         request = Request(self._model.queries[question.query].text, question.host, self._asked)
-        context = Context(request, terms, question.held, self._model, own, cache=self._cache)
+        context = Context(request, terms, question.knowledge, self._model, own, cache=self._cache)
         return decide_context(context, brief=True)
 
     def _available(self, codes: Sequence[int]) -> frozenset[str] | None:
-        """Return what is set where that is not all: what a person said, and all of a request."""
+        """Name what is set where that is not all: what a person said, and all of a request."""
         if not self._strategy.unset:
             return None
-        persons = self._model.persons
         said = {name for name, code in zip(self._names, codes, strict=False) if code != UNSPECIFIED}
-        return frozenset(said.union(self._names[persons:]))
+        return frozenset(said.union(self._names[self._model.persons :]))
 
-    def _ruled(self, question: PosedRequest) -> tuple[int, Terms]:
-        """Return the terms of a request, and a number that equal terms share."""
-        query, host, today = question.query, question.host, question.at.date()
-        found = self._terms.get((host, query, today))
-        if found is None:
+    def _terms_of(self, question: PosedRequest) -> tuple[int, Terms]:
+        """Look up the terms of a request, and a number that equal terms share."""
+        key = question.host, question.query, question.at.date()
+        if key not in self._terms:
             terms = Terms()
             if self._rules is not None:
-                text = self._model.queries[query].text
-                terms = terms_under(self._rules.match(host, text, today), self._model)
+                text = self._model.queries[question.query].text
+                terms = terms_under(self._rules.match(question.host, text, key[-1]), self._model)
             terms = self._strategy.changed(terms)
-            found = self._numbers.setdefault(terms, len(self._numbers)), terms
-            self._terms[host, query, today] = found
-        return found
+            self._terms[key] = self._numbers.setdefault(terms, len(self._numbers)), terms
+        return self._terms[key]
 
 
 class Trace(NamedTuple):
@@ -248,32 +290,43 @@ class Trace(NamedTuple):
 
     sent: tuple[int, ...]
     held: tuple[int, ...]
-    seconds: Seconds
+    seconds: Floats
 
 
 def requests_of(
     choose: Chooser, model: Model, scene: Scene, person: Person
 ) -> Iterator[tuple[PosedRequest, ChosenSet, int]]:
-    """Yield a person's requests: each question, what is told with it, and what its host then holds.
+    """Yield each request of a person, what it carries, and what its host holds afterwards.
 
-    Their recipients knew nothing before.
+    Recipients knew nothing before. What a request alone has is forgotten. The agent takes those
+    who pool for one recipient where it knows that they do, and counts what it was asked where it
+    plans.
     """
     names = [attribute.name for attribute in model.attributes[: model.persons]]
-    memory = Memory(names, person.codes, grouped=scene.grouped)
+    by_pool: defaultdict[str, Holdings[int]] = defaultdict(Holdings)
+    held: defaultdict[str, int] = defaultdict(int)
     for number, asked in enumerate(person.requests):
         at = FIRST + number * scene.pause
         host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
-        question = PosedRequest(asked.query, host, memory.knowledge(host, at), at)
+        holdings = by_pool[GROUP if scene.grouped else host]
+        question = PosedRequest(asked.query, host, holdings.knowledge(at), at)
         chosen = choose(question, person)
-        memory.tell(question, chosen)
-        yield question, chosen, memory.held(host)
+        lasting = [each for each in chosen.order if each < model.persons]
+        before = question.knowledge.names
+        new = [each for each in lasting if names[each] not in before]
+        facts = sorted((names[each], int(person.codes[each])) for each in new)
+        holdings.add_facts(at, site_of(host), facts)
+        if chosen.planned and chosen.order:
+            holdings.add_query(site_of(host), Interpretation.exact(question.query))
+        held[host] |= union(lasting)
+        yield question, chosen, held[host]
 
 
 def walk(choose: Chooser, model: Model, scene: Scene, person: Person) -> Trace:
-    """Return what comes of a person's requests."""
-    sent, held, seconds = [], [], []
-    for _, chosen, holds in requests_of(choose, model, scene, person):
-        sent.append(union(chosen.order))
-        held.append(holds)
-        seconds.append(chosen.seconds)
-    return Trace(tuple(sent), tuple(held), np.array(seconds, dtype=np.float64))
+    """Trace a person's requests."""
+    steps = [*requests_of(choose, model, scene, person)]
+    return Trace(
+        tuple(union(chosen.order) for _, chosen, _ in steps),
+        tuple(held for *_, held in steps),
+        np.array([chosen.seconds for _, chosen, _ in steps], dtype=np.float64),
+    )

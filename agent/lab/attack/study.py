@@ -13,7 +13,6 @@ import numpy as np
 
 from agent.decision.engine import load_model
 from agent.lab import Progress, StudyOptions, spawned
-from agent.lab.attack.heldout import Codes, Floats, Indexes, Material, Person, drawn
 from agent.lab.attack.outcome import (
     Crowd,
     Reasoner,
@@ -21,11 +20,21 @@ from agent.lab.attack.outcome import (
     Resamples,
     StrategyOutcome,
     knowing,
-    left_of,
     outcome,
     pooled,
 )
-from agent.lab.attack.simulation import Reticent, Scene, Trace, chooser, walk
+from agent.lab.attack.simulation import (
+    Codes,
+    Indexes,
+    Material,
+    Person,
+    Reticent,
+    Scene,
+    Trace,
+    chooser,
+    people_of,
+    walk,
+)
 from agent.lab.attack.strategies import (
     ANSWERED,
     CONSTANT,
@@ -49,10 +58,21 @@ DOING = {
     "send and reason": "sending requests, and reasoning",
     "reason": "reasoning about absence",
 }
+EVERYONE = (*SHIPPED, *ANSWERED)
+FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
+GUARDED = ("gender", "sex", "race")  # what the preset strict guards
+POOLING = 4  # recipients who share what they hold
+BEFOREHAND = 3  # demographics that an adversary knows already
+EVERY: tuple[Strategy, ...] = (
+    *(*CONSTANT, *SHIPPED, *ANSWERED, *OWN),
+    *(strategy for family in FAMILIES.values() for strategy in family),
+)
+# Shown to adversaries who pool, and to those who know something already.
+SIDES: tuple[Strategy, ...] = (NOTHING, PAPERS, ANSWERED[1])
 
 
 class Run(NamedTuple):
-    """In how many processes, and who is told which share is done."""
+    """In how many processes, and what is called with the share that is done."""
 
     processes: int
     progress: Progress
@@ -72,7 +92,7 @@ class Work:
     listed: Codes | None = None
 
     def under(self, strategy: Strategy, model: Model) -> Callable[[Person], Any]:
-        """Prepare what is done with a person; what was decided is kept in it."""
+        """Prepare what is done with a person; it remembers what was decided."""
         scene = self.scene
         if self.listed is None:
             return partial(walk, chooser(strategy, model, scene, perf_counter), model, scene)
@@ -136,45 +156,20 @@ def _done(task: tuple[Strategy, Sequence[Person]]) -> list[Any]:
     return [*map(_working[0](strategy), people)]
 
 
-EVERYONE = (*SHIPPED, *ANSWERED)
-FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
-GUARDED = ("gender", "sex", "race")  # what the preset strict guards
-POOLING = 4  # recipients who share what they hold
-BEFOREHAND = 3  # demographics that an adversary knows already
-LINES: tuple[Strategy, ...] = tuple(strategy for family in FAMILIES.values() for strategy in family)
-EVERY: tuple[Strategy, ...] = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *LINES)
-# Shown to adversaries who pool, and to those who know something already.
-SIDES: tuple[Strategy, ...] = (NOTHING, PAPERS, ANSWERED[1])
-
-
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """What absence gives, of people whose decisions differ from others'.
-
-    ``bits``: of each of them after the last request, float64, shape (people,); ``agreeing`` and
-    ``producing``: how many are left of whom it gives most; ``listed``: names on the list.
-    """
-
-    bits: Floats
-    agreeing: int
-    producing: int
-    listed: int
-
-
 @dataclass(frozen=True, slots=True)
 class Reasoned:
     """What an adversary found who knows for everybody on its list what they would have sent.
 
     ``compared``: pairs of person and request, over the presets, with limits kept for everyone;
     ``equal``: of these, those where whoever would have sent the same are just those who agree with
-    what was disclosed. ``withheld``: by strategy, with limits kept for the user alone; ``unset``:
-    by strategy, where people have not set what they did not say.
+    what was disclosed. ``withheld``: what is left of a list of ``listed`` names in strategies of
+    OWN, and of UNSET, where people's decisions differ; of the few people who are looked for.
     """
 
     compared: int
     equal: int
-    withheld: Mapping[Strategy, Withheld]
-    unset: Mapping[Strategy, Withheld]
+    withheld: Mapping[Strategy, Sequence[Remaining]]
+    listed: int
 
 
 def reasoned(
@@ -184,43 +179,26 @@ def reasoned(
     everyone: Iterable[Remaining],
     run: Run,
 ) -> Reasoned:
-    """Return what was found; ``outcomes``: of ANSWERED, for the crowd's people.
+    """Reason about absence; ``outcomes``: of ANSWERED, for the crowd's people.
 
     ``everyone``: what was inferred of these, in strategies of EVERYONE.
     For the user alone, and where people differ in what is set, decisions differ: there only the
     FEW are looked for to whom the same preset leaves the fewest others, in their first SHORT
     requests, on a list of LISTED.
     """
-    people, codes = crowd.people, crowd.codes
     same = np.concatenate([each.same for each in everyone])
-    rare = {
-        own: _rarest(people, outcomes[strategy])
-        for own, strategy in zip(OWN, ANSWERED, strict=True)
-    }
-    rare |= {strategy: rare[own] for strategy, own in zip(UNSET, OWN, strict=True)}
+    rare: dict[Strategy, list[Person]] = {}
+    for strategy, own, unset in zip(ANSWERED, OWN, UNSET, strict=True):
+        fewest = np.argsort(outcomes[strategy].left[:, -1], kind="stable")[:FEW].tolist()
+        some = [crowd.people[each] for each in fewest]
+        rare[own] = [each._replace(requests=each.requests[:SHORT]) for each in some]
+        rare[unset] = rare[own]
     # Whom a list has that may be shorter: the people, and the first others.
     places = np.unique([each.place for these in rare.values() for each in these])
-    others = np.setdiff1d(np.arange(len(codes)), places)
+    others = np.setdiff1d(np.arange(len(crowd.codes)), places)
     listed = np.append(places, others[: max(0, LISTED - len(places))])
-    withheld = {}
-    reason = Work("reason", Scene(), codes[listed])
-    for strategy, found in worked(model, reason, rare, run).items():
-        bits = np.array([each.bits[-1] for each in found])
-        most = found[int(bits.argmax())]
-        left = int(most.agreeing[-1]), int(most.producing[-1])
-        withheld[strategy] = Withheld(bits, *left, len(listed))
-    return Reasoned(
-        compared=len(same),
-        equal=int(same.sum()),
-        withheld={strategy: each for strategy, each in withheld.items() if strategy in OWN},
-        unset={strategy: each for strategy, each in withheld.items() if strategy in UNSET},
-    )
-
-
-def _rarest(people: Sequence[Person], found: StrategyOutcome) -> list[Person]:
-    """Return those with whom the fewest agree in the end, in their first requests."""
-    places = np.argsort(found.left[:, -1], kind="stable")[:FEW].tolist()
-    return [people[each]._replace(requests=people[each].requests[:SHORT]) for each in places]
+    withheld = worked(model, Work("reason", Scene(), crowd.codes[listed]), rare, run)
+    return Reasoned(len(same), int(same.sum()), withheld, len(listed))
 
 
 class Side(NamedTuple):
@@ -249,16 +227,21 @@ class AttackStudy:
         return self.crowd.steps
 
 
+def crowd_of(material: Material, options: StudyOptions, steps: tuple[int, ...]) -> Crowd:
+    """Draw the people who are attacked; their guarded attributes are those that the model has."""
+    model, others = material.model, material.others
+    people = people_of(others, options.people, options.requests, options.seed)
+    names = [each.name for each in model.attributes[: model.persons]]
+    guarded = tuple(names.index(each) for each in GUARDED if each in names)
+    return Crowd(people, others.codes, guarded, steps)
+
+
 def study(material: Material, options: StudyOptions, progress: Progress) -> AttackStudy:
     """Run all strategies; times aside, the same for any number of processes."""
     from agent.lab.attack.services import Service  # of the extra `lab`
 
-    model, others = material.model, material.others
-    service = Service(model, options.seed)
-    people = drawn(others, options.people, options.requests, options.seed)
-    names = [each.name for each in model.attributes[: model.persons]]
-    guarded = tuple(names.index(each) for each in GUARDED if each in names)
-    crowd = Crowd(people, others.codes, guarded, options.steps)
+    model, crowd = material.model, crowd_of(material, options, options.steps)
+    service, people = Service(model, options.seed), crowd.people
     run = Run(options.processes, progress)
     scene, every = Scene(seed=options.seed), strategies_for(model)
     watched = Work("send and reason", scene, crowd.codes)
@@ -283,30 +266,28 @@ def study(material: Material, options: StudyOptions, progress: Progress) -> Atta
 
 
 def strategies_for(model: Model) -> tuple[Strategy, ...]:
-    """Return the strategies that a model has the attributes for."""
-    groups = {each.name for each in groups_of(model)}
-    missing = {"demographics", "topics"} - groups
+    """Select the strategies that a model has the attributes for."""
+    missing = {"demographics", "topics"} - {each.name for each in groups_of(model)}
     return tuple(strategy for strategy in EVERY if strategy.telling not in missing)
 
 
-def known(model: Model) -> int:
-    """Return what an adversary knows who knows something: the first demographics of the person."""
+def known_beforehand(model: Model) -> int:
+    """Select the first demographics of the person, for an adversary who knows something."""
     mask = next((each.mask for each in groups_of(model) if each.name == "demographics"), 0)
-    persons = [each for each in members(mask) if each < model.persons]
-    return union(persons[:BEFOREHAND])
+    return union([each for each in members(mask) if each < model.persons][:BEFOREHAND])
 
 
 def _sides(
     crowd: Crowd, sent: Mapping[Strategy, Sequence[Trace]], model: Model, run: Run
 ) -> Iterator[Side]:
     """Yield what one knows who knew something, and several together, as the agent knows or not."""
-    mask = known(model)
+    mask = known_beforehand(model)
     names = ", ".join(model.attributes[each].name for each in members(mask))
     for strategy in SIDES:
         informed = [knowing(each, mask) for each in sent[strategy]]
-        yield Side(strategy, f"knows {names}", left_of(crowd, informed))
+        yield Side(strategy, f"knows {names}", crowd.left(informed))
     for grouped, word in ((False, "pool"), (True, "pool, and the agent knows")):
         scene = Scene(recipients=POOLING, grouped=grouped)
         for strategy, lines in traces(model, scene, SIDES[1:], crowd.people, run).items():
-            together = left_of(crowd, [pooled(each) for each in lines])
-            yield Side(strategy, f"{POOLING} recipients that {word}", together)
+            together = [pooled(each) for each in lines]
+            yield Side(strategy, f"{POOLING} recipients that {word}", crowd.left(together))

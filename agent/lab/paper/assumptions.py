@@ -34,7 +34,7 @@ class Shape:
 
 
 def utility_shape(subject: Subject, seed: int) -> Shape:
-    """Return how U fares, in bits."""
+    """Test U on random triples, in bits."""
     objective = subject.utility_alone()
     triples = study.random_pairs(objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed))
     violations = study.submodularity(objective.utility, triples)
@@ -44,7 +44,7 @@ def utility_shape(subject: Subject, seed: int) -> Shape:
 
 
 def cost_shapes(model: Model, k: int, seed: int) -> tuple[Shape, ...]:
-    """Return how each metric fares, in its own unit."""
+    """Test each metric on the same random triples, in its own unit."""
     draw = np.random.default_rng(seed)
     triples = study.random_pairs(cost_alone(model), COST_TRIPLES, LARGEST, draw)
     costs = {metric: cost_alone(model, metric, k).identifiability_cost for metric in METRICS}
@@ -62,7 +62,7 @@ def _mean_gain(function: Callable[[int], float], triples: Sequence[study.Pair]) 
 
 
 def shape_finding(shapes: Sequence[Shape], note: str) -> StudyFinding:
-    """Return the figure: the share of triples that violate, and by how much, by function."""
+    """Draw the share of triples that violate, and by how much, by function."""
     bars = {
         ("triples that violate", "share of the triples"): [
             each.violations.share for each in shapes
@@ -89,7 +89,7 @@ def shape_finding(shapes: Sequence[Shape], note: str) -> StudyFinding:
 
 
 def shape_sentence(shapes: Sequence[Shape]) -> str:
-    """Return how often U is not submodular, and what that takes from what is proven."""
+    """Say how often U is not submodular, and what that takes from what is proven."""
     found = ", ".join(
         f"{each.violations.share:.0%} of the triples under {each.name.removeprefix('U, ')}"
         for each in shapes
@@ -98,7 +98,7 @@ def shape_sentence(shapes: Sequence[Shape]) -> str:
 
 
 def interval(some: int, many: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share, ``some`` of ``many`` (Wilson 1927); 0 to 1 of none."""
+    """Compute the 95 % interval of a share, ``some`` of ``many`` (Wilson 1927); 0 to 1 of none."""
     if not many:
         return 0.0, 1.0
     share, weight = some / many, _Z**2 / many
@@ -129,7 +129,7 @@ class SampledUtility:
         self._rows = [each.rows for each in model.queries]
 
     def value(self, mask: int) -> float:
-        """Return the estimate of U(A), in bits."""
+        """Estimate U(A), in bits."""
         draw = np.random.default_rng([self._options.seed, mask])
         counts = draw.multinomial(self._options.samples, self._weights)
         total = 0.0
@@ -152,7 +152,7 @@ class SampledCost:
         self._groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
 
     def value(self, mask: int, metric: study.Metric) -> float:
-        """Return the estimate of I(A); ``metric``: maxprob or k-anonymity."""
+        """Estimate I(A); ``metric``: maxprob or k-anonymity."""
         draw = np.random.default_rng([self._options.seed, mask])
         picked = draw.choice(len(self._share), self._options.samples, p=self._share)
         labels, groups = self._groups.dense[mask]
@@ -185,7 +185,7 @@ class Estimates:
 
 
 def utility_estimates(subject: Subject, options: Options) -> Estimates:
-    """Return U along its greedy order; the subject's estimator is ``plugin``, as Lemma 4.2 wants.
+    """Estimate U along its greedy order; the subject's estimator is ``plugin``, as Lemma 4.2 wants.
 
     A fresh sample is drawn for each set. The lemma takes the most intents that a query has.
     """
@@ -200,7 +200,7 @@ def utility_estimates(subject: Subject, options: Options) -> Estimates:
 
 
 def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
-    """Return the losses in [0, 1] along the greedy order of cost, over person attributes.
+    """Estimate the losses in [0, 1] along the greedy order of cost, over person attributes.
 
     Request attributes are left out: a class of people is then not what a sample falls into.
     """
@@ -220,7 +220,7 @@ def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
 
 
 def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) -> StudyFinding:
-    """Return the figure: exact and sampled values, with the lemma's width around the exact."""
+    """Draw exact and sampled values, with the lemma's width around the exact."""
     panels, claims = [], []
     for each in estimates:
         exact = Series.ranked("exact, with the width of the lemma", each.values.curves[EXACT])

@@ -1,8 +1,9 @@
 """Figs. 11 and 12: the optimised set beside sets picked by hand, and running times of search."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,10 +11,8 @@ from agent.lab.charts import Chart, Claim, Panel, Series, StudyFinding
 from agent.lab.paper.subject import (
     EXHAUSTIVE_SIZE,
     MINUTES,
-    Places,
     Subject,
     claim,
-    doubted,
     fresh,
     groups_of,
     prose,
@@ -23,10 +22,7 @@ from agent.tradeoff import maximise
 from agent.tradeoff.study import DisclosureObjective, eager_pass, greedy_order, lazy_pass, union
 
 OPTIMISED = "optimised"
-SECOND = "search statistics"  # of the scores in 7.3
 STATED = {each.name: each for each in OUTCOMES}
-FITTED = (SECOND, "topics")  # in a synthetic log, under the paper's estimator
-ADDRESSES = {"whole address": "zip code", "half address": "city"}  # and what stands for them
 PROBES = 12  # sets that are evaluated to estimate what one costs
 YEAR = 365.25 * 24 * 3600
 GREEDY, LAZY_GREEDY, LAZY_LOCAL = "greedy", "lazy greedy", "lazy local"
@@ -38,8 +34,7 @@ RUNS: Mapping[str, Callable[[DisclosureObjective], int]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A set with the terms of F, in bits; ``identifiability`` in its own unit, above nothing's."""
 
     name: str
@@ -56,42 +51,22 @@ class Scored:
 
 
 def heuristics(subject: Subject, trade_off: float) -> tuple[Scored, ...]:
-    """Return the set that LLS finds at lambda, then the groups of `groups_of`."""
+    """Score the set that LLS finds at lambda, then the groups of `groups_of`."""
     objective = subject.objective(trade_off)
     sets = [(OPTIMISED, maximise(objective, "lls").mask, "by LLS"), *groups_of(subject.model)]
     terms = (objective.utility, objective.cost, objective.identifiability_cost)
-    found = []
-    for name, mask, meaning in sets:
-        utility, cost, identifiability = (each(mask) for each in terms)
-        of = subject.names(mask)
-        found.append(Scored(name, of, utility, cost, identifiability, meaning))
-    return tuple(found)
-
-
-def addresses(places: Places, trade_off: float) -> tuple[Scored, ...]:
-    """Return the whole and the half address, as far as a log tells them; no sensitivity."""
     return tuple(
-        Scored(
-            name,
-            (precision,),
-            places.utilities[precision],
-            trade_off * places.costs[precision],
-            places.costs[precision],
-            f"the {precision} that it leads to, for the log has no addresses",
-        )
-        for name, precision in ADDRESSES.items()
+        Scored._make((name, subject.names(mask), *(term(mask) for term in terms), meaning))
+        for name, mask, meaning in sets
     )
 
 
 def heuristics_finding(
-    scores: Mapping[str, tuple[Scored, ...]], trade_off: float, note: str, *, fitted: bool
+    scores: Mapping[str, tuple[Scored, ...]], trade_off: float, note: str
 ) -> StudyFinding:
-    """Return Fig. 11; ``scores``: by estimator, the paper's first.
-
-    ``fitted``: whether the data was made so that the paper's estimator finds the sets of FITTED so.
-    """
+    """Draw Fig. 11; ``scores``: by estimator, the paper's first."""
     panels, claims = [], []
-    for number, (name, sets) in enumerate(scores.items()):
+    for name, sets in scores.items():
         bars = (
             Series.ranked("objective F", [each.objective for each in sets]),
             Series.ranked("utility U", [each.utility for each in sets]),
@@ -99,7 +74,7 @@ def heuristics_finding(
         )
         ticks = tuple(each.name for each in sets)
         panels.append(Panel(f"estimator {name}", "", "bits", bars, ticks=ticks))
-        claims += _claims(name, sets, FITTED if fitted and not number else ())
+        claims += _claims(name, sets)
     title = f"Fig. 11: the optimised set and heuristics, λ = {trade_off:g}"
     first = next(iter(scores.values()))
     text = prose(
@@ -111,16 +86,13 @@ def heuristics_finding(
         there=", ".join(STATED[OPTIMISED].labels),
     )
     chart = Chart("fig-11-heuristics", title, note, tuple(panels))
-    return StudyFinding(chart, tuple(claims), (text, prose("fitted-sets")) if fitted else (text,))
+    return StudyFinding(chart, tuple(claims), (text,))
 
 
-def _claims(name: str, scores: tuple[Scored, ...], fitted: Sequence[str]) -> list[Claim]:
-    """Compare each score with the paper's, and say whether the same set wins.
-
-    ``fitted``: sets whose scores are no evidence.
-    """
-    best, rest, there = scores[0], scores[1:], STATED[OPTIMISED]
-    second = max(each.objective for each in rest)
+def _claims(name: str, scores: tuple[Scored, ...]) -> list[Claim]:
+    """Compare each score with the paper's, and say whether the same set wins."""
+    best, there = scores[0], STATED[OPTIMISED]
+    second = max(each.objective for each in scores[1:])
     beaten = best.objective >= second
     found = {"best": best, "count": len(best.attributes), "second": second, "there": there}
     stops = "" if beaten else prose("stops")
@@ -132,24 +104,17 @@ def _claims(name: str, scores: tuple[Scored, ...], fitted: Sequence[str]) -> lis
         utility = "less than the optimised" if there.bound else there.utility
         less = "less" if each.utility < best.utility else "not less"
         of = {"there": there, "utility": utility, "less": less}
-        scored = claim("score", same, name=name, scored=each, **of)
-        claims.append(doubted(scored) if each.name in fitted else scored)
+        claims.append(claim("score", same, name=name, scored=each, **of))
     if len(known) == len(STATED):
         ranked = [each.name for each in sorted(known, key=lambda each: -each.objective)]
         ranks = {"there": ", ".join(STATED), "here": ", ".join(ranked)}
         claims.append(claim("ranking", ranked == [*STATED], name=name, **ranks))
-    runner_up = next((each for each in rest if each.name == SECOND), best)
-    for each in rest:
-        if each.name in ADDRESSES:
-            others = {"best": best, "second": runner_up}
-            worse = each.objective < runner_up.objective
-            claims.append(claim("address", worse, name=name, scored=each, **others))
     return claims
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Seconds and evaluations of each of RUNS, from an empty memory.
+    """Seconds and evaluations of each of RUNS, from an empty cache.
 
     ``sets``: of at most EXHAUSTIVE_SIZE attributes, not empty; ``each``: seconds for one of them.
     """
@@ -166,10 +131,10 @@ class Running:
 
 
 def running(subject: Subject, trade_off: float, seed: int, clock: Callable[[], float]) -> Running:
-    """Return the times at lambda; ``clock``: seconds, of this process alone.
+    """Measure the times at lambda; ``clock``: seconds, of this process alone.
 
     Greedy is the full order over all attributes. Sets for exhaustive search are drawn at random,
-    each size as often as there are sets of it, and evaluated from an empty memory.
+    each size as often as there are sets of it, and evaluated from an empty cache.
     """
     seconds, evaluations = {}, {}
     for name, run in RUNS.items():
@@ -190,7 +155,7 @@ def running(subject: Subject, trade_off: float, seed: int, clock: Callable[[], f
 
 
 def running_finding(runs: Mapping[str, Running], note: str) -> StudyFinding:
-    """Return Fig. 12; ``runs``: by estimator, the paper's first."""
+    """Draw Fig. 12; ``runs``: by estimator, the paper's first."""
     seconds = [Series.ranked(name, each.seconds.values()) for name, each in runs.items()]
     counts = [Series.ranked(name, each.evaluations.values()) for name, each in runs.items()]
     panels = (

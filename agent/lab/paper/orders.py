@@ -15,8 +15,6 @@ from agent.lab.paper.subject import (
     Subject,
     claim,
     cost_alone,
-    doubted,
-    level,
     names_of,
     prose,
 )
@@ -50,26 +48,26 @@ class Along:
 def along(
     model: Model, order: Sequence[int], measures: Mapping[str, Callable[[int], float]]
 ) -> Along:
-    """Return what each measure says, by label, of the first 1, 2, 3, ... attributes of an order."""
+    """Measure the first 1, 2, 3, ... attributes of an order; ``measures``: by label."""
     sets = [*accumulate((1 << each for each in order), or_)]
     curves = {label: tuple(map(measure, sets)) for label, measure in measures.items()}
     return Along(names_of(model, order), curves)
 
 
 def reached(values: Floats, share: float) -> int:
-    """Return after how many attributes a share of the greatest value is reached; 0 without any."""
+    """Count the attributes until a share of the greatest value is reached; 0 without any."""
     if not values or max(values) <= 0:
         return 0
     return next(n for n, each in enumerate(values, 1) if each >= share * max(values))
 
 
 def steps(values: Floats) -> Floats:
-    """Return what each attribute adds; before the first there is 0."""
+    """Subtract what each attribute adds; before the first there is 0."""
     return tuple(after - before for before, after in pairwise((0.0, *values)))
 
 
 def bumps(values: Floats) -> float:
-    """Return by how much gains grow on the way up, in sum, as a share of the greatest value.
+    """Sum up by how much gains grow on the way up, as a share of the greatest value.
 
     It is 0 where returns diminish until there. What comes after it does not count.
     """
@@ -78,12 +76,12 @@ def bumps(values: Floats) -> float:
 
 
 def regrown(values: Floats) -> float:
-    """Return by how much gains grow along an order, in sum."""
+    """Sum up by how much gains grow along an order."""
     return sum(max(0.0, after - before) for before, after in pairwise(steps(values)))
 
 
 def utility_order(subject: Subject) -> Along:
-    """Return all attributes, each the best addition to those before, and U along them, in bits.
+    """Order all attributes, each the best addition to those before; U along them, in bits.
 
     Lazily, as the paper has it: where U is not submodular, a better addition may be overlooked.
     """
@@ -93,7 +91,7 @@ def utility_order(subject: Subject) -> Along:
 
 
 def cost_order(model: Model, k: int = K) -> Along:
-    """Return all attributes, each the cheapest addition by ``maxprob``, and I along them.
+    """Order all attributes, each the cheapest addition by ``maxprob``; I along them.
 
     ``k``: of k-anonymity. Each metric is I(A) - I(0), in its own unit. Attributes of which a set
     would have too many combinations of request values are not in the order (DESIGN.md 2.2).
@@ -104,27 +102,20 @@ def cost_order(model: Model, k: int = K) -> Along:
 
 
 def calibrated_order(subject: Subject, trade_off: float) -> Along:
-    """Return all attributes, each the best addition by F at lambda; F, U and λC along them."""
+    """Order all attributes, each the best addition by F at lambda; F, U and λC along them."""
     objective = subject.objective(trade_off)
     order, _ = greedy_order(objective)
     terms = {OBJECTIVE: objective.value, UTILITY: objective.utility, COST: objective.cost}
     return along(subject.model, order, terms)
 
 
-def utility_finding(
-    orders: Mapping[str, Along], note: str, shrinkage: float, *, fitted: bool
-) -> StudyFinding:
-    """Return Fig. 6; ``orders``: by estimator, the paper's first.
-
-    ``shrinkage``: of the paper's, in rows; ``fitted``: whether the data was made to have its level.
-    """
+def utility_finding(orders: Mapping[str, Along], note: str, shrinkage: float) -> StudyFinding:
+    """Draw Fig. 6; ``orders``: by estimator, the paper's first; ``shrinkage``: of that, in rows."""
     panels = tuple(
         _panel(each, f"estimator {name}", BITS, ("95 %", LEVEL)) for name, each in orders.items()
     )
     chart = Chart("fig-06-utility", "Fig. 6: utility along the greedy order", note, panels)
     claims = [_levels_off(name, each) for name, each in orders.items()]
-    if fitted:  # the paper's estimator comes first
-        claims[0] = doubted(claims[0])
     for name, each in orders.items():
         values = each.curves[BITS]
         whole = regrown(values) / max(values) if max(values) > 0 else 0.0
@@ -133,10 +124,8 @@ def utility_finding(
     first, there = next(iter(orders.values())), UTILITY_ORDER
     six = {"there": ", ".join(there[:6]), "here": ", ".join(first.names[:6])}
     claims.append(claim("first-six", None, **six))
-    text = [prose("prior", shrinkage=shrinkage, least=SHRINKAGES[0])]
-    if fitted:
-        text.append(prose("fitted-level"))
-    return StudyFinding(chart, tuple(claims), (*text, prose("on-the-way-up")))
+    prior = prose("prior", shrinkage=shrinkage, least=SHRINKAGES[0])
+    return StudyFinding(chart, tuple(claims), (prior, prose("on-the-way-up")))
 
 
 def _levels_off(name: str, order: Along) -> Claim:
@@ -144,14 +133,14 @@ def _levels_off(name: str, order: Along) -> Claim:
     values, count = order.curves[BITS], len(order.names)
     here, last = reached(values, LEVEL), values[-1]
     same = here <= count / 2 and last >= LEVEL * max(values)
-    because = level(name) if name == "plugin" or not same else ""
+    because = prose(f"level-{name}") if name == "plugin" or not same else ""
     found = {"most": max(values), "here": here, "count": count, "last": last, "because": because}
     there = len(UTILITY_ORDER)
     return claim("levels-off", same, name=name, level=LEVEL, there=there, **found)
 
 
 def cost_finding(order: Along, note: str) -> StudyFinding:
-    """Return Fig. 7."""
+    """Draw Fig. 7."""
     curve = order.curves[METRICS[0]]
     shown = Along(order.names, {METRICS[0]: curve})
     panel = _panel(shown, "maxprob", "identifiability above that of nothing")
@@ -165,7 +154,7 @@ def cost_finding(order: Along, note: str) -> StudyFinding:
 
 
 def metrics_finding(order: Along, note: str, k: int = K) -> StudyFinding:
-    """Return Fig. 9: each metric as a share of its cost with all attributes."""
+    """Draw Fig. 9: each metric as a share of its cost with all attributes."""
     shares = {
         name: tuple(each / values[-1] if values[-1] > 0 else 0.0 for each in values)
         for name, values in order.curves.items()
@@ -181,7 +170,7 @@ def metrics_finding(order: Along, note: str, k: int = K) -> StudyFinding:
 
 
 def calibrated_finding(orders: Mapping[str, Along], trade_off: float, note: str) -> StudyFinding:
-    """Return Fig. 10; ``orders``: by estimator, the paper's first."""
+    """Draw Fig. 10; ``orders``: by estimator, the paper's first."""
     panels = tuple(
         _panel(each, f"estimator {name}", "bits", ("best", 1)) for name, each in orders.items()
     )
@@ -197,7 +186,7 @@ def calibrated_finding(orders: Mapping[str, Along], trade_off: float, note: str)
 
 
 def _panel(order: Along, title: str, label: str, mark: tuple[str, float] | None = None) -> Panel:
-    """Return the curves over the attributes; ``mark``: a word, where the first reaches a share."""
+    """Draw the curves over the attributes; ``mark``: a word, where the first reaches a share."""
     series = [
         Series.ranked(name, values, "line", order.names) for name, values in order.curves.items()
     ]
@@ -229,7 +218,7 @@ class SubjectCurve:
 
 
 def curve_of(subject: Subject, present: float) -> SubjectCurve:
-    """Return the curve over the grid of lambdas, ``present`` among them (paper 7.2)."""
+    """Compute the curve over the grid of lambdas, ``present`` among them (paper 7.2)."""
     objective = subject.objective(present)
     points = curve(objective)
     objective.forget()
@@ -237,7 +226,7 @@ def curve_of(subject: Subject, present: float) -> SubjectCurve:
 
 
 def curve_finding(curves: Mapping[str, SubjectCurve], note: str) -> StudyFinding:
-    """Return Fig. 8a; ``curves``: by estimator, the paper's first."""
+    """Draw Fig. 8a; ``curves``: by estimator, the paper's first."""
     panels = tuple(_curve_panel(name, each) for name, each in curves.items())
     chart = Chart("fig-08a-curve", "Fig. 8a: the trade-off curve over λ", note, panels)
     claims = [claim for name, each in curves.items() for claim in _claims(name, each)]
@@ -286,12 +275,12 @@ def _claims(name: str, shown: SubjectCurve) -> list[Claim]:
 
 
 def calibrated(costs: Mapping[str, float], seed: int) -> Calibration:
-    """Return the least-squares fit of made-up answers to costs by precision, coarsest first."""
+    """Fit made-up answers to costs by precision, coarsest first, by least squares."""
     return aligned(survey.made_answers(costs, survey.RESPONSES, seed), costs)
 
 
 def calibration_finding(calibration: Calibration, note: str) -> StudyFinding:
-    """Return Fig. 8b."""
+    """Draw Fig. 8b."""
     pairs, found, near = calibration.pairs, "no fit", False
     wanted = [NEVER if each.wanted_bits is None else each.wanted_bits for each in pairs]
     series = [Series.ranked("bits wanted (made answers)", wanted, "line")]

@@ -1,9 +1,8 @@
 """All figures of one model: computed in one process or two, and put together."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import as_completed
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -14,9 +13,7 @@ from agent.lab.charts import StudyFinding
 from agent.lab.paper import assumptions, comparison, orders
 from agent.lab.paper.subject import (
     Options,
-    PaperSubject,
     Subject,
-    is_synthetic,
     prose,
     subject_of,
     with_chosen_prior,
@@ -24,10 +21,11 @@ from agent.lab.paper.subject import (
 from agent.model.model import Model
 from agent.tradeoff.study import COMBINATIONS, Estimator
 
+TITLE = "The paper's results, here"
 ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")  # the paper's first
 Part = Callable[[Subject, Options], object]
 Task = tuple[Estimator, str]
-# What is computed under both estimators, and what under one.
+# What is computed under both estimators, and what under the paper's alone.
 PARTS: dict[str, Part] = {
     "utility order": lambda subject, _: orders.utility_order(subject),
     "calibrated order": lambda subject, o: orders.calibrated_order(subject, o.trade_off),
@@ -36,38 +34,34 @@ PARTS: dict[str, Part] = {
     "shape": lambda subject, o: assumptions.utility_shape(subject, o.seed),
     "running": lambda subject, o: comparison.running(subject, o.trade_off, o.seed, process_time),
 }
-OWN_PARTS: dict[str, dict[str, Part]] = {
-    "plugin": {
-        "order, prior chosen": lambda subject, _: orders.utility_order(
-            with_chosen_prior(subject.model, "plugin")
-        ),
-        "sampling": assumptions.utility_estimates,
-    },
-    "louo": {},
+PAPERS: dict[str, Part] = {
+    "order, prior chosen": lambda subject, _: orders.utility_order(
+        with_chosen_prior(subject.model, "plugin")
+    ),
+    "sampling": assumptions.utility_estimates,
 }
-
-
-def tasks() -> tuple[Task, ...]:
-    """Return all that is computed: what, and under which estimator."""
-    return tuple((each, part) for each in ESTIMATORS for part in (*PARTS, *OWN_PARTS[each]))
+TASKS: tuple[Task, ...] = (
+    *((estimator, part) for estimator in ESTIMATORS for part in PARTS),
+    *((ESTIMATORS[0], part) for part in PAPERS),
+)
 
 
 def computed(path: Path, options: Options, processes: int) -> Iterator[tuple[Task, Any]]:
-    """Yield what comes of each of `tasks`, as it comes.
+    """Yield what comes of each of TASKS, as it comes.
 
     ``path``: of the model; ``processes``: 1, or 2, one for each estimator. These are new ones: a
     process with threads cannot be forked. Each keeps its subject, so that what was computed for one
     figure serves the next.
     """
     if processes == 1:
-        for task in tasks():
+        for task in sorted(TASKS, key=lambda each: ESTIMATORS.index(each[0])):
             yield task, _part(path, task, options)
         return
     with ExitStack() as stack:
         lanes = {each: stack.enter_context(spawned(1)) for each in ESTIMATORS}
         for lane in lanes.values():  # where one fails the others end too
             stack.callback(lane.shutdown, cancel_futures=True)
-        waiting = {lanes[task[0]].submit(_part, path, task, options): task for task in tasks()}
+        waiting = {lanes[task[0]].submit(_part, path, task, options): task for task in TASKS}
         for each in as_completed(waiting):
             yield waiting[each], each.result()
 
@@ -82,76 +76,66 @@ def _part(path: Path, task: Task, options: Options) -> object:
         _subjects.clear()
         shrinkage = options.shrinkage if estimator == "plugin" else None
         _subjects[key] = subject_of(load_model(path), estimator, shrinkage)
-    return (PARTS | OWN_PARTS[estimator])[part](_subjects[key], options)
+    return (PARTS | PAPERS)[part](_subjects[key], options)
 
 
-@dataclass(frozen=True, slots=True)
-class Study:
-    """The title of the report, the sentences that it begins with, and every figure."""
+def study(
+    path: Path,
+    places: Mapping[str, float] | None,
+    options: Options,
+    processes: int,
+    progress: Progress,
+) -> tuple[list[str], list[StudyFinding]]:
+    """Make every figure, in the order of the paper, and the sentences that come before them.
 
-    title: str
-    intro: tuple[str, ...]
-    findings: tuple[StudyFinding, ...]
-
-
-def study(material: PaperSubject, options: Options, processes: int, progress: Progress) -> Study:
-    """Return every figure, in the order of the paper; Fig. 8b only where places are known.
-
-    ``processes``: 1, or 2, one for each estimator. What comes back does not depend on how many
-    there are, but for the running times. ``progress``: told what was done last, and which share of
-    the work that makes.
+    ``path``: of the model; ``places``: what each precision of a place costs, for Fig. 8b, where
+    that is known; ``processes``: 1, or 2, one for each estimator. But for the running times the
+    figures do not depend on how many there are. ``progress``: called with what was done last, and
+    the share of the work that is done.
     """
-    model, places = load_model(material.path), material.places
+    model = load_model(path)
     found: dict[Task, Any] = {}
     progress("computing the figures", 0.0)
-    for task, value in computed(material.path, options, processes):
+    for task, value in computed(path, options, processes):
         found[task] = value
-        progress(f"{task[1]} ({task[0]})", len(found) / len(tasks()))
-    note, fitted = note_of(model), is_synthetic(model)
+        progress(f"{task[1]} ({task[0]})", len(found) / len(TASKS))
     by: dict[str, dict[str, Any]] = {
         part: {each: found[each, part] for each in ESTIMATORS} for part in PARTS
     }
-    calibrations: tuple[StudyFinding, ...] = ()
-    if places is not None:
-        calibration = orders.calibrated(places.costs, options.seed)
-        calibrations = (orders.calibration_finding(calibration, note),)
-        by["heuristics"][model.estimator] += comparison.addresses(places, options.trade_off)
     by["utility order"][orders.CHOSEN] = found["plugin", "order, prior chosen"]
-    costs, shapes = orders.cost_order(model, options.k), tuple(by["shape"].values())
+    costs, shapes, note = orders.cost_order(model, options.k), by["shape"].values(), note_of(model)
     all_shapes = (*shapes, *assumptions.cost_shapes(model, options.k, options.seed))
     estimates = (found["plugin", "sampling"], *assumptions.cost_estimates(model, options))
-    findings = (
-        orders.utility_finding(by["utility order"], note, options.shrinkage, fitted=fitted),
+    findings = [
+        orders.utility_finding(by["utility order"], note, options.shrinkage),
         orders.cost_finding(costs, note),
         orders.curve_finding(by["curve"], note),
-        *calibrations,
         orders.metrics_finding(costs, note, options.k),
         orders.calibrated_finding(by["calibrated order"], options.trade_off, note),
-        comparison.heuristics_finding(by["heuristics"], options.trade_off, note, fitted=fitted),
+        comparison.heuristics_finding(by["heuristics"], options.trade_off, note),
         comparison.running_finding(by["running"], note),
         assumptions.shape_finding(all_shapes, note),
         assumptions.sampling_finding(estimates, options.samples, note),
-    )
-    intro = (*_intro(model, material, options), assumptions.shape_sentence(shapes))
-    return Study("The paper's results, here", intro, findings)
-
-
-def _intro(model: Model, material: PaperSubject, options: Options) -> list[str]:
-    """Return what a reader has to know first, a paragraph each."""
+    ]
     requests, count = len(model.attributes) - model.persons, len(model.attributes)
     priced = sum(each.sensitivity > 0 for each in model.attributes)
-    intro = [prose("paper", note=note_of(model))]
-    if is_synthetic(model):
+    intro = [prose("paper", note=note)]
+    if model.source.lower().startswith("synthetic"):
         intro.append(prose("synthetic"))
     intro += [prose("rules"), prose("estimators", shrinkage=options.shrinkage)]
     intro.append(prose("sensitivities", priced=priced, count=count))
     if requests:
         intro.append(prose("requests", most=COMBINATIONS, requests=requests))
-    return intro if material.places is not None else [*intro, prose("no-places")]
+    if places is None:
+        intro.append(prose("no-places"))
+    else:
+        calibration = orders.calibrated(places, options.seed)
+        findings.insert(3, orders.calibration_finding(calibration, note))
+    return [*intro, assumptions.shape_sentence([*shapes])], findings
 
 
 def note_of(model: Model) -> str:
-    """Return the line below each figure: the model, and where its data comes from."""
+    """Write the line below each figure: the model, and where its data comes from."""
     source = (model.source or "source not stated").rstrip(".")
     return (
         f"Model {model.id}: {model.population.rows:,} people, {len(model.queries):,} queries, "

@@ -2,11 +2,10 @@
 
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,13 +65,8 @@ def is_synthetic(model: Model) -> bool:
     return model.source.lower().startswith("synthetic")
 
 
-def doubted(claim: Claim) -> Claim:
-    """Return a claim about a number that was fitted: it is not counted."""
-    return replace(claim, same=None, why=f"fitted, and no evidence; {claim.why}")
-
-
 def claim(key: str, same: bool | None, **fields: object) -> Claim:  # noqa: FBT001  (a verdict)
-    """Return a claim of claims.toml with its fields filled in; ``paper`` is this module."""
+    """Fill in the fields of a claim of claims.toml; ``paper`` is this module."""
     text, paper = _texts()["claims"][key], sys.modules[__name__]
     place, stated, ours, why = (
         text[each].format(paper=paper, **fields) for each in ("place", "published", "ours", "why")
@@ -81,15 +75,9 @@ def claim(key: str, same: bool | None, **fields: object) -> Claim:  # noqa: FBT0
 
 
 def prose(key: str, **fields: object) -> str:
-    """Return a sentence of claims.toml with its fields filled in."""
+    """Fill in the fields of a sentence of claims.toml."""
     text: str = _texts()["prose"][key]
     return text.format(paper=sys.modules[__name__], **fields)
-
-
-def level(name: str) -> str:
-    """Return why the level of Fig. 6 is what it is under an estimator, as claims.toml has it."""
-    text: str = _texts()["prose"]["level"][name]
-    return text
 
 
 @cache
@@ -98,25 +86,6 @@ def _texts() -> dict[str, Any]:
 
 
 INTERESTS = ("int_", "dev_", "topic_")  # how names of topics begin, where they are not Table 1's
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """By precision, coarsest first: I less I of nothing (``maxprob``), and U in bits.
-
-    The place of a person is where most of their pages were opened from; that of nobody is unknown.
-    Utility is by the model's own estimator.
-    """
-
-    costs: Mapping[str, float]
-    utilities: Mapping[str, float]
-
-
-class PaperSubject(NamedTuple):
-    """What is studied: the file of a model, and of a log the places that its people ask from."""
-
-    path: Path
-    places: Places | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,11 +115,11 @@ class Subject:
         object.__setattr__(self, "_shared", DisclosureObjective(mean, self.crowd, _settings(model)))
 
     def names(self, mask: int) -> tuple[str, ...]:
-        """Return the names of a set of attributes, in the order of the model."""
+        """Name a set of attributes, in the order of the model."""
         return names_of(self.model, members(mask))
 
     def objective(self, trade_off: float) -> DisclosureObjective:
-        """Return F at lambda (bits per unit of ``maxprob``) with the model's own sensitivities.
+        """Make F at lambda (bits per unit of ``maxprob``) with the model's own sensitivities.
 
         There are no limits, and nothing is known.
         """
@@ -158,17 +127,17 @@ class Subject:
         return self._shared.given(self.crowd, _settings(self.model, bits, trade_off))
 
     def utility_alone(self) -> DisclosureObjective:
-        """Return U as an objective."""
+        """Make U as an objective."""
         return self._shared.given(self.crowd, _settings(self.model))
 
 
 def names_of(model: Model, attributes: Iterable[int]) -> tuple[str, ...]:
-    """Return the names of attributes, in the order given."""
+    """Name attributes, in the order given."""
     return tuple(model.attributes[each].name for each in attributes)
 
 
 def subject_of(model: Model, estimator: Estimator, shrinkage: float | None = None) -> Subject:
-    """Return a model under an estimator.
+    """Look at a model under an estimator.
 
     ``shrinkage``: beta of every query, in rows; by default the model's own where the estimator is,
     else chosen per query.
@@ -180,7 +149,7 @@ def subject_of(model: Model, estimator: Estimator, shrinkage: float | None = Non
 
 
 def with_chosen_prior(model: Model, estimator: Estimator) -> Subject:
-    """Return a model under an estimator, beta chosen as a build would choose it (DESIGN.md 2.1)."""
+    """Look at a model under an estimator, beta chosen as by a build (DESIGN.md 2.1)."""
     from agent.build.fitting import fit  # of the extra `build`
 
     crowd, queries = people_of(model), range(len(model.queries))
@@ -189,19 +158,19 @@ def with_chosen_prior(model: Model, estimator: Estimator) -> Subject:
 
 
 def people_of(model: Model) -> AnonymitySet:
-    """Return all people of a model, with the costs in its file."""
+    """Take all people of a model, with the costs in its file."""
     return Cache().anonymity_set(model)
 
 
 def fresh(subject: Subject) -> Subject:
-    """Return the same subject with an empty memory, of its people too."""
+    """Make the same subject with empty caches, of its people too."""
     model = subject.model
     crowd = AnonymitySet(model.population, model.cards)
     return Subject(model, subject.estimator, subject.shrinkages, crowd)
 
 
 def cost_alone(model: Model, metric: Metric = "maxprob", k: int = 100) -> DisclosureObjective:
-    """Return -C as an objective, C the identifiability above that of nothing, no sensitivity."""
+    """Make -C as an objective, C the identifiability above that of nothing, no sensitivity."""
     nothing, settings = MeanUtility((), np.zeros(0)), _settings(model, None, 1.0, metric, k)
     return DisclosureObjective(nothing, people_of(model), settings)
 
@@ -213,7 +182,6 @@ def _settings(
     metric: Metric = "maxprob",
     k: int = 100,
 ) -> Settings:
-    """Return settings that allow every attribute; by default nothing costs anything."""
     count = len(model.attributes)
     bits = (0.0,) * count if sensitivity is None else sensitivity
     return Settings((1 << count) - 1, bits, trade_off, metric, k)
@@ -228,7 +196,7 @@ class Group(NamedTuple):
 
 
 def groups_of(model: Model) -> tuple[Group, ...]:
-    """Return the groups that a model has attributes for (Fig. 11).
+    """Find the groups that a model has attributes for (Fig. 11).
 
     Where the attributes are Table 1's they are the paper's. Elsewhere topics are those whose names
     say so, demographics all other attributes of a person; there are no search statistics.

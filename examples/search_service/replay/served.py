@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agent.lab.attack.outcome import left
+from agent.lab.attack.outcome import people_left
 from agent.tradeoff import members
 from agent.tradeoff.study import UNSPECIFIED
 from examples.search_service.ranking import Ranker
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from agent import Model
-    from agent.lab.attack.heldout import HeldOutRequest, Person
-    from agent.lab.attack.simulation import Trace
+    from agent.lab.attack.simulation import HeldOutRequest, Person, Trace
     from examples.search_service.replay.lines import Line
 
     Table = NDArray[np.unsignedinteger]
@@ -69,7 +68,7 @@ class Service:
                 known = {name: code for name, code in known.items() if code != UNSPECIFIED}
             ranks.append(ranker.rank(asked.query, known).rank(asked.intent))
         told = [sent.bit_count() for sent in trace.sent]
-        people = [left(trace, person, codes) for codes in self.populations]
+        people = [people_left(trace, person, codes) for codes in self.populations]
         return Served(
             np.array(ranks, dtype=np.int32),
             np.array(told, dtype=np.int32),

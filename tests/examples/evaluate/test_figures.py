@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from agent.lab.attack.heldout import Person, drawn
+from agent.lab.attack.simulation import Person, people_of
 from agent.lab.attack.strategies import Strategy
 from examples.search_service.ranking import Ranker
 from examples.search_service.replay.figures import QUANTILES, Compared, figures
 from examples.search_service.replay.lines import BEST, NOTHING, PLAIN, SHIPPED, Line
 from examples.search_service.replay.plain import PlainRanker
 from examples.search_service.replay.served import Served, Service
-from tests.lab.attack.made import PEOPLE, model, others, walker
+from tests.lab.worlds import PEOPLE, model, others, walker
 
 BY = Compared(NOTHING, BEST, seed=5)
 OURS = SHIPPED[0]
@@ -110,7 +110,7 @@ def test_without_a_gain_there_is_no_share() -> None:
 
 FREE = Line("free", Strategy(name="free", trade_off=0.0, answered=True))
 LINES = (NOTHING, *SHIPPED, BEST, PLAIN, FREE)
-EVERYBODY = drawn(others(), PEOPLE, 8, seed=3)
+EVERYBODY = people_of(others(), PEOPLE, 8, seed=3)
 
 somebody = st.sampled_from(EVERYBODY)
 lines = st.sampled_from(LINES)

@@ -7,9 +7,9 @@ import pytest
 from agent.errors import UsageError
 from agent.lab.paper import orders
 from agent.lab.paper.log import MODEL, logged
-from agent.lab.paper.subject import PaperSubject
 from agent.lab.paper.survey import default_sensitivities, within_outcomes
 from agent.model.file import read
+from tests.lab.worlds import quiet
 
 PEOPLE = 40  # as many as a query wants, and some more
 LOG = "user,asked,query,time,host,dwell,zip,city,country,tld"
@@ -37,35 +37,25 @@ def write_log(folder: Path, source: str = "# Synthetic\n\nNobody asked.\n") -> N
     (folder / "SOURCE.md").write_text(source)
 
 
-def made(folder: Path) -> PaperSubject:
-    """Return what is made of such a log, in a folder beside it."""
-    log, out = folder / "log", folder / "out"
+def test_a_log_becomes_the_papers_model_and_the_costs_of_its_places(tmp_path: Path) -> None:
+    """Its estimator, the default sensitivities, and that it is synthetic.
+
+    There are two regions, two countries, four cities and ten zip codes: maxprob counts the classes.
+    """
+    log, out = tmp_path / "log", tmp_path / "out"
     log.mkdir()
     out.mkdir()
     write_log(log)
-    return logged(log, out, lambda _what, _share: None)
-
-
-def test_the_model_is_the_papers_and_says_where_it_is_from(tmp_path: Path) -> None:
-    """Its estimator, the default sensitivities, and that it is synthetic."""
-    found = made(tmp_path)
-    assert found.path == tmp_path / "out" / MODEL
-    model = read(found.path)
+    path, places = logged(log, out, quiet)
+    assert path == out / MODEL
+    model = read(path)
     assert (model.estimator, model.source) == ("plugin", "Synthetic: log")
     bits = {each.name: each.sensitivity for each in model.attributes if each.sensitivity}
     expected = default_sensitivities([each.name for each in model.attributes], within_outcomes())
     assert bits == pytest.approx({name: value for name, value in expected.items() if value})
-
-
-def test_a_place_is_where_most_pages_are_from(tmp_path: Path) -> None:
-    """Two regions, two countries, four cities, ten zip codes: maxprob counts the classes."""
-    places = made(tmp_path).places
-    assert places is not None
     classes = {"region": 2, "country": 2, "city": 4, "zip code": 10}
-    assert places.costs == pytest.approx({n: (k - 1) / PEOPLE for n, k in classes.items()})
-    assert [*places.utilities] == [*classes]
-    assert places.utilities["region"] > 0.1
-    assert places.utilities["country"] == pytest.approx(places.utilities["region"])
+    assert places == pytest.approx({n: (k - 1) / PEOPLE for n, k in classes.items()})
+    assert [*places] == [*classes]
 
 
 def test_a_folder_needs_all_three_tables(tmp_path: Path) -> None:
@@ -73,14 +63,14 @@ def test_a_folder_needs_all_three_tables(tmp_path: Path) -> None:
     write_log(tmp_path)
     (tmp_path / "people.csv").unlink()
     with pytest.raises(UsageError, match="no table people"):
-        logged(tmp_path, tmp_path, lambda _what, _share: None)
+        logged(tmp_path, tmp_path, quiet)
 
 
 def test_a_folder_without_a_source_is_called_by_its_name(tmp_path: Path) -> None:
     """Nothing else is known of it."""
     write_log(tmp_path, "no heading")
-    found = logged(tmp_path, tmp_path, lambda _what, _share: None)
-    assert read(found.path).source == tmp_path.name
+    path, _ = logged(tmp_path, tmp_path, quiet)
+    assert read(path).source == tmp_path.name
 
 
 def test_calibration_finds_the_lambda_that_answers_were_made_with() -> None:

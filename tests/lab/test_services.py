@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.lab.attack.heldout import SILENT, received
 from agent.lab.attack.services import Service, practice_sets
+from agent.lab.attack.simulation import SILENT, received
 from agent.model.model import Model
 from agent.model.tables import gather
 from agent.tradeoff.study import row_columns
 from agent.tradeoff.tables import Indexes, members
 from tests.decision.made import CARDS
-from tests.lab.paper.made import made_model
+from tests.lab.worlds import paper_model
 
 MASKS = st.integers(0, 2 ** len(CARDS) - 1)
 CODES = st.tuples(*(st.integers(0, card - 1) for card in CARDS))
@@ -38,7 +38,7 @@ def _wanting(model: Model, changed: Callable[[Indexes], Indexes]) -> Model:
 @pytest.fixture(scope="module")
 def service() -> Service:
     """Make a service of a small model."""
-    return Service(made_model(1), 1)
+    return Service(paper_model(1), 1)
 
 
 @given(CODES, MASKS)
@@ -86,13 +86,13 @@ def test_what_is_heard() -> None:
 @given(st.integers(0, 1000))
 def test_practice_sets_are_small_or_groups(seed: int) -> None:
     """With few attributes: any set, and everything among them."""
-    sets = practice_sets(made_model(1), 400, np.random.default_rng(seed))
+    sets = practice_sets(paper_model(1), 400, np.random.default_rng(seed))
     assert {len(CARDS), 0} <= set(sets.sum(axis=1).tolist())
 
 
 def gained(model: Model) -> float:
     """Mean bits of what people wanted whom the service has not seen."""
-    other, service = made_model(2), Service(model, 1)
+    other, service = paper_model(2), Service(model, 1)
     found = []
     for query in range(len(other.queries)):
         rows = other.rows(query)
@@ -104,12 +104,12 @@ def gained(model: Model) -> float:
 
 def test_it_gains_on_people_it_has_not_seen() -> None:
     """Where attributes help; where they say nothing, noise earns nothing."""
-    assert gained(made_model(1)) > 0.02
-    assert gained(_without_signal(made_model(1))) < 0.01
+    assert gained(paper_model(1)) > 0.02
+    assert gained(_without_signal(paper_model(1))) < 0.01
 
 
 def test_an_intent_alone_is_no_reason_to_fail() -> None:
     """A query of which everybody wants the same is served by the prior."""
-    model = _wanting(made_model(1), np.zeros_like)
+    model = _wanting(paper_model(1), np.zeros_like)
     said = received(np.array([[1, 2, 0, 1, 1]], np.uint8), [0b11111])
     assert np.isfinite(Service(model, 1).scores(0, said)).all()

@@ -24,11 +24,11 @@ from agent.lab.paper.assumptions import (
     utility_estimates,
 )
 from agent.lab.paper.orders import Along
-from agent.lab.paper.subject import Options, Places, groups_of
+from agent.lab.paper.subject import Options, groups_of
 from agent.model.attributes import Attribute
 from agent.tradeoff.study import Violations, sampling_error
 from agent.tradeoff.tables import members
-from tests.lab.paper.made import NAMES, made_model, made_subject
+from tests.lab.worlds import NAMES, paper_model, paper_subject
 
 MANY = 40_000
 SURE = 1e-9  # the chance that a right estimate fails a test
@@ -38,7 +38,7 @@ EVERYTHING = (1 << len(NAMES)) - 1
 @given(st.integers(0, 9), st.floats(0.1, 50))
 def test_the_optimised_set_is_no_worse_than_a_heuristic(seed: int, trade_off: float) -> None:
     """On models where local search finds the best; each set's terms add up."""
-    scores = comparison.heuristics(made_subject(seed, "plugin"), trade_off)
+    scores = comparison.heuristics(paper_subject(seed, "plugin"), trade_off)
     assert [each.name for each in scores] == ["optimised", "demographics", "topics"]
     assert scores[1].attributes == ("gender", "region")
     assert scores[2].attributes == ("int_sql", "dev_web")
@@ -50,7 +50,7 @@ def test_the_optimised_set_is_no_worse_than_a_heuristic(seed: int, trade_off: fl
 
 def test_groups_of_table_1_are_the_papers() -> None:
     """By its labels, whatever else the model has."""
-    model = made_model(0)
+    model = paper_model(0)
     persons = [each for each in TABLE_1 if each.scope == "person"]
     others = [each for each in TABLE_1 if each.scope == "request"]
     attributes = tuple(
@@ -65,23 +65,9 @@ def test_groups_of_table_1_are_the_papers() -> None:
         "demographics": {each.name for each in DEMOGRAPHIC},
         "topics": {each.name for each in TOPIC},
         "search statistics": {
-            BY_LABEL[each].name for each in comparison.STATED[comparison.SECOND].labels
+            BY_LABEL[each].name for each in comparison.STATED["search statistics"].labels
         },
     }
-
-
-def test_addresses_stand_beside_the_groups() -> None:
-    """What they would bring and cost, without sensitivity."""
-    places = Places({"city": 0.2, "zip code": 0.5}, {"city": 1.0, "zip code": 1.5})
-    whole, half = comparison.addresses(places, 4.0)
-    assert (whole.name, whole.utility, whole.cost, whole.objective) == (
-        "whole address",
-        1.5,
-        2,
-        -0.5,
-    )
-    assert half.name == "half address"
-    assert half.objective == pytest.approx(0.2)
 
 
 def scored(name: str, utility: float, cost: float) -> comparison.Scored:
@@ -94,28 +80,16 @@ PAPERS = (
     scored("search statistics", 0.8, 0.23),
     scored("demographics", 0.95, 0.65),
     scored("topics", 1.3, 3.03),
-    scored("whole address", 1.8, 4.0),
-    scored("half address", 1.5, 3.0),
 )
 
 
 def test_the_papers_own_numbers_have_the_papers_shape() -> None:
     """Every claim of Fig. 11; and each has its number on the page."""
-    page = comparison.heuristics_finding({"plugin": PAPERS}, 5.12, "made", fitted=False)
-    assert [each.same for each in page.claims] == [True] * 7
+    page = comparison.heuristics_finding({"plugin": PAPERS}, 5.12, "made")
+    assert [each.same for each in page.claims] == [True] * 5
     said = " ".join(each.published for each in page.claims)
     for each in ("0.83", "1.4", "0.57", "0.8", "0.3", "0.95", "-1.73"):
         assert each in said
-
-
-def test_what_was_fitted_is_not_counted_and_says_so() -> None:
-    """In a synthetic log two sets, by the paper's estimator alone."""
-    both = {"plugin": PAPERS, "louo": PAPERS}
-    page = comparison.heuristics_finding(both, 5.12, "made", fitted=True)
-    doubted = [each for each in page.claims if each.same is None]
-    assert [each.published.split(":")[0] for each in doubted] == [*comparison.FITTED]
-    assert all(each.ours.startswith("plugin") and "no evidence" in each.why for each in doubted)
-    assert "no evidence" in page.text[1]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +97,6 @@ def test_what_was_fitted_is_not_counted_and_says_so() -> None:
     [
         (1, scored("search statistics", 0.8, 0.6), {4}),  # 0.2 bits: below demographics
         (3, scored("topics", 1.3, 1.2), {3}),  # above 0
-        (4, scored("whole address", 1.4, 0.8), {5}),  # better than search statistics
     ],
 )
 def test_a_set_that_fares_otherwise_is_another_shape(
@@ -131,14 +104,14 @@ def test_a_set_that_fares_otherwise_is_another_shape(
 ) -> None:
     """Of its own claim, or of the order of scores."""
     scores = (*PAPERS[:place], changed, *PAPERS[place + 1 :])
-    claims = comparison.heuristics_finding({"plugin": scores}, 5.12, "made", fitted=False).claims
+    claims = comparison.heuristics_finding({"plugin": scores}, 5.12, "made").claims
     assert {n for n, each in enumerate(claims) if each.same is False} == other
 
 
 def test_running_times_are_the_clocks() -> None:
     """A clock that ticks once per look gives every run one second."""
     ticks = count()
-    found = comparison.running(made_subject(0, "plugin"), 5.12, 0, lambda: float(next(ticks)))
+    found = comparison.running(paper_subject(0, "plugin"), 5.12, 0, lambda: float(next(ticks)))
     assert [*found.seconds.values()] == [1.0] * 4
     assert found.sets == sum(comb(len(NAMES), each) for each in range(1, len(NAMES) + 1))
     assert found.each == pytest.approx(1 / comparison.PROBES)
@@ -152,7 +125,7 @@ def test_running_times_are_the_clocks() -> None:
 @given(st.integers(0, 9), st.integers(0, 99))
 def test_every_metric_is_measured_on_the_same_triples(seed: int, chance: int) -> None:
     """As many as were asked for, and the page calls the same what violates seldom."""
-    shapes = assumptions.cost_shapes(made_model(seed), 7, chance)
+    shapes = assumptions.cost_shapes(paper_model(seed), 7, chance)
     assert [each.name for each in shapes] == ["C, maxprob", "C, log-maxprob", "C, k-anonymity"]
     assert all(each.violations.pairs == assumptions.COST_TRIPLES for each in shapes)
     assert all(each.mean_gain > 0 for each in shapes)
@@ -160,7 +133,7 @@ def test_every_metric_is_measured_on_the_same_triples(seed: int, chance: int) ->
     assert [each.same for each in found.claims] == [
         each.violations.share <= assumptions.FEW for each in shapes
     ]
-    whole = assumptions.utility_shape(made_subject(seed, "louo"), chance)
+    whole = assumptions.utility_shape(paper_subject(seed, "louo"), chance)
     assert (whole.name, whole.violations.pairs) == ("U, louo", assumptions.UTILITY_TRIPLES)
 
 
@@ -186,7 +159,7 @@ def test_what_violates_is_said_in_a_sentence() -> None:
 @given(st.integers(0, 9), st.integers(0, 1000), st.integers(1, EVERYTHING))
 def test_many_rows_estimate_utility_within_the_lemma(seed: int, chance: int, mask: int) -> None:
     """At a width that a right estimate leaves once in a billion times."""
-    subject = made_subject(seed, "plugin")
+    subject = paper_subject(seed, "plugin")
     sampled = SampledUtility(subject, Options(samples=MANY, seed=chance)).value(mask)
     width = sampling_error(MANY, SURE, log2(3), two_sided=True)
     assert sampled == pytest.approx(subject.utility_alone().utility(mask), abs=width)
@@ -195,7 +168,7 @@ def test_many_rows_estimate_utility_within_the_lemma(seed: int, chance: int, mas
 @given(st.integers(0, 9), st.integers(0, 1000), st.integers(1, EVERYTHING >> 1))
 def test_many_people_estimate_cost_within_the_lemma(seed: int, chance: int, mask: int) -> None:
     """The losses in [0, 1], over attributes of the person."""
-    model, options = made_model(seed), Options(samples=MANY, seed=chance, k=7)
+    model, options = paper_model(seed), Options(samples=MANY, seed=chance, k=7)
     width = sampling_error(MANY, SURE, two_sided=True)
     for metric in ("maxprob", "k-anonymity"):
         exact = Cache().anonymity_set(model).identifiability(mask, metric, options.k)
@@ -204,7 +177,7 @@ def test_many_people_estimate_cost_within_the_lemma(seed: int, chance: int, mask
 
 def test_the_same_seed_draws_the_same_sample_of_a_set() -> None:
     """And another seed another one."""
-    subject = made_subject(3, "plugin")
+    subject = paper_subject(3, "plugin")
     values = [
         SampledUtility(subject, Options(samples=50, seed=each)).value(7) for each in (1, 1, 2)
     ]
@@ -214,12 +187,12 @@ def test_the_same_seed_draws_the_same_sample_of_a_set() -> None:
 def test_only_the_papers_estimator_is_sampled() -> None:
     """Lemma 4.2 says nothing of the other."""
     with pytest.raises(ValueError, match="plugin"):
-        SampledUtility(made_subject(3, "louo"), Options())
+        SampledUtility(paper_subject(3, "louo"), Options())
 
 
 def test_the_estimates_go_along_the_orders() -> None:
     """Exact beside sampled, for every prefix; request attributes are not sampled for cost."""
-    subject, options = made_subject(3, "plugin"), Options(samples=2000, k=7)
+    subject, options = paper_subject(3, "plugin"), Options(samples=2000, k=7)
     utility, costs = utility_estimates(subject, options), cost_estimates(subject.model, options)
     assert sorted(utility.values.names) == sorted(NAMES)
     for each in costs:

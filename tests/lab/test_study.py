@@ -10,9 +10,9 @@ import pytest
 
 from agent.lab import StudyOptions
 from agent.lab.attack.criteria import criteria
-from agent.lab.attack.heldout import Material, drawn
 from agent.lab.attack.outcome import Crowd, Remaining, StrategyOutcome, figures
 from agent.lab.attack.report import charts, numbers, page
+from agent.lab.attack.simulation import Material, people_of
 from agent.lab.attack.strategies import (
     ANSWERED,
     EVERYTHING,
@@ -21,6 +21,7 @@ from agent.lab.attack.strategies import (
     OWN,
     PAPERS,
     SHIPPED,
+    UNSET,
     Strategy,
 )
 from agent.lab.attack.study import (
@@ -29,18 +30,17 @@ from agent.lab.attack.study import (
     SHORT,
     AttackStudy,
     Run,
-    Withheld,
-    known,
+    known_beforehand,
     reasoned,
     study,
 )
 from agent.lab.charts import Criterion
-from tests.lab.attack.made import PEOPLE, model, others
+from tests.lab.worlds import PEOPLE, model, others, quiet
 
 OPTIONS = StudyOptions(people=8, requests=7, seed=1, processes=1)
 SOURCE = "Synthetic: made for a test"
 SAID = (Remaining(np.array([3, 2]), np.array([3, 1]), np.array([True, False])),) * 2
-QUIET = Run(1, lambda _what, _share: None)
+QUIET = Run(1, quiet)
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 @cache
 def made(options: StudyOptions = OPTIONS) -> AttackStudy:
     """Return what comes of eight people and seven requests, or as many as are said."""
-    return study(Material(model(), others(), SOURCE), options, lambda *_: None)
+    return study(Material(model(), others(), SOURCE), options, quiet)
 
 
 def fixed(utility: float, success: float, long: int = 200) -> StrategyOutcome:
@@ -60,7 +60,7 @@ def fixed(utility: float, success: float, long: int = 200) -> StrategyOutcome:
     steps = len(StudyOptions(requests=long).steps)
     one = np.ones((8, steps))
     left = np.full((8, steps), round(1 / success))
-    return StrategyOutcome(left, utility * one, one, one, one, one, 0.001)
+    return StrategyOutcome(left, utility * one, one, one, one, 0.001)
 
 
 def judged(changed: dict[str, tuple[float, float]]) -> dict[str, Criterion]:
@@ -102,7 +102,7 @@ def test_nobody_is_left_whom_everything_rules_out() -> None:
 
 def test_whoever_knows_more_guesses_better() -> None:
     """Those who pool, or knew something before, are left with as many people at the most."""
-    assert known(model()).bit_count() > 0
+    assert known_beforehand(model()).bit_count() > 0
     for side in made().sides:
         if side.adversary.startswith("knows"):
             assert (side.left <= made().outcomes[side.strategy].left).all()
@@ -123,40 +123,30 @@ def test_bars_of_more_requests_are_not_judged() -> None:
 
 LEDGER, PLAN, FORGETS, STANDS = ("with the ledger", "planned", "without memory", "standing set")
 FORTIETH, TWENTIETH, HALVED = (0.5 / 40, 0.5 / 20, (0.0025, 0.005))
-WHOLE = "from 1.000 to 2.000 bits"
 
 
 @pytest.mark.parametrize(
-    ("changed", "of", "against", "met", "said"),
+    ("changed", "of", "against", "met"),
     [
-        ({LEDGER: (FORTIETH, FORTIETH)}, LEDGER, FORGETS, True, WHOLE),
-        ({LEDGER: (TWENTIETH, TWENTIETH)}, LEDGER, FORGETS, False, WHOLE),
-        ({PLAN: (FORTIETH, FORTIETH)}, PLAN, FORGETS, True, WHOLE),
-        ({PLAN: (TWENTIETH, TWENTIETH)}, PLAN, FORGETS, False, WHOLE),
-        # at the worst utility alone
-        ({PLAN: (FORTIETH, TWENTIETH)}, PLAN, FORGETS, False, f"{WHOLE}; met from 1.000 to 1.400"),
-        ({PLAN: (0.25, 0.25)}, PLAN, STANDS, True, f"{WHOLE}; surely below everywhere"),
-        ({PLAN: (0.5, 0.5)}, PLAN, STANDS, True, WHOLE),
-        ({PLAN: (1.0, 1.0)}, PLAN, STANDS, False, WHOLE),
-        # as good at one end, half as much at the other: surely below for as far as it is
-        (
-            {LEDGER: HALVED, PLAN: (0.0025, 0.0025)},
-            *(PLAN, LEDGER, True, f"{WHOLE}; surely below from 1.167 to 2.000"),
-        ),
-        (
-            {LEDGER: HALVED, PLAN: (0.001, 0.001)},
-            *(PLAN, LEDGER, True, f"{WHOLE}; surely below everywhere"),
-        ),
-        ({LEDGER: HALVED, PLAN: (0.5, 0.5)}, PLAN, LEDGER, False, WHOLE),
+        ({PLAN: (FORTIETH, FORTIETH)}, PLAN, FORGETS, True),
+        ({LEDGER: (FORTIETH, FORTIETH)}, LEDGER, FORGETS, True),
+        ({PLAN: (TWENTIETH, TWENTIETH)}, PLAN, FORGETS, False),
+        ({PLAN: (FORTIETH, TWENTIETH)}, PLAN, FORGETS, False),  # at the worst utility alone
+        ({PLAN: (0.25, 0.25)}, PLAN, STANDS, True),
+        ({PLAN: (0.5, 0.5)}, PLAN, STANDS, True),
+        ({PLAN: (1.0, 1.0)}, PLAN, STANDS, False),
+        # as good at one end, half as much at the other
+        ({LEDGER: HALVED, PLAN: (0.0025, 0.0025)}, PLAN, LEDGER, True),
+        ({LEDGER: HALVED, PLAN: (0.5, 0.5)}, PLAN, LEDGER, False),
     ],
 )
-def test_a_bar_between_two_lines(
-    changed: dict[str, tuple[float, float]], of: str, against: str, met: bool, said: str
+def test_a_criterion_between_two_lines(
+    changed: dict[str, tuple[float, float]], of: str, against: str, met: bool
 ) -> None:
     """Below a thirtieth of forgetting, not above the standing set, and the plan not the ledger."""
-    bar = judged(changed)[f"{of} against {against}, at equal utility, after 50 requests"]
-    assert bar.met is met
-    assert bar.found.endswith(said)
+    found = judged(changed)[f"{of} against {against}, at equal utility, after 50 requests"]
+    assert found.met is met
+    assert found.found.endswith("from 1.000 to 2.000 bits")
 
 
 def test_the_bars_of_balanced() -> None:
@@ -213,35 +203,34 @@ def test_every_number_is_in_the_table() -> None:
 
 
 def leaving(counts: list[int]) -> dict[Strategy, StrategyOutcome]:
-    """Return outcomes after which so many people are left."""
+    """Outcomes after which so many people are left."""
     left, one = np.array(counts)[:, None], np.ones((len(counts), 1))
-    return dict.fromkeys(ANSWERED, StrategyOutcome(left, one, one, one, one, one, 0.001))
+    return dict.fromkeys(ANSWERED, StrategyOutcome(left, one, one, one, one, 0.001))
 
 
 def test_the_rarest_are_looked_for() -> None:
     """Those left with the fewest, in their first requests: as if nobody else had been there."""
-    people, codes = drawn(others(), 6, SHORT + 2, 1), others().codes
+    people, codes = people_of(others(), 6, SHORT + 2, 1), others().codes
     crowd = Crowd(people, codes, (), (SHORT + 2,))
-    counts = [9, 2, 8, 1, 3, 9]
-    found = reasoned(model(), crowd, leaving(counts), SAID, QUIET)
+    found = reasoned(model(), crowd, leaving([9, 2, 8, 1, 3, 9]), SAID, QUIET)
     rarest = tuple(
         people[each]._replace(requests=people[each].requests[:SHORT]) for each in (3, 1, 4)
     )
     alone = reasoned(model(), replace(crowd, people=rarest), leaving([1, 2, 3]), SAID, QUIET)
     assert (found.compared, found.equal) == (4, 2)
-    assert list(found.withheld) == list(OWN)
+    assert {*found.withheld} == {*OWN, *UNSET}
+    assert found.listed == len(codes) < LISTED
     for strategy, each in found.withheld.items():
-        assert each.bits.tolist() == alone.withheld[strategy].bits.tolist()
-        assert len(each.bits) == FEW
-        assert each.listed == len(codes) < LISTED
-        assert (each.bits >= 0).all()
-        assert each.bits.max() == pytest.approx(np.log2(each.agreeing / each.producing))
+        bits = [one.bits.tolist() for one in each]
+        assert bits == [one.bits.tolist() for one in alone.withheld[strategy]]
+        assert len(bits) == FEW
+        assert min(map(min, bits)) >= 0
 
 
 @pytest.mark.parametrize(("left", "words"), [(4, "40 people agreed"), (40, "nothing away here")])
 def test_what_is_found_is_said(left: int, words: str) -> None:
     """Ten times fewer is something; as many is nothing, and said too."""
-    withheld = Withheld(np.array([0.0, np.log2(40 / left)]), 40, left, 1000)
-    found = replace(made().reasoned, withheld={OWN[1]: withheld})
-    study = replace(made(), reasoned=found)
+    remaining = Remaining(np.array([40]), np.array([left]), np.array([left == 40]))
+    withheld = dict(made().reasoned.withheld) | {own: [remaining] for own in OWN}
+    study = replace(made(), reasoned=replace(made().reasoned, withheld=withheld))
     assert words in page(study, (), criteria(study))

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.lab.attack.heldout import Person, drawn
-from agent.lab.attack.simulation import Scene
+from agent.lab.attack.simulation import Person, Scene, people_of
 from agent.lab.attack.strategies import (
     ANSWERED,
     DEMOGRAPHICS,
@@ -25,22 +24,17 @@ from agent.lab.attack.strategies import (
     Strategy,
 )
 from agent.lab.attack.study import AT_ONCE, Run, Work, traces, worked
-from tests.lab.attack.made import PEOPLE, model, names, others, same, walker
+from tests.lab.worlds import PEOPLE, model, names, others, quiet, same, walker
 
 PERSONS = (1 << model().persons) - 1
 ALL = (1 << len(names())) - 1
 FREE = Strategy(name="free", answered=True, trade_off=0.0)
 DECIDED = (*SHIPPED, *ANSWERED, FORGETFUL[0], STANDING[0], LEDGER[0], PLANNED[0], FREE)
 CHOSEN = (NOTHING, DEMOGRAPHICS, *RANDOM, *DECIDED, *OWN)
-EVERYBODY = drawn(others(), PEOPLE, 8, seed=3)
-
+EVERYBODY = people_of(others(), PEOPLE, 8, seed=3)
 
 somebody = st.sampled_from(EVERYBODY)
-
-
 decided = st.sampled_from(DECIDED)
-
-
 scenes = st.builds(
     Scene,
     asked=st.none() | st.frozensets(st.sampled_from(names())),
@@ -166,32 +160,32 @@ def test_a_model_without_topics_says_so() -> None:
 
 
 STRATEGIES = (NOTHING, SHIPPED[1], OWN[0], RANDOM[0], EVERYTHING)
-SENDERS = drawn(others(), AT_ONCE + 3, 4, seed=1)
+SENDERS = people_of(others(), AT_ONCE + 3, 4, seed=1)
 FEW, CODES = SENDERS[:5], others().codes
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_traces_are_those_of_each_person_alone(processes: int) -> None:
     """In the order of the people, whoever walked before; and progress ends where all is done."""
-    told: list[float] = []
-    run = Run(processes, lambda _what, share: told.append(share))
+    done: list[float] = []
+    run = Run(processes, lambda _what, share: done.append(share))
     found = traces(model(), Scene(), (*STRATEGIES, SHIPPED[1]), SENDERS, run)
     assert found.keys() == set(STRATEGIES)
     for strategy in STRATEGIES:
         alone = [walker(strategy)(person) for person in SENDERS]
         assert len(found[strategy]) == len(SENDERS)
         assert all(map(same, found[strategy], alone))
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    assert done == sorted(done)
+    assert done[-1] == 1.0
 
 
 def test_what_is_watched_is_as_by_itself() -> None:
     """Traces as traces, and who is left as whoever reasons alone finds it."""
-    quiet = Run(1, lambda _what, _share: None)
+    alone = Run(1, quiet)
     people = dict.fromkeys((OWN[0], ANSWERED[1]), FEW)
-    both = worked(model(), Work("send and reason", Scene(), CODES), people, quiet)
-    sent = traces(model(), Scene(), [*people], FEW, quiet)
-    left = worked(model(), Work("reason", Scene(), CODES), people, quiet)
+    both = worked(model(), Work("send and reason", Scene(), CODES), people, alone)
+    sent = traces(model(), Scene(), [*people], FEW, alone)
+    left = worked(model(), Work("reason", Scene(), CODES), people, alone)
     assert both.keys() == people.keys()
     for strategy, found in both.items():
         assert all(map(same, (trace for trace, _ in found), sent[strategy]))

@@ -12,7 +12,7 @@ from agent.tradeoff.objective import Parts
 from agent.tradeoff.search import maximise
 from agent.tradeoff.tradeoff_curve import Point, beaten
 from agent.tradeoff.utility import Estimator
-from tests.lab.paper.made import NAMES, made_model, made_subject
+from tests.lab.worlds import NAMES, paper_model, paper_subject
 
 SEEDS = st.integers(0, 9)
 ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")
@@ -27,7 +27,7 @@ def masks(subject: Subject, order: Along) -> list[int]:
 @given(SEEDS)
 def test_without_a_prior_utility_never_falls(seed: int) -> None:
     """The plug-in at beta 0 is monotone, so its order is too, and has every attribute once."""
-    order = orders.utility_order(subject_of(made_model(seed), "plugin", 0.0))
+    order = orders.utility_order(subject_of(paper_model(seed), "plugin", 0.0))
     curve = order.curves[orders.BITS]
     assert sorted(order.names) == sorted(NAMES)
     assert all(gain >= -1e-9 for gain in steps(curve))
@@ -36,7 +36,7 @@ def test_without_a_prior_utility_never_falls(seed: int) -> None:
 @given(SEEDS, st.sampled_from(ESTIMATORS))
 def test_utility_along_the_order_is_that_of_its_sets(seed: int, estimator: Estimator) -> None:
     """Weighed over the queries; the first is the best single attribute."""
-    subject = made_subject(seed, estimator)
+    subject = paper_subject(seed, estimator)
     order = orders.utility_order(subject)
     curve, weights = order.curves[orders.BITS], subject.model.tables.query_weights
     for mask, bits in zip(masks(subject, order), curve, strict=True):
@@ -49,9 +49,9 @@ def test_utility_along_the_order_is_that_of_its_sets(seed: int, estimator: Estim
 @given(SEEDS)
 def test_cost_grows_along_its_order_and_ends_with_everything(seed: int) -> None:
     """Maxprob never falls; each step is the cheapest there is."""
-    model = made_model(seed)
+    model = paper_model(seed)
     order = orders.cost_order(model, 5)
-    subject = made_subject(seed, "louo")
+    subject = paper_subject(seed, "louo")
     cost = cost_alone(model)
     assert {*order.curves} == {*orders.METRICS}
     curve = order.curves["maxprob"]
@@ -73,7 +73,7 @@ def test_the_calibrated_objective_is_utility_less_cost(
     seed: int, estimator: Estimator, trade_off: float
 ) -> None:
     """At every step of its order."""
-    found = orders.calibrated_order(made_subject(seed, estimator), trade_off)
+    found = orders.calibrated_order(paper_subject(seed, estimator), trade_off)
     for value, utility, cost in zip(*found.curves.values(), strict=True):
         assert value == pytest.approx(utility - cost, abs=1e-9)
     assert [*found.curves] == [orders.OBJECTIVE, orders.UTILITY, orders.COST]
@@ -97,22 +97,18 @@ def test_bumps_are_gains_that_grow() -> None:
     assert orders.bumps((1.0, 1.0, 4.0)) == pytest.approx(3 / 4)
 
 
-@pytest.mark.parametrize("fitted", [True, False])
-def test_a_level_that_was_fitted_is_no_evidence(*, fitted: bool) -> None:
-    """It is not counted as the same shape, and the page says that it is fitted, and only then."""
+def test_a_level_has_its_claim_and_its_prior() -> None:
+    """Of each estimator; the page says how strong the paper's prior is."""
     level = Along(("a", "b", "c"), {orders.BITS: (1.9, 1.92, 1.92)})
-    both = {"plugin": level, "louo": level}
-    page = orders.utility_finding(both, "made", 0.25, fitted=fitted)
-    (plugin, louo), text = page.claims[:2], " ".join(page.text)
-    assert (plugin.same, louo.same) == (None if fitted else True, True)
-    assert ("no evidence" in text) == fitted
-    assert "0.25 rows, chosen after" in text
+    page = orders.utility_finding({"plugin": level, "louo": level}, "made", 0.25)
+    assert [each.same for each in page.claims[:2]] == [True, True]
+    assert "0.25 rows, chosen after" in " ".join(page.text)
 
 
 def test_the_rule_that_was_given_up_is_shown_too() -> None:
     """A curve that falls and rises again diminishes on the way up, and not along the whole."""
     order = Along(("a", "b", "c"), {orders.BITS: (4.0, 2.0, 3.0)})
-    claim = orders.utility_finding({"louo": order}, "made", 0.1, fitted=False).claims[1]
+    claim = orders.utility_finding({"louo": order}, "made", 0.1).claims[1]
     assert claim.same is True
     assert "0.0% of the greatest utility on the way up, and to 75.0% along" in claim.ours
 
@@ -126,7 +122,7 @@ def point(trade_off: float, cost: float, worth: float) -> Point:
 @given(st.integers(0, 9), st.floats(0.1, 50))
 def test_no_set_on_the_curve_is_better_than_the_best(seed: int, present: float) -> None:
     """Nor worse than a third of it at its own lambda; a knee is one that no other set beats."""
-    subject = made_subject(seed, "plugin")
+    subject = paper_subject(seed, "plugin")
     found = orders.curve_of(subject, present)
     for each in found.points:
         best = maximise(subject.objective(each.least), "exhaustive").value

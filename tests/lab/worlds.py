@@ -1,30 +1,33 @@
-"""A small model, people it has not seen, and what they asked."""
+"""Small models, people whom they have not seen, what these asked, and a small town."""
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from agent.lab.attack.heldout import HeldOut, Person
-from agent.lab.attack.simulation import Scene, Trace, chooser, walk
+from agent.lab.attack.simulation import HeldOut, Person, Scene, Trace, chooser, walk
 from agent.lab.attack.strategies import Strategy
+from agent.lab.paper.subject import Subject, subject_of
 from agent.model.model import Model
+from agent.tradeoff.utility import Estimator
 from tests.decision.made import made_model
 
-PEOPLE = 80
+PEOPLE, TOWN = 80, 700
+NAMES = ("gender", "region", "int_sql", "dev_web", "asked_before")
 
 
 @cache
 def model() -> Model:
-    """Return a model of 80 people with four attributes, and one of the request."""
+    """A model of 80 people with four attributes, and one of the request."""
     return made_model(1, PEOPLE)
 
 
 @cache
 def others() -> HeldOut:
-    """Return 80 other people, and what they asked: no text, but the rows of another model."""
+    """80 other people, and what they asked: no text, but the rows of another model."""
     other = made_model(2, PEOPLE)
     rows = [other.rows(query) for query in range(len(other.queries))]
     user = np.concatenate([each.user for each in rows])
@@ -41,31 +44,48 @@ def others() -> HeldOut:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all attributes."""
+    """The names of all attributes."""
     return tuple(attribute.name for attribute in model().attributes)
 
 
 def still() -> float:
-    """Return the time on a clock that stands."""
+    """The time on a clock that stands."""
     return 0.0
 
 
 def walker(strategy: Strategy, scene: Scene | None = None) -> Callable[[Person], Trace]:
-    """Return who walks in one strategy, and has walked for nobody yet."""
+    """Who walks in one strategy, and has walked for nobody yet."""
     scene = scene or Scene()
     return partial(walk, chooser(strategy, model(), scene, still), model(), scene)
 
 
 def same(one: Trace, other: Trace) -> bool:
-    """Say whether two traces are, but for the time that they took."""
+    """Whether two traces are the same, but for the time that they took."""
     return (one.sent, one.held) == (other.sent, other.held)
 
 
-TOWN = 700
+@cache
+def paper_model(seed: int) -> Model:
+    """A model whose attributes are named so that some are demographics, and some are topics."""
+    found = made_model(seed, 240)
+    pairs = zip(found.attributes, NAMES, strict=True)
+    weighed = replace(found.tables, query_weights=np.array([2.0, 1.0]))
+    named = tuple(replace(each, name=name) for each, name in pairs)
+    return replace(found, attributes=named, tables=weighed)
+
+
+@cache
+def paper_subject(seed: int, estimator: Estimator) -> Subject:
+    """The same model under an estimator."""
+    return subject_of(paper_model(seed), estimator)
+
+
+def quiet(_what: str, _share: float) -> None:
+    """Tell nobody how far it is."""
 
 
 def write_town(folder: Path, people: int = TOWN) -> tuple[Path, Path]:
-    """Write users and events, and return where they are."""
+    """Write users and events of a town; returns where they are."""
     draw = np.random.default_rng(1)
     users, events = folder / "users.csv", folder / "events.csv"
     rows, asked = [], []

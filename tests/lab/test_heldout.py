@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from agent.build.build import model_of
 from agent.build.observe import HALF_KEY, in_half_a, observe
 from agent.lab.attack.halves import held_out
-from agent.lab.attack.heldout import HeldOut, drawn
+from agent.lab.attack.simulation import HeldOut, people_of
 from agent.model.model import Model
 from tests.build.worlds import QUIET, World, options, source
-from tests.lab.attack.made import PEOPLE, others
+from tests.lab.worlds import PEOPLE, others, quiet
 
 USERS = [f"user {number}" for number in range(40)]
 SEEN = dict(zip(USERS, in_half_a(USERS, HALF_KEY).tolist(), strict=True))
@@ -40,7 +40,7 @@ def world() -> World:
 def both() -> tuple[Model, HeldOut]:
     """Return both halves of the world."""
     tables = source(world())
-    model = model_of(tables, options(half="A"), lambda _what, _share: None)
+    model = model_of(tables, options(half="A"), quiet)
     return model, held_out(observe(tables, options(half="B")), model)
 
 
@@ -55,7 +55,7 @@ def test_the_others_are_the_people_whom_the_model_has_not_seen() -> None:
     )
     found: Counter[tuple[str, ...]] = Counter()
     for person, codes in enumerate(held.codes):
-        these = held.events_of(person)
+        these = slice(*held.starts[person : person + 2])
         for query, intent, request in zip(
             held.query[these], held.intent[these], held.request[these], strict=True
         ):
@@ -65,23 +65,18 @@ def test_the_others_are_the_people_whom_the_model_has_not_seen() -> None:
             found[*own, asked.text, asked.intents[intent], hour] += 1
     assert found == expected
     assert held.unranked == 2
+    asking = {user for user, *_ in world().events[1:] if not SEEN[user]}  # one in five does not
+    assert len(held.askers) == len(asking)
     assert len(held.codes) == sum(not seen for seen in SEEN.values())
     assert model.population.rows == sum(SEEN.values())
-
-
-def test_who_asked_nothing_does_not_ask() -> None:
-    """One in five has no event."""
-    _, held = both()
-    asking = {user for user, *_ in world().events[1:] if not SEEN[user]}
-    assert len(held.askers) == len(asking)
 
 
 @given(SEEDS, st.integers(1, PEOPLE), st.integers(1, 20))
 def test_fewer_are_a_beginning_of_more(seed: int, people: int, requests: int) -> None:
     """So that a longer run continues a shorter one."""
-    every = drawn(others(), 10 * PEOPLE, 20, seed)
+    every = people_of(others(), 10 * PEOPLE, 20, seed)
     assert len(every) == len(others().askers) == PEOPLE
-    some = drawn(others(), people, requests, seed)
+    some = people_of(others(), people, requests, seed)
     assert some == tuple(
         each._replace(requests=each.requests[:requests]) for each in every[:people]
     )
@@ -90,7 +85,7 @@ def test_fewer_are_a_beginning_of_more(seed: int, people: int, requests: int) ->
 @given(SEEDS)
 def test_everybody_is_drawn_once_and_asks_what_they_asked(seed: int) -> None:
     """Each person's codes and requests are of one and the same held-out person."""
-    held, people = others(), drawn(others(), PEOPLE, 6, seed)
+    held, people = others(), people_of(others(), PEOPLE, 6, seed)
     codes = [tuple(each.tolist()) for each in held.codes]
     assert Counter(person.codes for person in people) == Counter(codes)
     for person in people:
@@ -100,12 +95,12 @@ def test_everybody_is_drawn_once_and_asks_what_they_asked(seed: int) -> None:
 
 def test_another_seed_draws_others() -> None:
     """A seed that did nothing would pass the laws above."""
-    assert drawn(others(), 5, 5, 1) != drawn(others(), 5, 5, 2)
+    assert people_of(others(), 5, 5, 1) != people_of(others(), 5, 5, 2)
 
 
 def events(person: int) -> set[tuple[int, int, tuple[int, ...]]]:
     """Return what one held-out person asked."""
     held = others()
-    these = held.events_of(person)
+    these = slice(*held.starts[person : person + 2])
     columns = (held.query[these], held.intent[these], held.request[these])
     return {(int(q), int(x), tuple(r.tolist())) for q, x, r in zip(*columns, strict=True)}

@@ -1,0 +1,220 @@
+"""What models of samples predict of people, beside what is so in the whole population."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import ibis
+import numpy as np
+
+from agent.build.build import model_of
+from agent.build.observe import Observations, observe
+from agent.build.options import AttributeNote, BuildOptions, TableFiles
+from agent.build.tables import USER, Source, clean, open_tables
+from agent.decision.cache import Cache
+from agent.errors import UsageError
+from agent.lab import Progress, StudyOptions
+from agent.lab.attack.criteria import chance
+from agent.lab.attack.halves import held_out
+from agent.lab.attack.simulation import Floats, Indexes, Person, Scene, Trace, people_of
+from agent.lab.attack.strategies import ANSWERED, LEDGER, Strategy
+from agent.lab.attack.study import Run, traces
+from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table, table
+from agent.model.model import Model
+from agent.tradeoff import Population, members
+from agent.tradeoff.study import AnonymitySet
+
+TITLE = "What the model of a sample predicts of people, and what is so"
+PEOPLE = "people_per_row"  # the column of the weights of a sample
+# The last has no limits: its sets go far beyond what the presets allow.
+STRATEGIES: tuple[Strategy, ...] = (*ANSWERED, LEDGER[0])
+SHARES = (0.01, 0.05, 0.2)
+FEWEST = 100  # people in a sample
+COVERED = 0.01  # predicted risk up to which the criteria speak
+ABOVE, MOST, BELOW = 1.35, 0.95, 0.5  # times the prediction; of the sets; of it on average
+KINDS = ("what is held, over everybody", "what is added, given what was held")
+HEAD = (
+    *("sample", "sets", "how many", "risk predicted", "realised"),
+    *("realised over predicted", "at worst"),
+)
+
+# A decision that added something: attribute and code of what was held before it, ascending, and
+# the set held after it. Everybody who agrees with the first is decided alike (DESIGN.md 2.6).
+Disclosed = tuple[tuple[tuple[int, int], ...], int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeTable:
+    """A table whose rows are all the people there are; ``options``: how models of it are built."""
+
+    source: Source
+    options: BuildOptions
+    seen: Observations
+
+
+def world_of(options: BuildOptions) -> WholeTable:
+    """Read the population in two tables; errors as `build_model`."""
+    described = options.description
+    unused = (described.weights,) if described.weights else ()
+    options = options.described(weights="", without=(*described.without, *unused))
+    source = clean(open_tables(*TableFiles(*options.files[:2])))
+    seen = observe(source, replace(options, min_users=1))
+    # A ladder would bind attributes together that a study may give to different models.
+    notes = {
+        each.name: AttributeNote(
+            each.title,
+            concept=f"table.{each.name}",
+            sensitivity=each.sensitivity,
+            values=each.values[1:],
+        )
+        for each in seen.attributes
+    }
+    plain = replace(options, validation=False)
+    plain = plain.described(weights=PEOPLE, without=(), attributes=notes)
+    return WholeTable(source.without(options.description.without), plain, seen)
+
+
+def model_of_sample(world: WholeTable, share: float, seed: int, progress: Progress) -> Model:
+    """Build the model of a share of a population, 0 to 1, drawn at random.
+
+    Each row stands for 1 / its chance of being drawn.
+    """
+    people = world.seen.population.rows
+    size = round(share * people)
+    ids = [world.seen.users[row] for row in np.random.default_rng(seed).permutation(people)[:size]]
+    sample = ibis.memtable(
+        {USER: ids, PEOPLE: [repr(people / size)] * size},
+        schema={USER: "string", PEOPLE: "string"},
+    )
+    source = replace(world.source, users=world.source.users.inner_join(sample, USER))
+    return model_of(source, world.options.described(id="sample"), progress)
+
+
+def disclosures(people: Sequence[Person], traces: Iterable[Trace]) -> Counter[Disclosed]:
+    """Count the different decisions of people that added something."""
+    found: Counter[Disclosed] = Counter()
+    for person, trace in zip(people, traces, strict=True):
+        before = 0
+        for held in trace.held:
+            if held != before:
+                facts = tuple((each, person.codes[each]) for each in members(before))
+                found[facts, held] += 1
+            before = held
+    return found
+
+
+def holdings(found: Counter[Disclosed]) -> Counter[Disclosed]:
+    """Count the sets held after disclosures, each as if everybody disclosed it at once."""
+    held: Counter[Disclosed] = Counter()
+    for (_, after), times in found.items():
+        held[(), after] += times
+    return held
+
+
+class Predictions(NamedTuple):
+    """The success of one guess after different disclosures, float64, shape (n,).
+
+    Over those who looked alike before. ``times``: intp, how often each disclosure was made.
+    """
+
+    predicted: Floats
+    realised: Floats
+    times: Indexes
+
+    @property
+    def ratio(self) -> Floats:
+        """Realised over predicted risk, float64, shape (n,)."""
+        return self.realised / self.predicted
+
+    def covered(self) -> "Predictions":
+        """Select those whose predicted risk is low enough for the criteria."""
+        rows = self.predicted <= COVERED
+        return Predictions(self.predicted[rows], self.realised[rows], self.times[rows])
+
+
+def compared(found: Counter[Disclosed], model: Model, world: Population) -> Predictions:
+    """Set what a model of a sample predicts for disclosures beside ``world``, all people."""
+    cache, risks = Cache(), np.zeros((2, len(found)))
+    for column, (before, after) in enumerate(found):
+        people = cache.anonymity_set(model, before), AnonymitySet(world, model.cards, before)
+        risks[:, column] = [each.identifiability(after, "maxprob", 1) for each in people]
+    return Predictions(risks[0], risks[1], np.array([*found.values()], np.intp))
+
+
+def criteria_of(name: str, found: Predictions) -> tuple[Criterion, ...]:
+    """Judge one sample; each different disclosure counts once."""
+    covered = found.covered()
+    if not len(covered.times):
+        what = f"{name}: predicted risk at most {COVERED:.0%}"
+        return (Criterion(what, "some disclosures", "none", None, ""),)
+    good = covered.ratio <= ABOVE
+    within, often = float(good.mean()), float(np.average(good, weights=covered.times))
+    share = float(covered.realised.mean() / covered.predicted.mean())
+    words = f"{within:.1%} of {len(good):,}; {often:.1%} of decisions"
+    return (
+        Criterion(
+            f"{name}: realised risk at most {ABOVE:g} times the predicted",
+            f"for {MOST:.0%} of the sets",
+            f"{words}; at worst {covered.ratio.max():.2f}",
+            within >= MOST,
+            f"{100 * (within - MOST):+.1f} points",
+        ),
+        Criterion(
+            f"{name}: realised risk over the predicted, on average",
+            f"at least {BELOW:g}",
+            f"{share:.2f}",
+            share >= BELOW,
+            f"{share - BELOW:+.2f}",
+        ),
+    )
+
+
+def samples_of(
+    world: WholeTable, options: StudyOptions, source: str, progress: Progress
+) -> tuple[StudyFinding, list[Criterion]]:
+    """Study samples of at least `FEWEST` people; ``source``: where the table is from.
+
+    UsageError where all of them have fewer; BuildError where one cannot make a model.
+    """
+    run, everybody = Run(options.processes, progress), Population(world.seen.population.codes)
+    shares = [share for share in SHARES if share * everybody.rows >= FEWEST]
+    if not shares:
+        hint = f"give a table of at least {FEWEST / SHARES[-1]:,.0f} people"
+        what = f"{everybody.rows:,} people are too few to draw samples from"
+        raise UsageError(what, hint)
+    panels, judged, rows = list[Panel](), list[Criterion](), list[tuple[str, ...]]()
+    for share in shares:
+        model = model_of_sample(world, share, options.seed, progress)
+        people = people_of(
+            held_out(world.seen, model), options.people, options.requests, options.seed
+        )
+        every = traces(model, Scene(), STRATEGIES, people, run).values()
+        added = sum((disclosures(people, each) for each in every), Counter[Disclosed]())
+        name, points = f"a sample of {100 * share:g} %", list[Series]()
+        for kind, sets in zip(KINDS, (holdings(added), added), strict=True):
+            found = compared(sets, model, everybody)
+            x, y = tuple(found.predicted.tolist()), tuple(found.realised.tolist())
+            points.append(Series(kind, x, y, "points"))
+            judged += criteria_of(f"{name}, {kind}", found)
+            risks = (float(each.mean()) for each in found[:2])
+            ratios = (f"{each:.2f}" for each in (found.ratio.mean(), found.ratio.max()))
+            rows.append((name, kind, f"{len(found.times):,}", *map(chance, risks), *ratios))
+        ends = min(points[0].x), max(points[0].x)
+        above = tuple(ABOVE * each for each in ends)
+        lines = (Series("as predicted", ends, ends), Series(f"{ABOVE:g} times", ends, above))
+        axes = ("expected success of one guess, predicted", "realised", (*points, *lines))
+        panels.append(Panel(name, *axes, log_x=True, log_y=True))
+    note = (
+        f"Data: {source}. The {everybody.rows:,} rows of the table are all the people there are; a "
+        f"model knows a sample of them. {options.people:,} people send {options.requests:,} "
+        f"requests each, decided by {len(STRATEGIES)} strategies. Seed {options.seed}."
+    )
+    met = sum(each.met is True for each in judged)
+    text = (
+        f"Of {len(judged)} criteria, {met} are met.\n\n{criteria_table(judged)}\n\nEach different "
+        f"set counts once. Where the predicted risk is above {COVERED:.0%} no criterion speaks: "
+        "few rows are left there, and the presets' limits do not let an agent come near."
+    )
+    chart = Chart("people-risk", "How surely one guess is right", note, tuple(panels))
+    return StudyFinding(chart, text=(text, table(HEAD, rows))), judged

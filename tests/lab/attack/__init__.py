@@ -1,1 +1,0 @@
-"""The attack on the agent, on small made models and tables."""

@@ -1,1 +1,0 @@
-"""Tests of agent.lab.synth."""
