@@ -71,7 +71,7 @@ STANDING = {
     "agent/cli": Size(4_892, 28),
     "agent/daemon": Size(5_651, 34),
     "agent/decision": Size(2_124, 13),
-    "agent/lab": Size(3_762, 27),
+    "agent/lab": Size(3_216, 22),
     "agent/model": Size(1_331, 9),
     "agent/tradeoff": Size(2_771, 13),
     "agent/vault": Size(2_444, 15),
