@@ -8,9 +8,12 @@ import click
 from agent.cli.assistants import check_extra
 from agent.cli.options import OneOf, Output, answers, host, option
 from agent.cli.printing import Column, listing, paragraph, printable, table, wide
-from agent.daemon import browsers, service
+from agent.daemon import programs, service
 from agent.daemon.artifacts import Machine
-from agent.daemon.browsers import (
+from agent.daemon.checks import listens
+from agent.daemon.doctor import sandboxed
+from agent.daemon.programs import (
+    HOST_PROGRAMS,
     PRESENT,
     SYSTEM,
     Installation,
@@ -22,14 +25,11 @@ from agent.daemon.browsers import (
     this_machine,
     write,
 )
-from agent.daemon.checks import listens
-from agent.daemon.doctor import sandboxed
-from agent.daemon.mcp_hosts import HOST_PROGRAMS
 from agent.errors import DaemonError, UsageError
 from policy.hosts import host_of
 
 ALL_BROWSERS = "browsers"
-BROWSERS = [each.name for each in browsers.BROWSERS]
+BROWSERS = [each.name for each in programs.BROWSERS]
 ASSISTANTS = [each.name for each in HOST_PROGRAMS]
 STATES = {
     "absent": "not connected",
@@ -88,7 +88,7 @@ def connect(names: Sequence[str], recipient: str | None, *, show: bool) -> Outpu
         service.check_program(machine)
     if show:
         return _shown(chosen)
-    before = browsers.extension(machine.paths).state()
+    before = programs.extension(machine.paths).state()
     commands = _stopped(machine) if any(each.name == SYSTEM for each in chosen) else []
     places = [str(each.path) for each in write(chosen)]
     left = _run(commands, machine)
@@ -151,10 +151,10 @@ def _chosen(names: Sequence[str], machine: Machine, recipient: str | None) -> li
     """Return the installations of these names; UsageError for browsers if none is installed."""
     wanted = {*names}
     if ALL_BROWSERS in wanted:
-        here = {each.name for each in browsers.BROWSERS if browsers.is_here(each, machine)}
+        here = {each.name for each in programs.BROWSERS if programs.is_here(each, machine)}
         if not here:
             none = ("no browser was found", f"name one: {', '.join(BROWSERS)}")
-            raise UsageError(*next((sandboxed(*each) for each in browsers.confined(machine)), none))
+            raise UsageError(*next((sandboxed(*each) for each in programs.confined(machine)), none))
         wanted |= here
     found: list[Installation] = []
     if SYSTEM in wanted:
@@ -245,11 +245,11 @@ def _next(
         yield ""
         yield listing(LOAD[before], [machine.paths.extension])
         for kind, text in LOADING.items():
-            of_kind = {each.name for each in browsers.BROWSERS if each.kind == kind}
+            of_kind = {each.name for each in programs.BROWSERS if each.kind == kind}
             if titles := [each.title for each in chosen if each.name in of_kind]:
                 yield paragraph(text.format(titles=", ".join(titles)))
         yield paragraph(HIDDEN)
 
 
 def _sandboxed(machine: Machine) -> Iterator[tuple[str, str]]:
-    return (sandboxed(*each) for each in browsers.confined(machine))
+    return (sandboxed(*each) for each in programs.confined(machine))

@@ -10,9 +10,9 @@ import click
 from agent.cli.daemon_client import door
 from agent.cli.options import Commands, Output, answers, json_option, record
 from agent.cli.printing import paragraph, printable
-from agent.daemon.browsers import PRESENT, system_service, this_machine
 from agent.daemon.checks import listens
 from agent.daemon.doctor import examine
+from agent.daemon.programs import PRESENT, system_service, this_machine
 from agent.daemon.run import run as run_daemon
 from agent.daemon.service import listening
 from agent.daemon.sockets import alone

@@ -94,8 +94,8 @@ def start() -> None:
 
 def examined() -> Sequence[Finding]:
     """Return all that `reticent doctor` finds."""
-    from agent.daemon.browsers import this_machine
     from agent.daemon.doctor import examine
+    from agent.daemon.programs import this_machine
 
     return examine(this_machine())
 

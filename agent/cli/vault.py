@@ -27,10 +27,10 @@ from agent.cli.options import (
 )
 from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
-from agent.daemon.browsers import PRESENT, installations, this_machine
 from agent.daemon.installed_files import InstalledFiles, accounts, forget, installed_files
 from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.profile import new_id
+from agent.daemon.programs import PRESENT, installations, this_machine
 from agent.decision.locale import LOCALE
 from agent.errors import BusyVaultError, DaemonError, ReticentError, UsageError, VaultError
 from agent.model.file import SUFFIX, read, shipped_models

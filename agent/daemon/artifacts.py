@@ -7,6 +7,7 @@ installation but different; elsewhere, of another installation of Reticent; fore
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -37,7 +38,7 @@ LARGEST = 64 * 1024  # bytes of a file that we write
 LARGEST_CONFIGURATION = 64 << 20  # bytes: one of these has all conversations in it
 BY_HAND = "add the server by hand, as --show prints it"
 _OF_DESKTOPS = {".DS_Store"}  # what looking at a folder leaves in it
-_DECODER = json.JSONDecoder()
+_INDENT = re.compile(rb"\n([ \t]+)")  # of the first member
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationEntry(Artifact):
-    """A member of an object in another program's JSON file; the rest stays byte for byte.
+    """A member of an object in another program's JSON file; what else it holds stays.
 
     ``text``: its value, in JSON; ``group``: the object's name at the top of the file.
     """
@@ -145,45 +146,62 @@ class ConfigurationEntry(Artifact):
     name: str = ""
 
     def read(self) -> str | None:
-        """Return the value, None if the file has none; UsageError where it has no place."""
-        found = members_of(self.path).get(self.group, {})
-        value = found.get(self.name, {}) if isinstance(found, dict) else None
+        """Read the value, None if the file has none; UsageError where it has no place."""
+        group = members_of(self.path).get(self.group, {})
+        value = group.get(self.name, {}) if isinstance(group, dict) else None
         if not isinstance(value, dict):
             raise UsageError(f"{self.group} does not hold servers there", BY_HAND, str(self.path))
-        return as_text(value) if self.name in found else None
+        return as_text(value) if self.name in group else None
 
     def check(self) -> None:
         """UsageError if the file cannot be edited."""
         self.read()
 
     def write(self) -> None:
-        """Set the member, and leave all else as it is. UsageError, UnsafeError."""
+        """Set the member, and leave all others as they are. UsageError, UnsafeError."""
         self.check()
         check_way(self.path)
         if not self.path.parent.is_dir():
             private_folder(self.path.parent)
-        self._edit(lambda text: with_member(text, self.group, self.name, self.text))
+        before = content_of(self.path)
+        whole = members_of(self.path)
+        whole[self.group] = {**whole.get(self.group, {}), self.name: json.loads(self.text)}
+        self._replace(before, whole)
 
     def _delete(self) -> None:
-        self._edit(lambda text: without_member(text, self.group, self.name))
-        if not members_of(self.path):
+        before = content_of(self.path)
+        whole = members_of(self.path)
+        del whole[self.group][self.name]
+        if not whole[self.group]:
+            del whole[self.group]
+        if whole:
+            self._replace(before, whole)
+        else:
             self.path.resolve().unlink()
 
-    def _edit(self, change: Callable[[str], str]) -> None:
-        """Change the file; UsageError where its program changed it at the same time."""
-        before = self._bytes()
+    def _replace(self, before: bytes, whole: dict[str, Any]) -> None:
+        """Rewrite the file, indented as it was; UsageError where its program just changed it."""
+        indent = _INDENT.search(before)
+        end = "" if before.strip() and not before.endswith(b"\n") else "\n"
+        try:
+            text = json.dumps(
+                whole,
+                indent=indent[1].decode() if indent else 2,
+                ensure_ascii=False,
+                allow_nan=False,
+            )
+            data = f"{text}{end}".encode()
+        except ValueError:  # a number beyond all bounds, or half of a character
+            raise UsageError("this file cannot be rewritten", BY_HAND, str(self.path)) from None
 
         def unchanged() -> None:
-            if before != self._bytes():
+            if before != content_of(self.path):
                 what = "its program changed this file meanwhile, and it was left as it is"
                 raise UsageError(what, "close that program and try again", str(self.path))
 
-        mode = PRIVATE if before is None else stat.S_IMODE(self.path.stat().st_mode)
-        data = change((before or b"").decode()).encode()
+        is_new = not os.path.lexists(self.path)
+        mode = PRIVATE if is_new else stat.S_IMODE(self.path.stat().st_mode)
         replace_bytes(data, self.path.resolve(), mode, unchanged)
-
-    def _bytes(self) -> bytes | None:
-        return read_bytes(self.path, LARGEST_CONFIGURATION) if self.path.exists() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,27 +250,25 @@ def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
 
     What is no file, or too large to be ours, has no data. Raises OSError.
     """
-    names: dict[str, Path] = {}
-    waiting = [folder]
-    while waiting:
-        for path in waiting.pop().iterdir():
-            if path.is_dir() and not path.is_symlink():
-                waiting.append(path)
-            elif path.name not in _OF_DESKTOPS:
-                names[path.relative_to(folder).as_posix()] = path
-    for name, path in sorted(names.items()):
+    for path in sorted(folder.rglob("*")):
         status = path.lstat()
-        whole = stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST
-        yield name, path.read_bytes() if whole else b""
+        if not stat.S_ISDIR(status.st_mode) and path.name not in _OF_DESKTOPS:
+            whole = stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST
+            yield path.relative_to(folder).as_posix(), path.read_bytes() if whole else b""
 
 
 def digests(folder: Path) -> str:
-    """Return the SHA-256 of each file below a folder, as sha256sum(1) prints them; UsageError."""
+    """List the SHA-256 of each file below a folder, as sha256sum(1) prints them; UsageError."""
     try:
-        found = [(hashlib.sha256(data).hexdigest(), name) for name, data in contents(folder)]
+        lines = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents(folder)]
     except OSError as error:
         raise UsageError(reason(error), "fix that and try again", str(folder)) from error
-    return "".join(f"{digest}  {name}\n" for digest, name in found)
+    return "\n".join(lines)
+
+
+def content_of(path: Path) -> bytes:
+    """Read another program's file, nothing where there is none; UsageError."""
+    return read_bytes(path, LARGEST_CONFIGURATION) if os.path.lexists(path) else b""
 
 
 def as_text(value: object) -> str:
@@ -261,86 +277,20 @@ def as_text(value: object) -> str:
 
 
 def members_of(path: Path) -> dict[str, Any]:
-    """Return what a JSON file holds, nothing where there is none; UsageError if it is no object."""
-    if not os.path.lexists(path):
-        return {}
+    """Read what a JSON file holds, nothing where there is none; UsageError if it is no object."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        whole = dict(pairs)
-        if len(whole) != len(pairs):
+        members = dict(pairs)
+        if len(members) != len(pairs):
             raise ValueError
-        return whole
+        return members
 
     try:
-        text = read_bytes(path, LARGEST_CONFIGURATION).decode("utf-8")
+        text = content_of(path).decode("utf-8")
         whole = json.loads(text, object_pairs_hook=once) if text.strip() else {}
     except (ValueError, RecursionError):  # comments, or two members of one name
-        raise UsageError(
-            "this file has comments, or is not valid JSON", BY_HAND, str(path)
-        ) from None
+        what = "this file has comments, or is not valid JSON"
+        raise UsageError(what, BY_HAND, str(path)) from None
     if not isinstance(whole, dict):
         raise UsageError("this file does not hold a JSON object", BY_HAND, str(path))
     return whole
-
-
-def with_member(text: str, group: str, name: str, value: str) -> str:
-    """Return a JSON text with a member set in a group at its top, all else byte for byte."""
-    member = f"{json.dumps(name)}: {value}"
-    if not text.strip():
-        text = "{}\n"
-    top = text.index("{")
-    groups = {key: begin for key, _, begin, _ in _members(text, top)}
-    if group not in groups:
-        return _added(text, top, f"{json.dumps(group)}: {{\n    {member}\n  }}", "")
-    for key, _, begin, end in _members(text, groups[group]):
-        if key == name:
-            return text[:begin] + value + text[end:]
-    return _added(text, groups[group], member, "  ")
-
-
-def without_member(text: str, group: str, name: str) -> str:
-    """Return a JSON text without a member of a group, nor the group if that is then empty."""
-    top = text.index("{")
-    groups = {key: begin for key, _, begin, _ in _members(text, top)}
-    alone = len([*_members(text, groups[group])]) == 1
-    return _removed(text, top, group) if alone else _removed(text, groups[group], name)
-
-
-def _added(text: str, at: int, member: str, indent: str) -> str:
-    """Add a member at the end of the object that begins there."""
-    before = [*_members(text, at)]
-    if before:
-        end = before[-1][3]
-        return f"{text[:end]},\n{indent}  {member}{text[end:]}"
-    return f"{text[: at + 1]}\n{indent}  {member}\n{indent}{text[text.index('}', at) :]}"
-
-
-def _removed(text: str, at: int, name: str) -> str:
-    """Remove a member of the object that begins there, with the comma that joined it."""
-    found = [*_members(text, at)]
-    place = [key for key, *_ in found].index(name)
-    if len(found) == 1:
-        return text[: at + 1] + text[text.index("}", found[0][3]) :]
-    if place == 0:
-        return text[: found[0][1]] + text[found[1][1] :]
-    return text[: found[place - 1][3]] + text[found[place][3] :]
-
-
-def _members(text: str, at: int) -> Iterator[tuple[str, int, int, int]]:
-    """Yield the name of each member of the valid object that begins there.
-
-    After it, where the member begins, where its value does, and where that ends.
-    """
-
-    def solid(place: int) -> int:
-        while text[place] in " \t\r\n":
-            place += 1
-        return place
-
-    at = solid(at + 1)
-    while text[at] == '"':
-        name, end = _DECODER.raw_decode(text, at)
-        begin = solid(solid(end) + 1)
-        _, end = _DECODER.raw_decode(text, begin)
-        yield name, at, begin, end
-        at = solid(solid(end) + 1) if text[solid(end)] == "," else solid(end)

@@ -7,16 +7,13 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
-import agent
 from agent.daemon.artifacts import Machine
-from agent.daemon.autolock import watcher
-from agent.errors import UnsafeError, UsageError, reason
+from agent.errors import UsageError, reason
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_way
 from agent.paths import HOME, RUNTIME
 from agent.vault import secrets
@@ -28,6 +25,9 @@ AT_MOST = 10  # findings about single files: the rest is of the same kind
 ELSEWHERE = "fix that, or choose another folder with RETICENT_HOME"
 SECONDS = 2.0  # for a socket to answer
 OLDEST = (3, 11)  # of Python, as pyproject.toml asks for
+FREE = {"folder": "does not exist yet; it is created when needed", "socket": "is free"}
+READ = {"folder": "look into", "socket": "connect to"}
+USED = {"folder": "private", "socket": "open"}
 LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free
 
 
@@ -49,7 +49,7 @@ def bad(name: str, what: str, fix: str) -> Finding:
 def check_folders(here: Machine) -> Iterator[Finding]:
     """Yield a finding for each of our folders."""
     for name in ("config", "data", "state", "runtime"):
-        yield _folder(f"folder {name}", getattr(here.paths, name))
+        yield _place(f"folder {name}", getattr(here.paths, name), is_folder=True)
 
 
 def check_files(here: Machine) -> Iterator[Finding]:
@@ -65,7 +65,7 @@ def check_files(here: Machine) -> Iterator[Finding]:
 def check_sockets(here: Machine) -> Iterator[Finding]:
     """Yield whether each socket can be created, and what is in its way."""
     for name, path in (("control", here.paths.control), ("query", here.paths.query)):
-        yield _socket(f"socket {name}", path)
+        yield _place(f"socket {name}", path, is_folder=False)
 
 
 def listens(path: Path) -> bool:
@@ -85,29 +85,6 @@ def listens(path: Path) -> bool:
     return True
 
 
-def _folder(name: str, path: Path) -> Finding:
-    try:
-        check_way(path)
-        status = path.stat()
-    except UnsafeError as error:
-        return bad(name, str(error), error.hint)
-    except FileNotFoundError:
-        return ok(name, f"{path} does not exist yet; it is created when needed")
-    except OSError as error:
-        return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
-    mode, owner, close = stat.S_IMODE(status.st_mode), status.st_uid, f"chmod 700 '{path}'"
-    foreign = f"{path} belongs to another user (id {owner})"
-    open_to_all = f"other users can write to {path}"
-    wrong = (
-        (not stat.S_ISDIR(status.st_mode), bad(name, f"{path} is not a folder", "move it away")),
-        (owner != os.geteuid(), bad(name, foreign, "move it away, or run this as that user")),
-        (mode & OTHERS_WRITE, bad(name, open_to_all, f"check its contents, then: {close}")),
-        (mode & OTHERS, warn(name, f"other users can look into {path}", close)),
-        (mode != PRIVATE_FOLDER, bad(name, f"you lack full access to {path}", close)),
-    )
-    return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path}"))
-
-
 def _files(folder: Path) -> Iterator[Path]:
     """Yield the files right in a folder that others can read."""
     if not os.access(folder, os.R_OK | os.X_OK) or not folder.is_dir():
@@ -118,27 +95,40 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _socket(name: str, path: Path) -> Finding:
+def _place(name: str, path: Path, *, is_folder: bool) -> Finding:
+    """Look at a folder or a socket of ours."""
+    kind, close = ("folder", "700") if is_folder else ("socket", "600")
+    close = f"chmod {close} '{path}'"
     try:
-        check_address(path)
-        status = path.lstat()
+        (check_way if is_folder else check_address)(path)
+        status = path.stat() if is_folder else path.lstat()
     except UsageError as error:
         return bad(name, str(error), error.hint)
     except FileNotFoundError:
-        return ok(name, f"{path} is free")
+        return ok(name, f"{path} {FREE[kind]}")
     except OSError as error:
         return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
-    if not stat.S_ISSOCK(status.st_mode):
-        return bad(name, f"{path} is in the way, and is not a socket", "move it away")
-    foreign = f"{path} belongs to another user"
+    mode, owner = stat.S_IMODE(status.st_mode), status.st_uid
+    is_kind = (stat.S_ISDIR if is_folder else stat.S_ISSOCK)(status.st_mode)
+    foreign = f"{path} belongs to another user (id {owner})"
+    written = bad(name, f"other users can write to {path}", f"check its contents, then: {close}")
     stale = f"{path} was left by a daemon that has ended"
-    seen, close = f"other users can connect to {path}", f"chmod 600 '{path}'"
+    read = (warn if is_folder else bad)(name, f"other users can {READ[kind]} {path}", close)
     wrong = (
-        (status.st_uid != os.geteuid(), bad(name, foreign, "move it away")),
-        (not listens(path), warn(name, stale, "nothing to do: the next daemon replaces it")),
-        (status.st_mode & OTHERS, bad(name, seen, close)),
+        (not is_kind, bad(name, f"{path} is not a {kind}", "move it away")),
+        (owner != os.geteuid(), bad(name, foreign, "move it away, or run this as that user")),
+        (is_folder and mode & OTHERS_WRITE, written),
+        (
+            not is_folder and not listens(path),
+            warn(name, stale, "nothing to do: the next daemon replaces it"),
+        ),
+        (mode & OTHERS, read),
+        (
+            is_folder and mode != PRIVATE_FOLDER,
+            bad(name, f"you lack full access to {path}", close),
+        ),
     )
-    return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path} is open"))
+    return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path} is {USED[kind]}"))
 
 
 def check_python(here: Machine) -> Iterator[Finding]:
@@ -154,17 +144,6 @@ def check_python(here: Machine) -> Iterator[Finding]:
     except UnsupportedAlgorithm:
         what = "the system's OpenSSL lacks Argon2id, so no vault can be opened"
         yield bad("python", what, OPENSSL)
-
-
-def check_clock(here: Machine) -> Iterator[Finding]:
-    """Yield whether the clock can be right: rules expire, and new facts are counted, by it."""
-    installed = Path(agent.__file__).stat().st_mtime
-    if here.now.timestamp() < installed:
-        since = datetime.fromtimestamp(installed, here.now.tzinfo)
-        what = f"the clock says {here.now:%Y-%m-%d}, but Reticent was installed on {since:%Y-%m-%d}"
-        yield bad("clock", what, "set the clock: rules expire by its time")
-    else:
-        yield ok("clock", f"{here.now:%Y-%m-%d %H:%M %Z}".rstrip())
 
 
 def check_disk(here: Machine) -> Iterator[Finding]:
@@ -203,16 +182,6 @@ def check_environment(here: Machine) -> Iterator[Finding]:
         yield warn("environment", what, f"{fix}: the service listens there")
     else:
         yield ok("environment", f"sockets are in {here.paths.runtime}")
-
-
-def check_screen(here: Machine) -> Iterator[Finding]:
-    """Yield whether the vault locks with the screen; with a sleep it does anyway."""
-    del here
-    if watcher() is None:
-        why = "its lock cannot be watched, without `gdbus` or a system bus"
-        yield ok("screen", f"{why}: the vault locks after a time, and when the machine sleeps")
-    else:
-        yield ok("screen", "the vault locks with it, if the desktop reports that, and before sleep")
 
 
 def check_keyring(here: Machine) -> Iterator[Finding]:

@@ -7,18 +7,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from agent import __version__
-from agent.daemon import browsers, checks, pinentry
+from agent.daemon import checks, pinentry, programs
 from agent.daemon.api import AHEAD, MODEL, NO_POLICY, POLICY
 from agent.daemon.artifacts import Artifact, ConfigurationEntry, Machine
-from agent.daemon.browsers import (
+from agent.daemon.checks import bad, listens, ok, warn
+from agent.daemon.model_registry import UNREADABLE, ModelRegistry
+from agent.daemon.programs import (
     PRESENT,
     Installation,
     assistant_installations,
     browser_installations,
     system_service,
 )
-from agent.daemon.checks import bad, listens, ok, warn
-from agent.daemon.model_registry import UNREADABLE, ModelRegistry
 from agent.daemon.service import reachable
 from agent.decision.locale import LOCALE
 from agent.errors import (
@@ -228,7 +228,7 @@ def check_installed(here: Machine) -> Iterator[Finding]:
             yield warn(name, f"connected, but {here.manager} does not answer here", fix)
         elif name == "assistants" and find_spec("mcp") is None:
             yield bad(name, "the extra `mcp` is not installed", install_hint("mcp"))
-    for browser, sandbox in browsers.confined(here):
+    for browser, sandbox in programs.confined(here):
         yield warn("browsers", *sandboxed(browser, sandbox))
 
 
@@ -248,7 +248,7 @@ def _problem(name: str, part: Artifact, again: str) -> Iterator[Finding]:
         yield make(name, f"{part.path} {WRONG[state]}", again)
 
 
-def sandboxed(browser: browsers.Browser, sandbox: str) -> tuple[str, str]:
+def sandboxed(browser: programs.Browser, sandbox: str) -> tuple[str, str]:
     """Return what it means that a browser is in a sandbox, and what to do."""
     what = f"{browser.title} is a {sandbox}, and cannot start the relay outside its sandbox"
     return what, f"install {browser.title} from the system's packages or from its maker"
@@ -278,7 +278,6 @@ def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iter
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
     checks.check_python,
     checks.check_user,
-    checks.check_clock,
     checks.check_disk,
     checks.check_environment,
     checks.check_folders,
@@ -288,7 +287,6 @@ CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
     check_installed,
     check_vault,
     checks.check_keyring,
-    checks.check_screen,
 )
 
 

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
 
 from agent.errors import DaemonError, UnsafeError, reason
 from agent.files import check_ours
@@ -22,7 +22,7 @@ from agent.files import check_ours
 LONGEST_LINE = 1000  # bytes, with the line feed
 MOST_LINES = 100  # of one reply: status lines, comments and data
 MOST_DATA = 4096  # bytes, four times the longest passphrase
-_NUMBER, _HEX = re.compile(rb"[0-9]{1,10}"), re.compile(rb"[0-9A-Fa-f]{2}")
+_NUMBER, _NO_ESCAPE = re.compile(rb"[0-9]{1,10}"), re.compile(rb"%(?![0-9A-Fa-f]{2})")
 CODES = 0xFFFF  # the bits of an error that say which; the others say whose
 DECLINED = 114  # GPG_ERR_NOT_CONFIRMED: the third button
 UNANSWERED = {62, 99, 198}  # GPG_ERR_TIMEOUT, GPG_ERR_CANCELED, GPG_ERR_FULLY_CANCELED
@@ -71,11 +71,10 @@ def request(command: str, text: str = "") -> bytes:
 
 
 def unescaped(data: bytes) -> bytes:
-    """Return data of a reply as it was meant; PinentryError where an escape is broken."""
-    first, *rest = data.split(b"%")
-    if not all(_HEX.match(each) for each in rest):
+    """Decode the data of a reply; PinentryError where an escape is broken."""
+    if _NO_ESCAPE.search(data):
         raise PinentryError("its answer is damaged")
-    return first + b"".join(bytes([int(each[:2], 16)]) + each[2:] for each in rest)
+    return unquote_to_bytes(data)
 
 
 class Response:
@@ -135,14 +134,6 @@ def shows(environment: Mapping[str, str]) -> bool:
     return any(environment.get(name) for name in DISPLAYS) or os.uname().sysname == "Darwin"
 
 
-class Button(NamedTuple):
-    """What a dialog's three buttons say: Enter presses ``ok``; closing it is ``cancel``."""
-
-    ok: str
-    cancel: str
-    other: str = ""
-
-
 class Dialog:
     """A program that is running; ``over`` once it is to end, whatever it may still answer.
 
@@ -187,16 +178,15 @@ class Dialog:
         if (await self.ask(command, text)).error:
             raise PinentryError(f"it refused {command or 'to begin'}")
 
-    async def show(self, kind: str, text: str, buttons: Button) -> Reply:
+    async def show(self, kind: str, text: str, *buttons: str) -> Reply:
         """Ask the person. PinentryError.
 
-        ``kind``: GETPIN for a passphrase, CONFIRM for one of the buttons.
+        ``kind``: GETPIN for a passphrase, CONFIRM for one of the buttons: the one that Enter
+        presses, the one that stands for closing the dialog, and perhaps a third.
         """
         await self.tell("SETDESC", text)
-        await self.tell("SETOK", buttons.ok)
-        await self.tell("SETCANCEL", buttons.cancel)
-        if buttons.other:
-            await self.tell("SETNOTOK", buttons.other)
+        for command, label in zip(("SETOK", "SETCANCEL", "SETNOTOK"), buttons, strict=False):
+            await self.tell(command, label)
         reply = await self.ask(kind, patience=self._patience)
         if reply.error not in {0, DECLINED, *UNANSWERED}:
             raise PinentryError(f"it could not ask (error {reply.error})")
@@ -233,15 +223,12 @@ async def opened(
     dialog = Dialog(process, seconds, patience)
     try:
         await dialog.tell("")  # which it greets with
+        await dialog.ask("OPTION", "no-grab")  # no option need be known to it
         locale = next((screen[name] for name in LOCALES if screen.get(name)), "")
-        for name, value in {
-            "no-grab": "",
-            "display": screen.get("DISPLAY", ""),
-            "lc-ctype": locale,
-            "lc-messages": locale,
-        }.items():
-            if value or name == "no-grab":  # it need not know them
-                await dialog.ask("OPTION", f"{name}={value}" if value else name)
+        options = ("display", screen.get("DISPLAY")), ("lc-ctype", locale), ("lc-messages", locale)
+        for name, value in options:
+            if value:
+                await dialog.ask("OPTION", f"{name}={value}")
         await dialog.tell("SETKEYINFO", "--clear")
         await dialog.tell("SETTIMEOUT", str(patience))
         await dialog.tell("SETTITLE", title)

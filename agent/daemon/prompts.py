@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from agent.daemon import pinentry
 from agent.daemon.events import LOG, kind_and_place
-from agent.daemon.pinentry import DECLINED, PASSED, Button, Dialog, PinentryError, opened
+from agent.daemon.pinentry import DECLINED, PASSED, Dialog, PinentryError, opened
 from agent.daemon.request_log import Asker
 from agent.errors import ReticentError, UsageError, WrongSecretError
 from agent.wire.decide import Answer, Ask
@@ -132,9 +132,9 @@ class Prompts:
         async with opened(self._program(), self._screen, TITLE) as dialog:
             self._dialog = dialog
             await dialog.tell("SETPROMPT", "Passphrase:")
-            buttons, text = Button("Unlock", "Not now"), notices.dialog_locked(host)
+            text = notices.dialog_locked(host)
             for left in reversed(range(TRIES)):
-                reply = await dialog.show("GETPIN", text, buttons)
+                reply = await dialog.show("GETPIN", text, "Unlock", "Not now")
                 if dialog.over:
                     break
                 if reply.error:
@@ -154,15 +154,14 @@ class Prompts:
         """Ask about what waits, and settle it; it stays where the dialog is closed."""
         async with opened(self._program(), self._screen, TITLE) as dialog:
             self._dialog = dialog
-            buttons = Button("No", LATER, "Yes ...")
-            reply = await dialog.show("CONFIRM", notices.dialog_asks(review, titles), buttons)
+            text = notices.dialog_asks(review, titles)
+            reply = await dialog.show("CONFIRM", text, "No", LATER, "Yes ...")
             verdict = NOT_ONCE if not reply.error else None
             if reply.error == DECLINED:
                 await asyncio.sleep(PAUSE)
-                buttons = Button(notices.ONCE, LATER, notices.ALWAYS)
-                reply = await dialog.show(
-                    "CONFIRM", notices.dialog_how_long(review, titles), buttons
-                )
+                buttons = (notices.ONCE, LATER, notices.ALWAYS)
+                text = notices.dialog_how_long(review, titles)
+                reply = await dialog.show("CONFIRM", text, *buttons)
                 verdict = {0: ONCE, DECLINED: ALWAYS}.get(reply.error)
             if verdict is not None and not dialog.over:
                 names = review.names[: notices.DIALOG_NAMES]

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 UMASK = 0o077  # the umask: nothing that the daemon makes is for others
 ENDS = (signal.SIGTERM, signal.SIGINT)
 RELOADS = signal.SIGHUP
-LAST_TRIES, PAUSE = 5.0, 0.25  # seconds, to set a vault aside that was replaced; between two
 Build = Callable[[Paths], "Api"]
 
 
@@ -148,7 +146,7 @@ def live(
     with ExitStack() as stack:
         api = build(paths)
         agent = api.agent
-        stack.callback(_close, agent)  # after the last thread that could open the vault
+        stack.callback(_close, agent)
         gc.freeze()  # what is there now stays, and need not be looked through again
         gc.enable()
         autolock = Autolock(
@@ -172,18 +170,12 @@ def _end(agent: Agent, life: Lifetime) -> None:
 
 
 def _close(agent: Agent) -> None:
-    """Close the vault; where all of it is in memory alone, try again before that is lost."""
-    until = time.monotonic() + LAST_TRIES
-    while True:
-        try:
-            agent.lock()
-        except ReplacedVaultError as error:
-            if time.monotonic() > until:
-                LOG.error("the contents of the open vault are lost: %s", error.what)
-                raise
-            time.sleep(PAUSE)
-        else:
-            return
+    """Close the vault, once no thread can open it any more."""
+    try:
+        agent.lock()
+    except ReplacedVaultError as error:
+        LOG.error("the contents of the open vault are lost: %s", error.what)
+        raise
 
 
 async def _answer(

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Error, Page, Playwright, Worker, sync_playwright
 
-from agent.daemon.browsers import HOST, KEY, chromium_id
+from agent.daemon.programs import HOST, KEY, chromium_id
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone
 from tests.browser.installed import killed, told

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agent.daemon.browsers import FIREFOX_ID
+from agent.daemon.programs import FIREFOX_ID
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone
 from tests.browser.installed import KEYWORD, told

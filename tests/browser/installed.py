@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from agent.daemon.artifacts import Machine
-from agent.daemon.browsers import BROWSERS, RELAY, launcher, manifest
+from agent.daemon.programs import BROWSERS, RELAY, launcher, manifest
 from agent.paths import Paths
 from tests.house.tree import ROOT
 from tests.worlds.daemons import BALANCED

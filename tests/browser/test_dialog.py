@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.daemon import pinentry
-from agent.daemon.pinentry import DECLINED, Button, Reply, opened
+from agent.daemon.pinentry import DECLINED, Reply, opened
 from agent.words import notices
 from tests import waiting
 from tests.programs import needs
@@ -56,11 +56,11 @@ def answered(display: str, kind: str, text: str, keys: list[str]) -> tuple[Reply
     async def ask() -> Reply:
         async with opened(GTK, {"DISPLAY": display, "LC_ALL": "C.UTF-8"}, "Reticent") as dialog:
             await dialog.tell("SETPROMPT", "Passphrase:")
-            buttons = Button("Unlock", "Not now")
+            buttons = ["Unlock", "Not now"]
             if kind == "CONFIRM":
-                buttons = Button("No", "Decide later", "Yes ...")
+                buttons = ["No", "Decide later", "Yes ..."]
             pressing = asyncio.create_task(asyncio.to_thread(press))
-            reply = await dialog.show(kind, text, buttons)
+            reply = await dialog.show(kind, text, *buttons)
             await pressing
             return reply
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.browsers import BROWSERS, HOST
-from agent.daemon.mcp_hosts import HOST_PROGRAMS, NAME
+from agent.daemon.programs import BROWSERS, HOST, HOST_PROGRAMS, NAME
 from agent.daemon.service import FOLDERS
 from agent.paths import HOME, RUNTIME, paths
 from agent.wire.base import Done
@@ -30,8 +29,8 @@ def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", str(home / "bin"))
-    monkeypatch.setattr("agent.daemon.browsers.usual_manager", lambda: "systemd")
-    monkeypatch.setattr("agent.daemon.browsers.SYSTEM_WIDE", home / "system")
+    monkeypatch.setattr("agent.daemon.programs.usual_manager", lambda: "systemd")
+    monkeypatch.setattr("agent.daemon.programs.SYSTEM_WIDE", home / "system")
     return home
 
 
@@ -162,8 +161,9 @@ def test_it_shows_what_to_add_and_writes_nothing(run: Run, user: Path) -> None:
 
 
 def test_all_else_in_a_configuration_stays(run: Run, user: Path) -> None:
-    """Byte for byte, also once it is taken out again; and a recipient of the user's is kept."""
-    path, text = user / ".cursor/mcp.json", '{"zoom":1.50, "mcpServers" : {"files": {}}}'
+    """Indented as it was, also once it is taken out again; a recipient of the user's is kept."""
+    path, text = user / ".cursor/mcp.json", '{\n\t"zoom": 1.5,\n\t"mcpServers": {\n\t\t"files": {}'
+    text += "\n\t}\n}\n"
     path.parent.mkdir()
     path.write_text(text)
     ran = run("connect", "cursor", "--recipient", "https://www.own.example/chat")
@@ -171,7 +171,7 @@ def test_all_else_in_a_configuration_stays(run: Run, user: Path) -> None:
     assert "counts as known to www.own.example" in ran.page
     run("connect", "cursor")
     assert json.loads(path.read_text())["mcpServers"][NAME]["args"][-1] == "www.own.example"
-    assert path.read_text().startswith(text[:-2])
+    assert path.read_text().startswith(text[:-7])
     run("disconnect", "cursor")
     assert path.read_text() == text
 

@@ -237,14 +237,14 @@ def files(home: Path) -> set[str]:
 def test_everything_goes(run: Run, user: Path, memory: Memory) -> None:
     """The key in the keyring as well, the service, and what browsers were told."""
     theirs = user / ".claude.json"
-    theirs.write_text('{"a": 1.50}')
+    theirs.write_text('{\n  "a": 1.5\n}\n')
     run("connect", "system", "chromium", "firefox", "claude-code")
     record = run("vault", "purge", "--yes", "--json").record
     assert memory.kept == {}
     assert [each for each in user.rglob("*") if "reticent" in each.name or each.is_file()] == [
         theirs
     ]
-    assert theirs.read_text() == '{"a": 1.50}'
+    assert theirs.read_text() == '{\n  "a": 1.5\n}\n'
     assert str(paths().vault) in record["removed"]
     assert sum("systemd" in each for each in record["removed"]) == 3
     assert sum(each.endswith("/reticent.relay.json") for each in record["removed"]) == 2

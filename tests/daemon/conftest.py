@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.daemon.artifacts import Machine
+from tests.daemon.office import Office, open_office
 from tests.worlds.homes import Home
 from tests.worlds.people import new_machine
 
@@ -30,3 +31,9 @@ def machine() -> Iterator[Machine]:
     """Return a machine on which nothing is installed."""
     with new_machine() as made:
         yield made
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    """Return a consent whose policy asks for everything."""
+    return open_office(tmp_path)

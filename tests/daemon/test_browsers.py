@@ -15,22 +15,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.artifacts import Machine, Manager
-from agent.daemon.browsers import (
+from agent.daemon.programs import (
     BROWSERS,
     FIREFOX_ID,
     HOST,
+    HOST_PROGRAMS,
     KEY,
+    NAME,
     WRITTEN,
     Browser,
+    HostProgram,
     chromium_id,
+    entry,
     is_here,
     launcher,
     manifest,
     manifest_path,
     program_of,
+    recipient_of,
     sandboxes,
 )
-from agent.daemon.mcp_hosts import HOST_PROGRAMS, NAME, HostProgram, entry, recipient_of
 from agent.errors import UsageError
 from agent.paths import HOME, paths
 from tests.worlds.doors import hosting

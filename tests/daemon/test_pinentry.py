@@ -14,7 +14,6 @@ from agent.daemon.pinentry import (
     LONGEST_LINE,
     MOST_DATA,
     MOST_LINES,
-    Button,
     PinentryError,
     Reply,
     Response,
@@ -26,7 +25,7 @@ from agent.daemon.pinentry import (
 from agent.errors import ReticentError, UnsafeError
 from tests.daemon.scripted import Scripted, typed
 
-BUTTONS = Button("No", "Later", "Yes")
+BUTTONS = ("No", "Later", "Yes")
 SCREEN = {"DISPLAY": ":7", "LC_ALL": "C.UTF-8", "SECRET": "mine", "GPG_TTY": "/dev/tty1"}
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -96,14 +95,15 @@ def test_a_damaged_reply_is_refused(lines: list[bytes]) -> None:
         assert [response.take(each) for each in lines] == []
 
 
-def shown(program: Scripted, kind: str = "CONFIRM", **limits: Any) -> Reply:  # noqa: ANN401
+async def answered(program: Scripted, kind: str = "CONFIRM", **limits: Any) -> Reply:  # noqa: ANN401
+    """Ask a program one question."""
+    async with opened(program.path, SCREEN, "Reticent", **limits) as dialog:
+        return await dialog.show(kind, "100 %\nsure?", *BUTTONS)
+
+
+def shown(program: Scripted, kind: str = "CONFIRM") -> Reply:
     """Return what a program answers to one question."""
-
-    async def ask() -> Reply:
-        async with opened(program.path, SCREEN, "Reticent", **limits) as dialog:
-            return await dialog.show(kind, "100 %\nsure?", BUTTONS)
-
-    return asyncio.run(ask())
+    return asyncio.run(answered(program, kind))
 
 
 def test_a_program_is_told_all_and_gets_nothing_else(tmp_path: Path) -> None:
@@ -124,28 +124,30 @@ def test_a_program_is_told_all_and_gets_nothing_else(tmp_path: Path) -> None:
     assert program.gone()
 
 
-@pytest.mark.parametrize(
-    ("answer", "error"),
-    [("OK\n", 0), ("ERR 83886179\n", 99), ("ERR 83886194\n", DECLINED), ("ERR 83886142\n", 62)],
-)
-def test_what_the_person_says_comes_back(tmp_path: Path, answer: str, error: int) -> None:
+def test_what_the_person_says_comes_back(tmp_path: Path) -> None:
     """A button, or none."""
     program = Scripted(tmp_path / "p")
-    program.answers(CONFIRM=[answer])
-    assert shown(program).error == error
+    for answer, error in (("OK", 0), ("ERR 83886194", DECLINED), ("ERR 83886142", 62)):
+        program.answers(CONFIRM=[f"{answer}\n"])
+        assert shown(program).error == error
 
 
-@pytest.mark.parametrize("command", ["GREETING", "SETTITLE", "SETNOTOK", "CONFIRM"])
-@pytest.mark.parametrize(
-    "answer", ["SLEEP", "DIE", "FLOOD", "ENDLESS", "what?\n", "ERR 83886131\n", "\0\n"]
-)
-def test_a_program_that_misbehaves_is_ended(tmp_path: Path, command: str, answer: str) -> None:
+def test_a_program_that_misbehaves_is_ended(tmp_path: Path) -> None:
     """Within the time, whatever it says and when."""
-    program = Scripted(tmp_path / "p")
-    program.answers(**{command: [answer]})
-    with pytest.raises(PinentryError):
-        shown(program, seconds=0.5, patience=0)
-    assert program.gone()
+    answers = ("SLEEP", "DIE", "FLOOD", "ENDLESS", "what?\n", "ERR 83886131\n", "\0\n")
+    cases = [("CONFIRM", each) for each in answers]
+    cases += [(command, "SLEEP") for command in ("GREETING", "SETTITLE", "SETNOTOK")]
+    programs = [Scripted(tmp_path / str(number)) for number in range(len(cases))]
+    for program, (command, answer) in zip(programs, cases, strict=True):
+        program.answers(**{command: [answer]})
+
+    async def ask() -> list[object]:
+        asked = (answered(each, seconds=2.0, patience=0) for each in programs)
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    outcomes = zip(cases, asyncio.run(ask()), strict=True)
+    assert [case for case, each in outcomes if not isinstance(each, PinentryError)] == []
+    assert all(each.gone() for each in programs)
 
 
 def test_only_a_program_of_ours_or_root_is_started(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import io
 import shutil
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import (
     AbstractContextManager,
@@ -13,7 +12,6 @@ from contextlib import (
 )
 from hashlib import sha256
 from pathlib import Path
-from subprocess import TimeoutExpired
 
 import pytest
 
@@ -28,7 +26,7 @@ from agent.wire.routes import QUERY
 from tests.cli.conftest import Ran
 from tests.vault.test_database import ELSEWHERE
 from tests.vault.worlds import PASSPHRASE, TYPED
-from tests.worlds.daemons import OPEN, PATIENCE, QUERIES, Live, home, living, started
+from tests.worlds.daemons import OPEN, QUERIES, Live, home, living, started
 
 ASKED = 40
 LOOKS = (
@@ -118,36 +116,19 @@ def stuck(live: Live, empty: Path) -> Location:
 
 
 def test_where_nothing_can_be_written_it_is_kept_in_memory(tmp_path: Path) -> None:
-    """Nothing is answered; once it can be written, it is."""
+    """Nothing is answered, and it neither locks nor stops; once it can be written, it is."""
     with living() as live:
         told = asked(live, 0, ASKED)
         at, state = stuck(live, tmp_path), live.paths.state
         assert asked(live, ASKED, 1)[0].code == "failed"
         assert any("could not be set aside" in each for each in live.status().notes)
-        with live.client() as client, pytest.raises(VaultError, match="could not be set aside"):
-            client.call("lock")
+        for call in ("lock", "shutdown"):
+            with live.client() as client, pytest.raises(VaultError, match="could not be set aside"):
+                client.call(call)
+        assert not live.status().locked
         state.unlink()
         state.with_name("elsewhere").rename(state)
         assert live.status().locked
-        notice = read_notice(at)
-        assert notice is not None
-        assert notice.seen.entries == len(told)
-
-
-def test_it_does_not_end_before_all_of_it_is_set_aside(tmp_path: Path) -> None:
-    """`stop` is refused; a signal waits for some seconds."""
-    with living() as live:
-        told = asked(live, 0, ASKED)
-        at, state = stuck(live, tmp_path), live.paths.state
-        with live.client() as client, pytest.raises(VaultError, match="could not be set aside"):
-            client.call("shutdown")
-        assert not live.status().locked
-        live.process.send_signal(signal.SIGTERM)
-        with pytest.raises(TimeoutExpired):
-            live.process.wait(0.5)
-        state.unlink()
-        state.with_name("elsewhere").rename(state)
-        live.process.wait(PATIENCE)
         notice = read_notice(at)
         assert notice is not None
         assert notice.seen.entries == len(told)
@@ -191,7 +172,10 @@ def locked(places: Paths) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("state", [nullcontext, killed, in_use, locked])
+@pytest.mark.parametrize(
+    "state",
+    [killed, in_use, *(pytest.param(s, marks=pytest.mark.soak) for s in (locked, nullcontext))],
+)
 def test_looking_changes_nothing(
     tmp_path: Path, state: Callable[[Paths], AbstractContextManager[None]]
 ) -> None:

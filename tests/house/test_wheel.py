@@ -7,7 +7,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from agent.daemon.browsers import EXTENSION as SOURCE
+from agent.daemon.programs import EXTENSION as SOURCE
 from examples import write_share
 from tests.house.test_dependencies import closure
 from tests.house.tree import PROJECT, ROOT, ran

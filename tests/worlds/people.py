@@ -231,5 +231,5 @@ def started_by(machine: Machine, interpreter: str) -> Machine:
 def new_machine() -> Iterator[Machine]:
     """Yield a machine on which nothing is installed, and no browser is."""
     with short_folder() as home, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.daemon.browsers.SYSTEM_WIDE", home / "system")
+        patch.setattr("agent.daemon.programs.SYSTEM_WIDE", home / "system")
         yield machine_at(home)

@@ -9,8 +9,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from agent.daemon.browsers import EXTENSION as SOURCE
-from agent.daemon.browsers import FIREFOX_ID, HOST, KEY
+from agent.daemon.programs import EXTENSION as SOURCE
+from agent.daemon.programs import FIREFOX_ID, HOST, KEY
 from agent.wire import base
 from examples.pack_extension import LEFT_OUT, STORES, pack
 from tests.examples.extension.modules import EXTENSION

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -13,27 +12,17 @@ from hypothesis import strategies as st
 from agent.daemon.consent import MOST_REFUSALS, Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.reviews import (
-    MOST_SEARCHES,
     SEARCHES_PER_SITE,
-    Approved,
-    Offers,
-    own_search,
-    sites,
 )
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError
-from agent.wire.decide import BIGGEST, RelayAnswer
 from agent.wire.policy import Word
-from agent.wire.state import Locked
-from policy.match import Rulebook
 from policy.read import preset, read
-from policy.services import LONGEST
 from tests.daemon.office import START, TEXT, Office, open_office
 from tests.decision.made import NAMES
 from tests.worlds.people import Memory
 
 AGE = frozenset({"age"})
 REFUSED = '[[rule]]\nname = "refused"\nrecipient = ["a.example"]\nnothing = true\n'
-IN_CLEAR = "http://odd.example/?q={query}"  # an older version approved those
 RULED = "https://ruled.example/find?q={query}"
 SEARCHING = f"""
 search = "{RULED}"
@@ -43,8 +32,6 @@ search = "https://path.example/{{query}}"
 """
 HOSTS = ("a.example", "ruled.example", "b.example")
 PATHS = ("/", "/find", "/a", "/b")
-LARGEST_TO_BROWSER = 2**20  # bytes of a message, as browsers have it
-TODAY = START.date()
 Act = tuple[str, str, str | None, int | None]
 ACTS: st.SearchStrategy[Act] = st.tuples(
     st.sampled_from(["offer", "offer", "offer", "block", "turn", "later"]),
@@ -337,11 +324,6 @@ def test_listed_is_what_is_ruled_and_approved(
         assert [(each.recipient, each.search) for each in found] == story.expected()
 
 
-def book_of(text: str) -> Rulebook:
-    """Return the rules of a text."""
-    return Rulebook(read(text, "test", preset), {})
-
-
 def test_it_is_remembered_until_something_changes(tmp_path: Path) -> None:
     """It is asked for again and again, and by every browser."""
     path = tmp_path / "policy.toml"
@@ -367,35 +349,6 @@ def test_it_is_remembered_until_something_changes(tmp_path: Path) -> None:
     assert consent.sites(START) == []
 
 
-def test_records_of_another_version_list_nothing() -> None:
-    """One without a search, one that cannot be read, one whose search is none."""
-    old = {"names": ["age"], "until": None}
-    odd = {
-        **old,
-        "searches": ["javascript:'{query}'", "https://u@odd.example/?q={query}", IN_CLEAR],
-    }
-    items = Memory({"offers/old.example": msgspec.msgpack.encode(old), "offers/bad.example": b"?"})
-    items.put("offers/odd.example", msgspec.msgpack.encode(odd))
-    offers = Offers(items)
-    assert sites(book_of("lambda = 1"), offers.searched, TODAY) == []
-    assert offers.find("old.example") == Approved(("age",))
-
-
-def test_what_is_listed_has_room_on_its_way_to_a_browser() -> None:
-    """However long the addresses are; the policy's come before others."""
-    host = ".".join(["a" * 63] * 3)
-    start = f"https://{{}}.{host}/?q={{{{query}}}}&a="
-    texts = [start.format(f"b{number:03}") for number in range(2 * MOST_SEARCHES)]
-    texts = [each + "a" * (LONGEST - len(each)) for each in texts]
-    offered = tuple(Approved(("age",), None, (each,)) for each in texts)
-    found = sites(book_of(f'search = "https://z.{host}/?q={{query}}"'), offered, TODAY)
-    assert len(found) == MOST_SEARCHES
-    assert found[-1].recipient.startswith("z.")
-    body = msgspec.json.encode(Locked(version="1" * 99, locked=False, sites=found))
-    answer = RelayAnswer(id=BIGGEST, status=200, body=msgspec.Raw(body))
-    assert len(msgspec.json.encode(answer)) <= LARGEST_TO_BROWSER
-
-
 def test_a_search_is_not_approved_that_was_not_shown(tmp_path: Path) -> None:
     """A later offer of the same names with another is another offer."""
     path = tmp_path / "policy.toml"
@@ -414,24 +367,74 @@ def test_a_search_is_not_approved_that_was_not_shown(tmp_path: Path) -> None:
     assert [each.search for each in office.consent.sites(office.now)] == [RULED]
 
 
-@pytest.mark.parametrize(
-    ("recipient", "search"),
-    [
-        ("shop.example", "https://evil.example/?q={query}"),
-        ("shop.example", "https://shop.example.evil.example/?q={query}"),
-        ("www.shop.example", "https://shop.example/?q={query}"),
-        ("shop.example", "https://u@shop.example/?q={query}"),
-        ("shop.example", "https://shop.example/{query}"),
-        ("shop.example", "javascript:'{query}'"),
-        ("co.uk", "https://shop.co.uk/?q={query}"),
-        ("0.0.1", "http://127.0.0.1/?q={query}"),
-        ("localhost", "http://evil.localhost/?q={query}"),
-        ("shop.example", "http://shop.example/?q={query}"),
-    ],
-)
-def test_no_offer_names_the_search_of_another(recipient: str, search: str) -> None:
-    """Nor what is none; only one of its own, as browsers write it."""
-    with pytest.raises(UsageError):
-        own_search(search, recipient)
-    own = own_search("https://WWW.shop.example:443?q={query}", "shop.example")
-    assert own == "https://www.shop.example/?q={query}"
+ADDRESS = "https://chat.example/"
+
+
+def wanted(office: Office, address: str = ADDRESS) -> bool:
+    """Queue it, and say whether it waits."""
+    office.consent.offer("chat.example", "chat.example", (), office.now, address=address)
+    return office.consent.waiting_offer("chat.example", office.now, address) is not None
+
+
+def test_an_approval_is_a_rule_that_undo_takes_back(office: Office) -> None:
+    """Byte for byte; then it waits again."""
+    assert wanted(office)
+    assert office.consent.assistants(office.now) == []
+    [review] = office.consent.reviews(office.now)
+    assert office.say(review, "approve").written == "assistant chat.example"
+    assert office.consent.assistants(office.now) == ["https://chat.example"]
+    assert office.consent.reviews(office.now) == []
+    assert not wanted(office)
+    assert ADDRESS in office.consent.undo(office.now)
+    assert office.path.read_text() == TEXT
+    assert office.consent.reviews(office.now) == [review]
+
+
+def test_it_may_end_on_a_day(office: Office) -> None:
+    """And can be wanted again then."""
+    wanted(office)
+    [review] = office.consent.reviews(office.now)
+    office.say(review, "approve", "days", days=2)
+    office.now += timedelta(days=2)
+    assert office.consent.assistants(office.now) == ["https://chat.example"]
+    office.now += timedelta(days=1)
+    assert office.consent.assistants(office.now) == []
+    assert wanted(office)
+    [review] = office.consent.reviews(office.now)
+    assert office.say(review, "approve").written == "assistant chat.example (2)"
+    assert office.consent.assistants(office.now) == ["https://chat.example"]
+
+
+def test_a_no_changes_nothing(office: Office) -> None:
+    """Its recipient is treated as before."""
+    wanted(office)
+    [review] = office.consent.reviews(office.now)
+    assert office.say(review, "deny").written is None
+    assert (office.path.read_text(), office.consent.reviews(office.now)) == (TEXT, [])
+
+
+def test_what_is_refused_or_ruled_otherwise_is_not_listed(office: Office) -> None:
+    """Whether that was before it was wanted or after; then nothing is written."""
+    wanted(office)
+    [review] = office.consent.reviews(office.now)
+    with pytest.raises(UsageError, match="its recipient only"):
+        office.say(review, "approve", about="everyone")
+    for rule in ("nothing = true\n", f"address = '{ADDRESS}'\nassistant = false\n"):
+        office.path.write_text(f"{TEXT}[[rule]]\nrecipient = 'chat.example'\n{rule}")
+        before = office.path.read_text()
+        with pytest.raises(UsageError):
+            office.say(review, "approve")
+        assert office.path.read_text() == before
+        assert office.consent.reviews(office.now) == [review]
+    office.consent.dismiss(review.id)
+    office.consent.refuse("chat.example", office.now)
+    assert not wanted(office)
+
+
+def test_a_page_s_own_offer_does_not_take_its_place(office: Office) -> None:
+    """Nor the other way round: both wait."""
+    wanted(office)
+    office.offer("chat.example", ["age"])
+    assert wanted(office)
+    assert [each.address for each in office.consent.reviews(office.now)] == [None, ADDRESS]
+    assert office.consent.waiting_offer("chat.example", office.now) == frozenset({"age"})

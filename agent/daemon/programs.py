@@ -1,7 +1,10 @@
-"""All that can be connected to Reticent on a machine, and what each browser needs for it.
+"""All that can be connected to Reticent on a machine: the system, browsers, and assistants.
 
-A manifest names a program and no arguments, so the launcher has them: an interpreter by its
-absolute path, as a version manager's would take longer than all the rest, and our socket.
+A browser's manifest names a program and no arguments, so the launcher has them: an interpreter by
+its absolute path, as a version manager's would take longer than all the rest, and our socket.
+Programs with an assistant keep one file of JSON each, in which a member names the servers that they
+start: we add one of our own name. Its interpreter has -P, since such a program may start it in a
+folder that somebody else has filled.
 """
 
 import hashlib
@@ -17,21 +20,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from agent.daemon import service
 from agent.daemon.artifacts import (
     Artifact,
     ArtifactState,
+    ConfigurationEntry,
     Machine,
     Manager,
     UnpackedFolder,
+    as_text,
     digests,
+    members_of,
 )
-from agent.daemon.mcp_hosts import HOST_PROGRAMS, entry, recipient_of
+from agent.daemon.service import FOLDERS
 from agent.errors import UsageError
 from agent.files import PRIVATE_FOLDER
-from agent.paths import Paths, paths
+from agent.paths import HOME, RUNTIME, Paths, paths
 from agent.wire.client import check_address
 
 HOST = "reticent.relay"  # of letters, digits, _ and dots, as all browsers take it
@@ -280,3 +286,110 @@ def remove(chosen: Sequence[Installation], every: Iterable[Installation]) -> lis
     used = {part.path for each in every if each.state in PRESENT for part in each.shared}
     shared = {part.path: part for each in chosen for part in each.shared}
     return removed + [part for path, part in shared.items() if path not in used and part.remove()]
+
+
+NAME = "reticent"  # of our server, in every host's file
+OUR_PLACES = (*FOLDERS, RUNTIME)  # of the environment
+DEFEATING = {"url", "disabled"}  # of an entry: then the host does not start what it names
+Members = dict[str, Any]
+
+
+class HostProgram(NamedTuple):
+    """A program with an assistant in it.
+
+    ``place``: of its file, below the user's own folder where it begins with a dot, else below
+    their configuration; ``servers``: the member that names servers; ``typed``: it wants to be told
+    how each is reached; ``recipient``: who answers in it, as it comes.
+    """
+
+    name: str
+    title: str
+    place: str
+    servers: str
+    typed: bool
+    recipient: str
+
+    def path(self, machine: Machine) -> Path:
+        """Return where its file is, whether or not it exists."""
+        variables = machine.environment
+        own = variables.get("CLAUDE_CONFIG_DIR", "") if self.name == "claude-code" else ""
+        if self.place.startswith("."):
+            return (Path(own) if Path(own).is_absolute() else machine.home) / self.place
+        if machine.manager == "launchd":
+            return machine.home / "Library" / "Application Support" / self.place
+        return machine.configuration / self.place
+
+
+CLAUDE, SERVERS = "claude.ai", "mcpServers"
+HOST_PROGRAMS = (
+    HostProgram(
+        "claude-desktop",
+        "Claude Desktop",
+        "Claude/claude_desktop_config.json",
+        SERVERS,
+        typed=False,
+        recipient=CLAUDE,
+    ),
+    HostProgram(
+        "claude-code", "Claude Code", ".claude.json", SERVERS, typed=True, recipient=CLAUDE
+    ),
+    HostProgram(
+        "vscode", "VS Code", "Code/User/mcp.json", "servers", typed=True, recipient="github.com"
+    ),
+    HostProgram(
+        "cursor", "Cursor", ".cursor/mcp.json", SERVERS, typed=True, recipient="cursor.com"
+    ),
+)
+
+
+def entry(host: HostProgram, machine: Machine, recipient: str | None = None) -> ConfigurationEntry:
+    """Return our server as a host's file is to have it.
+
+    ``recipient``: who gets the facts, by default the one it has now, else the host's. What others
+    have added to our server stays, but for what would keep the host from starting it.
+    """
+    path = host.path(machine)
+    try:
+        found = members_of(path).get(host.servers, {}).get(NAME, {})
+    except (UsageError, AttributeError):
+        found = {}
+    before = found if isinstance(found, dict) else {}
+    environment = {name: each for name in OUR_PLACES if (each := machine.environment.get(name))}
+    if HOME in environment:
+        environment = {HOME: str(paths(environment).config.parent)}  # absolute, and all there is
+    whom = recipient or recipient_of(before) or host.recipient
+    server: Members = {"type": "stdio"} if host.typed else {}
+    server["command"] = machine.interpreter
+    server["args"] = ["-P", "-m", "agent.cli", "mcp", "--recipient", whom]
+    home = environment.get(HOME)
+
+    def is_ours(text: str) -> bool:
+        return _environment(json.loads(text)).get(HOME) == home
+
+    text = as_text(_merged(before, server, environment))
+    return ConfigurationEntry(path, text, is_ours, "", program_in, group=host.servers, name=NAME)
+
+
+def recipient_of(server: Members) -> str:
+    """Return who gets the facts by a server's arguments, nothing if they name nobody."""
+    arguments = server.get("args")
+    words = [*map(str, arguments)] if isinstance(arguments, list) else []
+    return words[words.index("--recipient") + 1] if "--recipient" in words[:-1] else ""
+
+
+def program_in(text: str) -> str:
+    """Return the program that a server names, nothing if it names none."""
+    return str((json.loads(text) if text else {}).get("command", ""))
+
+
+def _environment(server: Members) -> Members:
+    found = server.get("env")
+    return found if isinstance(found, dict) else {}
+
+
+def _merged(before: Members, server: Members, environment: Members) -> Members:
+    """Join our server with what others have added to one before it."""
+    merged = {name: each for name, each in before.items() if name not in DEFEATING or not each}
+    others = _environment(before).items()
+    env = {name: each for name, each in others if name not in OUR_PLACES} | environment
+    return merged | server | ({"env": env} if env or "env" in before else {})
