@@ -309,14 +309,20 @@ def with_instruction(text: str, policy: Policy, word: Instruction, today: date) 
     UsageError where no rule can mean the recipient alone, and as in `rewritten`.
     """
     pool = None if word.everyone else recipient_of(Pools(policy.groups).of(word.host))
-    rule, document = ManagedRule(pool, (), word.disclose, word.until), parsed(text)
+    rule, document, bare = (
+        ManagedRule(pool, (), word.disclose, word.until),
+        parsed(text),
+        parsed(text),
+    )
     for old in managed_rules(text):
+        bare["rule"][old.place] = None
         if pool in (None, old.recipient) and not rule.is_like(old):
             rest = tuple(each for each in old.names if each not in word.called)
             document["rule"][old.place] = replace(old, names=rest).table() if rest else None
+    by_hand = read(rewritten(text, bare), policy.source, preset)
     text = rewritten(text, document)
     policy = read(text, policy.source, preset)
-    ruled = ruling_of(policy, word, today).attributes
+    ruled = ruling_of(by_hand, word, today).attributes
     # An answer does not open what somebody has closed by hand since then.
     names = [each for each in word.names if not word.approves or may(ruled[each]) == "ask"]
     if word.everyone and word.until is None:

@@ -152,23 +152,19 @@ def test_prompts_are_as_many_as_the_policy_allows(office: Office) -> None:
     assert new.prompted
 
 
-@pytest.mark.parametrize(
-    ("verdict", "said"),
-    [
-        (Word(decided="deny", names=["no_such"]), "no_such"),
-        (Word(decided="deny", names=[]), "no attribute"),
-        (Word(decided="deny", pool="b.example"), "pools with"),
-        (Word(decided="deny", lasting="days"), "days"),
-        (Word(decided="deny", lasting="always", days=3), "days"),
-    ],
-)
-def test_a_verdict_that_makes_no_sense_is_refused(office: Office, verdict: Word, said: str) -> None:
+def test_a_verdict_that_makes_no_sense_is_refused(office: Office) -> None:
     """And the review still waits."""
     review = office.review("a.example")
-    with pytest.raises(ReticentError, match=said):
-        office.consent.answer(review.id, verdict, office.now)
-    with pytest.raises(UsageError, match="number 99"):
-        office.consent.answer(99, Word(decided="deny"), office.now)
+    for number, verdict, said in (
+        (review.id, Word(decided="deny", names=["no_such"]), "no_such"),
+        (review.id, Word(decided="deny", names=[]), "no attribute"),
+        (review.id, Word(decided="deny", pool="b.example"), "pools with"),
+        (review.id, Word(decided="deny", lasting="days"), "days"),
+        (review.id, Word(decided="deny", lasting="always", days=3), "days"),
+        (99, Word(decided="deny"), "number 99"),
+    ):
+        with pytest.raises(ReticentError, match=said):
+            office.consent.answer(number, verdict, office.now)
     assert office.consent.reviews(office.now) == [review]
 
 
@@ -419,16 +415,11 @@ def test_a_word_that_no_rule_can_say_is_refused(loose: Office) -> None:
     assert "age" in loose.request("a.example")[0].disclosed
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [({"lasting": "days"}, "days"), ({"days": 2}, "days"), ({"recipient": "x y"}, "x y")],
-)
-def test_a_word_that_makes_no_sense_is_refused(
-    loose: Office, more: dict[str, Any], said: str
-) -> None:
+def test_a_word_that_makes_no_sense_is_refused(loose: Office) -> None:
     """As a verdict is; and one where no policy is in use."""
-    with pytest.raises(UsageError, match=said):
-        override(loose, ["age"], "never", **more)
+    for more in ({"lasting": "days"}, {"days": 2}, {"recipient": "x y"}):
+        with pytest.raises(UsageError, match=r"days|x y"):
+            override(loose, ["age"], "never", **more)
     loose.path.unlink()
     with pytest.raises(UsageError, match="no policy is in use"):
         override(loose, ["age"], "never")

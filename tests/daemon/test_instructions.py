@@ -1,7 +1,7 @@
 """Words that last, as rules of the policy."""
 
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import product
 from typing import Any, get_args
@@ -268,13 +268,7 @@ def test_no_rule_is_written_that_means_others(host: str) -> None:
             after(PLAIN, Instruction(host, disclose, known("salary")))
     with pytest.raises(UsageError, match=host):
         owner_of(policy_of(PLAIN), host)
-
-
-def test_a_host_without_a_dot_is_named_by_its_group() -> None:
-    """As FORMAT.md says; the owner of another host is named without its group."""
     text = 'disclose = "ask"\n[groups]\nours = ["intranet", "a.example"]\n'
-    wanted = Instruction("intranet", "auto", known("salary"), answers=True)
-    assert managed_rules(after(text, wanted))[0].recipient == "ours"
     assert owner_of(policy_of(text), "intranet") == "ours"
     assert owner_of(policy_of(text), "www.a.example") == "a.example"
 
@@ -303,22 +297,6 @@ def test_long_names_of_recipients_are_cut_and_told_apart() -> None:
     result = after(f"{PLAIN}[groups]\n{lines}", *wanted)
     assert [each.recipient for each in managed_rules(result)] == [*groups]
     assert after(result, *wanted) == result
-
-
-@pytest.mark.parametrize("entry", ['"ask"', '{ disclose = "ask", sensitivity = 0.2 }'])
-def test_an_entry_that_asks_is_opened_for_everyone_and_for_good(entry: str) -> None:
-    """No rule for everyone is more specific than the entry, so the entry itself says it."""
-    text = f"[attributes]\nsalary = {entry}  # mine\n"
-    approved = Instruction("a.example", "auto", known("salary"), answers=True, everyone=True)
-    opened = text.replace('"ask"', '"auto"')
-    assert after(text, approved) == opened
-    done = outcome(policy_of(opened), approved, START)
-    assert done == Ruled(written="attributes.salary", without_effect=[])
-    denied = replace(approved, disclose="never")
-    closed = after(opened, denied)
-    assert closed == text.replace('"ask"', '"never"')
-    assert outcome(policy_of(closed), denied, START).without_effect == []
-    assert after(closed, approved) == closed
 
 
 def test_an_entry_that_asks_is_not_opened_for_some_days() -> None:
@@ -409,14 +387,3 @@ def test_who_was_refused_last_gets_nothing(base: str, steps: list[tuple[str, boo
         text, gone = again, gone | {host} if away else gone - {host}
         assert blocked(text) == gone
     assert [rule for rule in tomllib.loads(text).get("rule", []) if rule.get("k") == 3]
-
-
-def test_a_refusal_reads_as_one() -> None:
-    """And leaves nothing behind when it is taken back."""
-    where = RuleScope(recipient="a.example", expires=START)
-    text = with_settings(PLAIN, policy_of(PLAIN), where, {"nothing": True})
-    assert text.removeprefix(PLAIN) == (
-        '\n[[rule]]\nname = "nothing for a.example until 2026-03-02"\nrecipient = "a.example"\n'
-        "expires = 2026-03-02\nnothing = true\n"
-    )
-    assert without_refusals(text, "a.example") == PLAIN

@@ -1,24 +1,22 @@
-"""10,000 requests that are almost such: no crash, no failure of ours, nothing disclosed."""
+"""Requests that are almost such: no crash, no failure of ours, nothing disclosed."""
 
 import http.client
 import json
 import select
-import socket
 import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from agent.wire.decide import Ask
-from agent.wire.routes import CONTROL, QUERY, ROUTES, Door
-from agent.wire.state import ProfileChange
-from tests.developer import PROFILE
+from agent.wire.routes import QUERY, ROUTES
 from tests.worlds.daemons import Live, living
 
 HEADERS = {"Host": "localhost", "Content-Type": "application/json"}
@@ -168,7 +166,7 @@ def _text(plain: Plain, rng: Random) -> bytes:
     return replace(plain, text=rng.choice(ways)).data()
 
 
-COUNTS = [500, pytest.param(50_000, marks=pytest.mark.soak)]  # at each of two daemons
+COUNTS = [300, pytest.param(50_000, marks=pytest.mark.soak)]
 CALLERS = 8
 SILENCE = 0.03  # seconds, after which a daemon is taken to wait for the rest of a request
 REST = b"\r\n\r\n" + b"x" * 65_536  # whatever it waited for, this is not it
@@ -182,17 +180,10 @@ lock_after_minutes = 0
 [[rule]]
 recipient = "{TOLD.recipient}"
 nothing = false
-lambda = 1  # whatever a request that is one by accident has calibrated
+lambda = 1
 """
 ASKED = {"query": "editor", "recipient": "search.example", "asked": ["int_java", "region"]}
-PLACE = {"path": "in/no/folder/a.safetensors"}  # no absolute one: nothing is to be written
-VERDICT = {"decided": "approve", "lasting": "days", "days": 3, "names": ["region"]}
-LEDGER = "/v1/ledger?recipient=a.example&after=1&limit=10"
-OVERRIDE = {"recipient": "a.example", "names": ["region"], "disclose": "never", "lasting": "always"}
-EDIT = {"recipient": "a.example", "set": {"k": 3}, "unset": [], "expires": "9999-12-31"}
-CHANGE = {"set": {"gender": "female"}, "unset": ["race"], "dry_run": False}
-PLAIN = {
-    "status": Plain("GET", "/v1/status"),
+PLAIN = {  # every call of the query socket; a defect of another is met by the user alone
     "locked": Plain("GET", "/v1/status"),
     "decide": Plain("POST", "/v1/decide", ASKED),
     "draft": Plain("POST", "/v1/draft", ASKED),
@@ -201,61 +192,22 @@ PLAIN = {
     "offer": Plain("POST", "/v1/offer", {"recipient": "a.example", "names": ["region", "race"]}),
     "refuse": Plain("POST", "/v1/refuse", {"recipient": "a.example"}),
     "relay": Plain("POST", "/v1/relay", {"id": 7, "call": "decide", "body": ASKED}),
-    "allow": Plain("POST", "/v1/allow", {"recipient": "a.example"}),
-    "unlock": Plain("POST", "/v1/unlock", {"method": "passphrase", "secret": "not this one"}),
-    "explain": Plain("POST", "/v1/explain", ASKED),
-    "requests": Plain("GET", "/v1/requests?limit=10"),
-    "whatif": Plain("POST", "/v1/whatif", {**ASKED, "add": ["gender"], "drop": ["region"]}),
-    "curve": Plain("POST", "/v1/curve", {**ASKED, "asked": []}),
-    "reviews": Plain("GET", "/v1/reviews"),
-    "verdict": Plain("POST", "/v1/reviews/1", VERDICT),
-    "dismiss": Plain("DELETE", "/v1/reviews/1"),
-    "override": Plain("POST", "/v1/overrides", OVERRIDE),
-    "undo": Plain("POST", "/v1/undo"),
-    "ledger": Plain("GET", LEDGER),
-    "knowledge": Plain("GET", "/v1/knowledge/search.example"),
-    "recipients": Plain("GET", "/v1/recipients"),
-    "forget": Plain("POST", "/v1/forget", {"recipient": "search.example"}),
-    "not_that": Plain("POST", "/v1/readings", {"query": "version control"}),  # not as TOLD
-    "corrections": Plain("GET", "/v1/readings"),
-    "profile": Plain("GET", "/v1/profile"),
-    "change_profile": Plain("POST", "/v1/profile", CHANGE),
-    "attributes": Plain("GET", "/v1/attributes?recipient=a.example"),
-    "rules": Plain("GET", "/v1/policy/rules"),
-    "edit_policy": Plain("POST", "/v1/policy/settings", EDIT),
-    "try_policy": Plain("POST", "/v1/policy/try", {"text": "k = 3"}),
-    "policy": Plain("GET", "/v1/policy"),
-    "reload": Plain("POST", "/v1/policy"),
-    "models": Plain("GET", "/v1/models"),
-    "add_model": Plain("POST", "/v1/models", PLACE),
-    "remove_model": Plain("DELETE", "/v1/models/none"),
-    "backup": Plain("POST", "/v1/backup", PLACE),
-    "events": Plain("GET", "/v1/events"),
 }
-JSON, STREAM = "application/json", "text/event-stream"
+JSON = "application/json"
 UNANSWERED = "no answer"
 MOST_UNANSWERED = 0.02  # of all: HTTP lets a server hang up on what is no request
-UNSENT = {"lock", "shutdown"}  # these end what is tested
 
 
-class Said(NamedTuple):
-    """An answer: its status, its type, its body."""
-
-    status: int
-    kind: str
-    body: bytes
-
-
-def requests(door: Door, count: int) -> list[bytes]:
-    """Return mutations of every call of a door but those that are not sent, always the same."""
-    rng = Random(f"{door}/{count}")  # noqa: S311  (mutations that can be drawn again)
-    names = [route.name for route in ROUTES if door in route.doors and route.name not in UNSENT]
+def requests(count: int) -> list[bytes]:
+    """Return mutations of every call of the query socket, always the same."""
+    rng = Random(f"{QUERY}/{count}")  # noqa: S311  (mutations that can be drawn again)
+    names = [route.name for route in ROUTES if QUERY in route.doors]
     return [mutated(PLAIN[rng.choice(names)], rng) for _ in range(count)]
 
 
-def answer(opened: socket.socket, data: bytes) -> Said | None:
-    """Send a request and return its answer, None where there is none."""
-    method = data.partition(b" ")[0].decode("latin-1")
+def outcome(live: Live, data: bytes) -> str:
+    """Return what became of a request; fail where it is other than it should be."""
+    method, opened = data.partition(b" ")[0].decode("latin-1"), live.connect(QUERY)
     with opened, suppress(BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected):
         opened.sendall(data)
         if not select.select([opened], [], [], SILENCE)[0]:
@@ -263,39 +215,29 @@ def answer(opened: socket.socket, data: bytes) -> Said | None:
         opened.settimeout(PATIENCE)
         with suppress(TimeoutError), http.client.HTTPResponse(opened, method=method) as said:
             said.begin()
-            kind = said.headers.get_content_type()
-            return Said(said.status, kind, said.read() if kind != STREAM else b"")
-    return None
+            return checked(said.status, said.headers.get_content_type(), said.read(), data)
+    return UNANSWERED
 
 
-def outcome(live: Live, door: Door, data: bytes) -> str:
-    """Return what became of a request; fail where it is other than it should be."""
-    said = answer(live.connect(door), data)
-    if said is None:
-        return UNANSWERED
-    assert said.status < 500, (data, said)
-    if said.kind != JSON:  # what aiohttp says of itself: this is no HTTP, or expects too much
-        assert said.status in {400, 417} or said.kind == STREAM, (data, said)
-        return f"{said.status} {said.kind}"
-    found = json.loads(said.body) if said.body else {}
+def checked(status: int, kind: str, body: bytes, data: bytes) -> str:
+    """Fail where an answer discloses anything, or is an error of ours."""
+    assert status < 500, (data, body)
+    if kind != JSON:  # what aiohttp says of itself: this is no HTTP, or expects too much
+        assert status in {400, 417}, (data, body)
+        return f"{status} {kind}"
+    found = json.loads(body) if body else {}
     if "status" in found and "body" in found:  # what an envelope has in it
-        said, found = said._replace(status=found["status"]), found["body"]
-        assert said.status < 500, (data, said)
-    if door == QUERY and said.status == 200 and "code" in found:
+        status, found = found["status"], found["body"]
+        assert status < 500, (data, body)
+    if status == 200 and "code" in found:
         assert not found["attributes"], data
         assert not found["header"], data
         assert found["code"] != "failed", data
-    return str(said.status)
-
-
-def counted(live: Live, door: Door, count: int) -> Counter[str]:
-    """Send mutations to a door, several at a time, and count what becomes of them."""
-    with ThreadPoolExecutor(CALLERS) as callers:
-        return Counter(callers.map(lambda data: outcome(live, door, data), requests(door, count)))
+    return str(status)
 
 
 @pytest.mark.parametrize("sent", COUNTS)
-@pytest.mark.parametrize("locked", [True, False], ids=["locked", "unlocked"])
+@pytest.mark.parametrize("locked", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_nothing_comes_of_mutated_requests(
     locked: bool, capsys: pytest.CaptureFixture[str], sent: int
 ) -> None:
@@ -305,30 +247,24 @@ def test_nothing_comes_of_mutated_requests(
     """
     with living(NOTHING, locked=locked) as live:
         before = live.status()
-        found = {door: counted(live, door, sent // 2) for door in (QUERY, CONTROL)}
+        with ThreadPoolExecutor(CALLERS) as callers:
+            found = Counter(callers.map(partial(outcome, live), requests(sent)))
         after = live.status()
         failures = live.paths.log.read_text().count("failed")
         live.unlock()
         entries = live.status().entries
-        with live.client() as client:  # what a mutation meant to change did so
-            client.call(
-                "change_profile",
-                ProfileChange(set={f"so2017.{name}": value for name, value in PROFILE.items()}),
-            )
         with live.client(QUERY) as client:
             told = client.call("decide", TOLD)
         assert live.status().entries == 1
-    whole = found[QUERY] + found[CONTROL]
     with capsys.disabled():
-        figures = f"{whole.total()} mutated requests, {whole[UNANSWERED]} without an answer"
+        figures = f"{sent} mutated requests, {found[UNANSWERED]} without an answer"
         sys.stdout.write(f"\n{figures}, {failures} failures, {entries} disclosures: {found}\n")
     assert (after.process, after.locked, after.started_at) == (
         before.process,
         locked,
         before.started_at,
     )
-    assert (whole.total(), failures, entries) == (sent, 0, 0)
-    assert whole[UNANSWERED] < MOST_UNANSWERED * sent
-    for each in found.values():
-        assert min(each["200"], each["400"]) > sent // 100, "few of them reach a call"
+    assert (found.total(), failures, entries) == (sent, 0, 0)
+    assert found[UNANSWERED] < MOST_UNANSWERED * sent
+    assert min(found["200"], found["400"]) > sent // 50, "few of them reach a call"
     assert told.attributes

@@ -9,15 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.daemon.consent import MOST_REFUSALS, Consent
-from agent.daemon.policy_file import ActivePolicy
+from agent.daemon.consent import MOST_REFUSALS
 from agent.daemon.reviews import (
     SEARCHES_PER_SITE,
 )
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError
-from agent.wire.policy import Word
-from policy.read import preset, read
-from tests.daemon.office import START, TEXT, Office, open_office
+from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
 from tests.worlds.people import Memory
 
@@ -140,19 +137,6 @@ def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
     assert office.request("s2.example")[0].code == "answered"
     assert consent.offer("s1.example", "@shops", ["age"], office.now) is None
     assert [each.kind for each in consent.reviews(office.now)] == ["ask"]
-
-
-def test_a_later_approval_takes_a_refusal_back(office: Office) -> None:
-    """Where the offer still waited."""
-    consent = office.consent
-    consent.opened(Memory())
-    new = office.offer("a.example", ["age"])
-    written = office.path.read_text() + '\n[[rule]]\nname = "nothing for a.example"\n'
-    office.path.write_text(written + 'recipient = "a.example"\nnothing = true\n')
-    assert office.request("a.example")[0].code == "blocked"
-    office.say(new, "approve")
-    assert office.request("a.example")[0].code == "answered"
-    assert office.path.read_text().strip() == TEXT.strip()
 
 
 @pytest.mark.parametrize("full", [True, False])
@@ -322,31 +306,6 @@ def test_listed_is_what_is_ruled_and_approved(
                 story.office.now += timedelta(days=1)
         found = story.office.consent.sites(story.office.now)
         assert [(each.recipient, each.search) for each in found] == story.expected()
-
-
-def test_it_is_remembered_until_something_changes(tmp_path: Path) -> None:
-    """It is asked for again and again, and by every browser."""
-    path = tmp_path / "policy.toml"
-    path.write_text(SEARCHING)
-    office, items = Office(path), Memory()
-    active = ActivePolicy(office.policy())
-    consent = Consent(path, lambda: active)
-    consent.opened(items)
-    found = consent.sites(START)
-    assert consent.sites(START) is found
-    assert consent.sites(START + timedelta(days=1)) is not found
-    review = consent.offer("a.example", "a.example", ["age"], START, "https://a.example/?q={query}")
-    assert review is not None
-    consent.answer(review.id, Word(decided="approve"), START)
-    more = consent.sites(START)
-    assert [each.recipient for each in more] == ["a.example", "ruled.example"]
-    assert consent.sites(START) is more
-    consent.undo(START)
-    assert consent.sites(START) == found
-    consent.closed()
-    assert consent.sites(START) == found
-    active = ActivePolicy(read("lambda = 1", "test", preset))
-    assert consent.sites(START) == []
 
 
 def test_a_search_is_not_approved_that_was_not_shown(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ STANDING = {
     "agent/assistants": Size(505, 4),
     "agent/build": Size(1_993, 14),
     "agent/cli": Size(4_892, 28),
-    "agent/daemon": Size(5_651, 34),
+    "agent/daemon": Size(5_535, 31),
     "agent/decision": Size(2_124, 13),
     "agent/lab": Size(3_216, 22),
     "agent/model": Size(1_331, 9),
