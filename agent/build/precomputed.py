@@ -26,7 +26,15 @@ from agent.model.model import Model
 from agent.model.tables import NEAR_MEASURES, Near
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import Measure
-from agent.tradeoff.tables import Floats, Stored, mask_array, pairs
+from agent.tradeoff.tables import (
+    Floats,
+    Rows,
+    above_diagonal,
+    mask_array,
+    matrix_of,
+    pairs,
+    singleton,
+)
 from policy.read import preset, read
 from policy.sections import PRESETS
 
@@ -56,7 +64,7 @@ def precomputed(model: Model) -> Near | None:
         row: list[float] = plain.row(mask, measure, 1)[attributes].tolist()
         return row
 
-    costs = {each: _Asked(stored.get(each), count, partial(losses, each)) for each in measures}
+    costs = {each: _Asked(stored.get(each, {}), count, partial(losses, each)) for each in measures}
     crowd.learn(costs)
     asked = {
         query: _Asked(uses_of(query, model, cache).stored, count, _counting(query, model, cache))
@@ -67,22 +75,22 @@ def precomputed(model: Model) -> Near | None:
         for terms in _terms(model):
             _decided(model, cache, query, terms, Knowledge())
         for pair in _pairs(figures, count):
-            figures.row(pair)
+            figures.get(pair)
         uses_of(query, model, cache).forget()
     _later(model, cache, asked, chosen[:PLANNED])
     sets, queries, utilities = list[int](), list[int](), list[Floats]()
     for query, figures in asked.items():
-        some = [*figures.rows.items()][:SETS]
+        some = [*figures.asked.items()][:SETS]
         sets += [mask for mask, _ in some]
         queries += [query] * len(some)
         utilities += [row for _, row in some]
-    priced = sorted({*sets}.union(*(each.rows for each in costs.values())))
+    priced = sorted({*sets}.union(*(each.asked for each in costs.values())))
     return Near(
         sets=_in_bits(sets, count),
         queries=np.array(queries, dtype=np.intp),
         utilities=np.array(utilities).reshape(-1, count),
         priced=_in_bits(priced, count),
-        costs=np.array([[each.row(mask) for mask in priced] for each in costs.values()]),
+        costs=np.array([[each[mask] for mask in priced] for each in costs.values()]),
     )
 
 
@@ -121,12 +129,13 @@ def _counting(
     )
 
 
-def _pairs(stored: Stored, count: int) -> list[int]:
+def _pairs(stored: Rows, count: int) -> list[int]:
     """The pairs that help most, which are best where others are not set, or not allowed."""
-    if stored.both is None:
+    matrix, every = matrix_of(stored, count), pairs(count)
+    if matrix is None:
         return []
-    every = pairs(count)
-    return [every[each] for each in np.argsort(-stored.both, kind="stable")[:PAIRS].tolist()]
+    both = matrix[above_diagonal(count)]
+    return [every[each] for each in np.argsort(-both, kind="stable")[:PAIRS].tolist()]
 
 
 def _in_bits(sets: Sequence[int], count: int) -> NDArray[np.uint8]:
@@ -143,31 +152,27 @@ def _terms(model: Model) -> Iterable[Terms]:
     return (Terms(), Terms(mode="planned"), *presets)
 
 
-class _Asked(Stored):
-    """Figures that are computed when a row of them is asked for, and kept."""
+class _Asked(dict[int, Floats]):
+    """Rows of figures; those that are not stored are computed when they are asked for."""
 
     def __init__(
-        self,
-        stored: Stored | None,
-        count: int,
-        extensions: Callable[[int, Sequence[int]], Sequence[float]],
+        self, stored: Rows, count: int, extensions: Callable[[int, Sequence[int]], Sequence[float]]
     ) -> None:
-        super().__init__(*((None, None) if stored is None else (stored.singles, stored.both)))
+        super().__init__(stored)
         self._count, self._extensions = count, extensions
+        self.asked: dict[int, Floats] = {}
+        """Those that were computed."""
 
-    def get(self, mask: int) -> float:
-        """The figure of a set that is not empty."""
-        found = super().get(mask)
-        return float(self.row(mask)[mask.bit_length() - 1]) if found is None else found
-
-    def row(self, mask: int) -> Floats:
+    def get(self, mask: int, default: object = None) -> Floats:
         """The figure of A u {V} for each V, that of A for those in A."""
-        found = super().row(mask)
-        if found is None:
-            inside = mask_array(mask, self._count)
-            outside, last = np.flatnonzero(~inside).tolist(), mask.bit_length() - 1
-            found = self.rows[mask] = np.zeros(self._count)
-            found[outside] = self._extensions(mask, outside)
-            if mask:
-                found[inside] = self._extensions(mask & ~(1 << last), [last])[0]
-        return found
+        del default
+        return self[mask]
+
+    def __missing__(self, mask: int) -> Floats:
+        inside = mask_array(mask, self._count)
+        outside, last = np.flatnonzero(~inside).tolist(), mask.bit_length() - 1
+        row = self[mask] = self.asked[mask] = np.zeros(self._count)
+        row[outside] = self._extensions(mask, outside)
+        if mask:
+            row[inside] = self._extensions(mask & ~singleton(last), [last])[0]
+        return row

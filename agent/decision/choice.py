@@ -21,8 +21,8 @@ from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
-from agent.tradeoff.search import Contraction, Result, maximise
-from agent.tradeoff.tables import Stored, members, singleton, union, weighted
+from agent.tradeoff.search import Result, maximise
+from agent.tradeoff.tables import Rows, members, singleton, union, weighted
 from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Mixture
 from policy.settings import Mode
 
@@ -156,8 +156,9 @@ def _planned(prepared: Prepared, query: int) -> SelectedSet:
         requested = options & ~prepared.anonymity_set.persons
         if not requested:
             return order
-        beside = Contraction(objective, mask | union(order), requested)
-        return (*order, *_search(beside, prepared).order)
+        base = mask | union(order)
+        more = _search(objective, prepared, base, requested).order
+        return (*order, *more[base.bit_count() :])
 
     base = forced(objective, prepared.forced)
     plan = planned(prepared, base)
@@ -235,12 +236,9 @@ def mixed(reading: Interpretation, model: Model, cache: Cache) -> QueryPlanner:
     def compute() -> QueryPlanner:
         each_query = [uses_of(each.query, model, cache) for each in parts]
         weights = [each.probability for each in parts]
-        known = [each.stored for each in each_query if each.stored is not None]
-        return QueryPlanner(
-            once(lambda: Mixture(each_query, weights)),
-            len(model.attributes),
-            weighted(known, weights) if len(known) == len(parts) else None,
-        )
+        stored = weighted([each.stored for each in each_query], weights)
+        mixture = once(lambda: Mixture(each_query, weights))
+        return QueryPlanner(mixture, len(model.attributes), stored)
 
     return cache.get(model, (mixed, *parts), compute)
 
@@ -264,16 +262,15 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
         at_hand = {} if near is None else near.utilities_of(query)
         limit = model.queries[query].prior_entropy_bits
         if mean is None:
-            stored.rows |= at_hand
-            return QueryPlanner(lambda: cache.utility(model, query), count, stored, limit)
+            at_hand |= stored
+            return QueryPlanner(lambda: cache.utility(model, query), count, at_hand, limit)
         share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
         weights = [1 - share, share]
-        pooled = weighted([stored, mean.stored], weights)
-        pooled.rows |= at_hand
+        at_hand |= weighted([stored, mean.stored], weights)
         return QueryPlanner(
             lambda: MeanUtility((cache.utility(model, query), mean.utility), np.array(weights)),
             count,
-            pooled,
+            at_hand,
             (1 - share) * limit + share * mean.utility.limit,
             monotone=False,
         )
@@ -284,7 +281,7 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
 class _Mean(NamedTuple):
     """The mean query: U of one and of two, of more as those tell it, and its uses."""
 
-    stored: Stored
+    stored: Rows
     utility: Pairwise
     uses: QueryPlanner
 
@@ -331,34 +328,23 @@ def _shares(prepared: Prepared) -> dict[int, float]:
 
 def _best(objective: DisclosureObjective, prepared: Prepared) -> SelectedSet:
     """Return the best set that has what always leaves, as far as limits allow, and asks nobody."""
-    base = forced(objective, prepared.forced)
-    if not base and prepared.free == objective.candidates:
-        result = _search(objective, prepared)
-        return SelectedSet(result.mask, result.order, objective, result)
-    result = _search(Contraction(objective, base, prepared.free), prepared)
-    level, mask = objective.value(base), base | result.mask
-    result = replace(
-        result,
-        mask=mask,
-        order=(*members(base), *result.order),
-        value=objective.value(mask),
-        bound=None if result.bound is None else result.bound + level,
-    )
-    return SelectedSet(mask, result.order, objective, result)
+    result = _search(objective, prepared, forced(objective, prepared.forced), prepared.free)
+    return SelectedSet(result.mask, result.order, objective, result)
 
 
 def _waiting(choice: SelectedSet, prepared: Prepared) -> tuple[int, ...]:
     """Return what waits for the user and is worth adding to what leaves without asking."""
     if not prepared.asked:
         return ()
-    beside = Contraction(choice.objective, choice.mask, prepared.asked)
-    return _search(beside, prepared).order
+    result = _search(choice.objective, prepared, choice.mask, prepared.asked)
+    return result.order[choice.mask.bit_count() :]
 
 
-def _search(function: SetFunction, prepared: Prepared) -> Result:
+def _search(function: SetFunction, prepared: Prepared, base: int, more: int) -> Result:
     """Search as the terms say; where there is much to count, what is not at hand only once."""
     terms, queries = prepared.terms, prepared.model.queries
     people = prepared.model.population.rows
     few = all(queries[each.query].rows <= FEW_ROWS for each in prepared.reading.candidates)
     patient = few and people <= FEW_PEOPLE
-    return maximise(function, terms.algorithm, terms.epsilon, patient=patient)
+    between = base, base | more
+    return maximise(function, terms.algorithm, terms.epsilon, patient=patient, between=between)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agent.model.attributes import damaged
 from agent.model.reading import Classifier
 from agent.tradeoff.measures import Measure, Metric
-from agent.tradeoff.tables import Kinds, Population, QueryRows, Stored, above_diagonal
+from agent.tradeoff.tables import Kinds, Population, QueryRows, above_diagonal, rows_of
 from agent.tradeoff.utility import exact
 
 Codes = NDArray[np.integer]
@@ -44,8 +44,8 @@ class Singles:
     pair_costs: Floats | None = None
     prices: Floats | None = None
 
-    def utilities_of(self, query: int) -> Stored:
-        """Return U, less prices, of every set whose utility is stored, in bits."""
+    def utilities_of(self, query: int) -> dict[int, Floats]:
+        """U of each attribute, less prices, and beside each other one where pairs are stored."""
         bits, both = self.utilities[query], self.pair_utilities
         of_pairs = None if both is None else both[query]
         if self.prices is not None:
@@ -53,7 +53,7 @@ class Singles:
             bits = bits - prices
             if of_pairs is not None:
                 of_pairs = of_pairs - np.add.outer(prices, prices)[above_diagonal(len(prices))]
-        return Stored(bits, of_pairs)
+        return rows_of(bits, of_pairs)
 
     def mean_of(self, weights: Floats) -> "Singles":
         """Return the same figures of the mean query alone; ``weights``: float64, shape (Q,).
@@ -147,14 +147,13 @@ class Tables:
             np.array_equal(array, theirs[name]) for name, array in mine.items()
         )
 
-    def costs(self) -> dict[Measure, Stored]:
-        """Return I of every set whose cost is stored, for a recipient that knows nothing."""
-        near = {} if self.near is None else self.near.by_measure()
+    def costs(self) -> dict[Measure, dict[int, Floats]]:
+        """I of every set whose cost is stored, by measure, for a recipient that knows nothing."""
+        stored = {} if self.near is None else self.near.by_measure()
         single, both = self.singles.costs, self.singles.pair_costs
-        stored: dict[Measure, Stored] = {each: Stored(rows=rows) for each, rows in near.items()}
         for line, metric in enumerate(COST_METRICS):
             pairs = None if both is None else both[line]
-            stored[metric] = Stored(single[line], pairs, near.get(metric))
+            stored[metric] = stored.get(metric, {}) | rows_of(single[line], pairs)
         return stored
 
     def tensors(self) -> dict[str, NDArray[Any]]:

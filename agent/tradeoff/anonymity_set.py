@@ -1,10 +1,9 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial, reduce
-from itertools import product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, product
 from math import prod
-from operator import and_
 from typing import NamedTuple
 
 import numpy as np
@@ -16,20 +15,16 @@ from agent.tradeoff.grouping import (
     mass_of,
     ordered_sum,
     plogp,
+    stable_order,
 )
 from agent.tradeoff.measures import (
     HALF,
     Alike,
-    Answered,
     Guard,
     Measure,
     Measures,
-    answered,
     certainty,
     counted,
-    in_order,
-    items_of,
-    losses,
     metric_of,
     risk,
     terms_of,
@@ -40,8 +35,9 @@ from agent.tradeoff.tables import (
     Floats,
     Indexes,
     Population,
+    Rows,
     SetFigures,
-    Stored,
+    matrix_of,
     members,
     singleton,
     union,
@@ -88,7 +84,7 @@ class AnonymitySet:
         self._guards: dict[int, Guard] = {}
         self._shares: dict[int, Floats] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
-        self._stored: dict[Measure, Stored] = {}
+        self._stored: dict[Measure, Rows] = {}
         self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
         self._counted = population.weights is None and share >= 1
         bits = {each: population.bits_of(each, codes) for each, codes in possible.items()}
@@ -129,7 +125,7 @@ class AnonymitySet:
         return self._share >= 1 and (not requested or metric == "maxprob")
 
     def identifiability(self, mask: int, metric: Measure, k: int) -> float:
-        """Return I(A u D|d), the expected loss, in the unit of ``metric``; k is k-anonymity's.
+        """I(A u D|d), the expected loss, in the unit of ``metric``; k is k-anonymity's.
 
         ``risk`` is ``maxprob`` and ``k`` is ``k-anonymity`` as hard limits have them: a sample of
         fewer than 3 rows is one person. ``worst``, of a sample, is the largest success of a guess
@@ -138,13 +134,13 @@ class AnonymitySet:
         """
         return self._measured(metric, k).value(mask & ~self.known)
 
-    def learn(self, stored: Mapping[Measure, Stored]) -> None:
+    def learn(self, stored: Mapping[Measure, Rows]) -> None:
         """Take I of these sets, by measure, instead of computing it; not for k-anonymity."""
         self._stored |= stored
         self._figures.clear()
 
     def row(self, mask: int, metric: Measure, k: int) -> Floats:
-        """Return I(A u {V} u D|d) for each attribute V, float64, shape (n,); A of the person.
+        """I(A u {V} u D|d) for each attribute V, float64, shape (n,); A of the person.
 
         NaN for attributes of the request. It is not to be written to.
         """
@@ -153,47 +149,46 @@ class AnonymitySet:
         return self._measured(metric, k).beside(base, self.persons)
 
     def at_hand(self, mask: int, metric: Measure, k: int) -> Floats | None:
-        """Return the same where it is stored, or one pass over the people away; None elsewhere.
+        """The same where it is stored, or one pass over the people away; None elsewhere.
 
-        Which it is does not depend on what was asked before.
+        Which it is does not depend on earlier calls.
         """
-        row, stored = self._measured(metric, k).ahead(mask & ~self.known)
-        if stored:
-            return row
+        stored = self._measured(metric, k).stored.get(mask & ~self.known)
+        if stored is not None:
+            return stored
         counted = self._counted and metric_of(metric) == "maxprob" and len(self._rows) > 1
         return self.row(mask, metric, k) if counted else None
 
     def pairs_at_hand(self, metric: Measure) -> Floats | None:
-        """Return I of every two attributes, symmetric, where it is stored, and None elsewhere."""
-        return self._measured(metric, 1).stored.matrix
+        """I of every two attributes, symmetric, where it is stored, and None elsewhere."""
+        return matrix_of(self._measured(metric, 1).stored, len(self.cards))
 
     def survey(self, mask: int, others: int, measures: Measures) -> None:
         """Make ready I of ``mask`` with each of ``others``, a mask, by these (metric, k)."""
         base, figures = mask & ~self.known, [self._measured(*each) for each in measures]
         self._partitions.dense.focus = base & self.persons
-        open_ = self.persons & ~self.known & ~base
-        if len(self._rows) <= 1 or base & ~self.persons or all(f.ahead(base)[1] for f in figures):
+        if len(self._rows) <= 1 or base & ~self.persons:
             return
-        missing = others & open_ & ~reduce(and_, [each.done(base) for each in figures])
-        if not missing:
+        wanted = others & self.persons & ~self.known & ~base
+        new = sorted({*chain.from_iterable(each.missing(base, wanted) for each in figures)})
+        if not new:
             return
-        measures = [(self._measure(each), k) for each, k in measures]
-        new, losses = [*members(missing)], list[Sequence[float]]()
+        measures, rows = [(self._measure(each), k) for each, k in measures], list[list[float]]()
         if not self._counted:
             some = max(1, BATCH // self._partitions.dense[base].size)
             for first in range(0, len(new), some):
-                losses += self._estimated_beside(base, new[first : first + some], measures)
+                rows += self._estimated_beside(base, new[first : first + some], measures)
         elif all(metric == "maxprob" for metric, _ in measures):
             classes = self._partitions.classes_beside(base)
-            losses = [[classes[each] / len(self._rows)] * len(measures) for each in new]
+            rows = [[classes[each] / len(self._rows)] * len(measures) for each in new]
         else:
             people = self._population.rows
-            losses = [
+            rows = [
                 [counted(metric_of(metric), sizes.ravel(), people, k) for metric, k in measures]
                 for sizes in self._partitions.beside(base, new)[0]
             ]
-        for each, found in zip(figures, zip(*losses, strict=True), strict=True):
-            each.add(base, new, found)
+        for each, losses in zip(figures, zip(*rows, strict=True), strict=True):
+            each.add(base, new, losses)
 
     def people_left(self, mask: int) -> float:
         """Return how many people are expected to agree with d and with the answer to A."""
@@ -250,7 +245,7 @@ class AnonymitySet:
         return self._of((metric, k), partial(self._identifiability, metric=metric, k=k), stored)
 
     def _of(
-        self, key: tuple[str, int], one: Callable[[int], float], stored: Stored | None = None
+        self, key: tuple[str, int], one: Callable[[int], float], stored: Rows | None = None
     ) -> SetFigures:
         """Return the figures of sets that have this key; ``one``: computes that of a set."""
         if key not in self._figures:
@@ -267,64 +262,46 @@ class AnonymitySet:
         weights = self._population.summable
         return np.ones(len(self._rows)) if weights is None else weights[self._rows]
 
-    def _prior(self) -> Floats:
-        """Return P(y|d) over the rows y that agree with knowledge d, float64, shape (rows,)."""
-        weights = self._weights()
-        shares: Floats = weights / max(weights.sum(), 1.0)
-        return shares
+    def _likelihoods(self, mask: int) -> Iterator[Floats]:
+        """How likely each person gives an answer, for every combination of request values.
 
-    def _joint(self, mask: int) -> Iterator[Floats]:
-        """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
+        The product of P_j(a_j|y), float64, shape (rows,).
+        """
         shares = []
         for request in members(mask >> self._population.persons):
             kinds, likely = self._population.requests[request], self._population.likely(request)
             shares.append(likely[:, kinds.of_row[self._rows]])
-        prior = self._prior()
-        for combination in product(*(range(len(each)) for each in shares)):
-            found = prior
-            for share, value in zip(shares, combination, strict=True):
-                found = found * share[value]
+        for values in product(*(range(len(each)) for each in shares)):
+            found = np.ones(len(self._rows))
+            for share, value in zip(shares, values, strict=True):
+                found *= share[value]
             yield found
 
-    def _answered(self, mask: int, *, peaks: bool = False) -> tuple[Indexes, Iterator[Answered]]:
-        """Return one row of each class of ``mask``, and what answers leave of the classes.
-
-        The classes are in the order of these rows, whatever the path on which they were found.
-        ``peaks``: whether only those are asked for.
-        """
-        population = self._population
-        grouping = self._partitions.dense[mask & self.persons]
-        sample = first_of_each(*grouping)
-        requests = [*members(mask >> population.persons)]
-        kinds = [population.requests[each].of_row for each in requests]
-        items = items_of(
-            in_order(grouping, sample),
-            [each[self._rows] if self.known else each for each in kinds],
-            [len(population.requests[each].counts) for each in requests],
-            None if population.weights is None or peaks else self._weights(),
-        )
-        likely = [population.likely(each) for each in requests]
-        return np.sort(sample), answered(items, likely, peaks=peaks)
+    def _joint(self, mask: int) -> Iterator[Floats]:
+        """P(a, y|d) of the people y, for each combination a of request values."""
+        weights = self._weights()
+        return (each * weights / max(weights.sum(), 1.0) for each in self._likelihoods(mask))
 
     def _alike(self, mask: int) -> Iterator[Alike]:
-        """Yield who looks alike after an answer, for some answers and classes at a time."""
-        whole = self._weights().sum()
-        if not mask & ~self.persons:
-            labels, groups = self._partitions.classes(mask)
+        """Yield who looks alike, for each combination of request values."""
+        persons, weights = mask & self.persons, self._weights()
+        labels, groups = self._partitions.classes(persons)
+        if persons == mask:
             sizes = np.bincount(labels, minlength=groups)
             used = np.flatnonzero(sizes)
-            mass = mass_of(labels, self._weights(), groups)[used]
+            people = mass_of(labels, weights, groups)[used]
             expected = np.exp2(self._expected_in(mask, first_of_each(labels, groups)[used]))
-            yield Alike(mass / whole, sizes[used].astype(np.float64), mass, expected)
+            yield Alike(people / weights.sum(), sizes[used].astype(np.float64), people, expected)
             return
-        sample, found = self._answered(mask)
-        expected = np.exp2(self._expected_in(mask & self.persons, sample))
-        for each in found:
-            some = each.peak > 0
-            peak, rows = each.peak[some], each.rows[some]
-            people = rows if each.people is None else each.people[some]
-            alike = np.broadcast_to(expected[each.label], some.shape)[some]
-            yield Alike(people / whole, rows / peak, people / peak, alike)
+        order = stable_order(labels)
+        first = np.flatnonzero(np.diff(labels[order].astype(np.intp), prepend=-1))
+        expected = np.exp2(self._expected_in(persons, order[first]))
+        for likely in self._likelihoods(mask):
+            peak = np.maximum.reduceat(likely[order], first)
+            rows = np.add.reduceat(likely[order], first)
+            people = np.add.reduceat((likely * weights)[order], first)
+            each = Alike(people / weights.sum(), rows / peak, people / peak, expected)
+            yield Alike(*(of_class[peak > 0] for of_class in each))
 
     def _estimated_beside(
         self, mask: int, attributes: Sequence[int], measures: Measures
@@ -343,7 +320,7 @@ class AnonymitySet:
         alike = Alike(found / weights.sum(), rows[some].astype(np.float64), found, expected)
         added = terms_of(alike, measures, self._share, self.people, self._population.people)
         losses = [
-            [total(measure, part, ordered_sum) for part in np.split(terms, ends[:-1])]
+            [total(measure, part) for part in np.split(terms, ends[:-1])]
             for (measure, _), terms in zip(measures, added, strict=True)
         ]
         return [[*each] for each in zip(*losses, strict=True)]
@@ -362,22 +339,17 @@ class AnonymitySet:
         """Return log2 of the share of each value among those whom silence did not rule out."""
         return self._population.share_bits(attribute) - self._narrowed.get(attribute, 0.0)
 
-    def _estimated(
-        self, groups: Iterable[Alike], measures: Measures, add: Callable[[Floats], float]
-    ) -> list[float]:
-        """Return the losses expected over groups of rows that stand for people (DESIGN.md 2.7).
-
-        ``add``: returns a sum that is the same in whatever order the groups may come.
-        """
+    def _estimated(self, mask: int, measure: Measure, k: int) -> float:
+        """The loss expected over the classes of a set (DESIGN.md 2.7)."""
         everybody = self._population.people
-        found = [terms_of(each, measures, self._share, self.people, everybody) for each in groups]
-        return [
-            total(measure, [total(measure, each, add) for each in terms], sum)
-            for (measure, _), terms in zip(measures, zip(*found, strict=True), strict=True)
+        losses = [
+            total(measure, terms_of(each, [(measure, k)], self._share, self.people, everybody)[0])
+            for each in self._alike(mask)
         ]
+        return max(losses) if measure == "worst" else sum(losses)
 
     def _people_left(self, mask: int) -> float:
-        """Return how many people are expected to agree with an answer of the person."""
+        """How many people are expected to agree with an answer of the person."""
         if not self._counted:
             alike = next(self._alike(mask))
             return ordered_sum(alike.mass / risk(alike, self._share))
@@ -388,26 +360,16 @@ class AnonymitySet:
         if len(self._rows) <= self._counted:
             return certainty(metric_of(metric), self._population.people, k)
         if not self._counted:
-            known_order = bool(mask & ~self.persons)  # of the answers to requests
-            add = (lambda terms: float(terms.sum())) if known_order else ordered_sum
-            return self._estimated(self._alike(mask), [(metric, k)], add)[0]
-        people, metric = self._population.rows, metric_of(metric)
+            return self._estimated(mask, metric, k)
+        metric = metric_of(metric)
         if not mask & ~self.persons:
-            return counted(metric, self._sizes(mask), people, k)
-        everybody = len(self._rows)
-        total = 0.0
-        for _, peak, rows, _ in self._answered(mask, peaks=metric == "maxprob")[1]:
-            if metric == "maxprob":
-                total += float(peak.sum()) / everybody
-            elif metric == "entropy":
-                total -= float(plogp(rows / everybody).sum())
-            else:
-                success = np.divide(peak, rows, out=np.zeros_like(peak), where=rows > 0)
-                total += float(losses(metric, rows / everybody, success, people, k).sum())
+            return counted(metric, self._sizes(mask), self._population.rows, k)
+        if metric != "entropy":
+            return self._estimated(mask, metric, k)
         # H(Y) - H(Y|A) = H(A) - H(A|Y): what the answers to requests vary by is no information.
-        for each in members(mask >> self._population.persons) if metric == "entropy" else ():
-            kinds = self._population.requests[each].of_row[self._rows]
-            of_kind = np.bincount(kinds)
+        bits = -sum(ordered_sum(plogp(each.mass)) for each in self._alike(mask))
+        for each in members(mask >> self._population.persons):
+            of_kind = np.bincount(self._population.requests[each].of_row[self._rows])
             left = plogp(self._population.likely(each)).sum(axis=0)[: len(of_kind)]
-            total += float(of_kind @ left) / everybody
-        return total
+            bits += float(of_kind @ left) / len(self._rows)
+        return bits

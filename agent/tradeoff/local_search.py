@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import inf, isinf
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -36,16 +36,19 @@ class SetFunction(Protocol):
     """Whether bounds that assume F to be submodular mean anything here."""
 
     def value(self, mask: int) -> float:
-        """Return F(A)."""
+        """F(A)."""
         ...
 
-    def feasible(self, mask: int) -> bool:
-        """Say whether A may be chosen; the empty set always may."""
-        del mask
+    def feasible(self, mask: int, *, larger: bool = False) -> bool:
+        """Whether A may be chosen; the empty set always may.
+
+        ``larger``: whether A, or a set that contains it, may; True where that is not known.
+        """
+        del mask, larger
         return True
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return F(A u {V}) for each V in ``attributes``, none in A; minus infinity if infeasible.
+        """F(A u {V}) for each V in ``attributes``, none in A; minus infinity if infeasible.
 
         Also of no attributes, it makes the neighbours of A quick to evaluate.
         """
@@ -53,38 +56,33 @@ class SetFunction(Protocol):
         return [self.value(each) if self.feasible(each) else -inf for each in sets]
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound on F of every set with A u {V}.
+        """For each V in ``attributes`` a bound on F of every set with A u {V}.
 
         It needs no submodularity.
         """
         del mask
         return [inf] * len(attributes)
 
-    def hopeless(self, mask: int) -> bool:
-        """Say True only where neither A nor a set that contains it may be chosen."""
-        del mask
-        return False
-
     def may_exceed(self, mask: int, level: float) -> bool:
-        """Say False only where F(A) <= level for certain, at less expense than value(A)."""
+        """False only where F(A) <= level for certain, at less expense than value(A)."""
         del mask, level
         return True
 
     def cost(self, mask: int) -> float:
-        """Return C(A): the part of -F(A) that is cheap to compute, 0 where no part is."""
+        """C(A): the part of -F(A) that is cheap to compute, 0 where no part is."""
         del mask
         return 0.0
 
     def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
-        """Return F(A u {V}) for each V, by attribute, for each A that needs no counting for it.
+        """F(A u {V}) for each V, by attribute, for each A that needs no counting for it.
 
-        Minus infinity where V is not in A and that may not be chosen.
+        Minus infinity where V is not in A and may not be chosen.
         """
         del masks
         return {}
 
     def pairs_at_hand(self) -> Floats | None:
-        """Return F of every two attributes, symmetric, by attribute; roughly, at no expense.
+        """F of every two attributes, symmetric, by attribute; roughly, at no expense.
 
         Minus infinity where one is no candidate. None where nothing is known of pairs.
         """
@@ -92,11 +90,21 @@ class SetFunction(Protocol):
 
 
 class Memo:
-    """A set function that is evaluated at most once for a set."""
+    """F(B u A) - F(B) for a fixed set B, by default none: evaluated at most once for a set A."""
 
-    def __init__(self, function: SetFunction) -> None:
-        """Start with nothing evaluated."""
-        self.function = function
+    def __init__(self, function: SetFunction, between: tuple[int, int] | None = None) -> None:
+        """Take B, and B with all that may be added to it; None: nothing, and all candidates.
+
+        ValueError where B is not feasible, or an attribute is no candidate of ``function``, whose
+        bounds need not hold for it.
+        """
+        base, most = (0, function.candidates) if between is None else between
+        if (base | most) & ~function.candidates:
+            raise ValueError("both sets must be candidates of the function")
+        if not function.feasible(base):
+            raise ValueError("the smaller set breaks a limit, so there is nothing to add to it")
+        self.function, self.base, self.candidates = function, base, most & ~base
+        self.ground = function.value(base)
         self._values: dict[int, float] = {0: 0.0}
         self._feasible: dict[int, bool] = {0: True}
         self._rows: dict[int, Floats | None] = {}
@@ -108,116 +116,127 @@ class Memo:
         return len(self._values) - 1 + int(np.count_nonzero(np.array(rows) > -inf))
 
     def value(self, mask: int) -> float:
-        """Return F(A)."""
+        """F(B u A) - F(B)."""
         found = self._values.get(mask)
         if found is None:
             row = self._rows.get(mask)
-            found = self.function.value(mask) if row is None else float(row[mask.bit_length() - 1])
+            if row is None:
+                found = self.function.value(self.base | mask) - self.ground
+            else:
+                found = float(row[mask.bit_length() - 1])
             self._values[mask] = found
         return found
 
     def extend(self, mask: int, attributes: Sequence[int]) -> None:
         """Evaluate A u {V} for each V in ``attributes``, none of them in A, if it is feasible."""
         new = [each for each in attributes if mask | singleton(each) not in self._values]
-        for each, level in zip(new, self.function.extensions(mask, new), strict=True):
+        levels = self.function.extensions(self.base | mask, new)
+        for each, level in zip(new, levels, strict=True):
             self._feasible[mask | singleton(each)] = level > -inf
             if level > -inf:
-                self._values[mask | singleton(each)] = level
+                self._values[mask | singleton(each)] = level - self.ground
 
     def gain(self, mask: int, attribute: int) -> float:
-        """Return what moving one attribute in or out adds: F(A ^ {V}) - F(A)."""
+        """What moving one attribute in or out adds: F(A ^ {V}) - F(A)."""
         other = mask ^ singleton(attribute)
         if other > mask and other not in self._values:
             self.extend(mask, [attribute])
         return self.value(other) - self.value(mask)
 
+    def price(self, mask: int, attribute: int) -> float:
+        """What moving one attribute in or out adds to the cost."""
+        other, cost = mask ^ singleton(attribute), self.function.cost
+        return cost(self.base | other) - cost(self.base | mask)
+
     def feasible(self, mask: int) -> bool:
-        """Say whether A may be chosen."""
+        """Whether B u A may be chosen."""
         found = self._feasible.get(mask)
         if found is None:
-            found = self._feasible[mask] = self.function.feasible(mask)
+            found = self._feasible[mask] = self.function.feasible(self.base | mask)
         return found
 
+    def possible(self, mask: int = 0) -> list[int]:
+        """The candidates, beside A, that a feasible set may contain together with A."""
+        both = self.base | mask
+        return [
+            each
+            for each in members(self.candidates & ~mask)
+            if self.function.feasible(both | singleton(each), larger=True)
+        ]
+
+    def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """For each V in ``attributes`` a bound on every set with A u {V}."""
+        bounds = self.function.bounds(self.base | mask, attributes)
+        return [each - self.ground for each in bounds]
+
+    def may_exceed(self, mask: int, level: float) -> bool:
+        """False only where A has at most this value for certain."""
+        return self.function.may_exceed(self.base | mask, level + self.ground)
+
     def at_hand(self, mask: int) -> Floats | None:
-        """Return F(A u {V}) for each V, as `SetFunction` does; None where it is not at hand."""
+        """F of A with each V, as `SetFunction` has it; None where it is not at hand."""
         if mask not in self._rows:
             self.look_at([mask])
         return self._rows[mask]
 
     def look_at(self, masks: Iterable[int]) -> None:
         """Fetch what is at hand for many sets at once, which is quicker."""
-        new = [mask for mask in masks if mask not in self._rows]
-        found = self.function.at_hand(new) if new else {}
-        self._rows.update((mask, found.get(mask)) for mask in new)
+        new = {self.base | mask: mask for mask in masks if mask not in self._rows}
+        rows = self.function.at_hand([*new]) if new else {}
+        for both, mask in new.items():
+            row = rows.get(both)
+            self._rows[mask] = None if row is None else self._within(row) - self.ground
 
     def gainful(self) -> int:
-        """Return the candidates that may be chosen alone, and gain by it, as a mask."""
+        """The candidates that may be chosen alone, and gain by it, as a mask."""
         row = self.at_hand(0)
         if row is not None:
             return union(np.flatnonzero(row > 0).tolist())
-        single = filter(self.feasible, map(singleton, members(self.function.candidates)))
+        single = filter(self.feasible, map(singleton, members(self.candidates)))
         return sum(each for each in single if self.value(each) > 0)
 
     def best_pairs(self, most: int) -> list[int]:
-        """Return sets of two candidates with a large F, the best first, of equals the smaller.
+        """Sets of two candidates with a large F, the best first, of equals the smaller.
 
         Where nothing is known of pairs, those of few candidates are evaluated, and of many none.
         """
-        function, levels = self.function, self.function.pairs_at_hand()
-        if levels is None:
-            if function.candidates.bit_count() > FEW:
-                return []
-            each = [singleton(one) for one in members(function.candidates)]
-            both = filter(self.feasible, (one | other for one, other in combinations(each, 2)))
-            known = {pair: self.value(pair) for pair in both}
-        else:
+        levels = None if self.base else self.function.pairs_at_hand()
+        if levels is not None:
             ones, others = above_diagonal(len(levels))
-            upper = levels[ones, others]
+            upper = self._within(self._within(levels).T)[ones, others]
             some = np.argpartition(upper, -most)[-most:] if most < len(upper) else range(len(upper))
-            known = {
+            worth = {
                 singleton(int(ones[place])) | singleton(int(others[place])): float(upper[place])
                 for place in some
                 if upper[place] > -inf
             }
-        feasible = filter(self.feasible, known)
-        return sorted(feasible, key=lambda pair: (-rank(known[pair]), pair))[:most]
+        elif self.candidates.bit_count() <= FEW:
+            both = combinations(map(singleton, members(self.candidates)), 2)
+            pairs = filter(self.feasible, (one | other for one, other in both))
+            worth = {pair: self.value(pair) for pair in pairs}
+        else:
+            return []
+        return sorted(filter(self.feasible, worth), key=lambda e: (-rank(worth[e]), e))[:most]
 
-
-class Gain(NamedTuple):
-    """What a move is known to add at the most: its utility as of one set, its cost of another."""
-
-    bound: float
-    priced_at: int
-    computed_at: int
-
-
-class Ahead(NamedTuple):
-    """What moves were to add at one set: float64, shape (n,), bits, minus infinity for no move."""
-
-    mask: int
-    gains: Floats
-
-    def stale(self) -> dict[int, Gain]:
-        """Return each gain by attribute."""
-        found = np.flatnonzero(self.gains > -inf)
-        gains = zip(found.tolist(), self.gains[found].tolist(), strict=True)
-        return {each: Gain(gain, self.mask, self.mask) for each, gain in gains}
+    def _within(self, levels: Floats) -> Floats:
+        """Levels by attribute, minus infinity for those that are no candidates."""
+        if self.candidates == self.function.candidates:
+            return levels
+        within: Floats = np.where(mask_array(self.candidates, levels.shape[-1]), levels, -inf)
+        return within
 
 
 class LocalSearch:
     """The state of a search: the present set, the order of its attributes, violations seen."""
 
-    def __init__(self, memo: Memo, epsilon: float | None) -> None:
-        """Start at the empty set; a move must improve F by more than (epsilon/n^2)|F|.
+    def __init__(self, memo: Memo, epsilon: float | None, start: int = 0) -> None:
+        """Begin at a set; a move must improve F by more than (epsilon/n^2)|F|.
 
         Where epsilon is None every move is good enough.
         """
-        self.memo = memo
-        self.mask = 0
-        self.order: tuple[int, ...] = ()
+        self.memo, self._epsilon = memo, epsilon
         self.violations = 0
-        pairs = max(1, memo.function.candidates.bit_count()) ** 2
-        self._tolerance = None if epsilon is None else epsilon / pairs
+        self.start_at(start)
 
     @property
     def value(self) -> float:
@@ -227,20 +246,18 @@ class LocalSearch:
     @property
     def threshold(self) -> float:
         """What a move must improve F by at the least, in bits."""
-        return -inf if self._tolerance is None else max(self._tolerance * abs(self.value), FLOOR)
+        return self.threshold_at(self.value)
 
-    def least(self, levels: Floats) -> Floats:
-        """Return the same for each level that F may have, float64, in bits."""
-        if self._tolerance is None:
-            return np.full_like(levels, -inf)
-        return np.maximum(self._tolerance * np.abs(levels), FLOOR)
+    def threshold_at(self, level: float) -> float:
+        """The same at a set of this value."""
+        if self._epsilon is None:
+            return -inf
+        tolerance = self._epsilon / max(1, self.memo.candidates.bit_count()) ** 2
+        return max(tolerance * abs(level), FLOOR)
 
     def restarted(self, mask: int) -> "LocalSearch":
-        """Return a search of the same function, as patient, that begins at this set."""
-        other = LocalSearch(self.memo, None)
-        other._tolerance = self._tolerance
-        other.start_at(mask)
-        return other
+        """A search of the same function, as patient, that begins at this set."""
+        return LocalSearch(self.memo, self._epsilon, mask)
 
     def start_at(self, mask: int) -> None:
         """Go on from this set; its attributes count as chosen in ascending order."""
@@ -253,7 +270,7 @@ class LocalSearch:
         self.order = (*rest, attribute) if len(rest) == len(self.order) else rest
 
     def options(self, mask: int) -> list[tuple[float, int]]:
-        """Return (gain, attribute) for every feasible move of an attribute in ``mask``."""
+        """The (gain, attribute) of every feasible move of an attribute in ``mask``."""
         memo, attributes, present = self.memo, list(members(mask)), self.mask
         memo.extend(present, [each for each in attributes if not present >> each & 1])
         feasible = [each for each in attributes if memo.feasible(present ^ singleton(each))]
@@ -271,14 +288,13 @@ class LocalSearch:
 
 def eager_pass(state: LocalSearch, options: int) -> bool:
     """Make the best move of an attribute in ``options`` until none is good; say if any was."""
-    moved = False
+    start = state.mask
     while True:
         _, attribute = best(state.options(options), state.threshold)
         if attribute < 0:
-            return moved
+            return state.mask != start
         state.move(attribute)
         options ^= singleton(attribute)
-        moved = True
 
 
 def lazy_pass(state: LocalSearch, options: int) -> bool:
@@ -289,61 +305,61 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
     first. Ties go to the smaller attribute, as in ``eager_pass``: a heap orders pairs. As long as
     the gains of all are at hand, none is stale.
     """
-    start = state.mask
-    ahead = follow(state, options)
-    if ahead is None:
-        stale = {each: Gain(gain, start, start) for gain, each in state.options(options)}
-    else:
-        stale = ahead.stale()
-    heap = [(-rank(gain.bound), each) for each, gain in stale.items()]
+    memo, start = state.memo, state.mask
+    stale = follow(state, options)
+    if stale is None:
+        stale = start, state.options(options)
+    computed_at, gains = stale
+    # Of each attribute the gain, and the sets as of which its cost and all of it are known.
+    heap = [(-rank(gain), each, gain, computed_at, computed_at) for gain, each in gains]
     heapify(heap)
     while heap:
-        _, attribute = heappop(heap)
-        gain = stale[attribute]
-        if gain.bound <= state.threshold:
+        _, attribute, gain, priced_at, computed_at = heappop(heap)
+        if gain <= state.threshold:
             continue
-        if gain.computed_at == state.mask:
+        if computed_at == state.mask:
             state.move(attribute)
-            state.memo.extend(state.mask, [])
-        elif state.memo.feasible(state.mask ^ singleton(attribute)):
-            if gain.priced_at == state.mask:
-                fresh = state.memo.gain(state.mask, attribute)
-                state.notice(fresh, state.memo.gain(gain.computed_at, attribute))
-                gain = Gain(fresh, state.mask, state.mask)
+            memo.extend(state.mask, [])
+        elif memo.feasible(state.mask ^ singleton(attribute)):
+            if priced_at == state.mask:
+                gain = memo.gain(state.mask, attribute)
+                state.notice(gain, memo.gain(computed_at, attribute))
+                computed_at = state.mask
             else:
-                dearer = _price(state, state.mask, attribute)
-                dearer -= _price(state, gain.priced_at, attribute)
-                gain = Gain(gain.bound - dearer, state.mask, gain.computed_at)
-            stale[attribute] = gain
-            heappush(heap, (-rank(gain.bound), attribute))
+                gain -= memo.price(state.mask, attribute) - memo.price(priced_at, attribute)
+            heappush(heap, (-rank(gain), attribute, gain, state.mask, computed_at))
     return state.mask != start
 
 
-def follow(state: LocalSearch, options: int) -> Ahead | None:
-    """Move attributes in while the gains of all are at hand; return what is known of the rest.
+def follow(state: LocalSearch, options: int) -> tuple[int, list[tuple[float, int]]] | None:
+    """Move attributes in while the gains of all are at hand.
 
-    None where nothing is at hand at all.
+    Returns the last set where they were, with the (gain, attribute) of every move that was open,
+    none if none was good; None where nothing is at hand at all.
     """
-    memo, ahead = state.memo, None
+    memo, latest = state.memo, None
     singles = memo.at_hand(0)
-    allowed = None if options & state.mask or singles is None else mask_array(options, len(singles))
-    while allowed is not None and (row := memo.at_hand(state.mask)) is not None:
-        gains = np.where(allowed, row - state.value, -inf)
+    open_ = None if options & state.mask or singles is None else mask_array(options, len(singles))
+    while open_ is not None and (row := memo.at_hand(state.mask)) is not None:
+        gains = np.where(open_, row - state.value, -inf)
         if state.mask and singles is not None:
             state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
         good = np.where(gains > state.threshold, np.rint(gains / TIE), -inf)
         place = int(good.argmax())
         if good[place] == -inf:
-            return Ahead(state.mask, np.full(len(gains), -inf))
-        ahead = Ahead(state.mask, gains)
+            return state.mask, []
+        latest = state.mask, gains
         gains[place] = -inf
-        allowed[place] = False
+        open_[place] = False
         state.move(place)
-    return ahead
+    if latest is None:
+        return None
+    mask, gains = latest
+    return mask, [(float(gains[each]), each) for each in np.flatnonzero(gains > -inf).tolist()]
 
 
 def ascend(state: LocalSearch, starts: Sequence[int]) -> list[int]:
-    """Return the sets that following leads to from each of these sets, step by step together.
+    """The sets that following leads to from each of these sets, step by step together.
 
     Paths that meet are one, so there can be fewer than there are starts.
     """
@@ -353,17 +369,17 @@ def ascend(state: LocalSearch, starts: Sequence[int]) -> list[int]:
     while masks and singles is not None:
         seen.update(masks)
         memo.look_at(masks)
-        known = [(mask, row) for mask in masks if (row := memo.at_hand(mask)) is not None]
+        ready = [(mask, row) for mask in masks if (row := memo.at_hand(mask)) is not None]
         ends += [mask for mask in masks if memo.at_hand(mask) is None]
-        if not known:
+        if not ready:
             break
-        levels = np.array([memo.value(mask) for mask, _ in known])
-        gains = np.array([row for _, row in known]) - levels[:, None]
+        levels = [memo.value(mask) for mask, _ in ready]
+        gains = np.array([row for _, row in ready]) - np.array(levels)[:, None]
         state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
-        least = state.least(levels)[:, None]
+        least = np.array([state.threshold_at(level) for level in levels])[:, None]
         good = np.where(gains > least, np.rint(gains / TIE), -inf)
         places, masks = good.argmax(axis=1).tolist(), []
-        for line, (place, (mask, _)) in enumerate(zip(places, known, strict=True)):
+        for line, (place, (mask, _)) in enumerate(zip(places, ready, strict=True)):
             larger = mask | singleton(place)
             if good[line, place] == -inf:
                 ends.append(mask)
@@ -373,14 +389,8 @@ def ascend(state: LocalSearch, starts: Sequence[int]) -> list[int]:
     return ends
 
 
-def _price(state: LocalSearch, mask: int, attribute: int) -> float:
-    """Return what moving an attribute in or out of ``mask`` adds to the cost."""
-    cost = state.memo.function.cost
-    return cost(mask ^ singleton(attribute)) - cost(mask)
-
-
 def best(options: Iterable[tuple[float, int]], least: float = -inf) -> tuple[float, int]:
-    """Return the option with the largest gain above ``least``, the smallest attribute of equals.
+    """The option with the largest gain above ``least``, the smallest attribute of equals.
 
     (-inf, -1) where there is none.
     """
@@ -389,5 +399,5 @@ def best(options: Iterable[tuple[float, int]], least: float = -inf) -> tuple[flo
 
 
 def rank(level: float) -> float:
-    """Return bits as a number that is the same for levels too close to tell apart."""
+    """Bits as a number that is the same for levels too close to tell apart."""
     return level if isinf(level) else float(round(level / TIE))

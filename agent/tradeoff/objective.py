@@ -19,6 +19,7 @@ from agent.tradeoff.tables import (
     Population,
     mask_array,
     mask_arrays,
+    matrix_of,
     members,
     singleton,
     union,
@@ -189,13 +190,10 @@ class Objective(SetFunction):
             self.value(mask),
         )
 
-    def feasible(self, mask: int) -> bool:
-        """Say whether A has few enough attributes."""
+    def feasible(self, mask: int, *, larger: bool = False) -> bool:
+        """Whether A has few enough attributes; where it has too many, larger sets have too."""
+        del larger
         return self._most is None or mask.bit_count() <= self._most
-
-    def hopeless(self, mask: int) -> bool:
-        """Say whether A, and so every set that contains it, has too many attributes."""
-        return not self.feasible(mask)
 
     def forget(self) -> None:
         """Drop what was prepared for the neighbours of a set; the answers stay the same."""
@@ -282,7 +280,7 @@ class DisclosureObjective(Objective):
 
     def _rows(self, mask: int) -> list[Floats] | None:
         """Return U and each measured cost of A u {V} by V; None where one is not at hand."""
-        bits = self._utility.stored.row(mask)
+        bits = self._utility.stored.get(mask)
         if bits is None or not self._by_rows or mask & ~self._people.persons:
             return None
         known = [bits]
@@ -298,7 +296,7 @@ class DisclosureObjective(Objective):
         Of a recipient that knows something the cost of two is not stored: as if independent of each
         other, they divide the people as often as one times as often as the other.
         """
-        bits = self._utility.stored.matrix
+        bits = matrix_of(self._utility.stored, len(self._new))
         singles = self._people.row(0, *self._measures[0]) if bits is not None else None
         if bits is None or singles is None:
             return None
@@ -351,20 +349,14 @@ class DisclosureObjective(Objective):
         new = mask & self._sensitive
         return sum(self._settings.sensitivity[each] for each in members(new)) if new else 0.0
 
-    def feasible(self, mask: int) -> bool:
-        """Say whether A keeps every hard limit.
+    def feasible(self, mask: int, *, larger: bool = False) -> bool:
+        """Whether A keeps every hard limit.
 
         Nothing at all always does, and what adds nothing new breaks at most ``most``: a limit
-        on what is sent, not on what is learned (DESIGN.md 2.4).
+        on what is sent, not on what is learned (DESIGN.md 2.4). Caps only get harder to keep in
+        ``larger`` sets, and k and the risk do where losses only rise with the set.
         """
-        return not self._closed(mask) and self.broken(mask) is None
-
-    def hopeless(self, mask: int) -> bool:
-        """Say True only where neither A nor a set that contains it keeps every limit.
-
-        Caps only get harder to keep, and k and the risk do where losses only rise with the set.
-        """
-        return self._closed(mask) or self.broken(mask, for_good=True) is not None
+        return not self._closed(mask) and self.broken(mask, for_good=larger) is None
 
     def _closed(self, mask: int) -> bool:
         """Say whether A adds something new where nothing can be, or has too many combinations."""

@@ -11,8 +11,8 @@ from agent.tradeoff.local_search import ROUNDING
 from agent.tradeoff.tables import (
     Floats,
     Indexes,
+    Rows,
     SetFigures,
-    Stored,
     members,
     singleton,
     square,
@@ -119,7 +119,7 @@ class QueryPlanner(SetFigures, Utility):
         self,
         utility: Callable[[], Utility],
         attributes: int,
-        stored: Stored | None = None,
+        stored: Rows | None = None,
         limit: float | None = None,
         *,
         monotone: bool | None = None,
@@ -362,7 +362,9 @@ class _Start:
     def look(self, place: int) -> None:
         """Take what is known of a query's next step; a query whose answer is full takes none."""
         use, least = self.uses[place], self.scope.least
-        self.ahead[place], stored = self.queries[place].ahead(use)
+        row = self.queries[place].stored.get(use)
+        stored = row is not None
+        self.ahead[place] = self.queries[place].beside(use, 0)
         self.fresh[place] = stored or not use
         if stored:
             gains = self.ahead[place] - self.bits[place]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from agent.tradeoff.local_search import (
     lazy_pass,
     rank,
 )
-from agent.tradeoff.tables import Floats, mask_array, members, singleton, subsets, union
+from agent.tradeoff.tables import mask_array, members, singleton, subsets, union
 
 Pass = Callable[[LocalSearch, int], bool]
 
@@ -34,41 +34,27 @@ NODES = 5_000
 RESTARTS = 10  # pairs that local search starts from again
 
 
-class _Node(NamedTuple):
-    """The sets between ``chosen`` and ``chosen | open``; none has more than ``bound``."""
-
-    bound: float
-    chosen: int
-    open: int
-
-
 def additive_bound(memo: Memo) -> float:
-    """Return the sum of max(0, F({V})) over the candidates, in bits.
+    """The sum of max(0, F({V})) over the candidates, in bits.
 
     It bounds F over all sets where F is submodular with F(0) = 0: Thm 4.5 at the empty set,
     which needs no monotone utility. Attributes that no feasible set contains are left out.
     """
     row = memo.at_hand(0)
-    if row is not None and np.count_nonzero(row > -inf) == memo.function.candidates.bit_count():
+    if row is not None and np.count_nonzero(row > -inf) == memo.candidates.bit_count():
         return float(np.maximum(row, 0.0).sum())
-    return sum(max(0.0, memo.value(singleton(each))) for each in possible(memo.function))
-
-
-def possible(function: SetFunction) -> list[int]:
-    """Return the candidates that a feasible set may contain."""
-    return [each for each in members(function.candidates) if not function.hopeless(singleton(each))]
+    return sum(max(0.0, memo.value(singleton(each))) for each in memo.possible())
 
 
 def enumerate_all(memo: Memo) -> int:
-    """Return the feasible set with the largest F; the smallest mask among equals.
+    """The feasible set with the largest F; the smallest mask among equals.
 
     UsageError for more than 16 candidates.
     """
-    candidates = memo.function.candidates
-    if (count := candidates.bit_count()) > EXHAUSTIVE:
+    if (count := memo.candidates.bit_count()) > EXHAUSTIVE:
         what = f"exhaustive search takes at most {EXHAUSTIVE} candidates, and there are {count}"
         raise UsageError(what, "allow fewer attributes, or use the algorithm 'exact'")
-    feasible = filter(memo.feasible, subsets(candidates))
+    feasible = filter(memo.feasible, subsets(memo.candidates))
     return max(feasible, key=lambda mask: (memo.value(mask), -mask))
 
 
@@ -81,17 +67,17 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
     contain it leaves it a chance. That bound holds for every F; with ``submodular`` a node is also
     bounded by F(A) plus the positive gains at A, which is Nemhauser and Wolsey's.
     """
-    memo, function = state.memo, state.memo.function
-    stack, visited = [_Node(inf, 0, union(possible(function)))], 0
+    memo, visited = state.memo, 0
+    # A bound on the sets between those that are chosen, and these with all that is open.
+    stack = [(inf, 0, union(memo.possible()))]
     while stack:
-        node = stack.pop()
-        if node.bound <= state.value:
+        bound, chosen, open_ = stack.pop()
+        if bound <= state.value:
             continue
         if visited == nodes:
-            return max(each.bound for each in (node, *stack)), True
+            return max([bound, *(each for each, _, _ in stack)]), True
         visited += 1
-        bound, chosen, open_ = node
-        rest = [a for a in members(open_) if not function.hopeless(chosen | singleton(a))]
+        rest = [each for each in memo.possible(chosen) if open_ >> each & 1]
         memo.extend(chosen, rest)
         base = memo.value(chosen)
         gains = [memo.gain(chosen, each) for each in rest]
@@ -102,11 +88,11 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
                 state.start_at(chosen | singleton(each))
         if submodular:
             bound = min(bound, base + sum(max(0.0, gain) for gain in gains))
-        bounds = zip(function.bounds(chosen, rest), rest, strict=True)
+        bounds = zip(memo.bounds(chosen, rest), rest, strict=True)
         hopeful = sorted((min(bound, most), -each) for most, each in bounds if most > state.value)
         left = 0
         for most, each in hopeful:
-            stack.append(_Node(most, chosen | singleton(-each), left))
+            stack.append((most, chosen | singleton(-each), left))
             left |= singleton(-each)
     return state.value, False
 
@@ -146,7 +132,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(Evidence):
-    """The set that a search returns, and its attributes in the order chosen."""
+    """The set that a search returns, and its attributes in the order chosen, the base first."""
 
     mask: int
     order: tuple[int, ...]
@@ -160,20 +146,25 @@ def maximise(
     restarts: int = RESTARTS,
     *,
     patient: bool = True,
+    between: tuple[int, int] | None = None,
 ) -> Result:
-    """Return a set of candidates with a large F.
+    """Find a set of candidates with a large F.
 
     ``algorithm``: "lls" (lazy local search) and "ls" move attributes in and out, "greedy" only in;
     "exact" goes on by branch and bound, "exhaustive" tries all subsets; ``epsilon``: a move must
     improve F by more than (epsilon/n^2)|F|; ``nodes``: how many nodes ``exact`` visits at the most;
     ``restarts``: from how many pairs local search starts again, 0 for the paper's own search;
-    ``patient``: whether also where F is not at hand.
-    UsageError for an unknown algorithm, and where ``exhaustive`` is asked of too many candidates.
+    ``patient``: whether also where F is not at hand; ``between``: two sets, of which the result
+    contains the first, a feasible one, and is contained in the second: all that the result says is
+    about the sets between them. By default from none to all candidates.
+    UsageError for an unknown algorithm, and where ``exhaustive`` is asked of too many candidates;
+    ValueError where the first set is not feasible, or the second has more than the candidates.
     Source: paper 4 with the corrections of DESIGN.md 2.5.
     """
     if algorithm not in ALGORITHMS:
         raise UsageError.unknown("algorithm", algorithm, ALGORITHMS)
-    state, candidates = LocalSearch(Memo(function), epsilon), function.candidates
+    state = LocalSearch(Memo(function, between), epsilon)
+    candidates = state.memo.candidates
     if algorithm == "exhaustive":
         state.start_at(enumerate_all(state.memo))
         return _result(state, "enumerated", state.value)
@@ -205,7 +196,7 @@ def maximise(
 
 
 def greedy_order(function: SetFunction, one_pass: Pass = lazy_pass) -> tuple[list[int], int]:
-    """Return all feasible attributes, each the best addition to those before, and the evaluations.
+    """All feasible attributes, each the best addition to those before, and the evaluations.
 
     The order of the paper's Figs. 6, 7 and 10: it goes on where F falls. ``one_pass``:
     ``lazy_pass`` or ``eager_pass``; they agree where F is submodular.
@@ -221,7 +212,7 @@ def climb(state: LocalSearch, one_pass: Pass) -> None:
     Every pass begins with fresh gains, so that the last of each are a sweep of all single moves. An
     upward pass that moves although nothing was removed since the last one mends a violation.
     """
-    candidates = state.memo.function.candidates
+    candidates = state.memo.candidates
     up = down = True
     settled = False
     while up or down:
@@ -244,7 +235,7 @@ def local_search(state: LocalSearch, one_pass: Pass) -> None:
         climb(state, one_pass)
         complement = memo.gainful() & ~state.mask
         level = state.value + state.threshold
-        if not memo.function.may_exceed(complement, level) or not memo.feasible(complement):
+        if not memo.may_exceed(complement, level) or not memo.feasible(complement):
             return
         if memo.value(complement) <= level:
             return
@@ -258,7 +249,7 @@ def improve(state: LocalSearch, one_pass: Pass, starts: Sequence[int], *, patien
     query often do; nor do they leave one for another. No starts: nothing is done. Where it is
     not ``patient``, only what is at hand is looked at, and the starts are where that leads.
     """
-    seen, candidates = set[int](), state.memo.function.candidates
+    seen, candidates = set[int](), state.memo.candidates
     for start in starts:
         if not patient and rank(state.memo.value(start)) <= rank(state.value):
             continue
@@ -281,7 +272,7 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
     Where it is not ``patient``, only exchanges that are at hand are looked at.
     """
     memo, mask, attributes = state.memo, state.mask, [*members(state.mask)]
-    outside, good = memo.function.candidates & ~mask, list[tuple[float, int]]()
+    outside, good = memo.candidates & ~mask, list[tuple[float, int]]()
     memo.look_at(mask ^ singleton(out) for out in attributes)
     rows = {mask ^ singleton(out): memo.at_hand(mask ^ singleton(out)) for out in attributes}
     known = {rest: row for rest, row in rows.items() if row is not None}
@@ -316,75 +307,14 @@ def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> 
 
 
 def _result(state: LocalSearch, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
-    evidence = state.value, state.memo.evaluations, state.violations, proof, bound, hit
-    return Result(*evidence, mask=state.mask, order=state.order)
-
-
-class Contraction(SetFunction):
-    """F(B u A) - F(B) as a function of A, for a fixed set B: F contracted by B.
-
-    The cost is contracted likewise. A contraction is submodular where F is. What is said of A is
-    true within the candidates given.
-    """
-
-    def __init__(self, function: SetFunction, base: int, candidates: int) -> None:
-        """Fix ``base`` and choose from ``candidates``, both masks; those in the base are dropped.
-
-        ValueError where the base is not feasible, or an attribute is no candidate of
-        ``function``, whose bounds need not hold for it.
-        """
-        if (base | candidates) & ~function.candidates:
-            raise ValueError("base and candidates must be candidates of the function")
-        if not function.feasible(base):
-            raise ValueError("the base breaks a limit, so there is nothing to choose beside it")
-        self.candidates = candidates & ~base
-        self.claims_submodularity = function.claims_submodularity
-        self._function, self._base = function, base
-        self._value, self._cost = function.value(base), function.cost(base)
-
-    def value(self, mask: int) -> float:
-        """Return F(B u A) - F(B)."""
-        return self._function.value(self._base | mask) - self._value
-
-    def feasible(self, mask: int) -> bool:
-        """Say whether B u A may be chosen."""
-        return self._function.feasible(self._base | mask)
-
-    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return F(B u A u {V}) - F(B) for each V in ``attributes``."""
-        levels = self._function.extensions(self._base | mask, attributes)
-        return [each - self._value for each in levels]
-
-    def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound on F of every set with A u {V}."""
-        bounds = self._function.bounds(self._base | mask, attributes)
-        return [each - self._value for each in bounds]
-
-    def hopeless(self, mask: int) -> bool:
-        """Say True only where neither B u A nor a set that contains it may be chosen."""
-        return self._function.hopeless(self._base | mask)
-
-    def may_exceed(self, mask: int, level: float) -> bool:
-        """Say False only where F(B u A) - F(B) <= level for certain."""
-        return self._function.may_exceed(self._base | mask, level + self._value)
-
-    def cost(self, mask: int) -> float:
-        """Return C(B u A) - C(B)."""
-        return self._function.cost(self._base | mask) - self._cost
-
-    def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
-        """Return F(B u A u {V}) - F(B) for each V, for each A for which that is at hand."""
-        whole = {self._base | mask: mask for mask in masks}
-        found = self._function.at_hand([*whole])
-        return {whole[mask]: self._within(row) - self._value for mask, row in found.items()}
-
-    def pairs_at_hand(self) -> Floats | None:
-        """Return the same for every two attributes, where no set is fixed."""
-        matrix = None if self._base else self._function.pairs_at_hand()
-        return None if matrix is None else self._within(self._within(matrix).T)
-
-    def _within(self, levels: Floats) -> Floats:
-        """Return levels by attribute, minus infinity for those that are no candidates."""
-        open_ = mask_array(self.candidates, levels.shape[-1])
-        found: Floats = np.where(open_, levels, -inf)
-        return found
+    memo, mask = state.memo, state.memo.base | state.mask
+    return Result(
+        memo.function.value(mask) if memo.base else state.value,
+        memo.evaluations,
+        state.violations,
+        proof,
+        None if bound is None else bound + memo.ground,
+        hit,
+        mask=mask,
+        order=(*members(memo.base), *state.order),
+    )

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.grouping import Columns, Partitions, plogp, row_columns
-from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
+from agent.tradeoff.local_search import Memo, SetFunction, eager_pass, lazy_pass
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
-from agent.tradeoff.search import greedy_order, possible
+from agent.tradeoff.search import greedy_order
 from agent.tradeoff.tables import (
     UNSPECIFIED,
     Floats,
@@ -161,7 +161,7 @@ def online_bound(objective: Objective, mask: int) -> float:
     base = objective.utility(mask)
     gains = (
         objective.utility(mask | singleton(each)) - base - objective.cost(singleton(each))
-        for each in possible(objective)
+        for each in Memo(objective).possible()
     )
     return base + sum(max(0.0, gain) for gain in gains)
 

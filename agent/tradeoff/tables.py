@@ -242,59 +242,53 @@ class Population:
         return {}
 
 
-class Stored:
-    """A figure of some sets, such as U in bits, at hand without a count."""
+@cache
+def above_diagonal(count: int) -> tuple[Indexes, Indexes]:
+    """Where in a matrix two of ``count`` attributes are, in the order of `pairs`."""
+    rows, columns = np.triu_indices(count, 1)
+    return rows, columns
 
-    def __init__(
-        self,
-        singles: Floats | None = None,
-        both: Floats | None = None,
-        rows: Mapping[int, Floats] | None = None,
-    ) -> None:
-        """Take the figure of each attribute, of two, and of sets with each attribute added.
 
-        ``singles``: float64, shape (n,); ``both``: float64, shape (n(n-1)/2,), in the order of
-        ``sets.pairs``; ``rows``: by set A, float64, shape (n,), the figure of A u {V} for each V,
-        that of A where V is in A. None for what is not known.
-        """
-        self.singles, self.both = singles, both
-        self.rows = dict(rows or {})
-        """By set, what is known beside pairs."""
+def square(singles: Floats, both: Floats) -> Floats:
+    """Figures of one and two attributes as a symmetric matrix, shape (n, n)."""
+    matrix, upper = np.diag(singles), above_diagonal(len(singles))
+    matrix[upper] = matrix.T[upper] = both
+    return matrix
 
-    @cached_property
-    def matrix(self) -> Floats | None:
-        """The figure of two attributes, symmetric, that of one on the diagonal; None if unknown."""
-        if self.singles is None or self.both is None:
-            return None
-        return square(self.singles, self.both)
 
-    def row(self, mask: int) -> Floats | None:
-        """Return the figure of A u {V} for each V, float64, shape (n,); None where it is not known.
+Rows = Mapping[int, Floats]
+"""By set A, a figure of A u {V} for each attribute V, float64, shape (n,); of A where V is in A."""
 
-        It is not to be written to.
-        """
-        if not mask and self.singles is not None:
-            return self.singles
-        if mask and not mask & (mask - 1) and self.matrix is not None:
-            found: Floats = self.matrix[mask.bit_length() - 1]
-            return found
-        return self.rows.get(mask)
 
-    def get(self, mask: int) -> float | None:
-        """Return the figure of a set that is not empty, None where it is not known."""
-        if mask in self.rows:
-            return float(self.rows[mask][mask.bit_length() - 1])
-        for each in members(mask):
-            row = Stored.row(self, mask ^ singleton(each))  # one that is known already
-            if row is not None:
-                return float(row[each])
-        return None
+def rows_of(singles: Floats, both: Floats | None) -> dict[int, Floats]:
+    """The rows of the empty set, and of each attribute where those of two are given.
+
+    ``both``: float64, shape (n(n-1)/2,), in the order of `pairs`.
+    """
+    matrix = () if both is None else square(singles, both)
+    return {0: singles} | {singleton(at): row for at, row in enumerate(matrix)}
+
+
+def matrix_of(rows: Rows, count: int) -> Floats | None:
+    """The figures of every two attributes, symmetric; None where a row of one is missing."""
+    sets = [singleton(each) for each in range(count)]
+    return np.array([rows[each] for each in sets]) if all(each in rows for each in sets) else None
+
+
+def weighted(parts: Sequence[Rows], weights: Sequence[float]) -> dict[int, Floats]:
+    """The weighted sums of the rows that all of these have."""
+    sets = [mask for mask in parts[0] if all(mask in each for each in parts)]
+    whole = sum(
+        weight * np.array([part[mask] for mask in sets])
+        for part, weight in zip(parts, weights, strict=True)
+    )
+    return dict(zip(sets, np.array(whole), strict=True))
 
 
 class SetFigures:
-    """A figure of sets that is stored, or computed once when it is asked for.
+    """A figure of sets that is stored, or computed once it is needed.
 
-    The oldest that were computed are forgotten first.
+    Of those that were computed, the oldest are forgotten first.
     """
 
     def __init__(
@@ -302,24 +296,23 @@ class SetFigures:
         count: int,
         one: Callable[[int], float],
         beside: Callable[[int, Sequence[int]], Sequence[float]],
-        stored: Stored | None = None,
+        stored: Rows | None = None,
     ) -> None:
         """Take what computes the figure of a set, and of a set with each of some attributes added.
 
         ``count``: how many attributes there are.
         """
-        self.stored = Stored() if stored is None else stored
+        self.stored: Rows = {} if stored is None else stored
         self._one, self._beside = one, beside
         self._nothing = np.full(count, np.nan)
         self._values: dict[int, float] = {}
         self._rows: dict[int, Floats] = {}
-        self._done: dict[int, int] = {}
 
     def value(self, mask: int) -> float:
-        """Return the figure of a set."""
+        """The figure of a set."""
         found = self._values.get(mask)
         if found is None:
-            found = self._elsewhere(mask)
+            found = self._in_a_row(mask)
         if found is None:
             if len(self._values) >= VALUES_KEPT:
                 del self._values[next(iter(self._values))]
@@ -327,83 +320,38 @@ class SetFigures:
         return found
 
     def beside(self, mask: int, wanted: int) -> Floats:
-        """Return the figure of A u {V} by V, float64, shape (n,), at least where V is ``wanted``.
+        """The figure of A u {V} by V, float64, shape (n,), at least where V is ``wanted``.
 
         It is not to be written to.
         """
-        found = self.stored.row(mask)
-        if found is not None:
-            return found
-        missing = [*members(wanted & ~self._done.get(mask, 0))]
+        row = self.stored.get(mask)
+        if row is not None:
+            return row
+        missing = self.missing(mask, wanted)
         if missing:
             self.add(mask, missing, self._beside(mask, missing))
         return self._rows.get(mask, self._nothing)
 
-    def ahead(self, mask: int) -> tuple[Floats, bool]:
-        """Return the same as far as it is known, NaN where it is not, and whether it is stored."""
-        found = self.stored.row(mask)
-        return (self._rows.get(mask, self._nothing), False) if found is None else (found, True)
-
-    def done(self, mask: int) -> int:
-        """Return the attributes beside which the figure was computed, a mask."""
-        return self._done.get(mask, 0)
+    def missing(self, mask: int, wanted: int) -> list[int]:
+        """The attributes of ``wanted`` beside which the figure is not at hand."""
+        if self.stored.get(mask) is not None:
+            return []
+        row = self._rows.get(mask)
+        return [each for each in members(wanted) if row is None or row[each] != row[each]]
 
     def add(self, mask: int, attributes: Sequence[int], figures: Sequence[float]) -> None:
         """Take the figure of A u {V} for each V in ``attributes``."""
         if mask not in self._rows:
             if len(self._rows) >= ROWS_KEPT:
-                oldest = next(iter(self._rows))
-                del self._rows[oldest], self._done[oldest]
-            self._rows[mask], self._done[mask] = self._nothing.copy(), 0
+                del self._rows[next(iter(self._rows))]
+            self._rows[mask] = self._nothing.copy()
         self._rows[mask][[*attributes]] = figures
-        self._done[mask] |= union(attributes)
 
-    def _elsewhere(self, mask: int) -> float | None:
-        """Return the figure of a set where it is stored, or in a row; None elsewhere."""
-        found = self.stored.get(mask) if mask else None
-        if found is None:
+    def _in_a_row(self, mask: int) -> float | None:
+        for rows in (self.stored, self._rows):
             for each in members(mask):
-                if self._done.get(mask ^ singleton(each), 0) >> each & 1:
-                    return float(self._rows[mask ^ singleton(each)][each])
-        return found
-
-
-@cache
-def above_diagonal(count: int) -> tuple[Indexes, Indexes]:
-    """Return where in a matrix two of ``count`` attributes are, in the order of ``sets.pairs``."""
-    rows, columns = np.triu_indices(count, 1)
-    return rows, columns
-
-
-def square(singles: Floats, both: Floats) -> Floats:
-    """Return figures of one and two attributes as a symmetric matrix, shape (n, n)."""
-    return np.concatenate([singles, both]).take(places(len(singles)))
-
-
-@cache
-def places(count: int) -> Indexes:
-    """Return where figures of one and two of ``count`` attributes are in their matrix."""
-    matrix = np.diag(np.arange(count))
-    upper = above_diagonal(count)
-    matrix[upper] = matrix.T[upper] = count + np.arange(len(upper[0]))
-    return matrix
-
-
-def weighted(parts: Sequence[Stored], weights: Sequence[float]) -> Stored:
-    """Return the weighted sum of figures of the sets that all of these know."""
-
-    def total(figures: Sequence[Floats | None]) -> Floats | None:
-        known = [each for each in figures if each is not None]
-        if len(known) < len(figures):
-            return None
-        whole = known[0] * weights[0]
-        for each, weight in zip(known[1:], weights[1:], strict=True):
-            whole += each * weight
-        return whole
-
-    found = Stored(total([each.singles for each in parts]), total([each.both for each in parts]))
-    for mask in set[int].intersection(*({*each.rows} for each in parts)):
-        row = total([each.rows[mask] for each in parts])
-        if row is not None:
-            found.rows[mask] = row
-    return found
+                less = mask ^ singleton(each)
+                if less in rows and (figure := float(rows[less][each])) == figure:  # not NaN
+                    return figure
+        row = self.stored.get(mask) if mask else None
+        return None if row is None else float(row[mask.bit_length() - 1])

@@ -26,9 +26,10 @@ from agent.tradeoff.search import EPSILON, local_search, maximise
 from agent.tradeoff.tables import (
     Kinds,
     Population,
-    Stored,
+    Rows,
     members,
     pairs,
+    rows_of,
     singleton,
     subsets,
     union,
@@ -52,7 +53,7 @@ class Case(NamedTuple):
     fitted: Fitted
     crowd: AnonymitySet
     utility: Utility
-    stored: Stored
+    stored: Rows
 
     def objective(self, trade_off: float, candidates: int | None = None) -> DisclosureObjective:
         """Return F for a recipient that knows nothing; ``candidates``: a mask, None for all."""
@@ -124,7 +125,7 @@ def _case(fitted: Fitted, crowd: AnonymitySet) -> Case:
     count = len(crowd.cards)
     rows = [utility.extensions(1 << each, range(each + 1, count)) for each in range(count)]
     singles = np.array(utility.extensions(0, range(count)))
-    return Case(fitted, crowd, utility, Stored(singles, np.array([*chain.from_iterable(rows)])))
+    return Case(fitted, crowd, utility, rows_of(singles, np.array([*chain.from_iterable(rows)])))
 
 
 def _beside_better(case: Case, trade_off: float) -> float | None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff import measures, tables
+from agent.tradeoff import tables
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import FEWEST, METRICS, Measure, Metric, certainty
 from agent.tradeoff.tables import (
@@ -17,7 +17,6 @@ from agent.tradeoff.tables import (
     Kinds,
     Population,
     SetFigures,
-    Stored,
     members,
     singleton,
     subsets,
@@ -170,21 +169,6 @@ def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: in
         assert world.anonymity_set(what).identifiability(0, metric, k) == pytest.approx(expected)
 
 
-@given(rich_worlds(requests=1, people=90), st.integers(1, 9), st.integers(1, 200), KS)
-def test_answers_come_in_blocks_of_any_size(world: World, block: int, most: int, k: int) -> None:
-    """How many are counted at once, and in how large a number they are told apart, is no matter."""
-    masks = [each for each in subsets(world.everything) if each >> world.persons]
-    with pytest.MonkeyPatch.context() as patch:
-        whole = world.anonymity_set()
-        wanted = [whole.identifiability(each, metric, k) for each in masks for metric in METRICS]
-        patch.setattr(measures, "BLOCK", block)
-        patch.setattr(measures, "KEYS", most)
-        patch.setattr(measures, "SPARSE", 0)
-        parts = world.anonymity_set()
-        found = [parts.identifiability(each, metric, k) for each in masks for metric in METRICS]
-    assert found == pytest.approx(wanted, abs=1e-12)
-
-
 def test_the_oldest_is_forgotten_and_what_is_stored_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -198,7 +182,7 @@ def test_the_oldest_is_forgotten_and_what_is_stored_is_not(
         return float(mask)
 
     figures = SetFigures(
-        3, one, lambda mask, new: [mask + 2.0**each for each in new], Stored(np.array([1.0, 2, 4]))
+        3, one, lambda mask, new: [mask + 2.0**each for each in new], {0: np.array([1.0, 2, 4])}
     )
     for _ in range(2):
         assert [figures.value(each) for each in (0b010, 0b011, 0b101, 0b110)] == [2, 3, 5, 6]

@@ -23,7 +23,7 @@ from agent.tradeoff.local_search import (
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, Contraction, maximise
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.tables import Floats, members, singleton, subsets, union
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 from tests.tradeoff.worlds import (
@@ -286,36 +286,37 @@ def bases(draw: st.DrawFn, function: SetFunction) -> int:
 
 
 @st.composite
-def besides(draw: st.DrawFn, function: SetFunction) -> tuple[Contraction, int]:
-    """Draw a base and some candidates, which it may share."""
+def betweens(draw: st.DrawFn, function: SetFunction) -> tuple[int, int]:
+    """Draw a feasible set, and one that contains it."""
     base = draw(bases(function))
-    candidates = draw(
-        st.just(function.candidates) | st.sampled_from([*subsets(function.candidates)])
-    )
-    return Contraction(function, base, candidates), base
+    return base, base | draw(st.sampled_from([*subsets(function.candidates)]))
 
 
 @given(st.one_of(objectives(), arbitrary()), st.data())
-def test_what_is_carried_over(function: SetFunction, data: st.DataObject) -> None:
+def test_what_is_between_two_sets(function: SetFunction, data: st.DataObject) -> None:
     """All that a search relies on: values, limits and bounds are those of sets with the base."""
-    beside, base = data.draw(besides(function))
-    assert beside.candidates & base == 0
-    for mask in subsets(beside.candidates):
-        assert beside.value(mask) == function.value(base | mask) - function.value(base)
-        assert beside.cost(mask) == function.cost(base | mask) - function.cost(base)
-        assert beside.feasible(mask) == function.feasible(base | mask)
-        assert beside.may_exceed(mask, beside.value(mask) - 1e-6)
-        new = [*members(beside.candidates & ~mask)]
-        allowed = [beside.feasible(mask | singleton(each)) for each in new]
-        levels = [beside.value(mask | singleton(each)) for each in new]
-        levels = [level if may else -inf for level, may in zip(levels, allowed, strict=True)]
-        assert beside.extensions(mask, new) == pytest.approx(levels, abs=ROUNDING)
-        for less in subsets(mask):
-            assert not (beside.hopeless(less) and beside.feasible(mask))
-            bounds = beside.bounds(less, [*members(mask & ~less)])
-            assert all(beside.value(mask) <= bound + ROUNDING for bound in bounds)
-    assert beside.value(0) == beside.cost(0) == 0.0
-    assert beside.feasible(0)
+    base, most = data.draw(betweens(function))
+    memo, level = Memo(function, (base, most)), function.value(base)
+    assert memo.candidates == most & ~base
+    for mask in subsets(memo.candidates):
+        new = [*members(memo.candidates & ~mask)]
+        extended = Memo(function, (base, most))
+        extended.extend(mask, new)
+        worth = memo.value(mask)
+        assert worth == function.value(base | mask) - level
+        assert memo.feasible(mask) == function.feasible(base | mask)
+        assert memo.may_exceed(mask, worth - 1e-6)
+        for each in new:
+            larger = mask | singleton(each)
+            assert extended.feasible(larger) == memo.feasible(larger)
+            assert extended.value(larger) == pytest.approx(memo.value(larger), abs=ROUNDING)
+            assert memo.price(mask, each) == (
+                function.cost(base | larger) - function.cost(base | mask)
+            )
+        for less in subsets(mask) if memo.feasible(mask) else ():
+            assert {*members(mask & ~less)} <= {*memo.possible(less)}
+            bounds = memo.bounds(less, [*members(mask & ~less)])
+            assert all(worth <= bound + ROUNDING for bound in bounds)
 
 
 @given(objectives(), st.data())
@@ -323,52 +324,65 @@ def test_no_bound_is_looser_than_the_function_s(
     objective: DisclosureObjective, data: st.DataObject
 ) -> None:
     """What is known of the sets with the base is all that is known, and no less."""
-    beside, base = data.draw(besides(objective))
-    value = objective.value(base)
-    for mask in subsets(beside.candidates):
-        both, level = base | mask, beside.value(mask) + 0.1
-        assert beside.hopeless(mask) == objective.hopeless(both)
-        assert beside.may_exceed(mask, level) == objective.may_exceed(both, level + value)
-        rest = [*members(beside.candidates & ~mask)]
+    base, most = data.draw(betweens(objective))
+    memo, value = Memo(objective, (base, most)), objective.value(base)
+    for mask in subsets(memo.candidates):
+        both, level = base | mask, memo.value(mask) + 0.1
+        assert memo.may_exceed(mask, level) == objective.may_exceed(both, level + value)
+        rest = [*members(memo.candidates & ~mask)]
+        larger = [each for each in rest if objective.feasible(both | 1 << each, larger=True)]
+        assert memo.possible(mask) == larger
         bounds = [each - value for each in objective.bounds(both, rest)]
-        assert beside.bounds(mask, rest) == pytest.approx(bounds, abs=ROUNDING)
-    assert beside.claims_submodularity == objective.claims_submodularity
+        assert memo.bounds(mask, rest) == pytest.approx(bounds, abs=ROUNDING)
 
 
 @given(st.one_of(objectives(), arbitrary()), ALGORITHM, NODES)
-def test_beside_nothing_it_is_the_search_itself(
+def test_between_nothing_and_all_it_is_the_search_itself(
     function: SetFunction, algorithm: Algorithm, nodes: int
 ) -> None:
     """The same set, order, value, evaluations, violations, proof and bound, to the last bit."""
     alone = maximise(function, algorithm, EPSILON, nodes)
-    assert (
-        maximise(Contraction(function, 0, function.candidates), algorithm, EPSILON, nodes) == alone
+    between = 0, function.candidates
+    assert maximise(function, algorithm, EPSILON, nodes, between=between) == alone
+
+
+@given(submodular() | arbitrary(), st.data())
+def test_a_search_beside_a_set_is_one_of_what_is_added(
+    function: Tabulated, data: st.DataObject
+) -> None:
+    """Whatever is searched: the same as of a function that has the sets with the base alone."""
+    base = data.draw(bases(function))
+    both = [base | mask for mask in range(len(function.utilities))]
+    alone = replace(
+        function,
+        utilities=tuple(function.utilities[each] - function.utilities[base] for each in both),
+        costs=tuple(function.costs[each] - function.costs[base] for each in both),
+        allowed=tuple(function.allowed[each] for each in both),
     )
-
-
-@given(submodular(), st.data())
-def test_beside_what_is_beside(function: Tabulated, data: st.DataObject) -> None:
-    """A base in two parts is a base."""
-    first, second = data.draw(bases(function)), data.draw(bases(function))
-    outer = Contraction(function, first, function.candidates)
-    inner = Contraction(outer, second & ~first, outer.candidates)
-    whole = Contraction(function, first | second, function.candidates)
+    alone.candidates = function.everything & ~base
     for algorithm in ALGORITHMS:
-        assert maximise(inner, algorithm) == maximise(whole, algorithm)
+        found = maximise(function, algorithm, between=(base, function.everything))
+        added = maximise(alone, algorithm)
+        assert found.mask == base | added.mask
+        assert found.order == (*members(base), *added.order)
+        assert (found.proof, found.violations) == (added.proof, added.violations)
+        level = function.value(base)
+        assert found.value == pytest.approx(level + added.value)
+        assert found.bound == (None if added.bound is None else pytest.approx(level + added.bound))
 
 
 def test_a_base_that_breaks_a_limit() -> None:
     """There is no feasible set to fall back on."""
     function = replace(tabulate(2, float), allowed=(True, False, True, True))
     with pytest.raises(ValueError, match="breaks a limit"):
-        Contraction(function, 0b01, 0b10)
+        maximise(function, between=(0b01, 0b11))
 
 
-@pytest.mark.parametrize(("base", "candidates"), [(0b100, 0b011), (0b001, 0b110)])
-def test_attributes_that_are_no_candidates(base: int, candidates: int) -> None:
+@pytest.mark.parametrize("between", [(0b100, 0b111), (0b001, 0b111)])
+def test_attributes_that_are_no_candidates(between: tuple[int, int]) -> None:
     """The function's bounds are about its candidates, and no others."""
     with pytest.raises(ValueError, match="candidates of the function"):
-        Contraction(tabulate(2, float), base, candidates)
+        maximise(tabulate(2, float), between=between)
 
 
 @given(st.one_of(objectives(), arbitrary()), st.data())

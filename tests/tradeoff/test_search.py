@@ -22,7 +22,6 @@ from agent.tradeoff.search import (
     additive_bound,
     greedy_order,
     maximise,
-    possible,
 )
 from agent.tradeoff.study import (
     online_bound,
@@ -392,7 +391,7 @@ def test_attributes_that_no_feasible_set_contains_are_left_out(function: Tabulat
     reachable = 0
     for mask in subsets(function.candidates):
         reachable |= mask if function.feasible(mask) else 0
-    assert possible(function) == list(members(reachable))
+    assert Memo(function).possible() == list(members(reachable))
     values = (function.value(singleton(each)) for each in members(reachable))
     assert additive_bound(Memo(function)) == sum(max(0.0, value) for value in values)
 

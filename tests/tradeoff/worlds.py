@@ -19,9 +19,7 @@ from agent.tradeoff.tables import (
     Kinds,
     Population,
     QueryRows,
-    Stored,
     members,
-    pairs,
     singleton,
     subsets,
 )
@@ -57,14 +55,12 @@ class World:
         return AnonymitySet(self.population, self.cards, known)
 
 
-def stored_of(figure: Callable[[int], float], count: int, near: Iterable[int] = ()) -> Stored:
+def stored_of(
+    figure: Callable[[int], float], count: int, near: Iterable[int] = ()
+) -> dict[int, Floats]:
     """Return a figure of all sets of one and two attributes, and of these with each one added."""
     sets = [singleton(each) for each in range(count)]
-    return Stored(
-        np.array([figure(each) for each in sets]),
-        np.array([figure(each) for each in pairs(count)]),
-        {mask: np.array([figure(mask | each) for each in sets]) for mask in near},
-    )
+    return {mask: np.array([figure(mask | each) for each in sets]) for mask in (0, *sets, *near)}
 
 
 @st.composite
@@ -249,13 +245,10 @@ class Tabulated(SetFunction):
         """Return the cost."""
         return self.costs[mask]
 
-    def feasible(self, mask: int) -> bool:
-        """Say whether the set may be chosen."""
-        return self.allowed[mask]
-
-    def hopeless(self, mask: int) -> bool:
-        """Say whether no set that contains this one may be chosen."""
-        return not any(self.allowed[mask | each] for each in subsets(self.everything & ~mask))
+    def feasible(self, mask: int, *, larger: bool = False) -> bool:
+        """Whether the set, or a set that contains it, may be chosen."""
+        more = subsets(self.everything & ~mask) if larger else [0]
+        return any(self.allowed[mask | each] for each in more)
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return the largest utility of all less the smallest cost of a superset."""
