@@ -166,7 +166,6 @@ class AnonymitySet:
     def survey(self, mask: int, others: int, measures: Measures) -> None:
         """Make ready I of ``mask`` with each of ``others``, a mask, by these (metric, k)."""
         base, figures = mask & ~self.known, [self._measured(*each) for each in measures]
-        self._partitions.dense.focus = base & self.persons
         if len(self._rows) <= 1 or base & ~self.persons:
             return
         wanted = others & self.persons & ~self.known & ~base
@@ -298,10 +297,12 @@ class AnonymitySet:
         expected = np.exp2(self._expected_in(persons, order[first]))
         for likely in self._likelihoods(mask):
             peak = np.maximum.reduceat(likely[order], first)
-            rows = np.add.reduceat(likely[order], first)
-            people = np.add.reduceat((likely * weights)[order], first)
-            each = Alike(people / weights.sum(), rows / peak, people / peak, expected)
-            yield Alike(*(of_class[peak > 0] for of_class in each))
+            some = peak > 0
+            rows, people = (
+                np.add.reduceat(each[order], first)[some] for each in (likely, likely * weights)
+            )
+            peak = peak[some]
+            yield Alike(people / weights.sum(), rows / peak, people / peak, expected[some])
 
     def _estimated_beside(
         self, mask: int, attributes: Sequence[int], measures: Measures

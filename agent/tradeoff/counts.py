@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff import grouping
-from agent.tradeoff.tables import Floats, Indexes, QueryRows, members, singleton
+from agent.tradeoff.tables import Floats, Indexes, QueryRows, members
 
 KEYS = 1 << 40
 BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
-FAR = 4  # attributes; rows are divided by so many only where neighbours are to be quick
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
 SPARSE = 9  # times as many places as rows: then it is quicker to sort the rows
 COUNTS_KEPT = 1 << 22  # counts remembered where several shrinkages share a layout, 32 bytes each
@@ -77,8 +76,7 @@ class Cells(NamedTuple):
 
     ``row``: intp, shape (M,), the cell of each row. One per cell, intp: ``kind``; ``pair``, the
     number of its pair of group and intent; ``group``, the number of its group. ``pairs``: intp,
-    the first cell of each pair; ``groups``: intp, the first pair of each group; ``sample``:
-    intp, a row of each group.
+    the first cell of each pair; ``groups``: intp, the first pair of each group.
     """
 
     row: Indexes
@@ -87,7 +85,6 @@ class Cells(NamedTuple):
     group: Indexes
     pairs: Indexes
     groups: Indexes
-    sample: Indexes
 
 
 class Counts(NamedTuple):
@@ -182,10 +179,7 @@ def _sorted_cells(row: Indexes, kind: Indexes, intent: Indexes, group: Indexes) 
     new_pair = new_group | (np.diff(intent, prepend=-1) != 0)
     pair, number = np.cumsum(new_pair) - 1, np.cumsum(new_group) - 1
     pairs = np.flatnonzero(new_pair)
-    some_row = np.empty(len(kind), dtype=np.intp)
-    some_row[row] = np.arange(len(row))
-    groups = np.flatnonzero(new_group[pairs])
-    return Cells(row, kind, pair, number, pairs, groups, some_row[pairs[groups]])
+    return Cells(row, kind, pair, number, pairs, np.flatnonzero(new_group[pairs]))
 
 
 class Layout:
@@ -197,7 +191,7 @@ class Layout:
 
     def __init__(self, rows: QueryRows, columns: grouping.Columns, request: int) -> None:
         """Prepare the rows; ``request``: the request attributes that divide them, a mask."""
-        self._columns, self._persons = columns, (1 << rows.persons) - 1
+        self._columns = columns
         self.kinds = kinds = kinds_of(rows, request)
         frequency = np.bincount(rows.intent, minlength=rows.intents)
         others = frequency[kinds.intent] - kinds.same_total
@@ -209,15 +203,10 @@ class Layout:
         self._counted: OrderedDict[tuple[int, ...], Counts] = OrderedDict()
         self._room = COUNTS_KEPT
         self._alone: dict[int, Counts] = {}
-        self._apart: dict[int, Counts] = {}
 
     def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Counts]:
         """Yield the counts by ``mask`` and each of these attributes, in batches."""
-        far = mask.bit_count() >= FAR and not self.divisions.wanted(mask)
-        if far and len(attributes) == 1:
-            yield self.apart(mask | singleton(attributes[0]))
-            return
-        batch = max(1, BATCH // len(self.divisions[mask].kind)) if attributes else 1
+        batch = max(1, BATCH // len(self.divisions[mask].kind))
         for first in range(0, len(attributes), batch):
             some = attributes[first : first + batch]
             found = self._counted.get((mask, *some))
@@ -244,44 +233,27 @@ class Layout:
             self._alone[attribute] = Counts(one, *masses, kinds.of_row[some], first)
         return self._alone[attribute]
 
-    def apart(self, mask: int) -> Counts:
-        """Return the counts by ``mask``, from the rows alone; only those of the last are kept."""
-        if mask not in self._apart:
-            kinds, undivided = self.kinds, grouping.Grouping(np.zeros_like(self.kinds.of_row), 1)
-            group, size = self._columns.refined(undivided, mask)
-            if size > KEYS:
-                group, _ = grouping.number(group, size)
-            found, rows = _runs(group * len(kinds.intent) + kinds.of_row)
-            group, kind = np.divmod(found, len(kinds.intent))
-            new_group = np.diff(group, prepend=-1) != 0
-            new_pair = new_group | (np.diff(kinds.intent[kind], prepend=-1) != 0)
-            pairs, groups = _sums(rows, new_pair), _sums(rows, new_group)
-            first = np.zeros(1, dtype=np.intp)
-            self._apart = {mask: Counts(rows, pairs, groups, kind, first)}
-        return self._apart[mask]
-
-    def merged(self, mask: int) -> Counts | None:
-        """Return the counts from the cells of the focus, if ``mask`` lacks one person attribute.
-
-        That only merges groups. (A request attribute less would also change what belongs
-        together when a user is left out.)
-        """
-        focus = self.divisions.focus
-        if not self.divisions.merges_focus(mask) or (focus ^ mask) & ~self._persons:
-            return None
-        cells, kinds = self.divisions[focus], self.kinds
-        rows = np.bincount(cells.row).astype(np.float64)
-        group = self._columns.groups(cells.sample, mask)[cells.group]
-        pair = group * (int(kinds.intent[-1]) + 1) + kinds.intent[cells.kind]
-        pairs, groups = grouping.mass_of(pair, rows, 0), grouping.mass_of(group, rows, 0)
-        return Counts(rows, pairs[pair], groups[group], cells.kind, np.zeros(1, dtype=np.intp))
+    def by(self, mask: int) -> Counts:
+        """The counts by a set: from a division that lacks one attribute, or else from the rows."""
+        cells, rest = self.divisions.nearest(mask)
+        if rest and not rest & (rest - 1):
+            return count(cells, [self._columns.each[rest.bit_length() - 1]])
+        kinds, undivided = self.kinds, grouping.Grouping(np.zeros_like(self.kinds.of_row), 1)
+        group, size = self._columns.refined(undivided, mask)
+        if size > KEYS:
+            group, _ = grouping.number(group, size)
+        found, rows = _runs(group * len(kinds.intent) + kinds.of_row)
+        group, kind = np.divmod(found, len(kinds.intent))
+        new_group = np.diff(group, prepend=-1) != 0
+        new_pair = new_group | (np.diff(kinds.intent[kind], prepend=-1) != 0)
+        pairs, groups = _sums(rows, new_pair), _sums(rows, new_group)
+        return Counts(rows, pairs, groups, kind, np.zeros(1, dtype=np.intp))
 
     def forget(self) -> None:
         """Drop all that is remembered; the answers stay the same."""
         self.divisions.forget()
         self._counted.clear()
         self._alone.clear()
-        self._apart.clear()
         self._room = COUNTS_KEPT
 
     def _divide(self, parent: Cells, attributes: int) -> Cells:

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.tables import EMPTY, Codes, Floats, Indexes, QueryRows, members, singleton
+from agent.tradeoff.tables import EMPTY, Codes, Floats, Indexes, QueryRows, members
 
 Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
 
@@ -238,41 +238,23 @@ class Divisions(Generic[Division]):
         """Begin with the undivided table; ``divide`` refines by a set of more attributes."""
         self._start, self._divide, self._limit = start, divide, kept
         self._kept: OrderedDict[int, Division] = OrderedDict()
-        self.focus = 0
-        """The set whose neighbours will be asked for next."""
 
     def __getitem__(self, mask: int) -> Division:
-        """Return the division by ``mask``."""
-        if not mask:
-            return self._start
-        found = self._kept.get(mask)
-        if found is None:
-            coarser = (each for each in self._kept if not each & ~mask)
-            base = max(coarser, key=int.bit_count, default=EMPTY)
-            start = self._kept[base] if base else self._start
-            found = self._kept[mask] = self._divide(start, mask & ~base)
+        """The division by ``mask``."""
+        if mask in self._kept:
+            self._kept.move_to_end(mask)
+        elif mask:
+            start, rest = self.nearest(mask)
+            self._kept[mask] = self._divide(start, rest)
             if len(self._kept) > self._limit:
                 self._kept.popitem(last=False)
-        else:
-            self._kept.move_to_end(mask)
-        return found
+        return self._kept[mask] if mask else self._start
 
-    def wanted(self, mask: int) -> bool:
-        """Say whether the division by ``mask`` is remembered, or worth it for the neighbours."""
-        return mask in (0, self.focus) or mask in self._kept
-
-    def last_step(self, mask: int) -> int:
-        """Return the attribute to divide by last: what the focus lacks, or what is remembered."""
-        more = mask & ~self.focus
-        if self.focus == mask ^ more and more.bit_count() == 1:
-            return more.bit_length() - 1
-        ready = (each for each in members(mask) if mask & ~singleton(each) in self._kept)
-        return next(ready, mask.bit_length() - 1)
-
-    def merges_focus(self, mask: int) -> bool:
-        """Say whether ``mask`` is the focus less one attribute."""
-        less = self.focus & ~mask
-        return self.focus ^ less == mask and less.bit_count() == 1
+    def nearest(self, mask: int) -> tuple[Division, int]:
+        """The finest division remembered by a subset of ``mask``, and the rest of the mask."""
+        coarser = (each for each in self._kept if not each & ~mask)
+        base = max(coarser, key=int.bit_count, default=EMPTY)
+        return self._kept.get(base, self._start), mask & ~base
 
     def forget(self) -> None:
         """Drop all that is remembered."""
@@ -294,10 +276,6 @@ class Partitions:
         """The partition by each set, every label in use."""
         self._presence: Presence | None = None
 
-    def cells(self, mask: int, attribute: int) -> int:
-        """Return how many groups ``mask`` has, times the values of an attribute."""
-        return self.dense[mask].size * self._columns.each[attribute].card
-
     def classes(self, mask: int) -> tuple[NDArray[Any], int]:
         """Return the class of each item, unsigned or intp, and how many classes there may be.
 
@@ -306,25 +284,13 @@ class Partitions:
         columns = [self._columns.each[each] for each in members(mask)]
         size = prod(each.card for each in columns)
         if not columns or size >= min(SMALL, SPARSE * self._columns.items):
-            return self.of(mask)
+            finer = self._columns.refined(*self.dense.nearest(mask))
+            return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
         keys = columns[0].codes.astype(np.uint16)
         for codes, card in columns[1:]:
             keys *= np.uint16(card)
             keys += codes
         return keys, size
-
-    def of(self, mask: int) -> Grouping:
-        """Return the partition by ``mask``; not every label need be in use."""
-        if not mask:
-            return self.dense[0]
-        if self.dense.merges_focus(mask):
-            finer = self.dense[self.dense.focus]
-            sample = np.empty(finer.size, dtype=np.intp)
-            sample[finer.labels] = np.arange(len(finer.labels))
-            return Grouping(self._columns.groups(sample, mask)[finer.labels], finer.size)
-        last = singleton(self.dense.last_step(mask))
-        finer = self._columns.refined(self.dense[mask & ~last], last)
-        return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
 
     def beside(
         self, mask: int, attributes: Sequence[int], weights: Sequence[Floats | None] = (None,)
@@ -335,21 +301,6 @@ class Partitions:
         """
         labels, size = self.dense[mask]
         return tally(labels, size, [self._columns.each[each] for each in attributes], weights)
-
-    def kinds_beside(
-        self, mask: int, attributes: Sequence[int], kinds: Grouping
-    ) -> list[NDArray[np.intp]]:
-        """Return, for ``mask`` with each of these attributes added, the items of each kind.
-
-        ``kinds``: another partition. Intp, shape (values times groups of ``mask``, kinds).
-        """
-        labels, size = self.dense[mask]
-        [parts] = tally(
-            labels * kinds.size + kinds.labels,
-            size * kinds.size,
-            [self._columns.each[each] for each in attributes],
-        )
-        return [each.reshape(-1, kinds.size) for each in parts]
 
     def classes_beside(self, mask: int) -> list[int]:
         """Return how many groups there are with each attribute added to ``mask``."""

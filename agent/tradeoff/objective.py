@@ -400,8 +400,7 @@ class DisclosureObjective(Objective):
 
         if too_low(self._utility.limit, at_first):
             return False
-        [limit] = self._utility.potentials(union(attributes[:-1]), attributes[-1:])
-        return not (too_low(limit, at_first) or too_low(self.utility(mask), few))
+        return not too_low(self.utility(mask), few)
 
     def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:
         """Say whether k and the risk hold for the people like the user; nobody is certainty.

@@ -1,6 +1,7 @@
 """Plans: what a recipient is to hold, chosen once for all that it is going to be asked."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from math import fsum
 from typing import NamedTuple, Protocol
@@ -210,15 +211,15 @@ class Queries:
     def __init__(self, each: Sequence[QueryPlanner]) -> None:
         """Take what each makes of sets."""
         self.each = tuple(each)
-        self._starts: dict[Scope, _Start] = {}
+        self._starts: dict[Scope, _Growth] = {}
 
-    def growth(self, scope: Scope, weights: Sequence[float]) -> "_Growth":
-        """Return where a plan begins."""
+    def start(self, scope: Scope) -> "_Growth":
+        """Where a plan begins."""
         if scope not in self._starts:
             if len(self._starts) >= STARTS_KEPT:
                 self._starts.clear()
-            self._starts[scope] = _Start(self.each, scope)
-        return _Growth(self._starts[scope], weights)
+            self._starts[scope] = _Growth(self.each, scope)
+        return self._starts[scope].copied()
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,7 @@ def plan(
 
     def grown(new: int, left_out: int = 0) -> Portfolio:
         within = scope._replace(held=scope.held | new, free=scope.free & ~left_out)
-        return _grown(queries.growth(within, weights), prices, tuple(members(new)))
+        return _grown(queries.start(within), np.array(weights), prices, tuple(members(new)))
 
     def worth(portfolio: Portfolio) -> float:
         return portfolio.value - scope.least * len(portfolio.order)
@@ -282,71 +283,64 @@ def plan(
     return replace(best, evaluations=evaluations)
 
 
-def _grown(growth: "_Growth", prices: Prices, start: tuple[int, ...]) -> Portfolio:
-    """Return a portfolio that is grown from what is held, of which ``start`` is new.
+def _grown(growth: "_Growth", weights: Floats, prices: Prices, start: tuple[int, ...]) -> Portfolio:
+    """Grow a portfolio from what is held, of which ``start`` is new.
 
     The attribute that adds most is added while one adds enough (greedy). A query uses a new
     attribute beside what it used before, where that helps it enough and its answer is not full.
     """
-    scope, evaluations, found, refused = growth.scope, 0, -1, 0
-    while open_ := scope.free & ~growth.mask:
-        options = _Options(prices, growth.mask, open_)
-        evaluations += open_.bit_count()
+    scope, order, evaluations, refused = growth.scope, [*start], 0, 0
+    mask = scope.held | scope.fixed
+    while open_ := scope.free & ~mask:
+        options = np.array([*members(open_)], dtype=np.intp)
+        evaluations += len(options)
+        floors = prices.costs_beside(mask, options) - prices.cost(mask)
         while True:
-            gains = growth.weights @ growth.gains[:, options.attributes]
-            found, refused = options.best(gains, scope.least)
-            if found < 0 or growth.refresh(found):
+            gains = weights @ growth.gains[:, options]
+            best, refused = _worthiest(mask, options, gains, floors, prices, scope.least)
+            if best < 0 or growth.refresh(best):
                 break
-        if found < 0:
+        if best < 0:
             break
-        growth.add(found)
-    return Portfolio(
-        mask=growth.mask,
-        order=(*start, *growth.order),
-        uses=tuple(growth.uses),
-        refused=refused,
-        value=float(growth.weights @ growth.bits) - prices.cost(growth.mask),
-        evaluations=evaluations,
-    )
+        mask |= singleton(best)
+        order.append(best)
+        growth.add(best)
+    value = float(weights @ growth.bits) - prices.cost(mask)
+    return Portfolio(mask, tuple(order), tuple(growth.uses), refused, value, evaluations)
 
 
-class _Options:
-    """What may be added to a portfolio, and what that costs at the least."""
+def _worthiest(
+    mask: int, options: Indexes, gains: Floats, floors: Floats, prices: Prices, least: float
+) -> tuple[int, int]:
+    """The option that is worth most, above ``least``, and may be added; of equals the smaller.
 
-    def __init__(self, prices: Prices, mask: int, open_: int) -> None:
-        """Price each attribute of ``open_`` beside ``mask``."""
-        self.attributes = np.array([*members(open_)], dtype=np.intp)
-        self._prices, self._mask, self._base = prices, mask, prices.cost(mask)
-        self._floors = prices.costs_beside(mask, self.attributes) - self._base
-
-    def best(self, gains: Floats, least: float) -> tuple[int, int]:
-        """Return what is worth most, above ``least``, and may be added; of equals the smaller.
-
-        -1 where nothing is. And as a mask, what would be worth more and breaks a limit.
-        """
-        prices, found, worth, refused = self._prices, -1, least, 0
-        bounds = gains - self._floors
-        for place in np.argsort(-bounds, kind="stable").tolist():
-            if bounds[place] <= worth:
-                break
-            each = int(self.attributes[place])
-            with_it = self._mask | singleton(each)
-            level = float(gains[place]) - (prices.cost(with_it) - self._base)
-            if level <= worth:
-                continue
-            if prices.feasible(with_it):
-                found, worth = each, level + ROUNDING
-            else:
-                refused |= singleton(each)
-        return found, refused
+    -1 where there is none. And as a mask, what would be worth more and breaks a limit. ``floors``:
+    what each option costs at the least, in bits.
+    """
+    found, worth, refused, base = -1, least, 0, prices.cost(mask)
+    bounds = gains - floors
+    for place in np.argsort(-bounds, kind="stable").tolist():
+        if bounds[place] <= worth:
+            break
+        each = int(options[place])
+        level = float(gains[place]) - (prices.cost(mask | singleton(each)) - base)
+        if level <= worth:
+            continue
+        if prices.feasible(mask | singleton(each)):
+            found, worth = each, level + ROUNDING
+        else:
+            refused |= singleton(each)
+    return found, refused
 
 
-class _Start:
-    """What each query uses of a portfolio that nothing was added to, and what is known beside it.
+class _Growth:
+    """A portfolio on its way up: what each query uses of it, and the bits that this brings.
 
-    By query and attribute: ``gains``, 0 where one is too small to be used; ``ahead``, U of what is
-    used with the attribute added, NaN where it is not known; ``fresh``, whether the gain is one
-    beside what is used, or only one beside less.
+    By query and attribute: ``gains``, 0 where one is too small to be used; ``fresh``, whether the
+    gain is one beside what is used. A gain is computed afresh only when it matters, unless it is
+    stored: until then what it gained beside less stands for it, as it would bound it if U were
+    submodular. Which gains are fresh depends on this plan alone, never on what was computed for
+    others.
     """
 
     def __init__(self, queries: Sequence[QueryPlanner], scope: Scope) -> None:
@@ -355,56 +349,40 @@ class _Start:
         self.bits = np.array([e.value(use) for e, use in zip(queries, self.uses, strict=True)])
         self.gains = np.nan_to_num(np.array([each.beside(0, scope.free) for each in queries]))
         self.gains[self.gains <= scope.least] = 0.0
-        self.ahead, self.fresh = np.empty_like(self.gains), np.zeros(self.gains.shape, dtype=bool)
+        self.fresh = np.zeros(self.gains.shape, dtype=bool)
         for place in range(len(queries)):
-            self.look(place)
+            self._look(place)
 
-    def look(self, place: int) -> None:
-        """Take what is known of a query's next step; a query whose answer is full takes none."""
-        use, least = self.uses[place], self.scope.least
-        row = self.queries[place].stored.get(use)
-        stored = row is not None
-        self.ahead[place] = self.queries[place].beside(use, 0)
-        self.fresh[place] = stored or not use
-        if stored:
-            gains = self.ahead[place] - self.bits[place]
-            self.gains[place] = np.where(gains > least, gains, 0.0)
-        if not self.scope.has_room(use << 1 | 1):
-            self.gains[place] = 0.0
-
-
-class _Growth(_Start):
-    """A portfolio on its way up: what each query uses of it, and the bits that this brings.
-
-    The gain of an attribute for a query is computed afresh only when it matters, unless it is
-    stored: until then what it gained beside less stands for it, as it would bound it if U were
-    submodular. Which gains are fresh depends on this plan alone, never on what was computed for
-    others.
-    """
-
-    def __init__(self, start: _Start, weights: Sequence[float]) -> None:
-        self.queries, self.scope, self.uses = start.queries, start.scope, [*start.uses]
-        self.bits, self.gains = start.bits.copy(), start.gains.copy()
-        self.ahead, self.fresh = start.ahead.copy(), start.fresh.copy()
-        self.mask, self.order = self.scope.held | self.scope.fixed, list[int]()
-        self.weights = np.array(weights, dtype=np.float64)
+    def copied(self) -> "_Growth":
+        """The same, to go on from."""
+        other = copy(self)
+        other.uses, other.bits = [*self.uses], self.bits.copy()
+        other.gains, other.fresh = self.gains.copy(), self.fresh.copy()
+        return other
 
     def refresh(self, attribute: int) -> bool:
         """Compute the gains of an attribute that are out of date; say whether none were."""
-        stale = np.flatnonzero(~self.fresh[:, attribute] & (self.gains[:, attribute] > 0))
-        for place in stale[np.isnan(self.ahead[stale, attribute])].tolist():
+        stale = np.flatnonzero(~self.fresh[:, attribute] & (self.gains[:, attribute] > 0)).tolist()
+        for place in stale:
             row = self.queries[place].beside(self.uses[place], singleton(attribute))
-            self.ahead[place, attribute] = row[attribute]
-        gains = self.ahead[stale, attribute] - self.bits[stale]
-        self.gains[stale, attribute] = np.where(gains > self.scope.least, gains, 0.0)
-        self.fresh[stale, attribute] = True
-        return not len(stale)
+            gain = row[attribute] - self.bits[place]
+            self.gains[place, attribute] = gain if gain > self.scope.least else 0.0
+            self.fresh[place, attribute] = True
+        return not stale
 
     def add(self, attribute: int) -> None:
         """Add an attribute, which every query uses that it helps."""
-        self.mask |= singleton(attribute)
-        self.order.append(attribute)
         for place in np.flatnonzero(self.gains[:, attribute]).tolist():
             self.uses[place] |= singleton(attribute)
             self.bits[place] = self.queries[place].value(self.uses[place])
-            self.look(place)
+            self._look(place)
+
+    def _look(self, place: int) -> None:
+        """Take what is stored of a query's next step; a query whose answer is full takes none."""
+        use, row = self.uses[place], self.queries[place].stored.get(self.uses[place])
+        self.fresh[place] = row is not None or not use
+        if row is not None:
+            gains = row - self.bits[place]
+            self.gains[place] = np.where(gains > self.scope.least, gains, 0.0)
+        if not self.scope.has_room(use << 1 | 1):
+            self.gains[place] = 0.0

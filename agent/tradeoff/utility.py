@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from agent.tradeoff.counts import Counts, Layout
 from agent.tradeoff.grouping import (
-    SPARSE,
     Columns,
-    Grouping,
     Partitions,
     ordered_sum,
     plogp,
@@ -99,11 +97,7 @@ class Scoring:
 
     def value(self, mask: int) -> float:
         """Return the mean score in bits when a set that is not empty divides the rows."""
-        merged = self.layout.merged(mask)
-        if merged is not None:
-            return self._means(merged)[0]
-        last = self.layout.divisions.last_step(mask)
-        return self.extensions(mask & ~singleton(last), [last])[0]
+        return self._means(self.layout.by(mask))[0]
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return the mean score in bits for ``mask`` with each of these attributes added."""
@@ -184,7 +178,6 @@ class LeaveOneUserOut(Utility):
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
-        self._scoring(mask).layout.divisions.focus = mask
         persons = [each for each in attributes if each < self._rows.persons]
         values = dict(zip(persons, self._scoring(mask).extensions(mask, persons), strict=True))
         return [
@@ -260,23 +253,10 @@ class PlugIn(Utility):
 
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""
-        return self._value(self._counts(mask)[0]) if mask else 0.0
-
-    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
-        self._groups.dense.focus = mask
-        kinds = Grouping(self._rows.intent, self._rows.intents)
-        most = SPARSE * len(self._rows.intent) // kinds.size
-        few = [each for each in attributes if self._groups.cells(mask, each) <= most]
-        tables = self._groups.kinds_beside(mask, few, kinds) if few else []
-        found = dict(zip(few, map(self._value, tables), strict=True))
-        found |= {e: self.value(mask | singleton(e)) for e in attributes if e not in found}
-        return [found[each] for each in attributes]
-
-    def _value(self, counts: Indexes) -> float:
-        """Return U in bits, the same on every path; ``counts``: c(g, x), shape (groups, K)."""
-        used = counts[counts.any(axis=1)]
-        left = used.sum(axis=1) * _entropies(used + self._pull)
+        if not mask:
+            return 0.0
+        counts = self._counts(mask)[0]
+        left = counts.sum(axis=1) * _entropies(counts + self._pull)
         return self.limit - ordered_sum(left) / len(self._rows.intent)
 
     def removed(self, mask: int, rows: Indexes) -> Floats:

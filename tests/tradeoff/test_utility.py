@@ -69,21 +69,14 @@ def test_it_is_the_mean_of_what_its_rows_lose(world: World, shrinkage: float) ->
 
 @given(rich_worlds(), ANY_SHRINKAGE, st.sampled_from([1, 1 << 40]))
 def test_counts_apart_are_those_of_divided_rows(world: World, shrinkage: float, keys: int) -> None:
-    """Values and potentials of every set, to the last bit, whether its keys have to be renumbered.
-
-    Far from what was divided before, nothing is divided for them.
-    """
+    """The value of every set, to the last bit, whether its keys have to be renumbered."""
     divided, apart = (world.utility("louo", shrinkage) for _ in range(2))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("agent.tradeoff.counts.KEYS", keys)
         for mask in subsets(world.everything):
             for each in members(mask):
-                rest, last = mask & ~singleton(each), [each]
-                patch.setattr("agent.tradeoff.counts.FAR", len(world.cards))
-                expected = divided.extensions(rest, last) + divided.potentials(rest, last)
-                patch.setattr("agent.tradeoff.counts.FAR", 0)
-                assert apart.extensions(rest, last) == expected[:1]
-                assert apart.potentials(rest, last) == pytest.approx(expected[1:], abs=1e-12)
+                expected = divided.extensions(mask & ~singleton(each), [each])
+                assert [apart.value(mask), divided.value(mask)] == 2 * expected
                 apart.forget()
 
 
