@@ -73,7 +73,7 @@ STANDING = {
     "agent/decision": Size(2_124, 13),
     "agent/lab": Size(3_216, 22),
     "agent/model": Size(1_331, 9),
-    "agent/tradeoff": Size(2_771, 13),
+    "agent/tradeoff": Size(2_496, 13),
     "agent/vault": Size(2_444, 15),
     "agent/wire": Size(864, 7),
     "agent/words": Size(869, 6),
