@@ -9,7 +9,7 @@ from itertools import zip_longest
 from msgspec.structs import replace
 
 from agent.decision.values import CountedAmong
-from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Win, Word
+from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Word
 from agent.wire.state import (
     Changed,
     Corrected,
@@ -141,18 +141,18 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
     named = verdict.names or review.names
     names = listed(titled(named, titles_in(review.model, titles)))
     long, approved = how_long(verdict.lasting, verdict.days), verdict.decided == "approve"
+    if review.kind == "offer" and not verdict.days:
+        long = "from now on"
     if review.address is not None:
-        if approved:
-            long = long if verdict.days else "from now on"
-            return f"The popup works in the chat box at {review.address} {long}."
-        return f"{review.recipient} is not among your assistants."
+        if not approved:
+            return f"{review.recipient} is not among your assistants."
+        return f"The popup works in the chat box at {review.address} {long}."
     if review.kind == "offer":
-        long = long if verdict.days else "from now on"
+        if not approved:
+            return f"{review.recipient} gets nothing {long}."
         after = ", then nothing" if verdict.days else ""
-        if approved:
-            only = f"{review.recipient} may get {names} and nothing else {long}{after}"
-            return f"{only}, as your rules allow."
-        return f"{review.recipient} gets nothing {long}."
+        only = f"{review.recipient} may get {names} and nothing else {long}{after}"
+        return f"{only}, as your rules allow."
     anybody = "everyone" if approved else "anyone"
     to = anybody if verdict.about == "everyone" else review.pool
     return f"{names} {'may be' if approved else 'will not be'} sent to {to} {long}."
@@ -164,11 +164,11 @@ def overridden(word: Override, titles: Titles = NONE, to: str = "") -> str:
     ``to``: the recipient, with its group if it has one, where the caller knows that.
     """
     names, long = listed(titled(word.names, titles)), how_long(word.lasting, word.days)
-    alone = to or f"{word.recipient} (and its group, if any)"
-    to = "everyone" if word.about == "everyone" else alone
+    to = to or f"{word.recipient} (and its group, if any)"
+    if word.about == "everyone":
+        to = "anyone" if word.disclose == "never" else "everyone"
     match word.disclose:
         case "never":
-            to = "anyone" if word.about == "everyone" else alone
             return f"{names} will not be sent to {to} {long}."
         case "ask":
             return f"{names} will wait for your approval before going to {to} {long}."
@@ -191,13 +191,11 @@ def took_effect(ruled: Ruled, place: str | None = None, titles: Titles = NONE) -
 
 def edited(done: str, edit: Edited) -> str:
     """Return what became of an edit of the policy, and which rules still win over it."""
-    first = f"{done}." if edit.changed else f"{done}: the policy already said so."
-    return " ".join((first, *map(_win, edit.wins)))
-
-
-def _win(win: Win) -> str:
-    line = "" if win.line is None else f" (line {win.line})"
-    return f"{win.rule}{line} still wins with {win.key} = {win.value}."
+    text = f"{done}." if edit.changed else f"{done}: the policy already said so."
+    for win in edit.wins:
+        line = "" if win.line is None else f" (line {win.line})"
+        text += f" {win.rule}{line} still wins with {win.key} = {win.value}."
+    return text
 
 
 def outdated(changed: Changed, titles: Titles = NONE) -> list[str]:

@@ -11,8 +11,7 @@ from playwright.sync_api import BrowserContext, Error, Page, Playwright, Worker,
 
 from agent.daemon.programs import HOST, KEY, chromium_id
 from agent.paths import Paths
-from tests.browser.driver import Driver, Gone
-from tests.browser.installed import killed, told
+from tests.browser.driver import Driver, Gone, killed, told
 from tests.programs import needs
 from tests.waiting import PATIENCE, bounded, until
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from agent.daemon.programs import FIREFOX_ID
 from agent.paths import Paths
-from tests.browser.driver import Driver, Gone
-from tests.browser.installed import KEYWORD, told
+from tests.browser.driver import KEYWORD, Driver, Gone, told
 from tests.programs import needs
 from tests.waiting import PATIENCE, until
 

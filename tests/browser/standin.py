@@ -10,23 +10,31 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
 from agent.daemon.request_log import Rates
 from agent.wire.base import Done
 from agent.wire.decide import Answer, Ask, Because, Frame, RelayAnswer, Summary
-from agent.wire.routes import QUERY
+from agent.wire.routes import QUERY, ROUTES
 from agent.wire.state import Locked, Site
-from tests.browser.frames import Relayed, RelayedDecide, RelayedRefuse, RelayedStatus
 from tests.browser.recipient import digest, right
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, Raw
 
+TAKES = {each.path.rpartition("/")[2]: each.takes for each in ROUTES if QUERY in each.doors}
 SEED = 6
 MANY = 10**6
 LATE = 4.5  # seconds, longer than the extension of these tests waits for a decision
+
+
+class Said(NamedTuple):
+    """A call of the extension, its message, and for whom it asks."""
+
+    call: str
+    body: Any
+    by: str
 
 
 def answered(ask: Ask) -> Answer:
@@ -70,7 +78,7 @@ class Standin:
         self._path = path
         self._fake: FakeDaemon | None = None
         self._said = threading.Condition()
-        self.messages: list[Relayed] = []
+        self.messages: list[Said] = []
         self._chance = random.Random(SEED)  # noqa: S311  (delays)
         self.sites: list[Site] = []
         self.told: Locked | None = None
@@ -119,62 +127,52 @@ class Standin:
             stale_rules=self.stale,
         )
 
-    def said(self, kind: type[Any] | None = None) -> list[Any]:
-        """Return what was said of a kind, or all but how it is."""
+    def said(self, call: str = "") -> list[Said]:
+        """List what was said in one call, or in all but those for how it is."""
         with self._said:
-            return [
-                each
-                for each in self.messages
-                if (isinstance(each, kind) if kind else not isinstance(each, RelayedStatus))
-            ]
+            wanted = {call} if call else TAKES.keys() - {"status"}
+            return [each for each in self.messages if each.call in wanted]
 
-    def heard(self, kind: type[Any], count: int = 1) -> list[Any]:
-        """Return what was said of a kind, once there is so much."""
+    def heard(self, call: str, count: int = 1) -> list[Said]:
+        """List the messages of a call, once there are so many."""
         with self._said:
-            found: list[Any] = []
+            calls: list[Said] = []
 
             def enough() -> bool:
-                found[:] = [each for each in self.messages if isinstance(each, kind)]
-                return len(found) >= count
+                calls[:] = [each for each in self.messages if each.call == call]
+                return len(calls) >= count
 
             assert self._said.wait_for(enough, PATIENCE), f"only {self.messages} was said"
-            return found
+            return calls
 
     def _relayed(self, body: Frame) -> object:
         """Note a message, and answer it."""
-        fields = {"call": body.call, "id": body.id, "body": body.body}
-        fields |= {"by": body.by} if body.call == "decide" else {}
-        message: Any = msgspec.json.decode(msgspec.json.encode(fields), type=Relayed)
+        takes = TAKES[body.call]
+        message: Any = msgspec.json.decode(body.body, type=takes or None)
         with self._said:
-            self.messages.append(message)
+            self.messages.append(Said(body.call, message, body.by))
             self._said.notify_all()
             wait = self._chance.uniform(0, self.delay)
-        if isinstance(message, RelayedStatus):
-            said: object = self.status()
-            self.told = self.status()
-        elif isinstance(message, RelayedDecide):
+        answer: object = Done()
+        if body.call == "status":
+            answer = self.told = self.status()
+        elif body.call == "refuse":
+            self.sites = [each for each in self.sites if each.recipient != message.recipient]
+        elif body.call == "decide":
             time.sleep(wait)
             try:
-                said = self._decided(message)
+                answer = self._decided(message, body.by)
             except BrokenPipeError:
                 return Raw(200, b"")  # which is no whole answer
-        else:
-            self._narrow(message)
-            said = Done()
-        return RelayAnswer(id=body.id, status=200, body=msgspec.Raw(msgspec.json.encode(said)))
+        return RelayAnswer(id=body.id, status=200, body=msgspec.Raw(msgspec.json.encode(answer)))
 
-    def _decided(self, body: RelayedDecide) -> Answer:
+    def _decided(self, ask: Ask, by: str) -> Answer:
         """Answer a request, unless pages lead there too often."""
         with self._said:
-            of, now = body.body.recipient, datetime.now(UTC)
-            if body.by == "page" and self._rates.is_capped("page", of, self.cap, now):
+            now = datetime.now(UTC)
+            if by == "page" and self._rates.is_capped("page", ask.recipient, self.cap, now):
                 return Answer(code="too many from pages")
-        return self.answer(body.body)
-
-    def _narrow(self, body: Relayed) -> None:
-        """Give who is refused nothing any more."""
-        if isinstance(body, RelayedRefuse):
-            self.sites = [each for each in self.sites if each.recipient != body.body.recipient]
+        return self.answer(ask)
 
 
 def site(recipient: str, address: str) -> Site:

@@ -2,88 +2,25 @@
 
 import json
 import time
-from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
 from msgspec.structs import replace
 
-from agent.wire.decide import Answer, Ask, Carry, Clicked
-from tests.browser.adding import added, adding, is_plain, is_right, led, searched, target, words
-from tests.browser.frames import RelayedClicked, RelayedDecide
-from tests.browser.recipient import LAX, SEARCH, Noted, digest, right
-from tests.browser.test_gate import FAILURES, late
-from tests.browser.test_many import ASKED, WAYS
+from agent.wire.decide import Carry, Clicked
+from tests.browser.recipient import LAX, SEARCH, digest
 from tests.browser.test_popup import FIND, reads
-from tests.browser.test_unlisted import FETCH, LOADING, LOOKALIKES, MADE, XHR
-from tests.browser.world import World
+from tests.browser.world import World, added, is_plain, is_right, led, target, words
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
-ROW = [40, pytest.param(200, marks=pytest.mark.soak)]
-DELAY = 0.05  # seconds, the longest that the daemon takes
-TABS = 5
-CHOSEN = ("typed", "keyword", "entered", "pushed", "linked elsewhere", "requested", "replaced")
-
-
-@pytest.mark.parametrize("way", CHOSEN)
-def test_however_a_search_begins(world: World, way: str) -> None:
-    """One request, with the words of its query, about which was asked once, for who asks."""
-    by, act = WAYS[way]
-    adding(world, "words", "search")
-    act(world)
-    [came] = world.recipient.arrived(led(ASKED))
-    world.browser.shows(led(ASKED))
-    assert [each.query for each in world.recipient.searches()] == [led(ASKED)]
-    assert came.header is None
-    [decided] = world.daemon.heard(RelayedDecide)
-    assert (decided.body.query, decided.body.recipient) == (ASKED, "search.localhost")
-    assert decided.by == by
-    box = "return document.querySelector('input').value"
-    assert world.browser.run(box) == led(ASKED)
-
-
-@pytest.mark.parametrize("count", ROW)
-@pytest.mark.parametrize("carry", ["words", "parameters"])
-def test_searches_in_a_row(world: World, carry: Carry, count: int) -> None:
-    """Each has what is added for it."""
-    adding(world, carry, "engine")
-    world.daemon.delay = DELAY
-    queries = [f"row {number}" for number in range(count)]
-    world.visit("elsewhere")
-    address = json.dumps(world.recipient.search(queries[0], "engine") + f"&left={count - 1}")
-    world.browser.run(f"setTimeout(() => location = {address})")
-    came = world.recipient.heard(lambda each: each.path == SEARCH, count)
-    for number, (each, query) in enumerate(zip(came, queries, strict=True)):
-        more = f"&left={count - 1 - number}" + "&pause=0" * (number > 0)
-        assert (each.target, each.header) == (target(carry, query, more), None)
-    assert [query for query, _ in world.decided()] == queries
-
-
-@pytest.mark.parametrize("carry", ["words", "parameters"])
-def test_tabs_that_open_at_once(world: World, carry: Carry) -> None:
-    """The one in front has its own, and none has another's."""
-    adding(world, carry, "engine")
-    world.daemon.delay = DELAY
-    world.visit("elsewhere")
-    queries = [f"opened {number}" for number in range(TABS)]
-    addresses = json.dumps([world.recipient.search(each, "engine") for each in queries])
-    world.browser.run(f"for (const each of {addresses}) open(each)")
-    came = world.recipient.heard(lambda each: each.path == SEARCH, TABS)
-    for each in came:
-        query = each.query.removesuffix(f" {words(each.query[:8])}")
-        assert query in queries
-        assert is_right(each, carry, query) or is_plain(each, query)
-    front = [is_right(each, carry, queries[-1]) for each in came if queries[-1] in each.query]
-    assert front == [True]
-
 
 def test_an_address_that_we_led_to_stays(world: World) -> None:
     """Loaded again, gone back to, copied to another tab, or with more of its results."""
-    adding(world, "words", "engine")
+    world.adding("words", "engine")
     for query in ("first", "second"):
-        searched(world, query)
+        world.goes(query)
     world.browser.reload()
     world.recipient.arrived(led("second"), 2)
     world.browser.shows(led("second"))
@@ -103,8 +40,8 @@ def test_an_address_that_we_led_to_stays(world: World) -> None:
 
 def test_words_that_the_user_deletes_stay_away(world: World) -> None:
     """Until the tab searches for something else."""
-    adding(world, "words", "engine")
-    searched(world, "unwanted")
+    world.adding("words", "engine")
+    world.goes("unwanted")
     time.sleep(1)  # within that it is a form that was sent off twice
     world.browser.write("input", "unwanted", enter=True)
     world.browser.shows("unwanted")
@@ -119,13 +56,13 @@ def test_words_that_the_user_deletes_stay_away(world: World) -> None:
 
 def test_words_that_the_user_wrote_are_not_added(world: World) -> None:
     """Neither are parameters that the address has."""
-    adding(world, "words", "engine")
+    world.adding("words", "engine")
     query = f"about {words('it').upper()} again"
     world.daemon.answer = lambda ask: added(ask.__class__(query="it", recipient=ask.recipient))
     world.browser.go(world.recipient.search(query, "engine"))
     [came] = world.recipient.arrived(query)
     assert is_plain(came, query)
-    adding(world, "parameters", "engine")
+    world.adding("parameters", "engine")
     world.browser.go(world.recipient.search("mine", "engine") + "&kl=own")
     [came] = world.recipient.arrived("mine")
     assert came.target == f"{SEARCH}?q=mine&kl=own"
@@ -133,7 +70,7 @@ def test_words_that_the_user_wrote_are_not_added(world: World) -> None:
 
 def test_an_engine_that_leads_back_is_not_followed_in_circles(world: World) -> None:
     """The second time it gets what was typed."""
-    adding(world, "words", "engine")
+    world.adding("words", "engine")
     back = world.recipient.search("circle", "engine")
     world.recipient.leads = lambda came: back if came.query == led("circle") else None
     world.browser.go(back)
@@ -144,7 +81,7 @@ def test_an_engine_that_leads_back_is_not_followed_in_circles(world: World) -> N
 
 def test_the_domains_of_an_engine(world: World) -> None:
     """Each has its parameters, also where one leads to the other; what is not listed has none."""
-    adding(world, "parameters", "engine", "other")
+    world.adding("parameters", "engine", "other")
     onward = world.recipient.search("second", "other")
     world.browser.go(world.recipient.search("first", "engine") + "&to=" + quote(onward, safe=""))
     world.browser.shows("second")
@@ -158,9 +95,9 @@ def test_the_domains_of_an_engine(world: World) -> None:
 @pytest.mark.parametrize("policy", [LAX, "no-referrer"])
 def test_results_learn_no_word_from_the_referrer(world: World, policy: str) -> None:
     """A page that wants to tell more tells its origin; one that tells nothing still does not."""
-    adding(world, "words", "engine")
+    world.adding("words", "engine")
     world.recipient.referrer = policy
-    searched(world, "private")
+    world.goes("private")
     world.browser.click("#result")
     [came] = world.recipient.heard(lambda each: each.host == "result")
     assert came.headers.get("referer") == (world.recipient.url("engine") if policy == LAX else None)
@@ -174,20 +111,20 @@ def test_results_learn_no_word_from_the_referrer(world: World, policy: str) -> N
 
 def test_a_click_is_told_with_what_was_typed(world: World) -> None:
     """The daemon knows the search by that."""
-    adding(world, "words", "engine")
+    world.adding("words", "engine")
     world.daemon.clicks = True
     world.learn()
-    searched(world, "editor")
+    world.goes("editor")
     world.browser.click("#result")
     world.browser.shows("result/page")
-    told = [each.body for each in world.settled() if isinstance(each, RelayedClicked)]
+    told = [each.body for each in world.settled() if each.call == "clicked"]
     assert told == [Clicked(query="editor", host="result.localhost")]
 
 
 @pytest.mark.parametrize("carry", ["words", "parameters"])
 def test_the_popup_says_what_was_added_and_searches_without(world: World, carry: Carry) -> None:
     """Once: the tab's next search has it again."""
-    adding(world, carry, "engine")
+    world.adding(carry, "engine")
     world.browser.go(world.recipient.search("shown", "engine"))
     world.browser.shows(led("shown") if carry == "words" else "shown")
     what = words("shown") if carry == "words" else f"kl={digest('shown')}"
@@ -210,125 +147,18 @@ def test_the_popup_says_what_was_added_and_searches_without(world: World, carry:
     assert is_right(came, carry, "next")
 
 
-def test_a_header_stays_one(world: World) -> None:
-    """Beside sites that something is added for."""
-    adding(world, "words", "engine")
-    came = world.search("with a header")
-    assert came.header == right("with a header")
-    assert came.target == f"{SEARCH}?q=with%20a%20header"
-
-
-CAP = 3
-CARRIES: list[Carry] = ["words", "parameters"]
-KEYS = "const box = document.querySelector('input');"
-ODD: dict[str, dict[str, object]] = {
-    "two lines": {"words": "a\nb"},
-    "nothing to see": {"words": "a\u202eb"},
-    "too long": {"words": "x" * 2000},
-    "an empty parameter": {"parameters": {"kl": "de", "hl": ""}},
-}
-
-
-def came_plainly(world: World, query: str) -> Noted:
-    """Search, and return the one request, which has nothing of the user but the query."""
-    world.browser.go(world.recipient.search(query, "engine"))
-    world.browser.shows(query)
-    [came] = [each for each in world.recipient.seen() if query in each.query]
-    assert is_plain(came, query)
-    return came
-
-
-@pytest.mark.parametrize("carry", CARRIES)
-@pytest.mark.parametrize(("fail", "badge"), FAILURES)
-def test_a_search_goes_as_it_was_typed(
-    world: World, fail: Callable[[World], None], badge: str, carry: Carry
-) -> None:
-    """And the next one after it is mended has its words, or parameters, again."""
-    adding(world, carry, "engine")
-    fail(world)
-    came_plainly(world, "failing")
-    world.browser.says(badge)
-    sites = world.daemon.sites
-    world.daemon.reset()
-    world.daemon.start()
-    world.daemon.sites, world.daemon.answer = sites, added
-    until(lambda: found_again(world, carry), carry)
-    world.browser.says("1")
-
-
-def found_again(world: World, carry: Carry) -> bool:
-    """Search for something, and say whether that had what is added to it."""
-    query = f"again {time.monotonic()}"
-    world.browser.go(world.recipient.search(query, "engine"))
-    came = world.recipient.heard(lambda each: each.query in {query, led(query)})[-1]
-    world.browser.shows(came.query)
-    assert is_plain(came, query) or is_right(came, carry, query)
-    return not is_plain(came, query)
-
-
-def test_a_late_answer_is_never_applied(world: World) -> None:
-    """Neither to its own search, which has gone, nor to the next."""
-    adding(world, "words", "engine")
-    world.daemon.answer = late
-    came_plainly(world, "late")
-    world.daemon.answer = added
-    assert searched(world, "next").query == led("next")
-
-
-@pytest.mark.parametrize("odd", ODD)
-def test_an_answer_that_is_odd_adds_nothing(world: World, odd: str) -> None:
-    """Nor any of the rest of it."""
-    carry: Carry = "words" if "words" in ODD[odd] else "parameters"
-    adding(world, carry, "engine")
-
-    def answer(ask: Ask) -> Answer:
-        return replace(added(ask), **ODD[odd])
-
-    world.daemon.answer = answer
-    came_plainly(world, "odd")
-
-
-@pytest.mark.parametrize("carry", CARRIES)
-def test_addresses_that_only_look_like_the_search(world: World, carry: Carry) -> None:
-    """They stay as they are, and nobody is asked about them."""
-    adding(world, carry, "search")
-    with world.recipient.beside() as other:
-        for address in LOOKALIKES:
-            world.browser.arrive(address.format(port=world.recipient.port, other=other))
-    assert world.decided() == []
-    came = world.recipient.seen()
-    assert [each for each in came if each.header or "&kl=" in each.target] == []
-    assert [each for each in came if led("x") in each.query] == []
-
-
-@pytest.mark.parametrize("carry", CARRIES)
-@pytest.mark.parametrize("script", LOADING)
-def test_what_a_page_loads_by_itself(world: World, script: str, carry: Carry) -> None:
-    """A frame of the engine, an image, a form that is posted: nothing is added to them."""
-    adding(world, carry, "engine")
-    world.visit("elsewhere")
-    address = json.dumps(world.recipient.search("beside", "engine"))
-    world.browser.tried(f"const address = {address}; {MADE}; setTimeout(() => {{ {script} }})")
-    [came] = world.recipient.heard(lambda each: each.path == SEARCH)
-    assert is_plain(came, "beside")
-    assert world.decided() == []
-
-
-@pytest.mark.parametrize("script", [FETCH, XHR])
-def test_what_a_page_of_the_engine_fetches(world: World, script: str) -> None:
-    """It stays as it is."""
-    adding(world, "words", "engine")
-    world.visit("engine")
-    world.browser.run(script)
-    [came] = world.recipient.arrived("fetched")
-    assert is_plain(came, "fetched")
-    assert world.settled() == []
+ODD: tuple[dict[str, object], ...] = (
+    {"words": "a\nb"},
+    {"words": "a\u202eb"},
+    {"words": "x" * 2000},
+    {"parameters": {"kl": "de", "hl": ""}},
+)
 
 
 def test_suggestions_as_the_user_types(world: World) -> None:
     """They have what was typed, also where there are words in the box."""
-    adding(world, "words", "engine")
-    searched(world, "first")
+    world.adding("words", "engine")
+    world.goes("first")
     world.forget()
     world.browser.write("input", "sec")
     world.recipient.heard(lambda each: each.target == "/suggest?text=sec")
@@ -337,25 +167,9 @@ def test_suggestions_as_the_user_types(world: World) -> None:
     assert world.settled() == []
 
 
-def test_forms_that_a_page_sends_off_by_itself(world: World) -> None:
-    """They count as the page's, of which few are decided; the user's own still are."""
-    adding(world, "words", "engine")
-    world.daemon.cap = CAP
-    for number in range(CAP + 2):
-        world.visit("engine")
-        world.browser.run(f"{KEYS} box.value = 'spent {number}'")
-        world.browser.tried("setTimeout(() => document.forms[0].requestSubmit())")
-        [came] = world.recipient.heard(lambda each, n=number: each.query.startswith(f"spent {n}"))  # type: ignore[misc]
-        world.browser.shows(came.query)
-    spent = [each.query for each in world.recipient.searches()]
-    assert sum(each != f"spent {number}" for number, each in enumerate(spent)) <= CAP
-    world.browser.write("input", "mine", enter=True)
-    world.recipient.arrived(led("mine"))
-
-
 def test_an_engine_that_searches_for_words_of_others(world: World) -> None:
     """A page that goes in circles by a script of its own comes to rest."""
-    adding(world, "words", "engine")
+    world.adding("words", "engine")
     world.visit("engine")
     address = json.dumps(world.recipient.search("around", "engine"))
     world.browser.tried(f"setTimeout(() => location = {address})")
@@ -363,3 +177,11 @@ def test_an_engine_that_searches_for_words_of_others(world: World) -> None:
     world.browser.tried(f"setTimeout(() => location = {address})")
     world.browser.shows("around")
     assert [query for query, _ in world.decided()] == ["around"]
+
+
+def test_an_answer_that_is_odd_adds_nothing(world: World) -> None:
+    """Nor any of the rest of it."""
+    for number, odd in enumerate(ODD):
+        world.adding("words" if "words" in odd else "parameters", "engine")
+        world.daemon.answer = lambda ask, odd=odd: replace(added(ask), **odd)  # type: ignore[misc]
+        assert is_plain(world.goes(f"odd {number}"), f"odd {number}")

@@ -3,35 +3,30 @@
 import json
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 
 from agent.daemon.policy_file import SETTLING
+from agent.wire.decide import Ask
 from agent.wire.policy import Word
 from agent.wire.state import Entry
-from tests.browser.chatting import (
-    PUT,
-    QUESTION,
-    READY,
-    SHOWN,
-    assisted,
-    chat,
-    facts,
-    held,
-    puts,
-    unlocked,
-)
+from tests.browser.editors import chat, held
 from tests.browser.test_composer import HISTORY
 from tests.browser.test_popup import reads, text
 from tests.browser.test_whole import entries, waiting
 from tests.browser.world import KNOWN, World
 from tests.developer import PROFILE
 from tests.waiting import until
-from tests.worlds.daemons import Live
+from tests.worlds.daemons import BALANCED, Live, furnish, started
 
 pytestmark = pytest.mark.browser
 
+QUESTION = "version control"
+PUT = "const put = document.querySelector('#put'); "
+READY = f"{PUT} return Boolean(put?.checkVisibility())"
+SHOWN = "return document.querySelector(%r).checkVisibility()"
 ALL = Word(decided="approve", lasting="always")
 WATCHED = """
 window.seen = [];
@@ -56,6 +51,54 @@ window.names = Object.getOwnPropertyNames(window).length;
 """
 
 
+def policy(*addresses: str, more: str = "") -> str:
+    """Return a policy by which the sites at these addresses are assistants."""
+    rules = (
+        f'[[rule]]\nrecipient = "{each.split("/")[2].split(":")[0]}"\naddress = "{each}"\n'
+        "assistant = true\n"
+        for each in addresses
+    )
+    return "\n".join([BALANCED, more, *rules])
+
+
+@contextmanager
+def assisted(world: World, *hosts: str, more: str = "", locked: bool = False) -> Iterator[Live]:
+    """Yield a real daemon in place of the stand-in, to which hosts are assistants."""
+    world.daemon.stop()
+    if not world.places.policy.exists():
+        furnish(world.places)
+    before = world.places.policy.read_text()
+    world.places.policy.write_text(policy(*map(world.recipient.url, hosts), more=more))
+    try:
+        with started(world.places) as live:
+            if not locked:
+                unlocked(live)
+            world.learn()
+            yield live
+    finally:
+        world.places.policy.write_text(before)
+
+
+def unlocked(live: Live) -> None:
+    """Unlock a daemon, and have it decide once, so that it answers in time on a busy machine."""
+    live.unlock()
+    with live.client() as client:
+        client.call("explain", Ask(query=QUESTION, recipient="search.example"))
+    until(lambda: live.status().encoder != "loading", "the encoder")
+
+
+def facts(world: World) -> Sequence[str]:
+    """Return the phrases that stand in the line, once it is there."""
+    until(lambda: world.browser.tried(SHOWN % "#put"), "a line")
+    script = "return [...document.querySelectorAll('.fact')].map((each) => each.textContent)"
+    return list(world.browser.run(script))
+
+
+def puts(world: World) -> None:
+    """Confirm in the popup, which closes, or says why it stays."""
+    world.browser.run("document.querySelector('#put').click()")
+
+
 def told(live: Live, host: str) -> list[Entry]:
     """Return what the ledger says that a host was told."""
     return [each for each in entries(live) if each.recipient == f"{host}.localhost"]
@@ -66,7 +109,7 @@ def test_a_message_gets_its_line_by_the_shortcut(world: World, name: str) -> Non
     """Over the page, which lacks the focus meanwhile; and it counts, even where it is deleted."""
     host = f"short{name}"
     with assisted(world, host) as live:
-        chat(world, host, name=name)
+        chat(world, host, QUESTION, name)
         time.sleep(HISTORY)
         world.browser.summon()
         until(lambda: world.browser.summoned(READY), "a line")
@@ -97,7 +140,7 @@ def test_a_message_gets_its_line_by_the_shortcut(world: World, name: str) -> Non
 def test_what_is_left_out_is_not_in_the_line(world: World) -> None:
     """And the question is shown, and how it is read."""
     with assisted(world, "leaving") as live:
-        chat(world, "leaving")
+        chat(world, "leaving", QUESTION)
         with world.browser.popup():
             before = facts(world)
             assert len(before) > 1
@@ -116,7 +159,7 @@ def test_what_asks_waits(world: World) -> None:
     """It is named, and neither settled nor put in here."""
     asks = "[attributes]\n'*' = 'ask'\nint_java = 'auto'"
     with assisted(world, "asking", more=asks) as live:
-        chat(world, "asking")
+        chat(world, "asking", QUESTION)
         with world.browser.popup():
             assert facts(world) == ["not interested in Java"]
             reads(world, "Waits for your approval", "interested in .NET")
@@ -132,7 +175,7 @@ def test_what_asks_waits(world: World) -> None:
 def test_while_it_is_locked_nothing_is_read(world: World) -> None:
     """And once it is unlocked, the same works."""
     with assisted(world, "locking", locked=True) as live:
-        chat(world, "locking")
+        chat(world, "locking", QUESTION)
         world.browser.run(WATCHED)
         with world.browser.popup():
             assert QUESTION not in reads(world, "reticent unlock")
@@ -148,7 +191,7 @@ def test_a_page_cannot_tell_that_it_is_there(world: World, *, listed: bool) -> N
     """Nor that its message was read, before a line is put in; one not listed is not read at all."""
     with assisted(world, "listed") as live:
         host = "listed" if listed else "unlisted"
-        chat(world, host)
+        chat(world, host, QUESTION)
         world.browser.run(WATCHED)
         with world.browser.popup():
             if listed:
@@ -164,7 +207,7 @@ def test_a_page_cannot_tell_that_it_is_there(world: World, *, listed: bool) -> N
 def test_a_page_that_alters_the_message(world: World) -> None:
     """After the user has seen it: nothing is told, and nothing added; they may read it again."""
     with assisted(world, "altering") as live:
-        chat(world, "altering")
+        chat(world, "altering", QUESTION)
         with world.browser.popup():
             facts(world)
             popup = world.browser.now()
@@ -183,7 +226,7 @@ def test_a_page_that_alters_the_message(world: World) -> None:
 def test_what_covers_a_message_is_not_shown_for_it(world: World) -> None:
     """The popup shows the text that is sent to be read, whatever the page draws over it."""
     with assisted(world, "covering"):
-        chat(world, "covering")
+        chat(world, "covering", QUESTION)
         world.browser.run(
             "const cover = document.createElement('dialog'); cover.textContent = 'nice weather?';"
             "cover.style = 'position: fixed; inset: 0; width: 100vw; height: 100vh; z-index: 9';"
@@ -198,7 +241,7 @@ def test_what_covers_a_message_is_not_shown_for_it(world: World) -> None:
 def test_a_line_that_the_page_does_not_take_is_told(world: World) -> None:
     """Which the popup says; the message stays as it was."""
     with assisted(world, "refusing") as live:
-        chat(world, "refusing")
+        chat(world, "refusing", QUESTION)
         spoil = f"box.node.addEventListener('input', () => box.set({json.dumps(QUESTION)}))"
         world.browser.run(spoil)
         with world.browser.popup():
@@ -251,7 +294,7 @@ def test_where_anything_fails_nothing_is_added(
 ) -> None:
     """Nor told."""
     with assisted(world, "failing") as live:
-        chat(world, "failing")
+        chat(world, "failing", QUESTION)
         with world.browser.popup():
             facts(world)
             happens(live, world)
@@ -282,7 +325,7 @@ def test_where_there_is_nothing_to_read(world: World) -> None:
 def test_use_here_waits_for_the_user(world: World) -> None:
     """On a well-known assistant's page, which is not read before; then it is listed by a rule."""
     with assisted(world) as live:
-        chat(world, KNOWN)
+        chat(world, KNOWN, QUESTION)
         world.browser.run(WATCHED)
         with world.browser.popup():
             assert QUESTION not in reads(world, "Use Reticent here")

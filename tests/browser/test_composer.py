@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.editors import NAMES, pages
+from tests.browser.editors import NAMES, chat, held, plain
 from tests.browser.world import World
 from tests.waiting import until
 
@@ -30,26 +30,6 @@ TEXTS = {
     "no markup": "<b>&amp;</b> $& \\n {query}",
     "no width": "a\u200bb\u2060c",
 }
-
-
-def chat(world: World, name: str, text: str = "") -> None:
-    """Show a chat whose message has the focus, with a text in it."""
-    world.recipient.pages.update(pages())
-    world.browser.go(world.recipient.url("chat", f"/chat/{name}"))
-    world.browser.shows(f"chat/{name}")
-    if text:
-        world.browser.run(f"box.set({json.dumps(text)})")
-        until(lambda: held(world) == shown(name, text), "the text")
-
-
-def held(world: World) -> Any:  # noqa: ANN401  (any JSON)
-    """Return the text that the editor's own model has."""
-    return world.browser.run("return box.text()")
-
-
-def shown(name: str, text: str) -> str:
-    """Return a text as an editor has it: one without a model of its own has no tabs."""
-    return text.replace("\t", " ") if name == "contenteditable" else text
 
 
 def composed(
@@ -76,9 +56,9 @@ def added(name: str, text: str) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_was_there_stays(world: World, name: str) -> None:
     """Letter by letter, also where it is written from the right; the editor knows of the line."""
-    chat(world, name)
+    chat(world, "chat", name=name)
     for what, text in TEXTS.items():
-        here = shown(name, text)
+        here = plain(name, text)
         world.browser.run(f"box.set({json.dumps(text)})")
         assert held(world) == here, what
         assert composed(world) == {"text": here}, what
@@ -92,7 +72,7 @@ def test_what_was_there_stays(world: World, name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_one_undo_takes_it_out(world: World, name: str) -> None:
     """And leaves what was typed before it, and redoes nothing else."""
-    chat(world, name)
+    chat(world, "chat", name=name)
     world.browser.types("weekend with עברית")
     until(lambda: held(world) == "weekend with עברית", "what was typed")
     time.sleep(HISTORY)
@@ -121,7 +101,7 @@ EDITED = {
 @pytest.mark.parametrize("place", ["shadow", "frame"])
 def test_where_else_a_message_stands(world: World, place: str, markup: str) -> None:
     """In an open shadow tree, and in a frame of the chat's own."""
-    chat(world, "textarea")
+    chat(world, "chat")
     world.browser.run(f"const HTML = {json.dumps(markup)}; {PLACES[place]}")
     until(lambda: composed(world) == {"text": "before"}, "the message")
     apart = "\n\n" if "textarea" in markup else " "
@@ -145,7 +125,7 @@ MISSED = {
 @pytest.mark.parametrize(("markup", "fault"), MISSED.values(), ids=MISSED)
 def test_what_is_no_message_is_not_read(world: World, markup: str, fault: str) -> None:
     """Nor what cannot be added to."""
-    chat(world, "textarea")
+    chat(world, "chat")
     world.browser.run(
         f"document.body.innerHTML = {json.dumps(markup)}; document.body.firstChild.focus()"
     )
@@ -155,7 +135,7 @@ def test_what_is_no_message_is_not_read(world: World, markup: str, fault: str) -
 
 def test_a_frame_of_another_site_is_not_read(world: World) -> None:
     """A page shows in it whatever it likes, with the user's own cookies."""
-    chat(world, "textarea")
+    chat(world, "chat")
     address = world.recipient.url("other", "/chat/textarea")
     world.browser.run(
         "const frame = Object.assign(document.createElement('iframe'), "
@@ -167,7 +147,7 @@ def test_a_frame_of_another_site_is_not_read(world: World) -> None:
 
 def test_a_page_that_came_meanwhile_is_not_read(world: World) -> None:
     """It is of another site than the user has listed."""
-    chat(world, "textarea", "of this site")
+    chat(world, "chat", "of this site")
     assert composed(world, host="listed") == {"fault": "elsewhere"}
     assert composed(world, "of this site", put=True, host="listed") == {"fault": "elsewhere"}
     assert held(world) == "of this site"
@@ -175,7 +155,7 @@ def test_a_page_that_came_meanwhile_is_not_read(world: World) -> None:
 
 def test_no_line_stands_behind_another_question(world: World) -> None:
     """Than the one that was read, whoever has changed it, and when; nor where it has no room."""
-    chat(world, "textarea", "as it is now")
+    chat(world, "chat", "as it is now")
     changed = {"fault": "changed", "text": "as it is now"}
     for put in (False, True):
         assert composed(world, "as it was read", put=put) == changed
@@ -208,7 +188,7 @@ SPOILT = {
 @pytest.mark.parametrize(("name", "script"), SPOILT.values(), ids=SPOILT)
 def test_a_page_that_does_not_take_it(world: World, name: str, script: str) -> None:
     """What was typed before stays, and nothing of the line."""
-    chat(world, name, "mine")
+    chat(world, "chat", "mine", name)
     world.browser.run(script)
     assert composed(world, "mine", put=True) == {"fault": "not put in", "text": "mine"}
     assert held(world) == "mine"

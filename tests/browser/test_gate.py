@@ -7,12 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.wire.decide import Answer, Ask
-from tests.browser.frames import RelayedDecide
-from tests.browser.installed import killed_relays
+from agent.wire.decide import Answer, Ask, Carry
+from tests.browser.driver import killed_relays
 from tests.browser.recipient import right
 from tests.browser.standin import LATE, answered, breaking, locked, site
-from tests.browser.world import World
+from tests.browser.world import World, added, is_plain, is_right
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser
@@ -74,7 +73,7 @@ def test_back_and_forward_pass_through_searches(world: World) -> None:
 def by_the_user(world: World, address: str) -> None:
     """Begin a search, and type another address once it is asked about."""
     begin(world, "")
-    world.daemon.heard(RelayedDecide)
+    world.daemon.heard("decide")
     world.browser.go(address)
 
 
@@ -197,28 +196,32 @@ def late(ask: Ask) -> Answer:
 FAILURES = ((lock, "lock"), (end, "off"), (break_off, "off"), (dally, "slow"))
 
 
+@pytest.mark.parametrize("carry", ["header", "words"])
 @pytest.mark.parametrize(("fail", "badge"), FAILURES)
-def test_the_page_loads_without_a_header(
-    world: World, fail: Callable[[World], None], badge: str
+def test_a_search_goes_as_it_was_typed(
+    world: World, fail: Callable[[World], None], badge: str, carry: Carry
 ) -> None:
-    """And the next search after it is mended has one again."""
+    """And the next one after it is mended has its header, or words, again."""
+    world.adding(carry, "engine")
     fail(world)
-    assert world.search("failing").header is None
+    assert is_plain(world.goes("failing"), "failing")
     world.browser.says(badge)
     mend(world)
-    until(lambda: found_again(world), "a header")
+    until(lambda: found_again(world, carry), carry)
     world.browser.says("1")
 
 
-def test_a_late_answer_is_never_applied(world: World) -> None:
+@pytest.mark.parametrize("carry", ["header", "words"])
+def test_a_late_answer_is_never_applied(world: World, carry: Carry) -> None:
     """Neither to its own search, which has gone, nor to the next, of the same address or not."""
+    world.adding(carry, "engine")
     world.daemon.answer = late
-    assert world.search("late").header is None
-    world.daemon.answer = answered
-    assert world.search("next").header == right("next")
-    assert world.search("late").header == right("late")
+    assert is_plain(world.goes("late"), "late")
+    world.daemon.answer = added
+    assert is_right(world.goes("next"), carry, "next")
+    assert is_right(world.goes("late"), carry, "late")
     time.sleep(LATE)  # until the late answer is there as well
-    assert world.search("last").header == right("last")
+    assert is_right(world.goes("last"), carry, "last")
 
 
 def test_a_relay_killed_under_a_question(world: World) -> None:
@@ -228,7 +231,7 @@ def test_a_relay_killed_under_a_question(world: World) -> None:
     for attempt in range(5):  # on a busy machine a question may time out before the kill
         query = f"killed {attempt}"
         world.browser.go(world.recipient.search(query))
-        world.daemon.heard(RelayedDecide, attempt + 1)
+        world.daemon.heard("decide", attempt + 1)
         ended = killed_relays(world.places.query)
         world.browser.shows(query)
         assert [each.header for each in world.recipient.searches(query)] == [None]
@@ -237,18 +240,21 @@ def test_a_relay_killed_under_a_question(world: World) -> None:
     assert ended == 1
     waits.set()
     world.browser.says("off", "slow")  # Firefox may notice after the time-out
-    until(lambda: found_again(world), "a header")
+    until(world.attaches, "a header")
     world.browser.says("1")
 
 
 def mend(world: World) -> None:
     """Have the daemon answer as it should."""
+    sites = world.daemon.sites
     world.daemon.reset()
     world.daemon.start()
+    world.daemon.sites, world.daemon.answer = sites, added
 
 
-def found_again(world: World) -> bool:
-    """Search for something, and say whether that had its header."""
-    came = world.search(f"again {time.monotonic()}")
-    assert came.header in {None, right(came.query)}
-    return came.header is not None
+def found_again(world: World, carry: Carry) -> bool:
+    """Search for something, and say whether that had what is attached to it."""
+    query = f"again {time.monotonic()}"
+    came = world.goes(query)
+    assert is_plain(came, query) or is_right(came, carry, query)
+    return not is_plain(came, query)

@@ -1,60 +1,57 @@
-"""Many searches at once or one after another: no header is stale, and none is foreign."""
+"""Searches at once or one after another, in any way: nothing attached is stale or foreign."""
 
 import json
 from collections.abc import Callable
 
 import pytest
 
-from tests.browser.frames import RelayedDecide
-from tests.browser.recipient import SEARCH, Noted, right
-from tests.browser.world import World
+from agent.wire.decide import Carry
+from tests.browser.recipient import SEARCH, right
+from tests.browser.world import CARRIES, World, is_plain, is_right, led, target
 
 pytestmark = pytest.mark.browser
 
 DELAY = 0.05  # seconds, the longest that the daemon takes
-ROW = [40, pytest.param(200, marks=pytest.mark.soak)]
+ROW = [20, pytest.param(200, marks=pytest.mark.soak)]
 POPUPS = 4
 CAP = 12
 PAUSE = 1000  # milliseconds between two searches of a popup
 TABS = 5
 
 
-def wrong(came: list[Noted]) -> list[tuple[str, str | None]]:
-    """Return the queries that came with another header than theirs, or none."""
-    return [(each.query, each.header) for each in came if each.header != right(each.query)]
-
-
-def foreign(came: list[Noted]) -> list[tuple[str, str | None]]:
-    """Return the queries that came with a header of another's; one behind others has none."""
-    return [each for each in wrong(came) if each[1] is not None]
-
-
 @pytest.mark.parametrize("count", ROW)
-def test_searches_in_a_row(world: World, count: int) -> None:
-    """Each has its own header."""
+@pytest.mark.parametrize("carry", CARRIES)
+def test_searches_in_a_row(world: World, carry: Carry, count: int) -> None:
+    """Each has what is attached for it."""
+    world.adding(carry, "engine")
     world.daemon.delay = DELAY
     queries = [f"row {number}" for number in range(count)]
     world.visit("elsewhere")
-    address = json.dumps(world.recipient.search(queries[0]) + f"&left={count - 1}")
+    address = json.dumps(world.recipient.search(queries[0], "engine") + f"&left={count - 1}")
     world.browser.run(f"setTimeout(() => location = {address})")  # Marionette waits for the last
     came = world.recipient.heard(lambda each: each.path == SEARCH, count)
-    assert [each.query for each in came] == queries
-    assert wrong(came) == []
+    for number, (each, query) in enumerate(zip(came, queries, strict=True)):
+        more = f"&left={count - 1 - number}" + "&pause=0" * (number > 0)
+        assert each.target == target(carry, query, more)
+        assert each.header == (right(query) if carry == "header" else None)
     assert [query for query, _ in world.decided()] == queries
 
 
-def test_tabs_that_a_page_opens_at_once(world: World) -> None:
-    """The one in front has its header, and none has another's."""
+@pytest.mark.parametrize("carry", CARRIES)
+def test_tabs_that_open_at_once(world: World, carry: Carry) -> None:
+    """The one in front has its own, and none has another's."""
+    world.adding(carry, "engine")
     world.daemon.delay = DELAY
     world.visit("elsewhere")
-    queries = {f"opened {number}" for number in range(TABS)}
-    addresses = json.dumps([world.recipient.search(each) for each in sorted(queries)])
+    queries = {led(f"opened {number}"): f"opened {number}" for number in range(TABS)}
+    addresses = json.dumps([world.recipient.search(each, "engine") for each in queries.values()])
     world.browser.run(f"for (const each of {addresses}) open(each)")
-    came = world.recipient.heard(lambda each: each.query in queries, TABS)
-    assert {each.query for each in came} == queries
-    assert foreign(came) == []
-    [front] = [each for each in came if each.query == max(queries)]
-    assert front.header == right(front.query)
+    came = world.recipient.heard(lambda each: each.path == SEARCH, TABS)
+    own = [(each, queries.get(each.query, each.query)) for each in came]
+    assert {query for _, query in own} == {*queries.values()}
+    assert all(is_right(each, carry, query) or is_plain(each, query) for each, query in own)
+    [front] = [each for each, query in own if query == f"opened {TABS - 1}"]
+    assert is_right(front, carry, f"opened {TABS - 1}")
 
 
 def test_the_same_search_in_two_tabs(world: World) -> None:
@@ -64,7 +61,7 @@ def test_the_same_search_in_two_tabs(world: World) -> None:
     address = json.dumps(world.recipient.search("twice"))
     world.browser.run(f"open({address}); open({address})")
     came = world.recipient.arrived("twice", 2)
-    assert foreign(came) == []
+    assert {each.header for each in came} <= {None, right("twice")}
     carried = [each for each in came if each.header]
     assert world.decided() == [("twice", "search.localhost")] * len(carried)
     assert carried
@@ -80,7 +77,7 @@ def test_searches_that_give_way_to_the_next(world: World) -> None:
         leave = f"setTimeout(() => {{ location = {address}; done(); }})"
         world.browser.tried(f"return new Promise((done) => {leave})")
     world.search("at last")
-    assert wrong(world.recipient.searches()) == []
+    assert all(each.header == right(each.query) for each in world.recipient.searches())
 
 
 def test_popups_cost_the_user_nothing(world: World) -> None:
@@ -100,7 +97,7 @@ def test_popups_cost_the_user_nothing(world: World) -> None:
         world.browser.write("input", f"mine {number}", enter=True)
         [came] = world.recipient.arrived(f"mine {number}")
         assert came.header == right(f"mine {number}"), number
-    all_ = world.daemon.said(RelayedDecide)
+    all_ = world.daemon.said("decide")
     assert [each.by for each in all_ if each.body.query.startswith("mine")] == ["user"] * TABS
     pages = [each for each in world.recipient.searches() if each.query.startswith("popup")]
     assert sum(each.header is not None for each in pages) <= CAP
@@ -197,26 +194,24 @@ WAYS: dict[str, tuple[str, Act]] = {
     "reloaded": ("page", reloaded),
     "gone back": ("page", gone_back),
 }
+CHOSEN = ("typed", "keyword", "entered", "pushed", "linked elsewhere", "requested", "replaced")
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_search_brings_its_own_header(world: World, way: str) -> None:
-    """One request, with the header of its query, about which was asked once, for who asks."""
+@pytest.mark.parametrize(
+    ("carry", "way"), [*(("header", each) for each in WAYS), *(("words", each) for each in CHOSEN)]
+)
+def test_a_search_brings_its_own(world: World, carry: Carry, way: str) -> None:
+    """One request, with what is attached to its query, asked about once, for who asks."""
     by, act = WAYS[way]
+    if carry == "words":
+        world.adding(carry, "search")
     act(world)
-    [came] = world.recipient.arrived(ASKED)
-    world.browser.shows(ASKED)
-    assert world.recipient.searches(ASKED) == [came]
-    assert came.header == right(ASKED)
-    [decided] = [each for each in world.daemon.heard(RelayedDecide) if each.body.query == ASKED]
+    [came] = world.recipient.arrived(led(ASKED, carry))
+    world.browser.shows(led(ASKED, carry))
+    assert [each for each in world.recipient.searches() if ASKED in each.query] == [came]
+    assert came.header == (right(ASKED) if carry == "header" else None)
+    [decided] = [each for each in world.daemon.heard("decide") if each.body.query == ASKED]
     assert (decided.body.recipient, decided.by) == ("search.localhost", by)
     assert {each.header for each in world.recipient.seen() if each.path == "/"} <= {None}
-
-
-def test_only_the_search_is_asked_about(world: World) -> None:
-    """One decision for one request, and nothing of ours stays in the history of the tab."""
-    world.visit("elsewhere")
-    world.search("once")
-    assert world.decided() == [("once", "search.localhost")]
-    world.browser.back()
-    world.browser.shows("elsewhere/")
+    box = "return document.querySelector('input').value"
+    assert world.browser.run(box) == led(ASKED, carry)

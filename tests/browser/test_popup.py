@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from agent.wire.decide import Answer, Ask, Because, Clicked
-from tests.browser.frames import RelayedClicked, RelayedOffer, RelayedRefuse
 from tests.browser.recipient import digest, right
 from tests.browser.standin import answered, locked
 from tests.browser.world import World
@@ -104,12 +103,12 @@ def test_not_on_this_site(world: World) -> None:
     with world.browser.popup():
         until(lambda: world.browser.tried(f"return !!({FIND % REFUSE})"), "a button")
         world.browser.run(f"({FIND % REFUSE}).click()")
-        [refused] = world.daemon.heard(RelayedRefuse)
+        [refused] = world.daemon.heard("refuse")
         assert refused.body.recipient == "refused.localhost"
         gets_nothing(world)
     world.recipient.accepts["refused"] = "region"
     until(lambda: world.search("later", "refused").header is None, "a search without a header")
-    world.daemon.heard(RelayedOffer)
+    world.daemon.heard("offer")
     world.browser.says("")
     with world.browser.popup():
         gets_nothing(world)
@@ -202,47 +201,31 @@ link.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true, com
 """
 
 
-def wanted(world: World, *, clicks: bool) -> None:
-    """Have the daemon say whether the user wants it."""
-    world.daemon.clicks = clicks
-    world.learn()
-    world.forget()
+def test_only_a_click_of_the_user_on_a_result_is_told(world: World) -> None:
+    """What was searched for, and whose page was visited, where the user wants that.
 
-
-def told(world: World) -> list[Clicked]:
-    """Return the clicks that were told until now."""
-    return [each.body for each in world.settled() if isinstance(each, RelayedClicked)]
-
-
-def visited(world: World) -> None:
-    """Click a result, and be there."""
-    world.browser.click("#result")
-    world.browser.shows("result/page")
-
-
-def test_a_click_is_told(world: World) -> None:
-    """What was searched for, and whose page was visited; the path is not."""
-    wanted(world, clicks=True)
-    world.search("editor & more")
-    visited(world)
-    assert told(world) == [Clicked(query="editor & more", host="result.localhost")]
-
-
-def test_a_click_of_a_script_is_not_told(world: World) -> None:
-    """A page could make one up."""
-    wanted(world, clicks=True)
-    world.search("editor")
-    world.browser.run(SYNTHETIC)
-    assert told(world) == []
-
-
-@pytest.mark.parametrize(
-    ("clicks", "host", "query"),
-    [(False, "search", "editor"), (True, "elsewhere", "editor"), (True, "search", None)],
-)
-def test_no_other_click_is_told(world: World, clicks: bool, host: str, query: str | None) -> None:
-    """None unasked; none on a site that is not listed, and none where nothing was searched for."""
-    wanted(world, clicks=clicks)
-    world.visit(host) if query is None else world.search(query, host)
-    visited(world)
-    assert told(world) == []
+    A page could make one up; none is told on a site that is not listed, nor where nothing was
+    searched for.
+    """
+    for wanted, host, query, by_script in (
+        (True, "search", "editor & more", False),
+        (True, "search", "editor", True),
+        (False, "search", "editor", False),
+        (True, "elsewhere", "editor", False),
+        (True, "search", "", False),
+    ):
+        world.daemon.clicks = wanted
+        world.learn()
+        world.forget()
+        if query:
+            world.search(query, host)
+        else:
+            world.visit(host)
+        if by_script:
+            world.browser.run(SYNTHETIC)
+        else:
+            world.browser.click("#result")
+            world.browser.shows("result/page")
+        told = [each.body for each in world.settled() if each.call == "clicked"]
+        right_one = query == "editor & more"
+        assert told == [Clicked(query=query, host="result.localhost")] * right_one

@@ -1,7 +1,12 @@
 """A real daemon behind a real browser: what a site gets is what the ledger says it was told."""
 
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import http_sf
@@ -9,16 +14,33 @@ import pytest
 
 from agent.wire.policy import Review, Word
 from agent.wire.state import Entry, ProfileChange
-from tests.browser.installed import listing
+from examples.searxng.adapter import asked_of
+from tests.browser.chromium import chromium
+from tests.browser.driver import Driver, listing
 from tests.browser.world import World
 from tests.developer import PROFILE
-from tests.waiting import until
+from tests.examples.searxng.serving import answers, free, searx
+from tests.house.tree import ROOT
+from tests.newcomer import (
+    BROWSING,
+    COMMAND,
+    DAEMON,
+    LIVING,
+    SOCKETS,
+    commands,
+    daemon,
+    home_of,
+    typed,
+)
+from tests.waiting import bounded, until
 from tests.worlds.daemons import Live, furnish, started
 
 pytestmark = pytest.mark.browser
 
 NAMES = ["dev_web", "int_javascript", "int_python", "region"]
 GIT = "version control"
+ENGINE = "searx.localhost"
+ADAPTED = 'Adapted to what you shared: category "it" added'
 ALWAYS = Word(decided="approve", lasting="always")
 
 
@@ -103,3 +125,117 @@ def with_parameters(world: World) -> str | None:
     """Search, and return the address that the engine was asked at, None if it is as typed."""
     target = world.search("knee pain", "engine").target
     return None if target == "/search?q=knee%20pain" else target
+
+
+def test_a_real_engine_answers_for_its_reader(world: World) -> None:
+    """After it has asked and the user agreed: a search engine that one can really run."""
+    with searx() as port, real(world) as live:
+        search = partial(searched, world, f"http://{ENGINE}:{port}/")
+        until(lambda: search() and waiting(live, ENGINE), "the offer")
+        assert [each for each in entries(live) if each.recipient == ENGINE] == []
+        [review] = waiting(live, ENGINE)
+        assert {*review.names} == {*asked_of(())}
+        with live.client() as client:
+            client.call("verdict", ALWAYS, id=review.id)
+        until(lambda: ADAPTED in search(), "a page for this user")
+        entry = [each for each in entries(live) if each.recipient == ENGINE][-1]
+        assert entry.query == GIT
+        assert entry.disclosed.items() <= PROFILE.items()
+
+
+def searched(world: World, home: str) -> str:
+    """Type a search on the engine's first page; return the text of what comes."""
+    browser = world.browser
+    browser.arrive(home)
+    browser.write("#q", GIT, enter=True)
+    found = "location.pathname === '/search' && document.readyState === 'complete'"
+    until(lambda: browser.tried(f"return {found}"), "results")
+    return str(browser.tried("return document.body.innerText"))
+
+
+INSTALL, SERVICE, PENDING, APPROVE, EVALUATE, PACKAGE, SEARX = commands(BROWSING)
+BEFORE = [each for each in commands(LIVING) if "ask" not in each]
+PYTHON = ".venv/bin/python"
+SEARCH = "search?q=find+work+as+a+nurse"
+UNPACKED = Path(SOCKETS).parent / "data/browser-extension"
+KNOWS = "reticent requests recipients searx.localhost"
+EVERYONE, RANKED = "ranked for everyone", "ranked for: "
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The home of a newcomer."""
+    with home_of(monkeypatch) as home:
+        yield home
+
+
+def test_a_page_is_ranked_for_whom_it_does_not_know(home: Path) -> None:
+    """Every command as typed, but for the port, which others may have."""
+    port = free()
+    with serving(port), living(home) as browser:
+        address = f"http://127.0.0.1:{port}/{SEARCH}"
+        until(
+            lambda: shown(browser, address, EVERYONE) and "127.0.0.1" in typed(PENDING),
+            "a page for everyone, and the offer",  # which a daemon that is slow may miss
+        )
+        assert "nothing else" in " ".join(typed(APPROVE).split())
+        until(partial(shown, browser, address, RANKED), "a page for this person")
+        assert int(browser.badge()) > 0
+
+
+def test_its_commands_are_those_of_the_checkout() -> None:
+    """Of what is not typed above, that it is there to be run, and is the same on every page."""
+    modules = ("search_service", "search_service.evaluate", "searxng")
+    assert [f"{PYTHON} -m examples.{each}" for each in modules] == [SERVICE, EVALUATE, SEARX]
+    assert {each.stem for each in (ROOT / "examples/search_service").iterdir()} > {"evaluate"}
+    page = (ROOT / "examples/searxng/README.md").read_text()
+    typed_there = COMMAND.findall(page.partition("## What it makes")[0])
+    assert typed_there == [PACKAGE, SEARX, PENDING, APPROVE, KNOWS]
+
+
+@contextmanager
+def living(home: Path) -> Iterator[Driver]:
+    """Let the daemon answer for the newcomer, and yield a browser that is connected to it."""
+    with ExitStack() as ends:
+        for command in BEFORE:
+            if command == DAEMON:
+                ends.enter_context(daemon(home / SOCKETS))
+            elif "knows" not in command:
+                typed(command)
+        typed(INSTALL)
+        yield ends.enter_context(searching(home))
+
+
+@contextmanager
+def serving(port: int) -> Iterator[None]:
+    """Let the service run meanwhile."""
+    command = [sys.executable, *SERVICE.split()[1:], "--port", str(port)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    try:
+        until(partial(answers, port), "the service")
+        yield
+    finally:
+        process.terminate()
+        with bounded(process.kill):
+            process.wait()
+
+
+@contextmanager
+def searching(home: Path) -> Iterator[Driver]:
+    """Yield a Chromium that finds what `reticent connect browsers` wrote, and nothing else.
+
+    The extension as well: it is loaded from where that says.
+    """
+    folder = home / "browser"
+    folder.mkdir()
+    told = home / ".config" / "chromium" / "NativeMessagingHosts"
+    (folder / told.name).symlink_to(told)
+    with chromium(folder, None, home / UNPACKED) as browser:
+        yield browser
+
+
+def shown(browser: Driver, address: str, text: str) -> bool:
+    """Go there, and say whether a text is on the page; a moment later, if it goes by the gate."""
+    browser.go(address)
+    time.sleep(1)
+    return text in str(browser.tried("return document.body.innerText"))

@@ -5,22 +5,60 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from typing import Any
+from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from agent.paths import Paths
+from agent.wire.decide import Answer, Ask, Carry
 from agent.wire.state import Site
 from tests.browser.chromium import chromium
-from tests.browser.driver import Driver
+from tests.browser.driver import Driver, knowing, patient
 from tests.browser.firefox import firefox
-from tests.browser.frames import RelayedDecide
-from tests.browser.installed import knowing, patient
-from tests.browser.recipient import SEARCH, Noted, Recipient, right
-from tests.browser.standin import Standin, site
+from tests.browser.recipient import SEARCH, Noted, Recipient, digest, right
+from tests.browser.standin import Standin, answered, site
 from tests.waiting import until
 from tests.worlds.doors import short_home
 
 MARK = "mark "  # begins the queries that only tell how far it is
 KNOWN = "known"  # the host of an assistant that the popup offers to be used in
+NAME = "kl"  # of the one parameter that is added
+CARRIES: tuple[Carry, ...] = ("header", "words", "parameters")
 BROWSERS = {"chromium": chromium, "firefox": firefox}
+
+
+def added(ask: Ask) -> Answer:
+    """Answer for each kind of site, so that a wrong one would show."""
+    return replace(answered(ask), words=words(ask.query), parameters={NAME: digest(ask.query)})
+
+
+def words(query: str) -> str:
+    """Derive the words that are added to a query."""
+    return f"w{digest(query)}"
+
+
+def led(query: str, carry: Carry = "words") -> str:
+    """Say what is searched for at last: with the words, or as typed."""
+    return f"{query} {words(query)}" if carry == "words" else query
+
+
+def target(carry: Carry, query: str, more: str = "") -> str:
+    """Return the address of a search with what is added; ``more``: what stands behind the query."""
+    typed = quote(query, safe="")
+    if carry == "words":
+        return f"{SEARCH}?q={typed}+{words(query)}{more}"
+    return f"{SEARCH}?q={typed}{more}" + (f"&{NAME}={digest(query)}" if carry != "header" else "")
+
+
+def is_right(came: Noted, carry: Carry, query: str) -> bool:
+    """Say whether a request has what is attached for its query, and nothing else of the user."""
+    header = right(query) if carry == "header" else None
+    return (came.header, came.target) == (header, target(carry, query))
+
+
+def is_plain(came: Noted, query: str) -> bool:
+    """Say whether a request has nothing of the user but their query."""
+    return (came.header, came.target) == (None, target("header", query))
 
 
 class World:
@@ -58,6 +96,31 @@ class World:
         for host in hosts:
             until(partial(self.attaches, host), f"a header for {host}")
 
+    def adding(self, carry: Carry, *hosts: str) -> None:
+        """List hosts that take facts in this way, beside one that takes headers; wait for that."""
+        self.daemon.answer = added
+        self.daemon.sites = [replace(self.site(host), carry=carry) for host in hosts]
+        if "search" not in hosts:
+            self.daemon.sites.append(self.site("search"))
+        self.learn()
+        for host in hosts:
+            until(partial(self._adds, carry, host), f"something added for {host}")
+        self.forget()
+
+    def _adds(self, carry: Carry, host: str) -> bool:
+        query = f"try {next(self._numbers)}"
+        came = self.goes(query, host)
+        return is_right(came, carry, query)
+
+    def goes(self, query: str, host: str = "engine") -> Noted:
+        """Search as if typed; return what came with the words or without, once it is shown."""
+        texts = {query, led(query)}
+        before = sum(each.query in texts for each in self.recipient.seen())
+        self.browser.go(self.recipient.search(query, host))
+        came = self.recipient.heard(lambda each: each.query in texts, before + 1)[-1]
+        self.browser.shows(came.query)
+        return came
+
     def site(self, host: str) -> Site:
         """Return what a status says of a host."""
         return site(f"{host}.localhost", self.recipient.url(host, SEARCH))
@@ -91,7 +154,7 @@ class World:
         return [
             each
             for each in self.daemon.said()
-            if not (isinstance(each, RelayedDecide) and each.body.query.startswith(MARK))
+            if not (each.call == "decide" and each.body.query.startswith(MARK))
         ]
 
     def visit(self, host: str) -> None:
@@ -106,7 +169,7 @@ class World:
 
     def decided(self) -> list[tuple[str, str]]:
         """Return the queries that were asked about, and for whom."""
-        return [(each.body.query, each.body.recipient) for each in self.daemon.said(RelayedDecide)]
+        return [(each.body.query, each.body.recipient) for each in self.daemon.said("decide")]
 
 
 @contextmanager

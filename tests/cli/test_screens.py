@@ -18,7 +18,7 @@ from agent.tui.app import ReviewApp
 from agent.wire.client import Client
 from tests.cli.conftest import Run
 from tests.house.tree import ROOT
-from tests.tui.terminal import terminal
+from tests.tui.test_terminal import terminal
 from tests.worlds.daemons import end, environment, home, living
 
 PATIENCE = 60.0  # seconds

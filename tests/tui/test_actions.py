@@ -16,8 +16,7 @@ from agent.tui.dialogs import Help
 from agent.tui.page import Page
 from agent.tui.privacy_lock import Unlocking
 from agent.tui.screens.health import HealthScreen
-from tests.tui.double import Double
-from tests.tui.running import Running
+from tests.tui.double import Double, Running
 
 MOVES = (
     "blocks",

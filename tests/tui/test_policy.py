@@ -1,6 +1,6 @@
 """The screen of the policy: its rules, what is wrong, and the user's editor."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 
@@ -26,8 +26,7 @@ from agent.tui.screens.policy import (
 from agent.tui.virtual_list import Listing
 from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.policing import BOOKS, BROKEN, NONE, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
-from tests.tui.double import Double
-from tests.tui.running import LARGE, NOTHING, SMALL, Running
+from tests.tui.double import LARGE, NOTHING, SMALL, Double, Running
 from tests.wire.fake import says
 from tests.worlds.messages import POLICY
 
@@ -195,56 +194,28 @@ POLICIES = st.builds(
 )
 
 
-def kept(items: Sequence[PolicyItem]) -> list[PolicyItem]:
-    """Return all but the titles."""
-    return [each for each in items if not each.title]
-
-
 @given(POLICIES)
-def test_all_that_there_is_is_there_once(policy: RulesStatus) -> None:
-    """Each problem, each rule, each setting, with a key of its own; the file before the preset."""
+def test_each_problem_rule_and_setting_stands_there_once_and_whole(policy: RulesStatus) -> None:
+    """The file before the preset; what decided last has a mark, and is named on top."""
     items = items_of(policy, NOW)
     assert len({each.key for each in items}) == len(items)
     rules = sorted(policy.rules, key=lambda each: each.line is None)
+    every = [each for each in items if not each.title]
     wanted: list[int | None] = [each.line for each in policy.problems]
-    wanted += [each.line for each in rules]
-    wanted += [each.line for each in policy.effective]
-    assert [each.line for each in kept(items)] == wanted
-
-
-@given(POLICIES)
-def test_what_is_said_of_a_rule_is_all_of_it(policy: RulesStatus) -> None:
-    """For whom it is, what it sets, and what it does not do; the list may cut that."""
-    said = [each.text for each in kept(items_of(policy, NOW))][len(policy.problems) :]
-    rules = sorted(policy.rules, key=lambda each: each.line is None)
-    for text, rule in zip(said, [*rules], strict=False):
-        for key, value in (*rule.conditions.items(), *rule.settings.items()):
-            assert key in text
-            assert value in text
-        for remark in rule.remarks:
-            assert remark.what in text
-            assert remark.hint in text
-        assert (rule.fired_at is not None) == ("It last decided something on" in text)
-
-
-@given(POLICIES)
-def test_what_decided_last_has_a_mark_and_nothing_else_does(policy: RulesStatus) -> None:
-    """And stands in the sentence on top: somebody sees it at a glance."""
-    times = {each.fired_at for each in policy.rules if each.fired_at is not None}
-    items = kept(items_of(policy, NOW))[len(policy.problems) :][: len(policy.rules)]
-    rules = sorted(policy.rules, key=lambda each: each.line is None)
-    for item, rule in zip(items, rules, strict=True):
+    wanted += [*(each.line for each in rules), *(each.line for each in policy.effective)]
+    assert [each.line for each in every] == wanted
+    times = {each.fired_at for each in rules if each.fired_at is not None}
+    for item, rule in zip(every[len(policy.problems) :], rules, strict=False):
+        parts = [*rule.conditions.items(), *rule.settings.items()]
+        parts += [(each.what, each.hint) for each in rule.remarks]
+        assert all(text in item.text for pair in parts for text in pair)
+        assert (rule.fired_at is not None) == ("It last decided something on" in item.text)
         signs = item.cells[0].text[:2]
-        last = rule.fired_at is not None and rule.fired_at == max(times)
-        assert (LAST in signs) == last
+        assert (LAST in signs) == (rule.fired_at is not None and rule.fired_at == max(times))
         assert (EXPIRED in signs) == rule.expired
         assert (REMARK in signs) == (bool(rule.remarks) and not rule.expired)
-    said = headline(policy, NOW)
-    assert (
-        (f"Decided last, on {max(times):%Y-%m-%d %H:%M}" in said)
-        if times
-        else ("No rule has" in said)
-    )
+    top = f"Decided last, on {max(times):%Y-%m-%d %H:%M}" if times else "No rule has"
+    assert top in headline(policy, NOW)
 
 
 @given(POLICIES, RULE, st.integers(0, 6))
@@ -252,13 +223,11 @@ def test_a_rule_is_known_again_as_others_come(
     policy: RulesStatus, more: RuleStatus, at: int
 ) -> None:
     """Wherever another is put in; so the cursor stays on it."""
-    rules = [
-        *policy.rules[:at],
-        replace(more, name="of no other name"),
-        *policy.rules[at:],
-    ]
-    before = [each.key for each in items_of(policy, NOW) if not each.title]
-    after = [each.key for each in items_of(replace(policy, rules=rules), NOW) if not each.title]
+    rules = [*policy.rules[:at], replace(more, name="of no other name"), *policy.rules[at:]]
+    before, after = (
+        [each.key for each in items_of(each, NOW) if not each.title]
+        for each in (policy, replace(policy, rules=rules))
+    )
     after.remove((("rule", "of no other name"), 0))
     assert after == before
 

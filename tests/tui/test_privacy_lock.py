@@ -23,8 +23,7 @@ from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
 from agent.wire.state import Status
 from tests.developer import PROFILE
-from tests.tui.double import OPEN, PATIENCE, Double
-from tests.tui.running import Running, running
+from tests.tui.double import OPEN, PATIENCE, Double, Running, running
 from tests.worlds.daemons import Live, home, living, started
 
 TOO_LATE = DaemonError("the daemon does not answer", "look at its log")

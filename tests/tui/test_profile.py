@@ -31,8 +31,7 @@ from agent.tui.screens.profile import (
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit
 from agent.wire.state import Changed, ProfileChange, ProfileFacts, Stale, ValueChange
 from agent.words.titles import value_title
-from tests.tui.double import Double
-from tests.tui.running import LARGE, Running
+from tests.tui.double import LARGE, Double, Running
 from tests.vault.values import facts_of
 from tests.wire.fake import says
 from tests.worlds.messages import attribute, recipient

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from textual.widgets import Input
 
-from agent.tui.privacy_lock import Unlocking
 from agent.tui.screens.recipients import (
     LEAST_NAME,
     PEOPLE,
@@ -19,8 +18,7 @@ from agent.tui.screens.recipients import (
 from agent.wire.base import Done
 from agent.wire.decide import Allowed
 from agent.words.figures import people
-from tests.tui.double import Double
-from tests.tui.running import LARGE, SMALL, Running
+from tests.tui.double import LARGE, SMALL, Double, Running
 from tests.wire.fake import says
 from tests.worlds.messages import HELD, SHOP, recipient, row, weighed
 
@@ -77,18 +75,6 @@ async def test_a_group_is_ruled_site_by_site_and_its_requests_are_those_of_all(
         await shown.until(lambda: shown.app.current_mode == "requests")
         find = shown.app.screen.query_one("#find", Input)
         await shown.until(lambda: find.value == "@ads")
-
-
-async def test_locking_takes_everybody_off_the_screen(told: Double) -> None:
-    """Also what was looked for, and who was looked into."""
-    async with told.shown(LARGE) as shown:
-        page = await opened(shown, "@ads")
-        await shown.until(lambda: "what it knows" in shown.text())
-        await shown.pilot.press("slash", *"shop", "ctrl+l")
-        await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
-        assert page.query_one(Input).value == ""
-        assert page.findings is None
-        assert not page.listing.items
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)

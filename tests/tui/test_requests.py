@@ -11,8 +11,20 @@ from agent.tui.dialogs import Choice
 from agent.tui.screens.requests_detail import MATTER, Footnote
 from agent.wire.policy import Override, Review, Word
 from agent.wire.state import Handled
-from tests.tui.double import Double, Many, at, names, opened, page, told, words
-from tests.tui.running import LARGE, SMALL, USUAL, Running
+from tests.tui.double import (
+    LARGE,
+    SMALL,
+    USUAL,
+    Double,
+    Many,
+    Running,
+    at,
+    names,
+    opened,
+    page,
+    told,
+    words,
+)
 from tests.worlds.messages import ASSISTANT, AT, handled, review, row
 
 

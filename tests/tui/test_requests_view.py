@@ -6,7 +6,6 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from rich.cells import cell_len
 
 from agent.tui.screens.requests_detail import (
@@ -41,6 +40,7 @@ from agent.tui.screens.requests_view import (
     question,
     repeats,
 )
+from agent.wire.decide import WhatIf
 from agent.wire.policy import Review, Word
 from agent.wire.state import Handled
 from tests.worlds.messages import AT, handled, review, row, weighed
@@ -147,17 +147,6 @@ def test_each_state_has_a_sign_and_words_of_its_own() -> None:
     assert len({outcome(each) for each in found}) == len(found)
 
 
-def test_what_happened_is_said_in_words_and_by_titles() -> None:
-    """The verdict, and how many people still look alike."""
-    sent = handled(disclosed=["region", "b"], people_left=1_800, waiting=1)
-    people = "about 1,800 people still look like you"
-    assert outcome(sent, TITLES) == f"Sent region of the world, b; 1 waiting; {people}"
-    assert "waiting" not in outcome(replace(sent, settled=1))
-    waits = review(names=["region"])
-    assert outcome(waits, TITLES) == "Waits for your approval: region of the world"
-    assert outcome(review(kind="offer", names=["a", "b"])) == "Asks for a and b"
-
-
 def test_facts_that_were_all_sent_before_are_sent_again() -> None:
     """To those who pool them; not after a word that they forgot, nor where people became fewer."""
     kinds = ("disclosed", "disclosed", "nothing", "disclosed", "forgotten", "disclosed")
@@ -172,73 +161,49 @@ def test_facts_that_were_all_sent_before_are_sent_again() -> None:
 NAMES = st.frozensets(st.sampled_from("abcdef"))
 
 
-@given(NAMES, st.lists(st.sampled_from("abcdef")))
-def test_names_switched_twice_are_as_they_were(inside: frozenset[str], names: list[str]) -> None:
-    """Others stay; what is in is only ever dropped, what is out only added."""
-    change = Change()
-    for name in names:
-        change = change.switched(name, inside)
-    odd = {name for name in names if names.count(name) % 2}
-    assert change == Change(frozenset(odd - inside), frozenset(odd & inside))
-    for name in "abcdef":
-        sign = "[-]" if name in change.drop else "[x]" if name in inside else None
-        assert change.sign(name, inside) == (sign or ("[+]" if name in change.add else "[ ]"))
-        back = change.switched(name, inside).switched(name, inside)
-        assert back == change
-
-
-def test_the_question_is_about_the_request() -> None:
-    """An entry of the ledger by its number; what carried nothing as it would be now."""
-    entry = question(Trial(handled(7), Change(add=frozenset("ba"), drop=frozenset("c"))))
-    assert entry is not None
-    assert (entry.entry, entry.recipient, entry.add, entry.drop) == (7, None, ["a", "b"], ["c"])
-    nothing = question(begun(handled(-3, kind="nothing", asked=["x"])))
-    assert nothing is not None
-    assert (nothing.entry, nothing.recipient, nothing.query, nothing.asked) == (
-        None,
-        "shop.example",
-        "editor",
-        ["x"],
-    )
-    assert question(begun(handled(8, kind="forgotten", query=""))) is None
-
-
-def test_what_waits_is_weighed_as_with_a_yes() -> None:
-    """An offer as it would be if no more than that were asked for, over all queries."""
-    asks = question(begun(review(names=["b", "a"])))
-    assert asks is not None
-    assert (asks.recipient, asks.query, asks.asked, asks.add) == (
-        "shop.example",
-        "editor",
-        None,
-        ["a", "b"],
-    )
-    offer = question(begun(review(kind="offer", names=["b"], query="")))
-    assert offer is not None
-    assert (offer.query, offer.asked, offer.add) == (None, ["b"], [])
-
-
-def test_a_yes_is_meant_for_what_is_still_in_it() -> None:
-    """Of an offer always for all."""
-    trial = begun(review(names=["a", "b"]))
-    assert trial.approved() == ["a", "b"]
-    less = Trial(trial.subject, trial.change.switched("a", frozenset()), weighed())
-    assert less.approved() == ["b"]
-    assert begun(review(kind="offer", names=["a"])).approved() == ["a"]
-    assert begun(handled()).approved() == []
-
-
 @given(NAMES, st.lists(st.tuples(st.sampled_from("abcdef"), NAMES), min_size=1))
-def test_nothing_is_added_and_dropped(
+def test_what_is_in_is_only_ever_dropped_and_what_is_out_only_added(
     add: frozenset[str], steps: list[tuple[str, frozenset[str]]]
 ) -> None:
-    """Also where the set that it starts from has changed since, as by a rule that was written."""
+    """Switched twice it is as it was; the set may have changed since, as by a rule."""
     change = Change(add=add)
     for name, inside in steps:
         before = change.sign(name, inside)
+        assert change.switched(name, inside).switched(name, inside).sign(name, inside) == before
         change = change.switched(name, inside)
-        assert name not in change.add & change.drop
+        assert not change.add & change.drop
         assert (before in "[x][+]") != (change.sign(name, inside) in "[x][+]")
+
+
+def test_the_question_is_about_the_request() -> None:
+    """An entry of the ledger by its number; what carried nothing, or waits, as it would be now.
+
+    What waits is weighed as with a yes, an offer as if no more were asked for, over all queries.
+    """
+    change = Change(add=frozenset("ba"), drop=frozenset("c"))
+    shop = "shop.example"
+    for trial, wanted in (
+        (Trial(handled(7), change), WhatIf(entry=7, add=["a", "b"], drop=["c"])),
+        (
+            begun(handled(-3, kind="nothing", asked=["x"])),
+            WhatIf(recipient=shop, query="editor", asked=["x"]),
+        ),
+        (
+            begun(review(names=["b", "a"])),
+            WhatIf(recipient=shop, query="editor", add=["a", "b"]),
+        ),
+        (
+            begun(review(kind="offer", names=["b"], query="")),
+            WhatIf(recipient=shop, asked=["b"]),
+        ),
+        (begun(handled(8, kind="forgotten", query="")), None),
+    ):
+        assert question(trial) == wanted
+    waits = begun(review(names=["a", "b"]))
+    less = Trial(waits.subject, waits.change.switched("a", frozenset()), weighed())
+    offer = begun(review(kind="offer", names=["a"]))
+    approved = [each.approved() for each in (waits, less, offer, begun(handled()))]
+    assert approved == [["a", "b"], ["b"], ["a"], []]
 
 
 def trial(subject: Handled | Review, **given: object) -> Trial:

@@ -21,12 +21,11 @@ from agent.tui.screens.tradeoff import (
 )
 from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, Win
-from tests.tui.double import BEGAN, PATIENCE, Double
-from tests.tui.running import LARGE, SMALL, USUAL, Running
+from tests.tui.double import BEGAN, LARGE, PATIENCE, SMALL, USUAL, Double, Running
 from tests.wire.fake import says
 from tests.worlds.messages import CURVE, handled, point
 
-SHOP = "shop.example"
+SHOP = "a.b"
 
 
 class Curves:
@@ -84,7 +83,7 @@ async def test_one_curve_is_computed_at_a_time_and_keys_go_on(found: Curves) -> 
         await shown.pilot.press("o")
         await shown.until(lambda: len(found.asked) == 2)
         for word in ("one", "two"):
-            await shown.pilot.press("e", *["backspace"] * 9, *word, "enter")
+            await shown.pilot.press("e", "ctrl+u", *word, "enter")
         assert "computing" in shown.text()
         await shown.pilot.press("question_mark")
         await shown.until(lambda: isinstance(shown.app.screen, Help))
@@ -183,8 +182,8 @@ async def test_other_queries_all_of_them_and_those_of_a_recipient(found: Curves)
     async with found.daemon.shown(LARGE) as shown:
         await opened(shown)
         for keys, query, recipient in (
-            (["e", *"editor", "enter"], "editor", None),
-            (["r", *SHOP, "enter"], "editor", SHOP),
+            (["e", *"vi", "enter"], "vi", None),
+            (["r", *SHOP, "enter"], "vi", SHOP),
             (["o"], None, SHOP),
         ):
             await shown.pilot.press(*keys)
@@ -200,7 +199,7 @@ async def test_other_queries_all_of_them_and_those_of_a_recipient(found: Curves)
         await shown.until(lambda: "for everyone" in shown.notes())
         edits = [(each.set, each.recipient) for each in found.daemon.asked("edit_policy")]
         assert edits == [({"lambda": 11.3}, SHOP), ({"lambda": 11.3}, None)]
-        await shown.pilot.press("r", *["backspace"] * len(SHOP), "enter")
+        await shown.pilot.press("r", "ctrl+u", "enter")
         await drawn(shown)
         assert found.asked[-1].recipient is None
 

@@ -86,9 +86,9 @@ class Said(NamedTuple):
 
 
 class Running(NamedTuple):
-    """A server that answers at a socket; ``address``: a path, or a port of 127.0.0.1."""
+    """A server that answers at a socket."""
 
-    address: Path | int
+    address: str
     api: FakeApi
     bus: Bus
     before: list[tuple[Door, str]]
@@ -97,11 +97,9 @@ class Running(NamedTuple):
 
     def connect(self) -> socket.socket:
         """Return a connection of the caller's own."""
-        if isinstance(self.address, int):
-            return socket.create_connection(("127.0.0.1", self.address), timeout=10)
         opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         opened.settimeout(10)
-        opened.connect(str(self.address))
+        opened.connect(self.address)
         return opened
 
     def ask(
@@ -155,17 +153,10 @@ def short_home() -> Iterator[Paths]:
 
 
 @contextmanager
-def serving(
-    door: Door,
-    listening: socket.socket,
-    admitted: Callable[[web.Application], web.Application] = lambda made: made,
-    patience: float = 10.0,
-) -> Iterator[Running]:
+def serving(door: Door, listening: socket.socket, patience: float = 10.0) -> Iterator[Running]:
     """Answer at a socket in a thread of its own, for as long as this lasts."""
-    name = listening.getsockname()
-    address = Path(name) if isinstance(name, str) else name[1]
     api: Any = FakeApi()
-    running = Running(address, api, api.agent.bus, [], Flag(), [])
+    running = Running(listening.getsockname(), api, api.agent.bus, [], Flag(), [])
     autolock: Any = SimpleNamespace(
         before=lambda at, name: running.before.append((at, name)),
         used=lambda: running.used.append("used"),
@@ -175,7 +166,7 @@ def serving(
     ready, over = Flag(), asyncio.Event()
 
     async def live() -> None:
-        site = runner(admitted(application(door, daemon)), patience * 2)
+        site = runner(application(door, daemon), patience * 2)
         await site.setup()
         await web.SockSite(site, listening).start()
         ready.set()
@@ -200,7 +191,7 @@ def behind(door: Door, patience: float = 10.0) -> Iterator[Running]:
     """Serve a door at a Unix socket of its own."""
     with short_folder() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(str(folder / "s"))
-        with serving(door, listening, patience=patience) as running:
+        with serving(door, listening, patience) as running:
             yield running
 
 

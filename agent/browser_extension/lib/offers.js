@@ -1,6 +1,6 @@
 /** A site that says which attributes it can use: the daemon is told, and the user decides there. */
 
-import { tokens } from "./fields.js";
+import { tokens } from "./header.js";
 import { LONGEST_NAME, LONGEST_SEARCH, MOST_NAMES, MOST_OFFERS } from "./limits.js";
 import { isSealed, parsed } from "./sites.js";
 

@@ -1,11 +1,15 @@
 """Pages with a message box, one for each way in which chats make theirs."""
 
+import json
 import os
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from tests.browser.world import World
 from tests.programs import MODULES, PACKAGES, needs
+from tests.waiting import until
 
 SOURCE = Path(__file__).with_name("editors.js")
 NAMES = ("textarea", "react", "contenteditable", "prosemirror", "lexical", "quill", "codemirror")
@@ -42,3 +46,23 @@ def pages() -> dict[str, str]:
     """Return what is served, by path."""
     chats = {f"/chat/{name}": PAGE.format(name=name) for name in NAMES}
     return {"/editors.js": bundle(), **chats}
+
+
+def chat(world: World, host: str, text: str = "", name: str = "textarea") -> None:
+    """Show a chat whose message has the focus, with a text in it."""
+    world.recipient.pages.update(pages())
+    world.browser.go(world.recipient.url(host, f"/chat/{name}"))
+    world.browser.shows(f"chat/{name}")
+    if text:
+        world.browser.run(f"box.set({json.dumps(text)})")
+        until(lambda: held(world) == plain(name, text), "the text")
+
+
+def held(world: World) -> Any:  # noqa: ANN401  (any JSON)
+    """Return the text that the editor's own model has."""
+    return world.browser.run("return box.text()")
+
+
+def plain(name: str, text: str) -> str:
+    """Return a text as an editor has it: one without a model of its own has no tabs."""
+    return text.replace("\t", " ") if name == "contenteditable" else text

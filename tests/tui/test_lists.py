@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import cast
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from agent.tui.charts import Area, Spot, bars, curve, share
 from agent.tui.plain import CUT, JOINERS, fitted, plain
 from agent.tui.virtual_list import MARK, Listing, Look, Part
 
@@ -143,32 +144,21 @@ def test_a_list_of_thousands_draws_what_is_seen() -> None:
     asyncio.run(test())
 
 
-@pytest.mark.parametrize(("keys", "under"), [("down", 3), ("end", 7), ("pagedown", 7)])
-async def test_keys_move_it(keys: str, under: int) -> None:
-    """And say so once for each item."""
-    async with alone() as (listing, pilot):
-        listing.show([TITLE, 1, 3, 5, 7])
-        await pilot.pause()
-        assert listing.under == 1
-        await pilot.press(keys)
-        assert listing.under == under
-        app = pilot.app
-        assert isinstance(app, Alone)
-        assert app.moves == 2
-
-
-async def test_the_mouse_goes_there_and_chooses_what_is_under_it() -> None:
-    """A title is neither."""
+async def test_keys_and_the_mouse_move_it_and_choose() -> None:
+    """And say so once for each item; a title is neither gone to nor chosen."""
+    for keys, under in (("down", 3), ("end", 7), ("pagedown", 7)):
+        async with alone() as (listing, pilot):
+            listing.show([TITLE, 1, 3, 5, 7])
+            await pilot.pause()
+            assert listing.under == 1
+            await pilot.press(keys)
+            assert listing.under == under
+            assert cast("Alone", pilot.app).moves == 2
     async with alone() as (listing, pilot):
         listing.show([TITLE, 2, 4, 6])
-        app = pilot.app
-        assert isinstance(app, Alone)
-        await pilot.click(Listing, offset=(3, 2))
-        assert (listing.under, app.chosen) == (4, 0)
-        await pilot.click(Listing, offset=(3, 2))
-        assert (listing.under, app.chosen) == (4, 1)
-        await pilot.click(Listing, offset=(3, 0))
-        assert (listing.under, app.chosen) == (4, 1)
+        for line, chosen in ((2, 0), (2, 1), (0, 1)):
+            await pilot.click(Listing, offset=(3, line))
+            assert (listing.under, cast("Alone", pilot.app).chosen) == (4, chosen)
 
 
 TEXT = st.text(st.one_of(st.characters(), st.sampled_from("\x1b\n\r\t\u202e語é ")))
@@ -193,3 +183,84 @@ def test_a_text_that_is_cut_says_so(text: str, width: int) -> None:
     shown = fitted(text, width)
     assert (CUT in shown) == (len(text) > width)
     assert shown.rstrip() == text or CUT in shown
+
+
+PEOPLE = st.integers(0, 10**6)
+COUNTS = st.lists(PEOPLE, min_size=1, max_size=60)
+FIGURES = st.floats(-2, 50, allow_nan=False).map(lambda value: round(value, 3))
+COSTS = st.floats(0, 50, allow_nan=False).map(lambda value: round(value, 3))
+SPOTS = st.lists(
+    st.builds(
+        Spot, COSTS, FIGURES, st.sampled_from("○·"), st.sampled_from(("", "N", "NK")), st.booleans()
+    ),
+    min_size=1,
+    max_size=12,
+)
+SIZES = st.tuples(st.integers(24, 120), st.integers(5, 40))
+
+
+def across(value: float) -> str:
+    """Return a number of the lower axis."""
+    return f"{value:.1f}"
+
+
+@given(SPOTS, SIZES)
+def test_it_fills_the_size_and_no_more(spots: list[Spot], size: tuple[int, int]) -> None:
+    """So that nothing overlaps what stands beside it."""
+    width, height = size
+    lines = curve(spots, width, height, across)
+    assert len(lines) == height
+    assert all(len(line) == width for line in lines)
+
+
+@given(SPOTS, SIZES, st.tuples(COSTS, FIGURES), st.tuples(COSTS, FIGURES))
+def test_more_cost_is_to_the_right_and_more_help_above(
+    spots: list[Spot],
+    size: tuple[int, int],
+    one: tuple[float, float],
+    other: tuple[float, float],
+) -> None:
+    """Whatever the scale."""
+    xs, ys = [each.x for each in spots], [each.y for each in spots]
+    area = Area(size[0], size[1], max(xs), max(ys), min(0.0, *ys))
+    (cheap, dear), (low, high) = map(sorted, zip(one, other, strict=True))
+    assert 0 <= area.column(cheap) <= area.column(dear) < area.width
+    assert 0 <= area.line(high) <= area.line(low) < area.height
+
+
+def test_letters_stand_beside_their_sign_and_hide_no_other() -> None:
+    """To the right, or else to the left."""
+    beside = [Spot(0, 1, "○", "", True), Spot(9, 1, "○", "NK", True)]
+    assert "KN○" in curve(beside, 40, 8, across)[0]
+    near = [Spot(0, 0, "○", "N", False), Spot(1, 1, "·", "", False)]
+    picture = "\n".join(curve(near, 40, 8, across))
+    assert "○N" in picture
+
+
+def test_the_line_runs_through_what_is_joined() -> None:
+    """And by none that is beaten."""
+    joined = [Spot(0, 0, "○", "", True), Spot(10, 10, "○", "", True)]
+    apart = [each._replace(joined=False) for each in joined]
+    braille = range(0x2800, 0x2900)
+    for spots, there in ((joined, True), (apart, False)):
+        text = "".join(curve(spots, 40, 10, across))
+        assert any(ord(each) in braille for each in text) is there
+
+
+@given(PEOPLE, PEOPLE, PEOPLE)
+def test_more_people_stand_higher(one: int, other: int, most: int) -> None:
+    """From nothing to all of the height."""
+    low, high = sorted((one, other))
+    assert 0 <= share(low, most) <= share(high, most) <= 1
+    assert share(1, most) == 0
+    assert share(max(most, 2), most) == 1
+
+
+@given(COUNTS, st.integers(2, 20))
+def test_a_line_has_its_first_and_last_whatever_is_left_out(counts: list[int], width: int) -> None:
+    """And all of them where there is room."""
+    most = max(counts)
+    found = bars(counts, most, width)
+    assert len(found) == min(len(counts), width)
+    assert found[0] == bars(counts[:1], most, width)
+    assert found[-1] == bars(counts[-1:], most, width)
