@@ -248,10 +248,10 @@ def _shown(error: Exception) -> ReticentError:
         case click.ClickException():
             return as_usage_error(error)
         case LockedError():
-            from agent.vault.vault_files import Location, read_notice
+            from agent.vault.vault_files import Location, set_aside_notice
 
-            notice = read_notice(Location.of(paths()))  # of a vault replaced while it was open
-            return error if notice is None else LockedError(f"{error.what}: {notice}", notice.hint)
+            notice = set_aside_notice(Location.of(paths()))
+            return error if notice is None else LockedError(f"{error.what}: {notice[0]}", notice[1])
         case ReticentError():
             return error
         case OSError():  # such as writing to a full disk

@@ -22,8 +22,8 @@ from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
 from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.vault import secrets
-from agent.vault.corrections import Corrections
 from agent.vault.disclosure_index import Disclosure, site_of
+from agent.vault.profile import Corrections
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location

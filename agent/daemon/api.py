@@ -26,7 +26,7 @@ from agent.decision.values import Decision
 from agent.errors import LockedError, ModelError, UsageError, VaultError
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, accounts_of
-from agent.vault.vault_files import read_notice
+from agent.vault.vault_files import set_aside_notice
 from agent.wire.base import Done
 from agent.wire.decide import Answer, Ask, Clicked, CurveAsk, Draft, WhatIf
 from agent.wire.state import (
@@ -175,7 +175,7 @@ def status(now: datetime, agent: Agent) -> Status:
     """Say how the daemon, its models and its policy are."""
     agent.guard()
     policy, models = agent.rules.status(), agent.registry.status(agent.rules.active.keys, now)
-    vault, notice = agent.vault, read_notice(agent.place)
+    vault, notice = agent.vault, set_aside_notice(agent.place)
     return Status(
         version=__version__,
         process=os.getpid(),
@@ -188,7 +188,7 @@ def status(now: datetime, agent: Agent) -> Status:
         waiting=len(agent.consent.reviews(now)),
         entries=None if vault is None else vault.ledger.count,
         notes=[*_status_notes(agent, policy, models, now)],
-        notice=None if notice is None else f"{notice}: {notice.hint}",
+        notice=None if notice is None else ": ".join(notice),
         encoder=agent.reader.state,
     )
 

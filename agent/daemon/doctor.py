@@ -130,10 +130,10 @@ def check_models(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterat
 def check_vault(here: Machine) -> Iterator[Finding]:
     """Yield what is wrong with the vault, and whether something tells how old it should be."""
     at = vault_files.Location.of(here.paths)
-    notice = vault_files.read_notice(at)
+    notice = vault_files.set_aside_notice(at)
     if notice is not None:
-        yield bad("vault", str(notice), notice.hint)
-    yield from _older(at, notice)
+        yield bad("vault", *notice)
+    yield from _older(at)
     if not os.path.lexists(at.vault):
         vault_files.check_free(at)  # one that was there is missed
         yield warn("vault", "no vault yet", "reticent init")
@@ -160,15 +160,14 @@ def check_vault(here: Machine) -> Iterator[Finding]:
         yield ok("vault", f"{at.vault}, format {FORMAT}: no damage visible without a key")
 
 
-def _older(at: vault_files.Location, notice: vault_files.Notice | None) -> Iterator[Finding]:
+def _older(at: vault_files.Location) -> Iterator[Finding]:
     """Yield which other copies of a vault lie there: what opened it then opens them now."""
     for path in vault_files.replaced_vaults(at.vault):
         what = f"{path} was replaced; the passphrase and keys of that time still open it"
         yield warn("vault", what, f"when you no longer need it: rm '{path}'")
-    for path in vault_files.vaults_set_aside(at):
-        if notice is None or str(path) != notice.file:
-            fix = f"reticent vault restore '{path}'; when you no longer need it: rm '{path}'"
-            yield warn("vault", f"{path} was set aside when the vault was replaced", fix)
+    for path in vault_files.vaults_set_aside(at)[:-1]:  # the last has the notice
+        fix = f"reticent vault restore '{path}'; when you no longer need it: rm '{path}'"
+        yield warn("vault", f"{path} was set aside when the vault was replaced", fix)
     for path in left_unfinished(at.vault) if at.vault.parent.is_dir() else ():
         what = f"{path} was left unfinished; the passphrase and keys of that time may open it"
         yield warn("vault", what, "reticent unlock, which removes it")

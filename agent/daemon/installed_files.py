@@ -24,7 +24,7 @@ BROWSERS = ("browser-relay", ".browser-relay.*", "browser-extension")
 MODELS = ("*.safetensors", "*.sig", ".*.part")
 COPYING = (".????????",)  # a folder in which a model is being copied
 UNPACKED = ("browser-extension", ".browser-extension.*.part")  # a folder with the extension
-STATE = ("witness.json", ".witness.json.*", "listen.token", "daemon.*", "set-aside.json", *ASIDE)
+STATE = ("witness.json", ".witness.json.*", "listen.token", "daemon.*", *ASIDE)
 POLICY = ("policy.toml", ".policy.toml.*")
 SOCKETS = ("control.sock", "query.sock")
 

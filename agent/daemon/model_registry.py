@@ -19,7 +19,7 @@ from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, shipped_model
 from agent.model.model import Model, surest
 from agent.model.reading import NOTHING, Interpretation
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
-from agent.vault.corrections import Corrections
+from agent.vault.profile import Corrections
 from agent.wire.state import Encoder, ModelStatus, Place
 
 EVERY = timedelta(seconds=0.5)  # between two looks at a file

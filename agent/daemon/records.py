@@ -15,8 +15,8 @@ from agent.decision.values import Correction, Reading
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.concepts import Meaning
 from agent.model.model import Model
-from agent.vault.corrections import Corrections
 from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
+from agent.vault.profile import Corrections
 from agent.wire.base import LATEST_ENTRIES, Done, from_fields
 from agent.wire.state import (
     Corrected,
@@ -296,7 +296,7 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: dateti
 
 def corrections(_now: datetime, agent: Agent) -> list[Correction]:
     """List what texts do not mean."""
-    return _corrections(agent).all
+    return sorted(_corrections(agent).kept)
 
 
 def _corrections(agent: Agent) -> Corrections:

@@ -4,7 +4,7 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -19,13 +19,12 @@ from agent.model.model import Model
 from agent.vault import secrets, vault_files
 from agent.vault.chain import state_row
 from agent.vault.database import Database, copy_files, damaged, decoded, snapshot, translated
-from agent.vault.making import install, staging
 from agent.vault.profile import ITEM
 from agent.vault.seal import FORMAT, Seals
 from agent.vault.secrets import Secret
 from agent.vault.slots import SlotRow, accounts, data_key, read_slots, read_vault_id
 from agent.vault.store import Store
-from agent.vault.vault import unlock
+from agent.vault.vault import install, staging, unlock
 from agent.vault.vault_files import Location
 
 _NUMBERS = "SELECT count(*), ifnull(min(number), 1), ifnull(max(number), 0) FROM entry"
@@ -93,7 +92,9 @@ def restore(
             unlock(trial, secret).close()
         kept = _keep(at.vault, old) if there else None
         install(trial, at, over=there)
-        vault_files.finish_restore(at, backup)
+        if backup.resolve() in {each.resolve() for each in vault_files.vaults_set_aside(at)}:
+            with suppress(OSError):
+                backup.unlink()
     return kept
 
 

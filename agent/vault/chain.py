@@ -16,7 +16,7 @@ _STATE = Struct(">QQ32s32s32s")
 MAX_PAYLOAD = 2**16
 MAX_NAME = 1024
 LINK_BYTES = 32
-_BATCH = 64  # rows in memory at a time
+_BATCH = "LIMIT 64"  # rows in memory at a time
 _MAX_SEALED = seal.OVERHEAD + LINK_BYTES + 2 + MAX_NAME + MAX_PAYLOAD
 _COLUMNS = (
     f"SELECT number, iif(length(site) = {seal.LOOKUP_BYTES}, site, NULL), generation,"  # noqa: S608  (constants)
@@ -132,10 +132,9 @@ def opened_entry(seals: seal.Seals, row: EntryRow) -> OpenedEntry:
     return OpenedEntry(plain[:LINK_BYTES], site, payload)
 
 
-def entry_rows(database: Database, after: int = 0, last: int = MAX_INTEGER) -> Iterator[EntryRow]:
-    """Yield the rows after a number, up to the last, in order; DamagedVaultError."""
-    query = f"{_COLUMNS} WHERE number > ? AND number <= ? ORDER BY number LIMIT {_BATCH}"
-    while rows := database.rows(query, after, last):
+def entry_rows(database: Database, after: int = 0) -> Iterator[EntryRow]:
+    """Yield the rows after a number, in order. Raises DamagedVaultError."""
+    while rows := database.rows(f"{_COLUMNS} WHERE number > ? ORDER BY number {_BATCH}", after):
         yield from (_row(each, database) for each in rows)
         after = rows[-1][0]
 
@@ -145,23 +144,16 @@ def verified(
     seals: seal.Seals,
     state: VaultState,
     witness: Witness | None,
-    after: int = 0,
 ) -> Iterator[tuple[EntryRow, OpenedEntry]]:
     """Yield every entry, from the first, checked against its neighbours and the state.
 
-    ``after``: the last entry that is already known to be unchanged. Raises DamagedVaultError if
-    they do not fit, RolledBackError if the witness saw another entry.
+    Raises DamagedVaultError if they do not fit, RolledBackError if the witness saw another entry.
     """
     if database.rows("SELECT min(number) FROM entry") not in ([(None,)], [(1,)]):
         raise damaged("the ledger does not begin with entry 1", database.path)
     head, number, generation = first_link(seals), 0, 0
     _check_witness(witness, state, number, head)
-    seen = 0 if witness is None else min(witness.entries, after)
-    for known in sorted({seen, after} - {0}):
-        [row] = entry_rows(database, known - 1, known)
-        number, generation, head = row.number, row.generation, link(seals, row)
-        _check_witness(witness, state, number, head)
-    for row in entry_rows(database, after):
+    for row in entry_rows(database):
         entry = opened_entry(seals, row)
         if row.number != number + 1 or entry.before != head:
             raise damaged(f"entries are missing before entry {row.number} of the ledger")

@@ -25,12 +25,11 @@ from agent.errors import (
 )
 from agent.files import PRIVATE, fsync, name_new, temporary_file, unfinished
 from agent.vault.seal import FORMAT, OLD_FORMAT, from_json
-from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private, same_file
+from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private
 
 APPLICATION_ID = 0x52544356
 MAX_INTEGER = 2**63 - 1  # of SQLite
 _SEALED = "generation INTEGER NOT NULL, sealed BLOB NOT NULL"
-STEP, PAUSE = 256, 0.01  # pages that are copied at a time; seconds, where somebody writes
 PAGE_BYTES = 4096  # of a new file; any size is read
 LARGEST_LOG = 4 << 20  # bytes: then it is moved into the file
 TABLES = (
@@ -233,7 +232,6 @@ class Database:
         self._connection = connection
         self._durable: bool | None = None
         self._copying = Lock()
-        self._closing = False
         self.watch = Watch(path)
         self.path = path
 
@@ -302,7 +300,7 @@ class Database:
         try:
             self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
-            self._take_own_changes()
+            self.watch.refresh(unless_replaced=True)
 
     def retire(self) -> None:
         """Move the log into the file before another file gets its name.
@@ -316,32 +314,26 @@ class Database:
     def copy(self, to: Path) -> None:
         """Write a complete copy into one file, 0600, that appears when it is complete.
 
-        It runs in steps, in any thread; a transaction written meanwhile is copied whole or not at
-        all. If it fails, or this is closed meanwhile, it raises VaultError and leaves no file.
+        In any thread: what is written meanwhile waits. Raises VaultError if the file exists or the
+        copy fails, and leaves no file then.
         """
         with translated(to):
             if os.path.lexists(to):
                 raise FileExistsError
             with temporary_file(b"", to) as part:
                 with closing(connect(part)) as target, self._copying:
-                    self._check_open()
                     target.execute("PRAGMA synchronous=OFF")  # it is worthless until it is complete
-                    # By this connection, since SQLite tells a copy of what the same one writes. A
-                    # step that finds another thread's transaction gets a busy error, and pauses.
-                    self._connection.backup(
-                        target, pages=STEP, progress=self._check_open, sleep=PAUSE
-                    )
+                    self._connection.backup(target)
                     target.execute("PRAGMA journal_mode=DELETE")
                 fsync(part)
                 name_new(part, to)
             fsync(to.parent)
 
     def close(self, *, leave: bool = False) -> None:
-        """Move the log into the file, and let others open it; a running copy is ended first.
+        """Move the log into the file, and let others open it, once no copy is being made.
 
         Files that were changed by others are not touched; ``leave``: no file is.
         """
-        self._closing = True
         in_reach = self.watch.intact and not (leave and self.watch.log_bytes)
         reached = nullcontext() if in_reach else self._out_of_reach()
         with self._copying, translated(self.path), reached:
@@ -353,7 +345,7 @@ class Database:
 
         SQLite would read it into whatever file has the name now.
         """
-        if self.watch.log_bytes and self.watch.stamps()[1] == self.watch.left[1]:
+        if self.watch.log_bytes and self.watch.stamps()[1] == self.watch.last[1]:
             with suppress(OSError):
                 self.watch.log.unlink()
 
@@ -380,24 +372,12 @@ class Database:
                     back.callback(name_new, elsewhere, place)
             yield
 
-    def _check_open(self, *_progress: int) -> None:
-        """Raise VaultError if a copy must stop."""
-        if self._closing:
-            what = "the vault was closed before all of it was copied"
-            raise VaultError(what, "open it and try again", str(self.path))
-
     def _roll_back(self) -> None:
         """Undo an unfinished transaction."""
         with suppress(sqlite3.Error):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        self._take_own_changes()
-
-    def _take_own_changes(self) -> None:
-        """Remember what this process wrote, unless a file was replaced meanwhile."""
-        pairs = zip(self.watch.stamps(), self.watch.left, strict=True)
-        if all(same_file(*pair) for pair in pairs):
-            self.watch.refresh()
+        self.watch.refresh(unless_replaced=True)
 
     def version(self) -> int:
         """Return the format of the file. Raises VaultError."""

@@ -2,11 +2,11 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
-from math import isfinite
+from math import inf, isfinite
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Annotated, NamedTuple
@@ -50,11 +50,9 @@ class _Entry(
         """The registered site of its host."""
         return site_of(self.host)
 
-    def _check(self, *rules: tuple[object, str]) -> None:
-        if not self.host or self.at.utcoffset() is None:
-            raise ValueError("an entry has no host, or its time has no zone")
-        if problem := next((problem for holds, problem in rules if not holds), None):
-            raise ValueError(problem)
+    def _check(self, *, holds: bool) -> None:
+        if not (holds and self.host and self.at.utcoffset() is not None):
+            raise ValueError("not an entry of a ledger")
 
 
 class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
@@ -95,19 +93,16 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     def __post_init__(self) -> None:
         names, persons = {name for name, _ in self.disclosed}, {*self.persons}
         self._check(
-            (all(name and value for name, value in self.disclosed), "a name or value is empty"),
-            (len(names) == len(self.disclosed), "a name is disclosed twice"),
-            (len(persons) == len(self.persons), "a person attribute is named twice"),
-            (persons <= names, "a person attribute is not disclosed"),
-            (len(self.means) in {0, len(persons)}, "a person attribute has no meaning"),
-            (all(map(all, self.means)), "a meaning is empty"),
-            (isfinite(self.utility_bits), "the utility is not finite"),
-            (self.people_left >= 0, "the number of people left is negative"),
-            (all(0 <= each <= 1 for _, each in self.meant), "a probability is not one"),
-            (all(0 <= each <= 1 for _, each in self.judged), "a judgement is not a probability"),
-            (isfinite(self.spent) and self.spent >= 0, "what was spent is negative"),
-            (all(name for name, _ in (*self.others, *self.judged)), "something has no name"),
-            (all(map(all, (*self.facts, *self.context))), "a fact or the context is empty"),
+            holds=len(names) == len(self.disclosed)
+            and len(persons) == len(self.persons)
+            and persons <= names
+            and len(self.means) in {0, len(persons)}
+            and all(map(all, (*self.disclosed, *self.means, *self.facts, *self.context)))
+            and all(name for name, _ in (*self.others, *self.judged))
+            and all(0 <= each <= 1 for _, each in (*self.meant, *self.judged))
+            and isfinite(self.utility_bits)
+            and self.people_left >= 0
+            and 0 <= self.spent < inf
         )
 
     @property
@@ -142,8 +137,9 @@ class Forgetting(_Entry, frozen=True, tag="forgotten", kw_only=True):
 
     def __post_init__(self) -> None:
         self._check(
-            (0 < len(self.sites) <= MOST_SITES and "" not in self.sites, "no sites, or too many"),
-            (self.sites == tuple(sorted({*self.sites})), "the sites are not in order"),
+            holds=0 < len(self.sites) <= MOST_SITES
+            and "" not in self.sites
+            and self.sites == tuple(sorted({*self.sites}))
         )
 
     def __repr__(self) -> str:
@@ -152,13 +148,6 @@ class Forgetting(_Entry, frozen=True, tag="forgotten", kw_only=True):
 
 Record = Disclosure | Forgetting
 _DECODER = msgspec.json.Decoder[Record](Record)
-
-
-class Numbered(NamedTuple):
-    """An entry in its place; numbers run from 1 without gaps."""
-
-    number: int
-    record: Record
 
 
 def encode(record: Record) -> bytes:
@@ -176,24 +165,12 @@ def decode(payload: bytes) -> Record:
     return record
 
 
-class FactNote(NamedTuple):
-    """What an entry changes: a site learnt facts at a time, or, without a time, sites forgot."""
-
-    number: int
-    at: datetime | None
-    sites: tuple[str, ...]
-    facts: Pairs
-
-    def __repr__(self) -> str:
-        return "FactNote(…)"
-
-
 class LedgerStep(NamedTuple):
-    """One entry, about one site; one that forgets stands here for each of its sites.
+    """What one entry changed at one site; one that forgets stands here for each of its sites.
 
     ``people_left``: who agreed with all that the site's pool held from then on; it and ``query``
-    are None where the site was stated to forget. ``meant``: the known queries that the text may
-    have meant, the one that it was read as first, with probabilities.
+    are None where the site forgot. ``meant``: the known queries that the text may have meant, the
+    one that it was read as first, with probabilities; ``facts``: those that may have been new.
     """
 
     number: int
@@ -202,21 +179,10 @@ class LedgerStep(NamedTuple):
     people_left: int | None
     query: str | None
     meant: Shares = ()
+    facts: Pairs = ()
 
     def __repr__(self) -> str:
         return f"LedgerStep(number={self.number}, at={self.at.isoformat()})"
-
-
-class IndexState(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that an index was folded from; ``sites``: each with the number of its first entry."""
-
-    latest: datetime | None
-    sites: dict[str, int]
-    notes: Sequence[FactNote]
-    steps: Sequence[LedgerStep]
-
-    def __repr__(self) -> str:
-        return f"IndexState({len(self.steps)} steps)"
 
 
 _NUMBER = attrgetter("number")
@@ -226,35 +192,23 @@ _Latest = deque[Shares]
 class DisclosureIndex:
     """What follows from the entries, whatever the policy's groups are.
 
-    ``latest``: the latest time of an entry; it is not earlier now. ``sites``: the registered sites
-    of the entries, each with the number of its first; ``steps``: all there are.
+    ``latest``: the latest time of an entry; the present is never earlier. ``sites``: the registered
+    sites, each with the number of its first entry; ``steps``: all of them, in order.
     A fact is new to a site unless the same value was sent there since the site last forgot, and no
     other value of the fact was sent anywhere since: then whatever pool the site is in holds it
     already. Hosts of one site are always in one pool.
     """
 
-    def __init__(self, state: IndexState | None = None) -> None:
-        """Begin with no entry, or with those that a state was folded from."""
+    def __init__(self) -> None:
+        """Begin with no entry."""
         self.latest: datetime | None = None
         self.sites: dict[str, int] = {}
         self.steps: list[LedgerStep] = []
-        self._notes: list[FactNote] = []
-        self._noted: dict[str, dict[str, int]] = {}  # by site and attribute: its last note
+        self._learnt: dict[str, dict[str, int]] = {}  # by site and fact: the last entry with it
         self._values: dict[str, tuple[str, int]] = {}  # the latest value, and since which entry
-        self._queries: dict[str, _Latest] = {}  # by site, as it was read; what it forgot is gone
+        self._queries: dict[str, _Latest] = {}  # by site, as they were read, since it last forgot
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
         self._concepts = Concepts()
-        if state is not None:
-            self.latest, self.sites = state.latest, dict(state.sites)
-            for note in state.notes:
-                self._note(note)
-            for step in state.steps:
-                self._step(step)
-
-    @property
-    def state(self) -> IndexState:
-        """What another index can begin with."""
-        return IndexState(self.latest, self.sites, self._notes, self.steps)
 
     @property
     def concepts(self) -> Concepts:
@@ -270,29 +224,23 @@ class DisclosureIndex:
         """Return the facts in an entry that may be new to some pool; none where it forgets."""
         if isinstance(record, Forgetting):
             return ()
-        noted = self._noted.get(record.site, {})
+        learnt = self._learnt.get(record.site, {})
         news = []
         for name, value in record.learnt:
             latest, since = self._values.get(name, (None, 0))
-            if name not in noted or latest != value or noted[name] < since:
+            if name not in learnt or latest != value or learnt[name] < since:
                 news.append((name, value))
         return tuple(news)
 
     def add(self, number: int, record: Record, news: Pairs) -> None:
-        """Take an entry, the next in the ledger; ``news``: what is in it now."""
-        self.latest = record.at if self.latest is None else max(self.latest, record.at)
-        site = record.site
-        self.sites.setdefault(site, number)
+        """Take an entry, the next in the ledger; ``news``: its facts that may be new."""
         if isinstance(record, Forgetting):
-            self._note(FactNote(number, None, record.sites, ()))
-            for each in record.sites:
-                self._step(LedgerStep(number, record.at, each, None, None))
+            for site in record.sites:
+                self._take(LedgerStep(number, record.at, site, None, None))
             return
-        if news:
-            self._note(FactNote(number, record.at, (site,), news))
-        self._step(
-            LedgerStep(number, record.at, site, record.people_left, record.query, record.meant)
-        )
+        left, query = record.people_left, record.query
+        step = LedgerStep(number, record.at, record.site, left, query, record.meant, news)
+        self._take(step)
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
         """Return the values a pool holds; ``pool_of``: the pool of a host, the same for its site.
@@ -304,7 +252,7 @@ class DisclosureIndex:
             view = self._view(pool_of)
         else:
             view = _View(pool_of, self._concepts)
-            view.read(self._notes[: bisect_left(self._notes, before, key=_NUMBER)])
+            view.read(self._before(before))
         return view.pools.get(pool) or Holdings()
 
     def pools(self, pool_of: PoolOf) -> Iterator[tuple[str, Holdings[str]]]:
@@ -332,9 +280,9 @@ class DisclosureIndex:
 
     def new_facts_after(self, number: int) -> Iterator[tuple[int, str, Pairs]]:
         """Yield the new facts of later entries: number of the entry, site, and facts."""
-        for note in self._notes[bisect_right(self._notes, number, key=_NUMBER) :]:
-            if note.at is not None:
-                yield note.number, note.sites[0], note.facts
+        for step in self.steps[bisect_right(self.steps, number, key=_NUMBER) :]:
+            if step.facts:
+                yield step.number, step.site, step.facts
 
     def queries(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Mapping[str, float]:
         """Return the latest known queries of a pool's sites and how often each came; see `LATEST`.
@@ -350,7 +298,7 @@ class DisclosureIndex:
             latest = [self._queries[site] for site in view.sites.get(pool, ())]
         else:
             queries: dict[str, _Latest] = {}
-            for step in self.steps[: bisect_left(self.steps, before, key=_NUMBER)]:
+            for step in self._before(before):
                 _enqueue(queries, step)
             latest = [queries[site] for site in queries if pool_of(site) == pool]
         times = Counter[str]()
@@ -358,23 +306,24 @@ class DisclosureIndex:
             times[name] += round(share * THOUSANDTHS)
         return {name: count / THOUSANDTHS for name, count in times.items()}
 
-    def _note(self, note: FactNote) -> None:
-        if note.at is None:
-            for site in note.sites:
-                self._noted.pop(site, None)
-        for name, value in note.facts:
-            self._noted.setdefault(note.sites[0], {})[name] = note.number
-            if self._values.get(name, (None, 0))[0] != value:
-                self._values[name] = value, note.number
-        self._notes.append(note)
+    def _before(self, number: int) -> list[LedgerStep]:
+        return self.steps[: bisect_left(self.steps, number, key=_NUMBER)]
 
-    def _step(self, step: LedgerStep) -> None:
+    def _take(self, step: LedgerStep) -> None:
         self.steps.append(step)
+        self.latest = step.at if self.latest is None else max(self.latest, step.at)
+        self.sites.setdefault(step.site, step.number)
+        if step.query is None:
+            self._learnt.pop(step.site, None)
+        for name, value in step.facts:
+            self._learnt.setdefault(step.site, {})[name] = step.number
+            if self._values.get(name, (None, 0))[0] != value:
+                self._values[name] = value, step.number
         _enqueue(self._queries, step)
 
     def _view(self, pool_of: PoolOf) -> "_View":
         view = self._views.get(pool_of, lambda: _View(pool_of, self._concepts))
-        view.read(self._notes)
+        view.read(self.steps)
         return view
 
 
@@ -397,16 +346,14 @@ class _View:
         self._pool_of, self._concepts = pool_of, concepts
         self._read = 0
 
-    def read(self, notes: list[FactNote]) -> None:
-        """Read the notes that are new."""
-        for note in notes[self._read :]:
-            pools = {self._pool_of(site) for site in note.sites}
-            facts = [self._concepts.current(Meaning(*fact)) for fact in note.facts]
-            if note.at is None:
-                for name in self.pools.keys() & pools:
-                    self.pools[name].forget(note.sites)
-            else:
-                for name in pools:
-                    holdings = self.pools.setdefault(name, Holdings(self._concepts.replaces))
-                    holdings.add_facts(note.at, note.sites[0], facts)
-        self._read = len(notes)
+    def read(self, steps: list[LedgerStep]) -> None:
+        """Read the steps that are new."""
+        for step in steps[self._read :]:
+            pool = self._pool_of(step.site) if step.facts or step.query is None else ""
+            if step.facts:
+                holdings = self.pools.setdefault(pool, Holdings(self._concepts.replaces))
+                facts = [self._concepts.current(Meaning(*fact)) for fact in step.facts]
+                holdings.add_facts(step.at, step.site, facts)
+            elif pool in self.pools:
+                self.pools[pool].forget((step.site,))
+        self._read = len(steps)

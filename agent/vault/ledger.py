@@ -1,8 +1,6 @@
-"""The ledger: every disclosure in order, append-only, and a snapshot that opens it fast."""
+"""The ledger: every disclosure in order, append-only."""
 
-import zlib
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from datetime import datetime
 from itertools import islice
 from typing import Annotated
@@ -10,27 +8,20 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.errors import UsageError, VaultError
+from agent.errors import UsageError
 from agent.vault.database import decoded
 from agent.vault.disclosure_index import (
     MOST_SITES,
     DisclosureIndex,
     Forgetting,
-    IndexState,
-    Numbered,
     Pairs,
     Record,
     decode,
     encode,
 )
-from agent.vault.seal import from_json
-from agent.vault.store import MAX_ITEM_BYTES, Store
+from agent.vault.store import Store
 
 Rows = Iterable[tuple[int, bytes]]
-SNAPSHOT = "index"  # the item
-VERSION = 1  # of its form
-EVERY = 500  # new entries for which it is rewritten
-LARGEST = 2**26  # bytes of a snapshot that is not compressed
 
 
 class Reset(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,55 +36,20 @@ class Reset(Struct, frozen=True, forbid_unknown_fields=True):
         return decoded(payload, msgspec.json.Decoder(cls), "the correction of its clock")
 
 
-class Snapshot(Struct, frozen=True, forbid_unknown_fields=True):
-    """What follows from the first ``entries`` rows, which have the SHA-256 ``digest``."""
-
-    version: int
-    entries: int
-    reset: Reset | None
-    digest: str
-    state: IndexState
-
-
-_DECODER = msgspec.json.Decoder(Snapshot)
-
-
-def read_snapshot(store: Store, reset: Reset | None) -> Snapshot | None:
-    """Return the snapshot in a vault; None unless it fits the rows, the clock and this version.
-
-    So it never decides what counts as damage. ``reset``: the correction of the clock. Raises
-    DamagedVaultError.
-    """
-    try:
-        text = zlib.decompressobj().decompress(store.get(SNAPSHOT) or b"", LARGEST)
-    except zlib.error:
-        return None
-    snapshot = from_json(text, _DECODER)
-    if snapshot is None or (snapshot.version, snapshot.reset) != (VERSION, reset):
-        return None
-    fits = 0 < snapshot.entries <= store.count and snapshot.digest == store.digest(snapshot.entries)
-    return snapshot if fits else None
-
-
 class Ledger:
     """Every disclosure, in the order it happened; not for several threads at once."""
 
     def __init__(
-        self,
-        entries: Store,
-        rows: Rows | None = None,
-        reset: Reset | None = None,
-        snapshot: Snapshot | None = None,
+        self, entries: Store, rows: Rows | None = None, reset: Reset | None = None
     ) -> None:
         """Read all entries; DamagedVaultError if one cannot be read.
 
         ``rows``: the entries, if they are read already, for verification; ``reset``: a correction
-        of their times; ``snapshot``: of the first entries, which are then not in ``rows``.
+        of their times.
         """
-        self.disclosures = DisclosureIndex(None if snapshot is None else snapshot.state)
+        self.disclosures = DisclosureIndex()
         self._entries = entries
         self._reset = reset
-        self._saved = 0 if snapshot is None else snapshot.entries
         for number, payload in entries.entries() if rows is None else rows:
             record = decode(payload)
             self._take(number, record, self.disclosures.news(record))
@@ -139,21 +95,21 @@ class Ledger:
 
     def read(
         self, after: int = 0, limit: int | None = None, sites: Callable[[str], bool] | None = None
-    ) -> list[Numbered]:
-        """Return entries in order; ``after``: only with a greater number.
+    ) -> list[tuple[int, Record]]:
+        """List entries with their numbers, in order; ``after``: only with a greater number.
 
         ``limit``: at most this many, the latest; ``sites``: selects the registered sites.
         """
         if sites is None:
             begin = after if limit is None else max(after, self.count - limit)
-            return [Numbered(at, decode(body)) for at, body in self._entries.entries(begin)]
+            return [(number, decode(body)) for number, body in self._entries.entries(begin)]
         numbers = {
             step.number: None
             for step in reversed(self.disclosures.steps)
             if step.number > after and sites(step.site)
         }
-        entries = (Numbered(number, self.entry(number)) for number in numbers)
-        return [*islice((each for each in entries if sites(each.record.site)), limit)][::-1]
+        entries = ((number, self.entry(number)) for number in numbers)
+        return [*islice((each for each in entries if sites(each[1].site)), limit)][::-1]
 
     def entry(self, number: int) -> Record:
         """Return the entry with this number; UsageError if it does not exist."""
@@ -161,18 +117,6 @@ class Ledger:
             raise UsageError(f"the ledger has no entry {number}", "see `reticent requests ledger`")
         _, payload = next(iter(self._entries.entries(number - 1)))
         return decode(payload)
-
-    def save(self) -> None:
-        """Rewrite the snapshot after `EVERY` new entries; without room for it, keep none."""
-        if self.count - self._saved < EVERY:
-            return
-        with suppress(VaultError):
-            digest, state = self._entries.digest(self.count), self.disclosures.state
-            snapshot = Snapshot(VERSION, self.count, self._reset, digest, state)
-            packed = zlib.compress(msgspec.json.encode(snapshot))
-            if len(packed) <= MAX_ITEM_BYTES:
-                self._entries.put(SNAPSHOT, packed, durable=False)
-                self._saved = self.count
 
     def _take(self, number: int, record: Record, news: Pairs) -> None:
         """Add an entry to the index; ``news``: its facts that may be new."""

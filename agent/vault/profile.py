@@ -1,4 +1,4 @@
-"""The profile: the user's facts by kind, and their TOML file."""
+"""What the user stated: facts by kind with their TOML file, and what texts do not mean."""
 
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -6,22 +6,25 @@ from datetime import datetime
 
 import msgspec
 
-from agent.decision.values import Fact
+from agent.decision.values import Correction, Fact
 from agent.errors import UsageError, VaultVersionError
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.model import Model
+from agent.model.reading import spelling
 from agent.vault.database import damaged, decoded
-from agent.vault.store import Store
+from agent.vault.store import MAX_ITEM_BYTES, Items, Store
 
 ITEM = "profile"
 LARGEST = 1 << 20  # bytes of a TOML file
+CORRECTIONS, MOST_CORRECTIONS = "not-that", 1_000  # the item, and how many are in it
 COMMENT = """\
 Your profile, written by `reticent profile export`. It is plain text: whoever can read this file
 knows what it says. Delete it once it has served its purpose.
 `reticent profile import` reads it."""
 Values = Mapping[str, str]  # by kind: a value's name across models, or MODEL:VALUE (`Meaning`)
 _DECODER = msgspec.json.Decoder(list[Fact])
+_CORRECTIONS = msgspec.json.Decoder(list[Correction])
 
 
 class Profile:
@@ -242,3 +245,55 @@ def _flat(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
             else:
                 hint = f'write it in quotes, as in {name} = "yes"'
                 raise UsageError(f"the value of {name} is not text", hint)
+
+
+class Corrections:
+    """The corrections in a vault; every change is in the file once it returns.
+
+    ``kept``: all of them.
+    """
+
+    def __init__(self, items: Items) -> None:
+        """Read them; DamagedVaultError if they cannot be read."""
+        self._items = items
+        stored = decoded(items.get(CORRECTIONS), _CORRECTIONS, "what texts do not mean") or ()
+        # An older vault has the texts in a spelling that told more of them apart.
+        self.kept = frozenset(
+            msgspec.structs.replace(each, text=spelling(each.text)) for each in stored
+        )
+
+    def of(self, text: str) -> list[Correction]:
+        """List those of a text, however it is written."""
+        spelled = spelling(text)
+        return sorted(each for each in self.kept if each.text == spelled)
+
+    def rejected(self, text: str, model: str) -> frozenset[str]:
+        """Return the known queries of a model that a text does not mean, by their names."""
+        return frozenset(each.query for each in self.of(text) if each.model == model)
+
+    def add(self, text: str, model: str, query: str) -> bool:
+        """Keep a correction; return whether it is new. UsageError if there is no room for it.
+
+        Raises VaultError if it was not written.
+        """
+        new = Correction(text=spelling(text), model=model, query=query)
+        if new in self.kept:
+            return False
+        self._keep({*self.kept, new})
+        return True
+
+    def replace(self, text: str, by: Iterable[Correction]) -> None:
+        """Keep these corrections of a text and no other. Raises as `add`."""
+        self._keep(self.kept.difference(self.of(text)).union(by))
+
+    def _keep(self, corrections: Iterable[Correction]) -> None:
+        kept = frozenset(corrections)
+        payload = msgspec.json.encode(sorted(kept))
+        if len(kept) > MOST_CORRECTIONS or len(payload) > MAX_ITEM_BYTES:
+            what = f"there is no room for more than {len(self.kept):,} texts read wrongly"
+            raise UsageError(what, "take some back: `reticent requests not-that TEXT --undo`")
+        if kept:
+            self._items.put(CORRECTIONS, payload)
+        else:
+            self._items.delete(CORRECTIONS)
+        self.kept = kept

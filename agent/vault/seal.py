@@ -21,6 +21,7 @@ FORMAT, OLD_FORMAT = 2, 1  # of the file
 SCHEME = 1  # of what seals bind to, and of the witness
 Chance = Callable[[int], bytes]  # returns this many random bytes: os.urandom, or a test's
 _LENGTH = struct.Struct(">H")
+_PREFIX, _INTEGER = struct.Struct(">I"), struct.Struct(">IQ")
 KEY_BYTES = 32
 NONCE_BYTES = 12
 TAG_BYTES = 16
@@ -54,9 +55,11 @@ def frame(*fields: Field) -> bytes:
     """Return fields with their lengths; an integer is 8 bytes, a text is UTF-8."""
     parts: list[bytes] = []
     for field in fields:
-        part = struct.pack(">Q", field) if isinstance(field, int) else field
-        part = part.encode() if isinstance(part, str) else part
-        parts += (struct.pack(">I", len(part)), part)
+        if isinstance(field, int):
+            parts.append(_INTEGER.pack(_INTEGER.size - _PREFIX.size, field))
+        else:
+            part = field.encode() if isinstance(field, str) else field
+            parts += (_PREFIX.pack(len(part)), part)
     return b"".join(parts)
 
 

@@ -6,10 +6,10 @@ from contextlib import closing
 from dataclasses import asdict, astuple, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agent.errors import VaultError, WrongSecretError
 from agent.vault import seal, secrets
@@ -47,41 +47,37 @@ _WRONG: dict[Kind, tuple[tuple[str, str], tuple[str, str]]] = {  # of no slot; o
 }
 
 
-class _Slot(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):
+class Slot(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The data key, sealed under one secret; a slot has the members of its kind and no others.
+
+    ``memory_kib``, ``iterations``, ``lanes``: the work of a passphrase, checked to be bearable
+    before it is done; ``account``: under which the keyring of the system has the key.
+    """
+
+    kind: Kind
     salt: _Hex16
     wrapped: _Wrapped = ""
+    memory_kib: _Count | UnsetType = UNSET
+    iterations: _Count | UnsetType = UNSET
+    lanes: _Count | UnsetType = UNSET
+    account: _Hex16 | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        work = self.memory_kib, self.iterations, self.lanes
+        if (self.account is not UNSET) != (self.kind == "keyring") or any(
+            (each is not UNSET) != (self.kind == "passphrase") for each in work
+        ):
+            raise ValueError("a slot has other members than its kind")
 
     @property
-    def kind(self) -> Kind:
-        """What opens it."""
-        return cast("Kind", self.__struct_config__.tag)
-
-
-class PassphraseSlot(_Slot, frozen=True, tag="passphrase", kw_only=True):
-    """Opens with a passphrase; its work is checked to be bearable before it is done."""
-
-    memory_kib: _Count
-    iterations: _Count
-    lanes: _Count
-
-    @property
-    def derivation(self) -> seal.Derivation:
-        """How much work a guess costs."""
+    def derivation(self) -> seal.Derivation | None:
+        """How much work a guess of its passphrase costs."""
+        if self.memory_kib is UNSET or self.iterations is UNSET or self.lanes is UNSET:
+            return None
         return seal.Derivation(self.memory_kib, self.iterations, self.lanes)
 
 
-class RecoverySlot(_Slot, frozen=True, tag="recovery", kw_only=True):
-    """Opens with a recovery code."""
-
-
-class KeyringSlot(_Slot, frozen=True, tag="keyring", kw_only=True):
-    """Opens with the key that the keyring of the system has of an account."""
-
-    account: _Hex16
-
-
-Slot = PassphraseSlot | RecoverySlot | KeyringSlot
-SLOT = msgspec.json.Decoder[Slot](Slot)
+SLOT = msgspec.json.Decoder(Slot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +96,7 @@ class SlotRow:
     @property
     def derivation(self) -> seal.Derivation | None:
         """How much work a guess of its passphrase costs."""
-        return self.slot.derivation if isinstance(self.slot, PassphraseSlot) else None
+        return None if self.slot is None else self.slot.derivation
 
 
 def make_slot(
@@ -119,17 +115,17 @@ def make_slot(
     passphrase; VaultError for its work, or if the keyring refuses.
     """
     code: str | None = None
-    slot: Slot
     if secret.kind == "passphrase":
-        work = derivation or seal.calibrate(time.perf_counter)
-        slot = PassphraseSlot(salt=chance(SALT_BYTES).hex(), **asdict(work))
         material = normalised(secret.text or "")
+        work = derivation or seal.calibrate(time.perf_counter)
+        slot = Slot(kind=secret.kind, salt=chance(SALT_BYTES).hex(), **asdict(work))
     elif secret.kind == "recovery":
         material = chance(CODE_BYTES)
-        slot, code = RecoverySlot(salt=chance(SALT_BYTES).hex()), code_text(material)
+        slot = Slot(kind=secret.kind, salt=chance(SALT_BYTES).hex())
+        code = code_text(material)
     else:
         salt, account = chance(SALT_BYTES).hex(), chance(ACCOUNT_BYTES).hex()
-        slot = KeyringSlot(salt=salt, account=account)
+        slot = Slot(kind=secret.kind, salt=salt, account=account)
         material = chance(secrets.SECRET_BYTES)
         secrets.keep(account, material)
     sealer = seal.Sealer(slot_key(slot, material), chance)
@@ -146,7 +142,7 @@ def slot_key(slot: Slot, material: bytes) -> seal.Key:
     Raises VaultError if a passphrase slot demands too much work.
     """
     salt = bytes.fromhex(slot.salt)
-    if isinstance(slot, PassphraseSlot):
+    if slot.derivation is not None:
         return seal.Key(seal.derive(material, salt, slot.derivation))
     return seal.Key(seal.expanded(material, salt, f"reticent vault 1 {slot.kind}"))
 
@@ -184,7 +180,7 @@ def data_keys(
         slot = row.slot
         if slot is None or slot.kind != secret.kind:
             continue
-        own = kept.get(slot.account) if isinstance(slot, KeyringSlot) else material
+        own = material if slot.account is UNSET else kept.get(slot.account)
         key = None if own is None else unwrap(slot, slot_key(slot, own), vault_id, row.id)
         if key is not None:
             yield row, key
@@ -249,7 +245,8 @@ def key_slots(path: Path) -> list[SlotRow]:
 
 def accounts(rows: Iterable[SlotRow]) -> list[str]:
     """Return the accounts in the keyring that open slots."""
-    return [row.slot.account for row in rows if isinstance(row.slot, KeyringSlot)]
+    slots = [row.slot for row in rows if row.slot is not None]
+    return [slot.account for slot in slots if slot.account is not UNSET]
 
 
 def forget(rows: Iterable[SlotRow]) -> None:
@@ -276,7 +273,7 @@ def _digest(vault_id: bytes, number: int, body: bytes) -> bytes:
 
 def _bound(slot: Slot, vault_id: bytes, number: int) -> bytes:
     """Return the context that binds the wrapped key to its slot."""
-    work = astuple(slot.derivation) if isinstance(slot, PassphraseSlot) else (0, 0, 0)
-    account = bytes.fromhex(slot.account) if isinstance(slot, KeyringSlot) else b""
+    work = (0, 0, 0) if slot.derivation is None else astuple(slot.derivation)
+    account = b"" if slot.account is UNSET else bytes.fromhex(slot.account)
     salt = bytes.fromhex(slot.salt)
     return seal.context(vault_id, "slot", number, slot.kind, *work, salt, account)

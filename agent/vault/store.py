@@ -1,18 +1,20 @@
 """The rows of an open vault: the chain of entries, and named items (FORMAT.md, "Rows")."""
 
+import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from hashlib import sha256
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.errors import UsageError, VaultError
+from agent.errors import DamagedVaultError, ReplacedVaultError, UsageError, VaultError
+from agent.files import private_folder
 from agent.vault import chain, vault_files
-from agent.vault.chain import MAX_NAME, VaultState, digest_of, first_link, read_state, written_state
-from agent.vault.database import Database, Statement, damaged, refuses
+from agent.vault.chain import MAX_NAME, VaultState, digest_of, read_state, written_state
+from agent.vault.database import RESTORE, Database, Statement, damaged, refuses, snapshot
 from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, prefix_name, split_name
 from agent.vault.slots import ALTERED, SlotRow, read_slots, slots_digest
-from agent.vault.vault_files import Witness
+from agent.vault.vault_files import REPLACED_OPEN, Location, Witness
 
 MAX_ITEM_BYTES = 2**22
 MAX_ITEMS = 2**16
@@ -106,34 +108,14 @@ class Store:
         """The number of the last entry, 0 without one."""
         return self.state.entries
 
-    def holds(self, seen: Witness) -> bool:
-        """Return whether this is the vault that was seen, possibly with more entries since."""
-        link = first_link(self.seals)
-        try:
-            self._check_age(seen)
-            for row in chain.entry_rows(self.database, seen.entries - 1, seen.entries):
-                link = chain.link(self.seals, row)
-        except VaultError:
-            return False
-        return (self.state.rotations, link.hex()) == (seen.rotations, seen.head)
-
-    def verify(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
+    def verify(self) -> Iterator[tuple[int, bytes]]:
         """Yield every entry, and check the whole chain against the state.
 
-        ``after``: the last entry that is already known to be unchanged. Exhaust it once before the
-        first write. Raises DamagedVaultError or RolledBackError.
+        Exhaust it once before the first write. Raises DamagedVaultError or RolledBackError.
         """
-        rows = chain.verified(self.database, self.seals, self.state, self._witness, after)
-        for row, entry in rows:
+        for row, entry in chain.verified(self.database, self.seals, self.state, self._witness):
             yield row.number, entry.payload
         self._verified = True
-
-    def digest(self, last: int) -> str:
-        """Return SHA-256, in hexadecimal, of all rows of entries up to a number, as stored."""
-        digest = sha256()
-        for row in chain.entry_rows(self.database, 0, last):
-            digest.update(chain.link(self.seals, row))
-        return digest.hexdigest()
 
     def check_entry(self, site: str, payload: bytes) -> None:
         """Raise UsageError if an entry is too large."""
@@ -258,15 +240,10 @@ class Store:
         now = self.state.witness(self.seals.vault_id)
         if now == self._witness:
             return
-        if vault_files.write_line(now, self._place):
+        if vault_files.write_witness(now, self._place):
             self._witness = now
         elif vault_files.UNWRITTEN not in self.notes:
             self.notes.append(vault_files.UNWRITTEN)
-
-    def update_witness(self, now: Witness) -> None:
-        """Write a state to the witness, unless a vault was restored since."""
-        if vault_files.read_witness(self._place) in {None, self._witness}:
-            vault_files.write_line(now, self._place)
 
     def _check_ready(self) -> None:
         """Raise VaultError if memory and file may differ."""
@@ -284,6 +261,46 @@ class Store:
 def _digest(items: dict[str, ItemRow]) -> bytes:
     """Return the digest of the items, for the state."""
     return digest_of({item.id: item.generation for item in items.values()})
+
+
+def set_aside(store: Store, at: Location) -> None:
+    """Copy an open vault, wherever the names of its files lead now, to a file for `restore`.
+
+    It lies beside the vault, or beside the witness if that folder is gone or unusable. Raises
+    DamagedVaultError if the open file was overwritten, so that there is nothing to copy;
+    ReplacedVaultError if the copy cannot be written now.
+    """
+    what = REPLACED_OPEN
+    places = [at.vault.parent] if os.path.isdir(at.vault.parent) else []  # noqa: PTH112  (the other raises where it may not look)
+    refusal: VaultError | UsageError | None = None
+    for folder in dict.fromkeys((*places, at.witness.parent)):
+        try:
+            return _copied(store, private_folder(folder) / at.vault.name)
+        except DamagedVaultError as error:
+            problem = f"{what}, and its contents cannot be read any more"
+            raise DamagedVaultError(problem, RESTORE, str(at.vault)) from error
+        except (VaultError, UsageError) as error:
+            refusal = error
+    problem = f"{what}, and it could not be set aside: {refusal}"
+    hint = "fix that or free some space, then run `reticent lock`: it is only in memory now"
+    raise ReplacedVaultError(problem, hint) from refusal
+
+
+def _copied(store: Store, name: Path) -> None:
+    """Write a complete, verified copy under a name with a number.
+
+    It may contain one transaction more, written just before the files were replaced.
+    """
+    file = next(vault_files.free_names(name, vault_files.SET_ASIDE))
+    store.database.copy(file)
+    with ExitStack() as on_failure:
+        on_failure.callback(file.unlink, missing_ok=True)
+        with snapshot(file, name) as copy, closing(Database.open(copy)) as database:
+            copied = Store(database, store.seals, copy.with_name("no-witness"))
+            deque(copied.verify(), maxlen=0)
+        if copied.state.generation not in (store.state.generation, store.state.generation + 1):
+            raise damaged("it differs from what was last written", file)
+        on_failure.pop_all()
 
 
 class Items:

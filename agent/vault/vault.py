@@ -1,8 +1,10 @@
-"""The vault: made, unlocked, used and closed."""
+"""The vault: made, unlocked, used, sealed anew under another key, and closed."""
 
+import fcntl
 import os
-from collections.abc import Callable
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -16,17 +18,24 @@ from agent.errors import (
     VaultError,
     WrongSecretError,
 )
-from agent.files import check_way, private_folder
-from agent.vault import secrets, slots
-from agent.vault.database import Database
-from agent.vault.ledger import Ledger, Reset, read_snapshot
-from agent.vault.making import install, make_vault, rotate, set_aside, staging, sweep
+from agent.files import check_way, clear_unfinished, fsync, name_new, private_folder, unfinished
+from agent.vault import chain, secrets, slots, vault_files
+from agent.vault.database import Database, Statement, make_database, translated
+from agent.vault.ledger import Ledger, Reset
 from agent.vault.profile import Profile
-from agent.vault.seal import Chance, Derivation, Key, Seals
+from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
 from agent.vault.secrets import Kind, Secret, normalised
-from agent.vault.slots import SlotRow, data_key, make_slot, read_slots, read_vault_id
-from agent.vault.store import Items, Store
-from agent.vault.vault_files import Location, Notice, check_free, forget_notice, read_notice
+from agent.vault.slots import SlotRow
+from agent.vault.store import (
+    ItemRow,
+    Items,
+    Store,
+    opened_item,
+    put_item,
+    sealed_item,
+    set_aside,
+)
+from agent.vault.vault_files import Location
 
 CLOCK = "clock"  # the item with the correction of a wrong clock
 
@@ -48,10 +57,8 @@ class Vault:
 
     def _read(self) -> Ledger:
         """Read and verify every entry."""
-        store, reset = self._store, Reset.read(self._store.get(CLOCK))
-        snapshot = read_snapshot(store, reset)
-        rows = store.verify(0 if snapshot is None else snapshot.entries)
-        return Ledger(store, rows, reset, snapshot)
+        reset = Reset.read(self._store.get(CLOCK))
+        return Ledger(self._store, self._store.verify(), reset)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -60,7 +67,7 @@ class Vault:
 
     def keys(self) -> list[SlotRow]:
         """Return the key slots as they are in the file. Raises VaultError."""
-        return read_slots(self._store.database)
+        return slots.read_slots(self._store.database)
 
     def add_slot(
         self, kind: Kind, passphrase: str = "", derivation: Derivation | None = None
@@ -72,7 +79,7 @@ class Vault:
         """
         rows, secret = self.keys(), Secret(kind, passphrase)
         own = self._key, self._store.seals.vault_id, self._chance
-        row, code = make_slot(slots.free_id(rows), secret, *own, derivation)
+        row, code = slots.make_slot(slots.free_id(rows), secret, *own, derivation)
         try:
             self._store.change_slots([*rows, row], slots.inserted(row))
         except VaultError:
@@ -118,10 +125,6 @@ class Vault:
         """Whether file and log are still those that were opened, unchanged by others."""
         return self._store.database.watch.intact
 
-    def holds(self, notice: Notice) -> bool:
-        """Return whether it contains all that was set aside: restoring would lose later data."""
-        return self._store.holds(notice.seen)
-
     def rescue(self) -> None:
         """Set it aside for `restore` if it is not intact, once (FORMAT.md, "Set aside").
 
@@ -144,11 +147,9 @@ class Vault:
         """
         if self._closed:
             return
-        self.rescue()
         try:
-            if not self._rescued:
+            if self.intact:
                 with suppress(ReplacedVaultError):
-                    self.ledger.save()
                     self._store.sync()
         finally:
             self.rescue()  # where this fails it stays open
@@ -180,7 +181,7 @@ def make(
     passphrase or an unsafe folder.
     """
     normalised(passphrase)  # before even a folder is made
-    check_free(at)
+    vault_files.check_free(at)
     with staging(at) as unfinished, ExitStack() as on_failure:
         key, code = make_vault(unfinished, passphrase, derivation, chance)
         on_failure.callback(_forget_keys, unfinished)
@@ -202,21 +203,18 @@ def unlock(at: Location, secret: Secret) -> Vault:
         secret = Secret("keyring", kept=secrets.fetched(accounts_of(at.vault)))
 
     def key_in(database: Database) -> Key:
-        return data_key(read_slots(database), secret, read_vault_id(database))
+        return slots.data_key(slots.read_slots(database), secret, slots.read_vault_id(database))
 
     try:
-        vault = _unlocked(at, key_in)
+        return _unlocked(at, key_in)
     except (WrongSecretError, BusyVaultError):
         raise
     except VaultError as error:  # the vault may have been replaced while it was open
-        notice = read_notice(at)
+        notice = vault_files.set_aside_notice(at)
         if notice is None:
             raise
-        raise type(error)(f"{error.what}: {notice}", notice.hint, error.where) from error
-    notice = read_notice(at)
-    if notice is not None and vault.holds(notice):
-        forget_notice(at)
-    return vault
+        what, hint = notice
+        raise type(error)(f"{error.what}: {what}", hint, error.where) from error
 
 
 def accounts_of(path: Path) -> list[str]:
@@ -242,7 +240,7 @@ def _unlocked(
         private_folder(at.vault.parent)
         private_folder(at.witness.parent)
         sweep(at)
-        seals = Seals(key, read_vault_id(database), chance)
+        seals = Seals(key, slots.read_vault_id(database), chance)
         vault = Vault(Store(database, seals, at.witness), key, at, chance)
         on_failure.pop_all()
     return vault
@@ -251,4 +249,177 @@ def _unlocked(
 def _forget_keys(at: Location) -> None:
     """Remove the keys of a vault that could not be made from the keyring."""
     with suppress(VaultError), closing(Database.open(at.vault)) as database:
-        slots.forget(read_slots(database))
+        slots.forget(slots.read_slots(database))
+
+
+def make_vault(
+    at: Location, passphrase: str, derivation: Derivation | None, chance: Chance
+) -> tuple[Key, str]:
+    """Make an empty vault in place, which a passphrase and a recovery code open.
+
+    Returns its data key and the code. Raises VaultError if the file exists or cannot be written;
+    UsageError for an invalid passphrase or an unsafe folder.
+    """
+    key, vault_id = Key(chance(KEY_BYTES)), chance(slots.VAULT_ID_BYTES)
+    typed = Secret("passphrase", passphrase)
+    first, _ = slots.make_slot(1, typed, key, vault_id, chance, derivation)
+    second, code = slots.make_slot(2, Secret("recovery"), key, vault_id, chance)
+    seals = Seals(key, vault_id, chance)
+    rows = [first, second]
+    digests = chain.digest_of({}), slots.slots_digest(rows)
+    before = chain.VaultState(0, 0, 0, chain.first_link(seals), *digests)
+    private_folder(at.vault.parent)
+    private_folder(at.witness.parent)
+    make_database(at.vault, vault_id, contents(seals, before, rows))
+    vault_files.write_witness(before.after().witness(vault_id), at.witness)
+    return key, code or ""
+
+
+def contents(
+    seals: Seals,
+    before: chain.VaultState,
+    rows: Iterable[slots.SlotRow],
+    items: Iterable[ItemRow] = (),
+    entries: Iterable[tuple[str, bytes]] = (),
+) -> Iterator[Statement]:
+    """Yield the statements that fill a vault: slots, items, entries in a new chain, the state.
+
+    ``before``: the state before, with the digests of these slots and items.
+    """
+    yield from map(slots.inserted, rows)
+    yield from map(put_item, items)
+    state = replace(before, entries=0, head=chain.first_link(seals))
+    for site, payload in entries:
+        row = chain.sealed_entry(seals, state, site, payload)
+        state = replace(state, entries=row.number, head=chain.link(seals, row))
+        yield "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?)", row
+    yield chain.written_state(state.after(), seals)
+
+
+@contextmanager
+def staging(at: Location) -> Iterator[Location]:
+    """Yield a place to make a vault in, for `install`; no other process makes one meanwhile.
+
+    Files that killed processes left are removed first, and its own at the end. Raises
+    BusyVaultError if another process makes one, VaultError, or UsageError for the folders.
+    """
+    private_folder(at.vault.parent)
+    private_folder(at.witness.parent)
+    part = unfinished(at.vault)
+    with _locked(at.vault.parent), ExitStack() as stack:
+        clear_unfinished(at.vault)
+        stack.callback(clear_unfinished, at.vault)
+        yield Location(part, part.with_name(f"{part.name}.witness"))
+
+
+def install(finished: Location, at: Location, *, over: bool = False) -> None:
+    """Give a closed vault its name, then its witness; only inside `staging`.
+
+    ``over``: replace the vault that is there, which the caller holds open. Raises VaultError if
+    there is one without ``over``, or if it fails.
+    """
+    if not over:
+        vault_files.check_name(at.vault)
+    with translated(at.vault):
+        # Now, while nobody can have the name: what SQLite left would be read into the new file.
+        vault_files.remove_beside(at.vault)
+        at.witness.unlink(missing_ok=True)
+        if over:
+            finished.vault.replace(at.vault)
+        else:
+            try:
+                name_new(finished.vault, at.vault)
+            except FileExistsError as error:
+                raise vault_files.already_exists(at.vault) from error
+        fsync(at.vault.parent)
+    witness = vault_files.read_witness(finished.witness)
+    if witness is not None:
+        vault_files.write_witness(witness, at.witness)
+
+
+def sweep(at: Location) -> None:
+    """Remove unfinished files of killed processes, which old secrets may still open.
+
+    Only for whoever has the vault open; does nothing while a vault is being made or restored.
+    """
+    with suppress(VaultError), _locked(at.vault.parent):
+        clear_unfinished(at.vault)
+        clear_unfinished(at.witness)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock a folder for making a vault; the lock ends with this process at the latest."""
+    with ExitStack() as stack:
+        with translated(folder):
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                what = "a vault is being made or restored here"
+                raise BusyVaultError(what, "wait until that is done", str(folder)) from error
+        yield
+
+
+def rotate(store: Store, passphrase: str, chance: Chance) -> tuple[Key, str | None]:
+    """Replace the data key of an open vault, in one transaction.
+
+    Returns it with the new recovery code, if there was one before.
+
+    The passphrase still opens it; other passphrases do not. Raises WrongSecretError if it does not
+    open it now, VaultError if the keyring or the disk refuses; then nothing has changed. Once the
+    new code is in the file, it is returned whatever happens.
+    """
+    key = Key(chance(KEY_BYTES))
+    vault_id = store.seals.vault_id
+    old = slots.read_slots(store.database)
+    secret = Secret("passphrase", passphrase)
+    mine = [row for row, _ in slots.data_keys(old, secret, vault_id)]
+    if not mine:
+        raise slots.wrong_secret(secret)
+    seals = Seals(key, vault_id, chance)
+    new: list[slots.SlotRow] = []
+    code: str | None = None
+    with ExitStack() as on_failure:
+        on_failure.callback(slots.forget, new)
+        for row in old:
+            if row.slot is None or (row.kind == "passphrase" and row not in mine):
+                continue
+            if row.kind == "recovery" and code is not None:
+                continue
+            by = Secret(row.slot.kind, passphrase)
+            added, text = slots.make_slot(row.id, by, key, vault_id, chance, row.derivation)
+            new.append(added)
+            code = code or text
+        on_failure.pop_all()
+    try:
+        store.rewrite(_statements(store, seals, new), durable=True)
+    except VaultError:
+        if not store.uncertain:  # else the new slots may be those in the file
+            slots.forget(new)
+        raise
+    slots.forget(old)
+    with suppress(VaultError):  # it is done: whatever comes after it, the code must be shown
+        store.reopen(seals)
+        store.database.empty_log()
+    return key, code
+
+
+def _statements(store: Store, seals: Seals, new: Sequence[slots.SlotRow]) -> Iterator[Statement]:
+    """Yield the statements that seal everything anew, with one entry in memory at a time."""
+    yield "DELETE FROM slot", ()
+    yield "DELETE FROM item", ()
+    generation = store.state.generation + 1
+    items = [
+        sealed_item(seals, *opened_item(store.seals, item), generation)
+        for item in store.items.values()
+    ]
+    before = replace(
+        store.state,
+        rotations=store.state.rotations + 1,
+        items=chain.digest_of({item.id: generation for item in items}),
+        slots=slots.slots_digest(new),
+    )
+    rows = (chain.opened_entry(store.seals, row) for row in chain.entry_rows(store.database))
+    yield from contents(seals, before, new, items, ((row.site, row.payload) for row in rows))

@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Annotated, NamedTuple, Self, TypeVar
+from typing import Annotated, NamedTuple, Self
 
 import msgspec
 from msgspec import Meta, Struct
@@ -24,9 +23,7 @@ _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 LOG, JOURNAL, SHARED = "-wal", "-journal", "-shm"  # SQLite appends these to the name of a database
 REPLACED = ".replaced-"  # and a number from 1: what a restored backup replaced
 SET_ASIDE = ".set-aside-"  # and a number: what was written where an open vault was replaced
-NOTICE = "set-aside.json"  # beside the witness
-MAX_NOTICE = 16 << 10  # bytes
-_Line = TypeVar("_Line", bound=Struct)
+REPLACED_OPEN = "the vault was replaced, removed or changed while it was open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +32,6 @@ class Location:
 
     vault: Path
     witness: Path
-
-    @property
-    def notice(self) -> Path:
-        """The file that says what happened to the vault while it was open."""
-        return self.witness.with_name(NOTICE)
 
     @classmethod
     def of(cls, paths: Paths) -> Self:
@@ -56,77 +48,8 @@ class Stamp(NamedTuple):
     written_ns: int
 
 
-class Watch:
-    """The two files of an open database, as this process left them: two system calls a check."""
-
-    def __init__(self, path: Path) -> None:
-        """Remember the files as they are."""
-        self.place = Path(os.path.realpath(path))
-        self.log = self.place.with_name(self.place.name + LOG)
-        self._names = str(path.absolute()), str(self.log)
-        self.refresh()
-
-    def stamps(self) -> tuple[Stamp | None, Stamp | None]:
-        """Return the stamps of file and log now, None for a missing one."""
-        file, log = map(stamp, self._names)
-        return file, log
-
-    def refresh(self) -> None:
-        """Remember the files as they are, after this process wrote to either."""
-        self.left = self.stamps()
-
-    @property
-    def intact(self) -> bool:
-        """Whether both files are those that were left, unchanged."""
-        return self.stamps() == self.left
-
-    def check(self) -> None:
-        """Raise ReplacedVaultError if a file has changed."""
-        if not self.intact:
-            hint = "run `reticent status`: it says where everything was set aside"
-            raise ReplacedVaultError(self.difference(), hint, self._names[0])
-
-    def committed(self) -> None:
-        """Remember the log after a transaction, which appended to it or overwrote its frames.
-
-        Raises ReplacedVaultError if anything else has changed.
-        """
-        _, log = self.stamps()
-        if log is not None and same_file(log, self.left[1]) and log.size >= self.log_bytes:
-            self.left = self.left[0], log
-        self.check()
-
-    def difference(self) -> str:
-        """Return in words what happened to files that have changed."""
-        file, _ = self.stamps()
-        if file is None:
-            what = "the vault was removed or moved away"
-        elif not same_file(file, self.left[0]):
-            what = "another file was put in the place of the vault"
-        elif file != self.left[0]:
-            what = "another program has written into the vault"
-        else:
-            what = "the log of the vault was removed, replaced or written to"
-        return f"{what} while it was open"
-
-    @property
-    def identity(self) -> tuple[int, ...]:
-        """Which file is open, by device and inode."""
-        return () if self.left[0] is None else self.left[0][:2]
-
-    @property
-    def log_bytes(self) -> int:
-        """How long the log was when it was left."""
-        return 0 if self.left[1] is None else self.left[1].size
-
-    @property
-    def in_place(self) -> bool:
-        """Whether the name still leads to the open file, whatever its content."""
-        return same_file(stamp(str(self.place)), self.left[0])
-
-
 def stamp(name: str) -> Stamp | None:
-    """Return the stamp of the file of a name, None if there is none."""
+    """Read the stamp of the file with a name, None if there is none."""
     try:
         status = os.stat(name)  # noqa: PTH116  (twice as fast, and done four times a commit)
     except OSError:
@@ -135,8 +58,69 @@ def stamp(name: str) -> Stamp | None:
 
 
 def same_file(one: Stamp | None, other: Stamp | None) -> bool:
-    """Return whether two stamps belong to the same file, whatever its content."""
+    """Tell whether two stamps belong to the same file, whatever its content."""
     return one is not None and other is not None and one[:2] == other[:2]
+
+
+class Watch:
+    """The two files of an open database, as this process last wrote them."""
+
+    def __init__(self, path: Path) -> None:
+        """Remember the files as they are."""
+        self.place = Path(os.path.realpath(path))
+        self.log = self.place.with_name(self.place.name + LOG)
+        self._names = str(path.absolute()), str(self.log)
+        self.last = self.stamps()
+
+    def stamps(self) -> tuple[Stamp | None, Stamp | None]:
+        """Read the stamps of file and log, None for a missing one."""
+        file, log = map(stamp, self._names)
+        return file, log
+
+    def refresh(self, *, unless_replaced: bool = False) -> None:
+        """Remember the files as they are, after this process wrote to either.
+
+        ``unless_replaced``: only if both are still the same files.
+        """
+        now = self.stamps()
+        if not unless_replaced or all(map(same_file, now, self.last)):
+            self.last = now
+
+    @property
+    def intact(self) -> bool:
+        """Whether both files are as this process wrote them."""
+        return self.stamps() == self.last
+
+    def check(self) -> None:
+        """Raise ReplacedVaultError if a file has changed."""
+        if not self.intact:
+            hint = "run `reticent status`: it says where everything was set aside"
+            raise ReplacedVaultError(REPLACED_OPEN, hint, self._names[0])
+
+    def committed(self) -> None:
+        """Remember the log after a transaction, which appended to it or overwrote its frames.
+
+        Raises ReplacedVaultError if anything else has changed.
+        """
+        _, log = self.stamps()
+        if log is not None and same_file(log, self.last[1]) and log.size >= self.log_bytes:
+            self.last = self.last[0], log
+        self.check()
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """Which file is open, by device and inode."""
+        return () if self.last[0] is None else self.last[0][:2]
+
+    @property
+    def log_bytes(self) -> int:
+        """The length of the log, as this process wrote it."""
+        return 0 if self.last[1] is None else self.last[1].size
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the name still leads to the open file, whatever its content."""
+        return same_file(stamp(str(self.place)), self.last[0])
 
 
 class Witness(Struct, frozen=True, forbid_unknown_fields=True):
@@ -150,9 +134,15 @@ class Witness(Struct, frozen=True, forbid_unknown_fields=True):
     head: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
 
+_WITNESS = msgspec.json.Decoder(Witness)
+
+
 def read_witness(path: Path) -> Witness | None:
     """Return the witness in a file; None if it is missing or does not fit the format."""
-    return _read(path, MAX_BYTES, Witness)
+    try:
+        return from_json(read_bytes(path, MAX_BYTES), _WITNESS)
+    except UsageError:
+        return None
 
 
 def check_age(seen: Witness | None, vault: str, now: Mapping[str, int]) -> None:
@@ -168,64 +158,27 @@ def check_age(seen: Witness | None, vault: str, now: Mapping[str, int]) -> None:
         raise RolledBackError("the vault is older than when last used", OLD_COPY)
 
 
-class Notice(Struct, frozen=True, forbid_unknown_fields=True):
-    """What happened to a vault while it was open.
-
-    ``file``: the vault that was set aside; ``seen``: its state.
-    """
-
-    file: str
-    what: str
-    seen: Witness
-
-    def __str__(self) -> str:
-        """Describe the event in one sentence."""
-        kept = f"your profile and the ledger ({_counted(self.seen.entries)}) were set aside"
-        return f"{self.what}; {kept}"
-
-    @property
-    def hint(self) -> str:
-        """The command that brings everything back."""
-        back = f"`reticent vault restore '{self.file}'` brings it back"
-        return f"{back}; remove the file if you do not need it"
-
-
-def read_notice(at: Location) -> Notice | None:
-    """Return the notice of a vault that was replaced while open, None once that is repaired.
-
-    It is repaired when the vault that was set aside is restored or removed, or is contained in the
-    one that is opened.
-    """
-    notice = _read(at.notice, MAX_NOTICE, Notice)
-    return notice if notice is not None and os.path.lexists(notice.file) else None
-
-
-def write_line(value: Struct, path: Path) -> bool:
-    """Write a JSON line to a file, whole and on the disk; return whether it worked."""
+def write_witness(witness: Witness, path: Path) -> bool:
+    """Write the witness, whole and on the disk; return whether that worked."""
     try:
-        replace_bytes(msgspec.json.encode(value) + b"\n", path, PRIVATE)
+        replace_bytes(msgspec.json.encode(witness) + b"\n", path, PRIVATE)
     except UsageError:
         return False
     return True
 
 
-def forget_notice(at: Location) -> None:
-    """Remove the notice; the vault that was set aside stays."""
-    with suppress(OSError):
-        at.notice.unlink(missing_ok=True)
-
-
-def finish_restore(at: Location, file: Path) -> None:
-    """Remove a vault that was set aside, and its notice, after it was restored."""
-    notice = read_notice(at)
-    if notice is not None and os.path.realpath(file) == os.path.realpath(notice.file):
-        with suppress(OSError):
-            file.unlink()
-            forget_notice(at)
+def set_aside_notice(at: Location) -> tuple[str, str] | None:
+    """Say, where a vault was set aside, what happened and how to bring it back."""
+    files = vaults_set_aside(at)
+    if not files:
+        return None
+    what = f"{REPLACED_OPEN}; your profile and the ledger were set aside"
+    back = f"`reticent vault restore '{files[-1]}'` brings them back"
+    return what, f"{back}; remove the file if you do not need it"
 
 
 def vaults_set_aside(at: Location) -> list[Path]:
-    """Return the vaults that were set aside, the latest last."""
+    """List the vaults that were set aside, the latest last, and not restored since."""
     folders = dict.fromkeys((at.vault.parent, at.witness.parent))
     return [each for folder in folders for each in _numbered(folder / at.vault.name, SET_ASIDE)]
 
@@ -236,7 +189,8 @@ def check_free(at: Location) -> None:
     seen, old = read_witness(at.witness), [*replaced_vaults(at.vault), *vaults_set_aside(at)]
     if seen is None and not old:
         return
-    many = "" if seen is None else f" ({_counted(seen.entries)})"
+    number = 0 if seen is None else seen.entries
+    many = f" ({number:,} {'entry' if number == 1 else 'entries'})" if seen is not None else ""
     file = str(old[-1]) if old else "FILE"
     back = f"`reticent vault restore {file}` brings it back"
     hint = f"{back}; `reticent vault purge` removes the rest"
@@ -290,15 +244,3 @@ def _numbered(path: Path, kind: str) -> list[Path]:
     begin = path.name + kind
     files = [each for each in path.parent.glob(f"{begin}*") if each.name[len(begin) :].isdecimal()]
     return sorted(files, key=lambda each: int(each.name[len(begin) :]))
-
-
-def _read(path: Path, limit: int, kind: type[_Line]) -> _Line | None:
-    """Return the value in a file; None if it is missing or does not fit."""
-    try:
-        return from_json(read_bytes(path, limit), msgspec.json.Decoder(kind))
-    except UsageError:
-        return None
-
-
-def _counted(entries: int) -> str:
-    return "1 entry" if entries == 1 else f"{entries:,} entries"

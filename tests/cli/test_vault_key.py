@@ -218,5 +218,5 @@ def test_a_wrong_clock_is_reset_after_the_passphrase(piped: Run) -> None:
     with opened() as vault:
         assert vault.ledger.latest is not None
         assert vault.ledger.latest <= datetime.now(UTC)
-        assert [each.record.at for each in vault.ledger.read()] == [ahead]
+        assert [record.at for _, record in vault.ledger.read()] == [ahead]
     assert "nothing to reset" in piped("unlock", "--reset-clock", "--yes", given=given).out

@@ -67,7 +67,6 @@ def made(home: Paths) -> list[Path]:
     return [
         *(data / f"vault.db{end}" for end in ("", "-wal", "-shm", "-journal", ".replaced-12")),
         *(folder / "vault.db.set-aside-3" for folder in (data, state)),
-        state / "set-aside.json",
         *(
             data / name
             for name in (".vault.db.0a1b2c3d.part", "..vault.db.0a.part.witness.0b.part")

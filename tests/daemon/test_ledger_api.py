@@ -207,10 +207,10 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
     said = calls.undo().what
     assert calls.profile() == old
     told: dict[str, set[str]] = {}
-    for entry in vault.ledger.read(count):
-        for name in names & dict(entry.record.disclosed).keys():  # type: ignore[union-attr]
+    for _, entry in vault.ledger.read(count):
+        for name in names & dict(entry.disclosed).keys():  # type: ignore[union-attr]
             title = MODEL.attributes[MODEL.index(name)].title
-            told.setdefault(pool_of(entry.record.host), set()).add(title)
+            told.setdefault(pool_of(entry.host), set()).add(title)
     assert said.startswith("Changed ")
     assert said.endswith(": undone. None of it was sent in the meantime.") == (not told)
     for pool in {pool_of(host) for host in HOSTS}:

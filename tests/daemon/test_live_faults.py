@@ -84,7 +84,7 @@ def lost(places: Paths, crowd: Crowd) -> list[int]:
     """Return the numbers of what somebody was told and the vault does not have so."""
     with unlock(Location.of(places), TYPED) as vault:
         assert vault.notes == ()
-        found = {each.number: each.record for each in vault.ledger.read()}
+        found = dict(vault.ledger.read())
     records = {number: found.get(number) for number in crowd.told}
     return [
         number

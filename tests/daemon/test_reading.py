@@ -16,7 +16,7 @@ from agent.daemon.model_registry import UNREADABLE, Keys, TextReader
 from agent.errors import LockedError, UsageError
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, normalise, spelling
-from agent.vault.corrections import Corrections
+from agent.vault.profile import Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask
 from agent.wire.state import NotThat

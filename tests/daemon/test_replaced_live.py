@@ -20,7 +20,7 @@ from agent.errors import VaultError
 from agent.paths import HOME, Paths
 from agent.vault.backup import check_closed, restore
 from agent.vault.vault import unlock
-from agent.vault.vault_files import Location, read_notice
+from agent.vault.vault_files import Location, set_aside_notice, vaults_set_aside
 from agent.wire.decide import Answer, Ask
 from agent.wire.routes import QUERY
 from tests.cli.conftest import Ran
@@ -71,10 +71,11 @@ def test_nothing_that_was_answered_is_lost_and_everybody_says_so(tmp_path: Path,
         assert {each.code for each in told} == {"answered"}
         deed(at, old)
         assert {each.code for each in asked(live, ASKED, 3)} <= {"failed", "locked"}
-        status, notice = live.status(), read_notice(at)
+        status, notice = live.status(), set_aside_notice(at)
         assert status.locked
         assert notice is not None
-        assert status.notice == f"{notice}: {notice.hint}"
+        (aside,) = map(str, vaults_set_aside(at))
+        assert status.notice == ": ".join(notice)
         for words in (
             ("ask", "x.example", QUERIES[0]),
             ("requests", "ledger"),
@@ -82,18 +83,18 @@ def test_nothing_that_was_answered_is_lost_and_everybody_says_so(tmp_path: Path,
             ("doctor",),
         ):
             ran = run(live.paths, *words)
-            assert notice.what in (ran.out + ran.err).casefold()
-            assert notice.file in ran.out + ran.err
+            assert notice[0] in " ".join((ran.out + ran.err).casefold().split())
+            assert aside in ran.out + ran.err
         with live.client() as client, pytest.raises(VaultError) as caught:
             client.call("unlock", OPEN)
-        assert caught.value.hint == notice.hint
-        assert run(live.paths, "vault", "restore", notice.file).code == 0
+        assert caught.value.hint == notice[1]
+        assert run(live.paths, "vault", "restore", aside).code == 0
         live.unlock()
         assert live.status().notice is None
         assert asked(live, 0, ASKED)[0].code == "answered"
         live.stop()
         with unlock(at, TYPED) as vault:
-            entries = {each.number: each.record for each in vault.ledger.read()}
+            entries = dict(vault.ledger.read())
         assert {each.id for each in told if each.id} <= entries.keys()
 
 
@@ -129,9 +130,9 @@ def test_where_nothing_can_be_written_it_is_kept_in_memory(tmp_path: Path) -> No
         state.unlink()
         state.with_name("elsewhere").rename(state)
         assert live.status().locked
-        notice = read_notice(at)
-        assert notice is not None
-        assert notice.seen.entries == len(told)
+        (aside,) = vaults_set_aside(at)
+        with unlock(Location(aside, tmp_path / "witness.json"), TYPED) as vault:
+            assert vault.ledger.count == len(told)
 
 
 def seen(places: Paths) -> dict[str, tuple[str, int, int]]:

@@ -311,7 +311,7 @@ def test_a_wrong_date_is_reset_and_freezes_nothing_for_good(opened: Home) -> Non
     assert recent(opened) == told > 0, "for ten years"
     opened.calls.lock()
     with unlock(Location.of(opened.paths), TYPED) as vault:
-        written = [each.record for each in vault.ledger.read()]
+        written = [record for _, record in vault.ledger.read()]
         vault.reset_clock(opened.now)
     opened.unlock()
     assert opened.calls.status().notes == []

@@ -49,10 +49,6 @@ class MemoryStore(Store):
         for number in range(after + 1, self.count + 1):
             yield number, self._entries[number - 1][1]
 
-    def digest(self, last: int) -> str:
-        """Return what no snapshot has."""
-        return f"of {last}"
-
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
         """Keep an item under a name."""
         assert durable

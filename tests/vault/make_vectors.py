@@ -11,10 +11,10 @@ from typing import Any, cast
 import msgspec
 
 from agent.vault.disclosure_index import Record, encode, site_of
-from agent.vault.making import rotate
 from agent.vault.seal import context
 from agent.vault.secrets import Secret
 from agent.vault.store import Store
+from agent.vault.vault import rotate
 from agent.vault.vault_files import Witness, read_witness
 from tests.vault.histories import NOW, disclosed, forgotten
 from tests.vault.vector_files import FOLDER, Expected, Row, Vector, meant, shown, tables_of, text

@@ -3,16 +3,13 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from shutil import copyfile
 from types import ModuleType
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agent.errors import (
     BusyVaultError,
@@ -25,17 +22,13 @@ from agent.vault import backup as backups
 from agent.vault import database
 from agent.vault import vault as vaults
 from agent.vault.backup import restore
-from agent.vault.database import Database
-from agent.vault.making import make_vault
 from agent.vault.seal import Key
 from agent.vault.secrets import Secret
-from agent.vault.store import Store
-from agent.vault.vault import Vault, unlock, unlock_with
+from agent.vault.vault import Vault, make_vault, unlock, unlock_with
 from agent.vault.vault_files import Location
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import (
     FAST,
-    FEW,
     PASSPHRASE,
     TOLD,
     TYPED,
@@ -50,16 +43,6 @@ from tests.vault.worlds import (
     store_of,
     stream,
 )
-from tests.waiting import until
-
-DEEDS: dict[str, Callable[[Store], object]] = {
-    "append": lambda store: store.append_entry("a.example", bytes(900), durable=False),
-    "append surely": lambda store: store.append_entry("b.example", bytes(100), durable=True),
-    "put": lambda store: store.put("n", bytes(3000)),
-    "delete": lambda store: store.delete("n"),
-    "settle": lambda store: store.database.empty_log(),
-    "nothing": lambda _store: None,
-}
 
 
 def test_a_backup_is_a_vault(tmp_path: Path, at: Location, vault: Vault) -> None:
@@ -173,77 +156,22 @@ def copied(to: Path, key: Key) -> tuple[Rows, dict[str, bytes | None]]:
         return contents(store)
 
 
-def between_steps(patch: pytest.MonkeyPatch, deeds: Sequence[Callable[[], object]]) -> None:
-    """Do something after each page that is copied, as long as there is something to do."""
-    left, whole = iter(deeds), Database._check_open  # noqa: SLF001  (what is called after each step)
-
-    def stepped(given: Database, *progress: int) -> None:
-        if progress:
-            next(left, lambda: None)()
-        whole(given)
-
-    patch.setattr(database, "STEP", 1)
-    patch.setattr(Database, "_check_open", stepped)
-
-
-@FEW
-@given(st.lists(st.sampled_from(sorted(DEEDS)), max_size=20))
-def test_what_is_written_meanwhile_is_in_it(
-    tmp_path_factory: pytest.TempPathFactory, names: list[str]
-) -> None:
-    """Whatever comes between two pages, the copy is what the vault is at the end."""
-    folder = tmp_path_factory.mktemp("r")
-    at, key, _ = made(folder)
-    with store_of(at, key) as store, pytest.MonkeyPatch.context() as patch:
-        for _ in range(12):
-            DEEDS["append"](store)
-        between_steps(patch, [partial(DEEDS[name], store) for name in names])
-        store.database.copy(folder / "copy.db")
-        expected = contents(store)
-    assert copied(folder / "copy.db", key) == expected
-    assert stat.S_IMODE((folder / "copy.db").stat().st_mode) == 0o600
-
-
-def test_another_thread_may_copy_while_this_one_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_thread_may_copy_while_this_one_writes(tmp_path: Path) -> None:
     """Each copy is the vault as it was after some transaction."""
-    monkeypatch.setattr(database, "STEP", 1)
     at, key, _ = made(tmp_path)
     copies = [tmp_path / f"{number}.db" for number in range(4)]
     with store_of(at, key) as store, ThreadPoolExecutor(1) as beside:
         for copy in copies:
             copying = beside.submit(store.database.copy, copy)
-            for _ in range(25):  # for ever, it could grow faster than it is copied page by page
-                DEEDS["append surely"](store)
+            for _ in range(25):
+                store.append_entry("a.example", bytes(900), durable=False)
+                store.put("n", bytes(3000))
             copying.result(60)
+            assert stat.S_IMODE(copy.stat().st_mode) == 0o600
         whole, _ = contents(store)
     for copy in copies:
         entries, _ = copied(copy, key)
         assert entries == whole[: len(entries)]
-
-
-def test_one_that_is_closed_meanwhile_is_not_copied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No file is left, and the vault can be opened at once."""
-    at, key, _ = made(tmp_path)
-    folder = tmp_path / "usb"
-    folder.mkdir()
-    with ThreadPoolExecutor(1) as beside, store_of(at, key) as store:
-
-        def close() -> None:
-            beside.submit(store.database.close)
-            until(lambda: store.database._closing)  # noqa: SLF001  (it has begun)
-
-        between_steps(monkeypatch, [close])
-        with pytest.raises(VaultError, match="closed before all of it was copied"):
-            store.database.copy(folder / "copy.db")
-        with pytest.raises(VaultError, match="closed before all of it was copied"):
-            store.database.copy(folder / "copy.db")
-    assert [*folder.iterdir()] == []
-    with store_of(at, key):
-        pass
 
 
 def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +181,7 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     folder.mkdir()
     to = folder / "copy.db"
     with store_of(at, key) as store:
-        between_steps(monkeypatch, [lambda: to.write_bytes(b"theirs")])
+        before(monkeypatch, "fsync", lambda: to.write_bytes(b"theirs"), of=database)
         with pytest.raises(VaultError, match="the file already exists") as caught:
             store.database.copy(to)
         assert (caught.value.where, to.read_bytes()) == (str(to), b"theirs")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from agent.decision.values import Correction
 from agent.errors import DamagedVaultError, UsageError
 from agent.model.reading import normalise, spelling
-from agent.vault import corrections
+from agent.vault import profile
 from agent.vault.backup import restore
-from agent.vault.corrections import ITEM, Corrections
+from agent.vault.profile import CORRECTIONS, Corrections
 from agent.vault.secrets import Secret
 from agent.vault.store import Items
 from agent.vault.vault import Vault, unlock
@@ -61,7 +61,7 @@ def test_what_is_kept_is_what_was_said_last(said: list[tuple[str, str, str, bool
             ):
                 found = {q for t, m, q in wanted if (t, m) == (spelling(each), by)}
                 assert one.rejected(each, by) == found
-    assert (rows.items.get(ITEM) is None) == (not wanted)
+    assert (rows.items.get(CORRECTIONS) is None) == (not wanted)
 
 
 def test_what_an_older_vault_holds_counts() -> None:
@@ -71,12 +71,12 @@ def test_what_an_older_vault_holds_counts() -> None:
         Correction(text=normalise(text), model="one", query="work")
         for text in ("Photo editors", "photo editor")
     ]
-    rows.items.put(ITEM, msgspec.json.encode(old))
+    rows.items.put(CORRECTIONS, msgspec.json.encode(old))
     kept = rows.again()
     assert kept.rejected("photo editors", "one") == {"work"}
     assert not kept.add("PHOTO EDITOR", "one", "work")
     kept.replace("Photo editors", ())
-    assert kept.all == []
+    assert kept.kept == frozenset()
 
 
 def test_what_was_there_before_comes_back() -> None:
@@ -89,13 +89,13 @@ def test_what_was_there_before_comes_back() -> None:
     assert kept.of("jobs") == [Correction(text="job", model="one", query="work")]
 
 
-@pytest.mark.parametrize("limit", ["MOST", "MAX_ITEM_BYTES"])
+@pytest.mark.parametrize("limit", ["MOST_CORRECTIONS", "MAX_ITEM_BYTES"])
 def test_a_full_list_takes_no_more(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """One sentence says so, and what was kept stays."""
     rows = empty()
     kept = rows.again()
     kept.add("jobs", "one", "work")
-    monkeypatch.setattr(corrections, limit, 1 if limit == "MOST" else 70)
+    monkeypatch.setattr(profile, limit, 1 if limit == "MOST_CORRECTIONS" else 70)
     with pytest.raises(UsageError, match="no room for more than 1 texts read wrongly"):
         kept.add("sport", "one", "sport")
     assert rows.again().of("jobs") == kept.of("jobs") != []
@@ -106,7 +106,7 @@ def test_a_full_list_takes_no_more(monkeypatch: pytest.MonkeyPatch, limit: str) 
 def test_damage_is_said_and_quotes_nothing(payload: bytes) -> None:
     """Whatever else than a list of corrections stands there."""
     rows = empty()
-    rows.items.put(ITEM, payload)
+    rows.items.put(CORRECTIONS, payload)
     try:
         msgspec.json.decode(payload, type=list[Correction])
     except msgspec.MsgspecError:

@@ -34,7 +34,7 @@ from agent.vault.database import Database, snapshot, sqlite_error
 from agent.vault.slots import key_slots
 from agent.vault.store import Store
 from agent.vault.vault import Vault, unlock
-from agent.vault.vault_files import Location, make_private, read_notice, vaults_set_aside
+from agent.vault.vault_files import Location, make_private, vaults_set_aside
 from tests.vault.histories import record_at
 from tests.vault.worlds import (
     FAST,
@@ -327,21 +327,20 @@ def survived(folder: Path, deed: Deed, seconds: float) -> int:
         with suppress(DamagedVaultError):  # said once: then there is nothing to set aside
             vault.close()
     vault.close()
-    notice = read_notice(at)
-    if notice is None:
+    aside = vaults_set_aside(at)
+    if not aside:
         assert deed in IN_PLACE.values()
-        assert vaults_set_aside(at) == left_unfinished(at.vault) == []
+        assert left_unfinished(at.vault) == []
         return acknowledged
     for path, before in theirs.items():  # but for our own log, which would be read into another's
         assert ours or not path.exists() or path.read_bytes() == before
-    restore(at, Path(notice.file), TYPED)
-    assert read_notice(at) is None
+    restore(at, aside[-1], TYPED)
     assert vaults_set_aside(at) == []
     with unlock(at, TYPED) as vault:
         assert vault.ledger.count in (acknowledged, acknowledged + 1)  # written, and refused
         assert vault.items.get("mark") == VALUE
         expected = [record_at(number) for number in range(1, vault.ledger.count + 1)]
-        assert [each.record for each in vault.ledger.read()] == expected
+        assert [record for _, record in vault.ledger.read()] == expected
     return acknowledged
 
 
@@ -352,27 +351,6 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, name: str) -> Non
     Where the open file itself is overwritten, that is said, and nothing is acknowledged any more.
     """
     survived(tmp_path, (ELSEWHERE | IN_PLACE)[name], LATEST_SECONDS / 2)
-
-
-def test_the_notice_goes_where_a_vault_is_opened_that_has_everything(tmp_path: Path) -> None:
-    """Else its hint would take back what came after; of an older one it stays."""
-    at, old = begun(tmp_path)
-    vault = unlock(at, TYPED)
-    put_over(at, at.vault)
-    vault.close()
-    assert read_notice(at) is not None
-    unlock(at, TYPED).close()
-    assert read_notice(at) is None
-    assert len(vaults_set_aside(at)) == 1
-    vault = unlock(at, TYPED)
-    put_over(at, old)
-    vault.close()
-    restore(at, old, TYPED)
-    with unlock(at, TYPED) as vault:
-        for number in range(1, 50):  # as many entries, and others
-            vault.ledger.append(record_at(number + 1))
-    unlock(at, TYPED).close()
-    assert read_notice(at) is not None
 
 
 def test_nothing_needs_the_folder_for_what_is_temporary(
@@ -386,7 +364,7 @@ def test_nothing_needs_the_folder_for_what_is_temporary(
     vault = unlock(at, TYPED)
     put_over(at, at.vault)
     vault.close()
-    assert read_notice(at) is not None
+    assert len(vaults_set_aside(at)) == 1
     assert left_unfinished(at.vault) == []
 
 
@@ -414,7 +392,7 @@ def test_a_vault_that_cannot_be_set_aside_while_it_is_closed_stays_open(
     kept = [agent.vault]
     agent.lock()
     assert [*kept, agent.vault] == [vault, None]
-    assert read_notice(at) is not None
+    assert len(vaults_set_aside(at)) == 1
 
 
 def test_a_backup_that_was_restored_meanwhile_keeps_its_witness(tmp_path: Path) -> None:
@@ -425,7 +403,7 @@ def test_a_backup_that_was_restored_meanwhile_keeps_its_witness(tmp_path: Path) 
     log_of(at).rename(at.vault.with_name("moved-wal"))
     restore(at, old, TYPED)
     vault.close()
-    assert read_notice(at) is not None
+    assert len(vaults_set_aside(at)) == 1
     unlock(at, TYPED).close()
 
 

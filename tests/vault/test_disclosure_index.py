@@ -18,7 +18,6 @@ from agent.vault.chain import MAX_NAME, MAX_PAYLOAD
 from agent.vault.disclosure_index import (
     MOST_SITES,
     Disclosure,
-    DisclosureIndex,
     Forgetting,
     Record,
     decode,
@@ -94,8 +93,7 @@ def test_readings_count_by_their_probabilities(asked: list[list[tuple[str, int]]
             times[name] = times.get(name, 0) + sure
         wanted = {name: each / 1000 for name, each in times.items()}
         assert index.queries(ENTRY.site, lambda site: site, end + 1) == wanted
-    again = DisclosureIndex(index.state)
-    assert again.queries(ENTRY.site, lambda site: site) == wanted
+    assert index.queries(ENTRY.site, lambda site: site) == wanted
     assert [each.meant for each in index.steps] == read
 
 

@@ -12,8 +12,7 @@ from agent.errors import VaultError
 from agent.vault.seal import Key
 from agent.vault.vault import unlock_with
 from agent.vault.vault_files import Location
-from tests.vault.histories import NOW, disclosed, follows
-from tests.vault.test_store import HISTORY, every, filled
+from tests.vault.histories import NOW, disclosed, follows, record_at
 from tests.vault.worlds import made
 
 IN_MEMORY = Path("/dev/shm")  # noqa: S108  (30,000 openings; where it is missing they take longer)
@@ -24,12 +23,13 @@ FINE = {"harmless", "told in a note"}  # unused bytes of a page, and a slot that
 
 @contextmanager
 def small_vault() -> Iterator[tuple[Location, Key]]:
-    """Yield a closed vault of small pages, with entries, checkpoints and an item, and its key."""
+    """Yield a closed vault of small pages, with entries and an item, and its key."""
     folder = IN_MEMORY if IN_MEMORY.exists() else None
-    with TemporaryDirectory(prefix="r", dir=folder) as name, every(2):
+    with TemporaryDirectory(prefix="r", dir=folder) as name:
         at, key, _ = made(Path(name))
-        filled(at, key, HISTORY)
         with unlock_with(at, key) as vault:
+            for number in range(1, 8):
+                vault.ledger.append(record_at(number))
             vault.items.put("offers", b"some")
         yield at, key
 

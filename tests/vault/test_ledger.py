@@ -167,7 +167,7 @@ def test_what_was_later_than_a_reset_counts_as_of_then(
     expected, _ = written(clipped)
     assert follows(found)[:-1] == follows(expected)[:-1]
     assert found.latest == max((each.at for each in clipped), default=None)
-    assert [each.record for each in found.read()] == [*before, *after]
+    assert [record for _, record in found.read()] == [*before, *after]
 
 
 @pytest.mark.parametrize("written_so", [b"", b"[]", b'{"entries":1}', b'{"entries":-1,"at":"x"}'])

@@ -11,11 +11,10 @@ from agent.vault import chain, database
 from agent.vault.backup import restore
 from agent.vault.chain import read_state
 from agent.vault.database import Database, connect
-from agent.vault.making import install, make_vault, rotate, staging
 from agent.vault.secrets import Secret
 from agent.vault.slots import read_slots
 from agent.vault.store import opened_item
-from agent.vault.vault import Vault, make, unlock
+from agent.vault.vault import Vault, install, make, make_vault, rotate, staging, unlock
 from agent.vault.vault_files import Location
 from tests.vault.worlds import (
     FAST,
@@ -140,7 +139,7 @@ def test_everything_is_kept_and_the_old_key_opens_nothing(
         for name, payload in items.items():
             store.put(name, payload, durable=False)
         before, old = contents(store), store.seals
-        new = rotate(store, PASSPHRASE, stream("new"))
+        new_key, new_code = rotate(store, PASSPHRASE, stream("new"))
         assert contents(store) == before
         for row in chain.entry_rows(store.database):
             with pytest.raises(DamagedVaultError):
@@ -154,7 +153,7 @@ def test_everything_is_kept_and_the_old_key_opens_nothing(
         assert contents(store) == before
         with pytest.raises(WrongSecretError):
             key_of(store.database, Secret("recovery", code))
-        assert key_of(store.database, Secret("recovery", new.code)) == new.key != key
+        assert key_of(store.database, Secret("recovery", new_code)) == new_key != key
 
 
 def test_a_failure_in_the_middle_changes_nothing(tmp_path: Path) -> None:
@@ -188,12 +187,12 @@ def test_once_it_is_written_the_code_is_returned(
                 raise VaultError("the disk failed while the vault was in use", "check the disk")
 
             failing.setattr(f"agent.vault.store.{step}", fail)
-            new = rotate(store, PASSPHRASE, stream("new"))
+            _, new_code = rotate(store, PASSPHRASE, stream("new"))
         assert store.uncertain
         with pytest.raises(VaultError, match="must be opened again"):
             store.append_entry("a", b"2", durable=False)
-    assert new.code is not None
-    for secret in (Secret("recovery", new.code), TYPED):
+    assert new_code is not None
+    for secret in (Secret("recovery", new_code), TYPED):
         with store_of(at, secret) as store:
             assert [payload for _, payload in store.entries()] == [b"1"]
 

@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 
 from agent.errors import RolledBackError, VaultError, WrongSecretError
 from agent.vault.backup import restore
-from agent.vault.making import rotate, staging
 from agent.vault.secrets import Secret
-from agent.vault.vault import Vault, make, unlock
+from agent.vault.vault import Vault, make, rotate, staging, unlock
 from agent.vault.vault_files import (
     MISSING,
     UNWRITTEN,
     Location,
     Witness,
     read_witness,
-    write_line,
+    write_witness,
 )
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, made, store_of, stream
 
@@ -48,7 +47,7 @@ def seen(at: Location) -> Witness:
 def test_a_witness_comes_back(tmp_path_factory: pytest.TempPathFactory, witness: Witness) -> None:
     """As one line, in place of the one before."""
     path = tmp_path_factory.getbasetemp() / "witness.json"
-    assert write_line(witness, path)
+    assert write_witness(witness, path)
     assert read_witness(path) == witness
     assert path.read_bytes().endswith(b"}\n")
 
@@ -106,7 +105,7 @@ def test_each_count_may_only_grow(tmp_path: Path, count: str) -> None:
     """One less than was seen is a rollback."""
     at, key, _ = made(tmp_path)
     raised = msgspec.structs.replace(seen(at), **{count: getattr(seen(at), count) + 1})
-    assert write_line(raised, at.witness)
+    assert write_witness(raised, at.witness)
     with pytest.raises(RolledBackError), store_of(at, key):
         pass
 

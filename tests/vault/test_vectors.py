@@ -18,10 +18,10 @@ from agent.model.file import read as read_model
 from agent.model.file import shipped_models
 from agent.vault import chain, seal, slots, store
 from agent.vault.backup import bring_over, check_backup, check_format, old_facts, restore
-from agent.vault.corrections import Corrections
 from agent.vault.database import APPLICATION_ID, TABLES
 from agent.vault.disclosure_index import MOST_SITES, Disclosure
 from agent.vault.ledger import Ledger
+from agent.vault.profile import Corrections
 from agent.vault.seal import FORMAT
 from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
@@ -130,12 +130,12 @@ def holds_everything(at: Location) -> None:
     with unlock(at, TYPED) as vault:
         assert vault.notes == ()
         assert own_values(vault.profile) == FACTS
-        *entries, last = [each.record for each in vault.ledger.read()]
+        *entries, last = [record for _, record in vault.ledger.read()]
         assert entries == [record_at(number) for number in range(1, 12)]
         assert isinstance(last, Disclosure)
         assert last.learnt == (("sex", "female"),)
         assert vault.items.get("offers") == b"[]"
-        assert [each.query for each in Corrections(vault.items).all] == ["python"]
+        assert [each.query for each in Corrections(vault.items).kept] == ["python"]
         assert vault.ledger.latest is not None
         assert vault.ledger.latest < last.at  # the clock was reset
 

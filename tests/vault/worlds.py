@@ -17,12 +17,11 @@ from hypothesis import settings
 
 from agent.vault import database as databases
 from agent.vault.database import Database
-from agent.vault.making import make_vault
 from agent.vault.seal import Chance, Derivation, Key, Seals
 from agent.vault.secrets import Secret
 from agent.vault.slots import data_key, read_slots, read_vault_id
 from agent.vault.store import Store
-from agent.vault.vault import Vault, make, unlock, unlock_with
+from agent.vault.vault import Vault, make, make_vault, unlock, unlock_with
 from agent.vault.vault_files import Location
 from tests.vault.histories import NOW, disclosed
 

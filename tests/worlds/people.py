@@ -95,7 +95,7 @@ class MemoryVault(Vault):
     @property
     def disclosures(self) -> list[Disclosure]:
         """All entries that disclose."""
-        found: list[Record] = [each.record for each in self.ledger.read()]
+        found: list[Record] = [record for _, record in self.ledger.read()]
         return [each for each in found if isinstance(each, Disclosure)]
 
 
