@@ -38,6 +38,7 @@ from agent.vault.store import (
 from agent.vault.vault_files import Location
 
 CLOCK = "clock"  # the item with the correction of a wrong clock
+OLD_SNAPSHOT = "index"  # an item that version 0.2.0 kept to open faster
 
 
 class Vault:
@@ -53,6 +54,7 @@ class Vault:
         self.ledger = self._read()
         self.profile = Profile(store)
         self.items = Items(store)
+        store.delete(OLD_SNAPSHOT)
         store.sync()
 
     def _read(self) -> Ledger:
