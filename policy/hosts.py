@@ -9,7 +9,7 @@ import ipaddress
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from agent.errors import UsageError
@@ -160,15 +160,10 @@ def suffixes(host: str) -> tuple[str, ...]:
 class HostPattern:
     """A domain with everything below it; with ``*.`` not itself; or one address or localhost.
 
-    ``text``: canonical; ``key``: the text without ``*.``, one of the `suffixes` of every host
-    that matches; ``rank``: the more labels the higher, ``*.`` between two numbers of labels.
+    ``text``: canonical.
     """
 
     text: str
-    key: str = field(repr=False, compare=False)
-    rank: int = field(repr=False, compare=False)
-    _itself: str = field(repr=False, compare=False)  # "" is no host
-    _below: str | tuple[str, ...] = field(repr=False, compare=False)  # no text ends with ()
 
     @classmethod
     def parse(cls, text: str) -> "HostPattern":
@@ -184,11 +179,20 @@ class HostPattern:
             raise UsageError(f"{text!r} has a * in the wrong place", hint)
         key = _canonical(rest)
         if rest == text:
-            below = () if _is_alone(key) else f".{key}"
-            return cls(key, key, 2 * _labels(key), key, below)
+            return cls(key)
         if _is_alone(key) or len(key) > NAME_LENGTH - len("a."):
             raise UsageError(f"no host is below {key!r}", "leave out the *.")
-        return cls(f"*.{key}", key, 2 * _labels(key) + 1, "", f".{key}")
+        return cls(f"*.{key}")
+
+    @property
+    def key(self) -> str:
+        """The text without ``*.``: one of the `suffixes` of every host that matches."""
+        return self.text.removeprefix("*.")
+
+    @property
+    def rank(self) -> int:
+        """How specific it is: the more labels the more, ``*.`` between two numbers of labels."""
+        return 2 * _labels(self.key) + (self.key != self.text)
 
     @property
     def host(self) -> str:
@@ -197,7 +201,7 @@ class HostPattern:
 
     def matches(self, host: str) -> bool:
         """Say whether the pattern stands for a canonical host."""
-        return host == self._itself or host.endswith(self._below)
+        return host == self.text or (host.endswith(f".{self.key}") and not _is_alone(self.key))
 
 
 class HostIndex(Generic[Value]):

@@ -1,6 +1,7 @@
 """Which rules hold for one request, and which of them decides what (FORMAT.md). Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -9,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from agent.errors import UsageError
 from policy.hosts import HostIndex, host_of
-from policy.rules import ANY, GROUP, SIGN, NamePattern, Policy, Pools, Reach, Rule, Words, spoken
+from policy.rules import ANY, GROUP, SIGN, NamePattern, Policy, Pools, Reach, Rule, spoken
 from policy.services import Search, SearchEngine, engine_at, engines, home_of, usable
 from policy.settings import SETTINGS, Carry, Value
 
@@ -17,7 +18,8 @@ GUARDED = "guarded"
 PER_ATTRIBUTE = tuple(key for key, each in SETTINGS.items() if each.about == "attribute")
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 NOTHING = "nothing"
-Matched = tuple[int, int, int]  # a rule's place, and how specific it is in recipient and query
+KEPT = 4096  # recipients, and combinations of rules
+Ranks = Mapping[Rule, Mapping[str, int]]
 Why = Literal["block", "more specific", "later layer", "stricter", "later", "the same"]
 
 
@@ -38,6 +40,15 @@ Attributes = Mapping[str, Known]  # by the name that is asked about
 def known(*names: str) -> dict[str, Known]:
     """Return attributes that every model calls by the same name."""
     return {name: Known(frozenset({name}), frozenset({name})) for name in names}
+
+
+class Matched(NamedTuple):
+    """A rule that holds, with its place, and how specific it is in recipient and query."""
+
+    place: int
+    rule: Rule
+    recipient: int
+    query: int
 
 
 class Contender(NamedTuple):
@@ -66,14 +77,6 @@ class Verdict(NamedTuple):
 
 
 Verdicts = Mapping[str, Verdict]
-Claims = dict[str, list[Contender]]
-
-
-class Decided(NamedTuple):
-    """A verdict, and those of its claims that no other beats."""
-
-    verdict: Verdict
-    unbeaten: tuple[Contender, ...]
 
 
 def may(verdicts: Verdicts) -> str:
@@ -84,18 +87,13 @@ def may(verdicts: Verdicts) -> str:
     return str(verdicts["disclose"].value)
 
 
-def decide(claims: Sequence[Contender], before: Decided | None = None) -> Decided:
-    """Return what claims decide, together with those that were compared before.
-
-    What these have beaten stays beaten: whatever beats the rule that beat it beats it as well.
-    """
-    settled = () if before is None else before.verdict.claims
-    together = (*(() if before is None else before.unbeaten), *claims)
-    unbeaten = together
-    for other in together:
-        unbeaten = tuple(claim for claim in unbeaten if not _outranks(other, claim))
-    best = max(unbeaten, key=attrgetter("strictness"))  # the first of equals
-    return Decided(Verdict(best.value, best.rule, (*settled, *claims)), unbeaten)
+def decide(claims: Sequence[Contender]) -> Verdict:
+    """Find the claim that no other outranks, of several the strictest, of equals the first."""
+    unbeaten = [*claims]
+    for other in claims:
+        unbeaten = [claim for claim in unbeaten if not _outranks(other, claim)]
+    best = max(unbeaten, key=attrgetter("strictness"))
+    return Verdict(best.value, best.rule, tuple(claims))
 
 
 def _outranks(one: Contender, other: Contender) -> Why | None:
@@ -113,131 +111,76 @@ def _outranks(one: Contender, other: Contender) -> Why | None:
     return "later layer" if layer > its_layer else None
 
 
-class Precedence:
-    """The rules of a policy, those that always hold compared once."""
-
-    def __init__(self, rules: Sequence[Rule], names: Attributes) -> None:
-        """Take the rules, and the attributes that are asked about."""
-        self._rules = rules
-        self._ranks = _ranks(rules, names)
-        general = Claims()
-        for place, rule in enumerate(rules):
-            if rule.lasting and not rule.attributes:
-                _add(general, rule, Reach(ANY, ANY, ANY), place)
-        self._always = {key: decide(general[key]) for key in WHOLE if key in general}
-        named = [rule for rule in rules if rule.lasting and rule.attributes]
-        alike: dict[tuple[str, tuple[int | None, ...]], Mapping[str, Decided]] = {}
-        self._attributes: dict[str, Mapping[str, Decided]] = {}
-        for name in names:
-            several = len(names[name].names) > 1
-            ranks = tuple(self._ranks[rule].get(name) for rule in named)
-            key = (name if several else "", ranks)
-            if key not in alike:
-                claims = {each: [*general[each]] for each in PER_ATTRIBUTE if each in general}
-                ranked = [*zip(named, ranks, strict=True)]
-                if several:  # of equals the rule decides that has the name that is asked about
-                    own = {
-                        rule for rule, _ in ranked if any(p.matches(name) for p in rule.attributes)
-                    }
-                    ranked.sort(key=lambda each: each[0] not in own)
-                for rule, rank in ranked:
-                    if rank is not None:
-                        _add(claims, rule, Reach(ANY, rank, ANY))
-                alike[key] = {each: decide(claims[each]) for each in claims}
-            self._attributes[name] = alike[key]
-
-    def verdicts(self, matched: Iterable[Matched]) -> tuple[Verdicts, Mapping[str, Verdicts]]:
-        """Return what is decided of the request, and of each attribute.
-
-        ``matched``: the rules that hold now and need not always.
-        """
-        general, about, block = Claims(), list[tuple[Rule, Matched]](), None
-        for each in matched:
-            rule = self._rules[each[0]]
-            if not rule.attributes:
-                _add(general, rule, Reach(each[1], ANY, each[2]), each[0])
-                block = block or (rule if rule.blocks else None)
-            if any(key in rule.settings for key in PER_ATTRIBUTE):
-                about.append((rule, each))
-        settings = _joined(WHOLE, self._always, general)
-        if block is not None:  # it wins over everything
-            settings[NOTHING] = settings[NOTHING]._replace(value=True, rule=block)
-        return settings, _Attributes(self._attributes, self._ranks, about)
-
-
 class _Attributes(Mapping[str, Verdicts]):
     """What is decided about each attribute, computed when it is asked for."""
 
-    def __init__(
-        self,
-        always: Mapping[str, Mapping[str, Decided]],
-        ranks: Mapping[Rule, Mapping[str, int]],
-        about: Sequence[tuple[Rule, Matched]],
-    ) -> None:
-        self._always, self._ranks, self._about = always, ranks, about
-        self._found: dict[str, Verdicts] = {}
-        self._alike: dict[tuple[object, ...], Verdicts] = {}
+    def __init__(self, rules: Sequence[Matched], ranks: Ranks, known: Attributes) -> None:
+        """Take the rules that hold, and the attributes that each is about."""
+        self._rules = [
+            each for each in rules if not each.rule.settings.keys().isdisjoint(PER_ATTRIBUTE)
+        ]
+        self._ranks, self._known = ranks, known
+        self._decided: dict[str, Verdicts] = {}
+        self._alike: dict[object, Verdicts] = {}
 
     def __getitem__(self, name: str) -> Verdicts:
-        if name in self._found:
-            return self._found[name]
-        always = self._always[name]
-        ranks = tuple(
-            self._ranks[rule].get(name) if rule.attributes else ANY for rule, _ in self._about
-        )
-        alike = (id(always), *ranks)
-        if alike not in self._alike:
-            claims = Claims()
-            for (rule, (_, recipient, query)), rank in zip(self._about, ranks, strict=True):
-                if rank is not None:
-                    _add(claims, rule, Reach(recipient, rank, query))
-            self._alike[alike] = _joined(PER_ATTRIBUTE, always, claims)
-        self._found[name] = self._alike[alike]
-        return self._found[name]
+        if name not in self._decided:
+            several = len(self._known[name].names) > 1
+            ranks = [
+                self._ranks[each.rule].get(name) if each.rule.attributes else ANY
+                for each in self._rules
+            ]
+            alike = (name if several else "", *ranks)
+            if alike not in self._alike:
+                held = [*zip(self._rules, ranks, strict=True)]
+                if several:  # of equals the rule decides that has the name that is asked about
+                    held.sort(key=lambda pair: not _names(pair[0].rule, name))
+                self._alike[alike] = _verdicts(PER_ATTRIBUTE, held)
+            self._decided[name] = self._alike[alike]
+        return self._decided[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._always)
+        return iter(self._known)
 
     def __len__(self) -> int:
-        return len(self._always)
+        return len(self._known)
 
 
-def _ranks(rules: Iterable[Rule], names: Attributes) -> Mapping[Rule, Mapping[str, int]]:
+def _names(rule: Rule, name: str) -> bool:
+    return any(pattern.matches(name) for pattern in rule.attributes)
+
+
+def _ranks(rules: Iterable[Rule], known: Attributes) -> Ranks:
     """Return the attributes that each rule is about by any name, with how specific it is."""
-    by_rule: dict[Rule, dict[str, int]] = {}
     matching: dict[NamePattern, list[str]] = {}
+    by_rule: dict[Rule, dict[str, int]] = {}
     for rule in rules:
+        ranks = by_rule.setdefault(rule, {})
         for pattern in rule.attributes:
             if pattern not in matching:
                 matching[pattern] = [
-                    name for name, each in names.items() if any(map(pattern.matches, each.names))
+                    name for name, each in known.items() if any(map(pattern.matches, each.names))
                 ]
-            ranks = by_rule.setdefault(rule, {})
             for name in matching[pattern]:
                 ranks[name] = max(ranks.get(name, ANY), pattern.rank)
     return by_rule
 
 
-def _joined(
-    keys: Iterable[str], always: Mapping[str, Decided], claims: Claims
+def _verdicts(
+    keys: Iterable[str], held: Iterable[tuple[Matched, int | None]]
 ) -> dict[str, Verdict]:
-    """Return what is decided when claims join those that always hold."""
-    verdicts = {}
-    for key in keys:
-        decided = always.get(key)
-        if key in claims:
-            decided = decide(claims[key], decided)
-        if decided is not None:
-            verdicts[key] = decided.verdict
-    return verdicts
+    """Decide each setting between the rules that have it.
 
-
-def _add(claims: Claims, rule: Rule, reach: Reach, place: int = 0) -> None:
-    """Add what a rule claims; ``place``: its place, which decides where there is no order."""
-    for key, value in rule.settings.items():
-        setting = SETTINGS[key]
-        strictness = setting.strictness(value) if setting.order else float(place)
-        claims.setdefault(key, []).append(Contender(rule, reach, value, strictness))
+    ``held``: the rules that hold, with how specific each is in the attribute, None where it is
+    about others.
+    """
+    claims: dict[str, list[Contender]] = {}
+    for (place, rule, recipient, query), rank in held:
+        for key, value in rule.settings.items() if rank is not None else ():
+            setting, reach = SETTINGS[key], Reach(recipient, rank or ANY, query)
+            strictness = setting.strictness(value) if setting.order else float(place)
+            claims.setdefault(key, []).append(Contender(rule, reach, value, strictness))
+    return {key: decide(claims[key]) for key in keys if key in claims}
 
 
 class Loss(NamedTuple):
@@ -262,64 +205,6 @@ def losses(key: str, verdict: Verdict) -> Iterator[Loss]:
         elif why is None:
             why = "stricter" if SETTINGS[key].order else "later"
         yield Loss(claim.rule, claim.value, winner, why)
-
-
-Ranked = tuple[Rule, int]
-BEGIN = 2  # characters
-KEPT = 4096  # recipients, and combinations of rules
-
-
-class RecipientIndex:
-    """Rules by the recipients that they name, each with how specific it is there."""
-
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        """Take the rules; one that names no recipient is for everybody."""
-        listed = [*rules]
-        self._anywhere = [rule for rule in listed if rule.anywhere]
-        self._hosts = HostIndex((each, rule) for rule in listed for each in rule.recipients)
-        self._groups: dict[str | None, list[Rule]] = {}
-        for rule in listed:
-            for group in rule.groups:
-                self._groups.setdefault(group, []).append(rule)
-
-    def by(self, host: str, group: str | None) -> Iterator[Ranked]:
-        """Yield the rules for a canonical host in a group, each once, with its highest rank."""
-        ranks: dict[Rule, int] = {}
-        for rule, rank in self._hosts.find(host):
-            ranks.setdefault(rule, rank)
-        for rule in self._groups.get(group, ()):
-            ranks.setdefault(rule, GROUP)
-        yield from ranks.items()
-        for rule in self._anywhere:
-            yield rule, ANY
-
-
-class QueryIndex:
-    """Rules by the queries that they name."""
-
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        """Take the rules; those that name no query are found by none."""
-        rules_of: dict[Words, list[Rule]] = {}
-        for rule in rules:
-            for words in rule.queries:
-                rules_of.setdefault(words, []).append(rule)
-        self._begun: dict[str, list[tuple[Words, list[Rule]]]] = {}
-        for words, named in rules_of.items():
-            # A query with the words has their beginning, up to the first * at the least.
-            begin = words.text.partition("*")[0][:BEGIN]
-            self._begun.setdefault(begin, []).append((words, named))
-        self._sizes = {len(begin) for begin in self._begun}
-
-    def find(self, query: str) -> Mapping[Rule, int]:
-        """Return the rules for a spoken query, each with how specific it is there."""
-        ranks: dict[Rule, int] = {}
-        begins = {query[at : at + size] for size in self._sizes for at in range(len(query))}
-        for begin in self._begun.keys() & begins:
-            for words, rules in self._begun[begin]:
-                if words.matches(query):
-                    for rule in rules:
-                        ranks[rule] = max(ranks.get(rule, 0), words.rank)
-        return ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,48 +238,53 @@ class Ruling:
 
 
 class Rulebook:
-    """A policy made ready to be asked often, about the same attributes.
-
-    Rules that hold for every request are compared once; those that hold for one join them.
-    """
+    """A policy made ready to be asked often, about the same attributes."""
 
     def __init__(self, policy: Policy, attributes: Attributes) -> None:
         """Take the policy, and the attributes that it is asked about."""
         self.policy = policy
         self._known = attributes
-        self._precedence = Precedence(policy.rules, attributes)
         self._pools = Pools(policy.groups)
+        self._ranks = _ranks(policy.rules, attributes)
         self._places = {rule: place for place, rule in enumerate(policy.rules)}
-        some = [rule for rule in policy.rules if not rule.lasting]
-        self._asks = any(rule.queries for rule in some)
-        self._queries = QueryIndex(some)
-        self._of_queries = {rule for rule in some if rule.queries and rule.anywhere}
-        self._reached = RecipientIndex(rule for rule in some if rule not in self._of_queries)
-        self._recipient = lru_cache(KEPT)(self._found)
-        self._verdicts = lru_cache(KEPT)(self._precedence.verdicts)
+        self._hosts = HostIndex((each, rule) for rule in policy.rules for each in rule.recipients)
+        self._groups: dict[str, list[Rule]] = {}
+        for rule in policy.rules:
+            for group in rule.groups:
+                self._groups.setdefault(group, []).append(rule)
+        self._anywhere = [rule for rule in policy.rules if rule.anywhere and not rule.lasting]
+        self._lasting = [  # rules about attributes follow, as what they claim is compared in order
+            Matched(self._places[rule], rule, ANY, ANY)
+            for rule in sorted(policy.rules, key=lambda rule: bool(rule.attributes))
+            if rule.lasting
+        ]
+        self._recipient = lru_cache(KEPT)(self._reached)
+        self._verdicts = lru_cache(KEPT)(self._decided)
 
     def match(self, recipient: str, query: str, today: date) -> Ruling:
-        """Return the ruling for a request.
+        """Decide about a request.
 
         ``recipient``: a host or an address; ``today``: for rules that expire. UsageError where
         the recipient is not a host.
         """
         host, pool, reached = self._recipient(recipient)
-        by_query = self._queries.find(spoken(query)) if self._asks else {}
-        ranked = [
-            (rule, rank, by_query.get(rule, ANY))
-            for rule, rank in reached
-            if not rule.queries or rule in by_query
-        ]
-        ranked += [
-            (rule, ANY, words) for rule, words in by_query.items() if rule in self._of_queries
-        ]
-        matched = sorted(
-            (self._places[rule], rank, words)
-            for rule, rank, words in ranked
-            if not rule.is_over(today)
-        )
-        return Ruling(host, pool, *self._verdicts(tuple(matched)), self._known)
+        words = spoken(query)
+        matched = []
+        for rule, rank in reached:
+            found = [each.rank for each in rule.queries if each.matches(words)]
+            if (found or not rule.queries) and not rule.is_over(today):
+                matched.append(Matched(self._places[rule], rule, rank, max(found, default=ANY)))
+        return Ruling(host, pool, *self._verdicts(tuple(sorted(matched))), self._known)
+
+    def _decided(self, matched: tuple[Matched, ...]) -> tuple[Verdicts, Mapping[str, Verdicts]]:
+        """Decide about the request and each attribute; ``matched``: what need not always hold."""
+        rules = (*self._lasting, *matched)
+        whole = [(each, ANY) for each in rules if not each.rule.attributes]
+        settings = _verdicts(WHOLE, whole)
+        block = next((each.rule for each, _ in whole if each.rule.blocks), None)
+        if block is not None:  # it wins over everything
+            settings[NOTHING] = settings[NOTHING]._replace(value=True, rule=block)
+        return settings, _Attributes(rules, self._ranks, self._known)
 
     def refusing(self, recipient: str, today: date) -> Rule | None:
         """Return the rule by which a recipient gets nothing, whatever the query; None for none.
@@ -404,26 +294,27 @@ class Rulebook:
         nothing = self.match(recipient, "", today).settings["nothing"]
         return nothing.rule if nothing.value is True else None
 
-    def _found(self, recipient: str) -> tuple[str, str, tuple[Ranked, ...]]:
-        """Return its host, who that pools with, and the rules for it that need not always hold."""
+    def _reached(self, recipient: str) -> tuple[str, str, tuple[tuple[Rule, int], ...]]:
+        """Find its host, whom that pools with, and the rules for it that need not always hold."""
         if recipient in self.policy.groups:
             raise UsageError(f"{recipient!r} is a group", "name one of its members")
         host = host_of(recipient)
         pool = self._pools.of(host)
-        group = pool.removeprefix(SIGN) if pool.startswith(SIGN) else None
-        return host, pool, tuple(self._reached.by(host, group))
+        ranks: dict[Rule, int] = {}
+        for rule, rank in self._hosts.find(host):  # the most specific first
+            ranks.setdefault(rule, rank)
+        for rule in self._groups.get(pool.removeprefix(SIGN), ()) if SIGN in pool else ():
+            ranks.setdefault(rule, GROUP)
+        return host, pool, (*ranks.items(), *((rule, ANY) for rule in self._anywhere))
 
     def searches(self, today: date) -> Iterator[Search]:
         """Yield the searches that browsers can use, of recipients that get anything.
 
         Each is of the rule that decides about its own host on that day; some may come twice.
         """
-        for rule in self.policy.rules:
-            text = rule.settings.get("search")
-            search = usable(text) if isinstance(text, str) and not rule.is_over(today) else None
-            if search is None or self.refusing(search.host, today):
-                continue
-            if self.match(search.host, "", today).settings["search"].value == text:
+        for text in self._texts("search", today):
+            search = usable(text)
+            if search is not None and self._in_use("search", text, search.host, today):
                 yield search
 
     def assistants(self, today: date) -> Iterator[tuple[str, str]]:
@@ -431,16 +322,17 @@ class Rulebook:
 
         The origin as browsers write it: scheme, host, and a port that is not the usual one.
         """
-        for rule in self.policy.rules:
-            text = rule.settings.get("address")
-            if not isinstance(text, str) or rule.is_over(today):
-                continue
-            try:
+        for text in self._texts("address", today):
+            with suppress(UsageError):  # a port that is none: browsers go nowhere
                 host, origin = home_of(text)
-            except UsageError:  # a port that is none: browsers go nowhere
-                continue
-            settings = self.match(host, "", today).settings
-            if settings["address"].value != text or self.refusing(host, today) is not None:
-                continue
-            if "assistant" in settings and settings["assistant"].value is True:
-                yield host, origin
+                marked = self.match(host, "", today).settings.get("assistant")
+                if self._in_use("address", text, host, today) and marked and marked.value is True:
+                    yield host, origin
+
+    def _texts(self, key: str, today: date) -> list[str]:
+        rules = (rule for rule in self.policy.rules if not rule.is_over(today))
+        return [str(rule.settings[key]) for rule in rules if key in rule.settings]
+
+    def _in_use(self, key: str, text: str, host: str, today: date) -> bool:
+        value = self.match(host, "", today).settings[key].value
+        return value == text and self.refusing(host, today) is None

@@ -4,7 +4,6 @@ import os
 import re
 import stat
 import tomllib
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -33,15 +32,8 @@ WAYS_OUT = {  # by what tomllib says
     "overwrite": "a key stands twice, or is a table as well: keep one of them",
     "nul": "save the file as plain text",
 }
-_BARE, _BASIC, _LITERAL = "[A-Za-z0-9_-]++", r'"(?:[^"\\\n]|\\.)*+"?', r"'[^'\n]*+'?"
-_PART = f"(?:{_BARE}|{_BASIC}|{_LITERAL})"
-_DOT = r"[ \t]*+\.[ \t]*+"
-_TOKEN = re.compile(  # each branch takes all that it has looked at, so that time is linear
-    r"""#[^\n]*+|\"{3}(?:[^"\\]|\\.|"(?!""))*+(?:\"{3})?|'{3}(?:[^']|'(?!''))*+(?:'{3})?"""
-    rf"|(?P<deep>{_PART}(?:{_DOT}{_PART}){{{MOST_PARTS}}})|{_PART}(?:{_DOT}{_PART})*+"
-    r"|[^\"'#A-Za-z0-9_-]++",
-    re.DOTALL,
-)
+_PART = r"""(?: [\w-]++ | "[^"\n]*+" | '[^'\n]*+' )"""
+_DEEP = re.compile(rf"(?<![\w-]) (?: {_PART} [ \t]*+ \. [ \t]*+ ){{{MOST_PARTS}}}", re.VERBOSE)
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 EMPTY_POLICY = Problem(1, "", "the file sets nothing", 'write preset = "balanced" into it')
@@ -85,8 +77,7 @@ def _document(text: str, source: str) -> dict[str, Any]:
     if len(text) > LARGEST:
         what = "the file has more than half a million characters"
         raise PolicyError(source, [Problem(1, "", what, "shorten it")])
-    deep = next((each for each in _TOKEN.finditer(text) if each["deep"]), None)
-    if deep is not None:
+    if deep := _DEEP.search(text):
         line = text.count("\n", 0, deep.start()) + 1
         what = f"a key has more than {MOST_PARTS} parts"
         raise PolicyError(source, [Problem(line, "", what, "no key of a policy is that long")])
@@ -162,7 +153,6 @@ class Opened(NamedTuple):
 
     text: str
     status: os.stat_result
-    mark: bytes  # of the encoding, before the text
 
 
 def load(path: Path, check: Check | None = None) -> Policy:
@@ -186,8 +176,7 @@ def opened(path: Path, check: Check | None = None) -> Opened:
             if check is not None:
                 check(path, status)
             data = file.read(4 * LARGEST + 1)
-        mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
-        return Opened(data.removeprefix(mark).decode(), status, mark)
+        return Opened(data.decode("utf-8-sig"), status)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {reason(error)}", "name a policy file") from None
     except UnicodeDecodeError as error:
@@ -205,7 +194,12 @@ def preset(name: str) -> tuple[Rule, ...]:
 
 def preset_text(name: str) -> str:
     """Return a shipped preset as it is written."""
-    return files("policy").joinpath(f"presets/{name}.toml").read_text(encoding="utf-8")
+    return shipped_text(f"presets/{name}.toml")
+
+
+def shipped_text(name: str) -> str:
+    """Return a file that lies beside this module, as it is written."""
+    return files("policy").joinpath(name).read_text(encoding="utf-8")
 
 
 MEANT = "did you mean"
@@ -279,7 +273,6 @@ class _Auditor:
             return
         yield from self._guarded(rule)
         yield from self._searched(rule)
-        yield from self._apart(rule)
 
     def strangers(self, rule: Rule) -> list[Remark]:
         """Return a remark on each attribute that the model lacks."""
@@ -329,20 +322,6 @@ class _Auditor:
             what = f"no search engine is known at {search.host}, so it gets nothing"
             hint = f"write engine = 'searxng', or one of {', '.join(engines())}"
             yield self._remark(rule, ("carry",), what, hint)
-
-    def _apart(self, rule: Rule) -> Iterator[Remark]:
-        """Yield a remark on a setting that looks meant for all, and is this rule's."""
-        if rule.path[:1] != ("rule",) or not rule.conditions:
-            return
-        lines = self._policy.text.split("\n")  # as TOML has them
-        for key in rule.settings:
-            line = self._lines.get((*rule.path, key), 0)
-            if line > 1 and not lines[line - 2].strip():
-                whom = ", ".join(f"{part} {text}" for part, text in rule.conditions.items())
-                what = f"holds for {shown(whom)} alone: a table goes on until the next [header]"
-                hint = "move it above the first [header] if it is meant for all, else close the gap"
-                yield self._remark(rule, (key,), what, hint)
-                return
 
     def _remark(
         self, rule: Rule, key: KeyPath, what: str, hint: str, settings: Iterable[str] = ()

@@ -40,7 +40,6 @@ class NamePattern:
     """The name of an attribute, or a pattern in which ``*`` stands for any characters or none."""
 
     text: str
-    _pieces: tuple[str, ...] = field(repr=False, compare=False)
 
     @classmethod
     def parse(cls, text: str) -> "NamePattern":
@@ -48,7 +47,7 @@ class NamePattern:
         if not _FORM.fullmatch(text):
             hint = "a name has small letters, digits and _; * stands for any of them"
             raise UsageError(f"{text!r} is not an attribute name", hint)
-        return cls(text, tuple(text.split("*")))
+        return cls(text)
 
     @property
     def rank(self) -> int:
@@ -57,19 +56,7 @@ class NamePattern:
 
     def matches(self, name: str) -> bool:
         """Say whether it is this attribute's name, or stands for it. Linear in the name."""
-        first, *middle = self._pieces
-        if not middle:
-            return name == first
-        last = middle.pop()
-        at, end = len(first), len(name) - len(last)
-        if at > end or not (name.startswith(first) and name.endswith(last)):
-            return False
-        for piece in middle:
-            place = name.find(piece, at, end)
-            if place < 0:
-                return False
-            at = place + len(piece)
-        return True
+        return fnmatchcase(name, self.text)
 
     def covers(self, other: "NamePattern") -> bool:
         """Say whether this matches whatever the other matches."""

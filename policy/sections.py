@@ -26,11 +26,6 @@ PER_CENT = 100
 HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
 PLACES = {"search", "address"}  # settings that are addresses of the recipients of their rule
 CONDITIONS = ("recipient", "attribute", "query", "name", "expires")
-GONE = {  # settings of older versions: what decides instead
-    "cost": "the chance that a guess finds you (maxprob) is the only one",
-    "cost_k": "`k` is the limit on how many people look like you",
-    "algorithm": "the search is chosen for you",
-}
 TOP = "a table goes on until the next [header]: move it to the top of the file"
 
 Parsed = TypeVar("Parsed")
@@ -109,9 +104,6 @@ class SectionReader:
             elif key in TOP_KINDS or key in DAEMON:
                 hint = "move it under [daemon]" if key in DAEMON else TOP
                 self.add(place, f"{key!r} does not belong here", hint)
-            elif key in GONE:
-                what = f"policies no longer have the setting {key!r}"
-                self.add(place, what, f"delete the line: {GONE[key]}")
             else:
                 self.unknown(place, "key", key, kinds)
         return values

@@ -16,7 +16,6 @@ from agent.errors import UsageError
 Key = tuple[str | int, ...]
 Document = dict[str, Any]
 UNSAFE = ("the policy is written in a way that cannot be changed safely", "change it by hand")
-DEPTH = 16  # a longer path stands for what is below it: a key of 10,000 dots has no place here
 _STRING = r"""
     \"{3} (?: [^"\\]++ | \\. | "{1,2}(?!") )*+ "{3,5}
   | '{3}  (?: [^']++   | '{1,2}(?!') )*+ '{3,5}
@@ -71,7 +70,7 @@ def statements(text: str) -> Iterator[Statement]:
             parts, at = _key(text, at)
             value = _skip_blank(text, at + 1)
             at = _value_end(text, value)
-            yield Statement(table, (table + parts)[:DEPTH], start, value, at)
+            yield Statement(table, table + parts, start, value, at)
         at = _skip_blank(text, at)
 
 
@@ -79,8 +78,7 @@ def lines_of(text: str) -> Mapping[Key, int]:
     """Return the line, from 1, on which each key of a text is mentioned first.
 
     A path is as tomllib nests the key, with a number from 0 for an element of an array of tables:
-    ("rule", 2, "lambda"), and ("rule", 2) for its header. Keys inside values, and paths of more
-    than DEPTH parts, are left out.
+    ("rule", 2, "lambda"), and ("rule", 2) for its header. Keys inside values are left out.
     """
     lines: dict[Key, int] = {}
     line, counted = 1, 0
@@ -124,53 +122,40 @@ def rewritten(text: str, wanted: Document) -> str:
     ``wanted``: as tomllib has it, with None in place of a rule to take it out. Comments on lines of
     their own stay. UsageError where the result would say anything else.
     """
-    before = parsed(text)
-    changes = [*_changes((), before, wanted)]
+    changes = [*_changes((), parsed(text), wanted)]
     if not changes:
         return text
-    windows = text.count("\r\n") == text.count("\n") > 0
-    result = text.replace("\r\n", "\n") if windows else text
-    result += "" if result.endswith("\n") or not result else "\n"
+    result = text if text.endswith("\n") or not text else f"{text}\n"
     removed = sorted((path for path, value in changes if value is None), reverse=True)
     for path, value in changes:
         if value is not None:
             result = _changed(result, path, value, wanted)
     for path in removed:
         result = _changed(result, path, None, wanted)
-    if windows:
-        result = result.replace("\n", "\r\n")
-    if not same(_plain(_reread(result)), _plain(wanted)):
+    rules = [each for each in wanted.get("rule", ()) if each is not None]
+    if not _says(result, {**wanted, "rule": rules}):
         raise UsageError(*UNSAFE)
     return result
 
 
+def _says(text: str, wanted: Document) -> bool:
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    as_many = len(document.get("rule", ())) == len(wanted["rule"])
+    return as_many and not [*_changes((), document, wanted)]
+
+
 def same(one: object, other: object) -> bool:
     """Say whether two values of TOML are alike, also in type: 1, 1.0 and true are three."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return repr(one) == repr(other) if isinstance(one, float) else one == other
+    return repr(_ordered(one)) == repr(_ordered(other))
 
 
-def _reread(text: str) -> object:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _plain(value: object) -> object:
-    """Return a value without what is taken out, and without empty tables and lists at the top."""
-    if not isinstance(value, dict):
-        return value
-    document = {
-        key: [each for each in part if each is not None] if isinstance(part, list) else part
-        for key, part in value.items()
-    }
-    return {key: part for key, part in document.items() if part not in ({}, [])}
+def _ordered(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    return [*map(_ordered, value)] if isinstance(value, list) else value
 
 
 def _changes(path: Key, old: Document, new: Document) -> Iterator[tuple[Key, object]]:
@@ -231,10 +216,10 @@ def _without(
 
 
 def _inserted(text: str, stated: Sequence[Statement], path: Key, value: object) -> str:
-    """Return the text with a path that is not in it yet, at its place.
+    """Return the text with a path that is not in it yet.
 
-    A key follows the last one of its table; a table without a header gets one, above the first; a
-    rule stands below all else.
+    A key follows the last one of its table; the first setting for all requests stands at the top; a
+    rule, and a table without a header, below all else.
     """
     parent, last = path[:-1], None
     if isinstance(value, Mapping) and parent == ("rule",):
@@ -247,32 +232,14 @@ def _inserted(text: str, stated: Sequence[Statement], path: Key, value: object) 
     if last is not None:
         at = _line_end(text, last.end)
         return f"{text[:at]}{_pair(path[len(last.table) :], value)}\n{text[at:]}"
-    at = _above_tables(text, stated)
-    header = f"{_gap(text, at)}[{'.'.join(map(str, parent))}]\n" if parent else ""
-    below = "\n" if at < len(text) else ""
-    return f"{text[:at]}{header}{_pair(path[-1:], value)}\n{below}{text[at:]}"
+    line = f"{_pair(path[-1:], value)}\n"
+    if parent:
+        return f"{text}{_gap(text, len(text))}[{'.'.join(map(str, parent))}]\n{line}"
+    return f"{line}\n{text}" if text else line
 
 
 def _pair(parts: Sequence[str | int], value: object) -> str:
     return f"{tomlkit.key([str(part) for part in parts]).as_string()} = {toml(value)}"
-
-
-def _above_tables(text: str, stated: Sequence[Statement]) -> int:
-    """Return where a line may stand above all tables, and above the comment on the first.
-
-    A comment on the first line is about the whole file, and stays above.
-    """
-    lowest = 0
-    for each in stated:
-        if each.is_header:
-            break
-        lowest = _line_end(text, each.end)
-    else:
-        return len(text)
-    header = at = _line_start(text, each.start)
-    while at > lowest and text[_line_start(text, at - 1) : at].lstrip().startswith("#"):
-        at = _line_start(text, at - 1)
-    return at or header
 
 
 def _gap(text: str, at: int) -> str:
@@ -307,8 +274,6 @@ def _opened(parts: tuple[str, ...], counts: dict[Key, int], *, is_array: bool) -
     path: Key = ()
     for place, part in enumerate(parts, start=1):
         path = (*path, part)
-        if len(path) >= DEPTH:
-            return path
         if is_array and place == len(parts):
             counts[path] = counts.get(path, -1) + 1
         if path in counts:

@@ -123,7 +123,7 @@ def rewrite(
         if changed == found.text:
             return Edit(before, after)
         mode = S_IMODE(found.status.st_mode)
-        if _replaced(target, found.text, found.mark + changed.encode(), mode):
+        if _replaced(target, found.text, changed.encode(), mode):
             return Edit(before, after)
     what = f"another program keeps changing {path}, so nothing was written"
     raise UsageError(what, "try again when it has finished")

@@ -1,10 +1,14 @@
-"""Settings for exactly some requests: written, taken out, and what overrides them is named."""
+"""Changes of a policy: what was asked for and nothing else, the rest as it was written."""
 
-from datetime import timedelta
+import tomllib
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from datetime import date, timedelta
+from time import process_time
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
@@ -19,10 +23,10 @@ from policy.amend import (
     without_settings,
 )
 from policy.match import Rulebook, known
-from policy.read import preset, read
+from policy.read import LARGEST, preset, read
 from policy.rules import Layer, Policy, is_group
 from policy.settings import SETTINGS, Value
-from policy.toml_text import parsed, rewritten
+from policy.toml_text import Key, lines_of, parsed, rewritten, same, statements
 from tests.policy.strategies import DOMAINS, MEMBERS, NAMES, TODAY, changes, policies, scopes
 
 
@@ -127,3 +131,280 @@ def test_what_is_set_holds_there_or_what_wins_is_named(
         guarded = [win.key for win in winners] == ["guard"]
         assert guarded or (verdict.value == value) == (not winners)
         assert guarded or all((win.value, win.rule) == verdict[:2] for win in winners)
+
+
+# Statements that clash, open what others extend, or look like something else.
+FRAGMENTS = (
+    "a = 1",
+    "a.b = 2",
+    "a . b.\tc = 3",
+    "b = { a = 1, b.c = [ { d = 2 } ] }",
+    "c = [ 1, [ { a = 1 }, { } ], # ] }\n { b = { c = 2 } },\n]",
+    '"" = ""',
+    "'' . '\"' = ''",
+    '"a\\u0062" = """\n[a]\n b = 1 # """"\n\\""""""',
+    "d = '''\n[[a]]\n'''''",
+    "e = [ '''],''', \"]\", # \"\n ']' ]",
+    "f = 1979-05-27 07:32:00 # a space",
+    "g = [ 1979-05-27 07:32:00 , inf, -0x1 ]",
+    *("[a]", "[a.b]", "[ a . 'b' . c ] # ]", "[[a]]", "[[ a . b ]]", '[["b"]]', "[b.c]"),
+    *("[[b.c.d]]", "[c]\t", "# [d]", "", " "),
+)
+POLICY = (  # what rules are edited in, in each form that TOML has for it
+    *('preset = "strict"  # mine', "# no [rule]", "[attributes]", '"a.b" = "ask"', "k = 5"),
+    *('attributes = { age = "ask", x = { guard = 1 } }', "gender.guard = 1", "lambda = 5.12"),
+    *("[attributes.salary]", "[[rule]]", 'name = "[[rule]]"', "rule = [{ k = 1 }, { k = 2 }]"),
+    '[groups]\na = ["b.c"]',
+)
+ODD = st.text(max_size=8)
+BLANKS = st.sampled_from(["\n", "\r\n"])
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=12), BLANKS)
+@example(["[[a]]", "[a.b]", "[[a]]", "[[a.b]]", "[[a.b]]", "a = 1"], "\n")
+def test_a_path_stands_where_it_becomes_known(fragments: list[str], newline: str) -> None:
+    """The paths are those that tomllib finds, each within the statement that brought it."""
+    text, known, lines = "", dict[Key, range](), 1
+    for fragment in fragments:
+        longer = f"{text}{fragment}\n".replace("\r\n", "\n").replace("\n", newline)
+        if not accepted(longer):
+            continue
+        after = longer.count("\n") + 1
+        for path in paths(tomllib.loads(longer)):
+            known.setdefault(path, range(lines, after))
+        text, lines = longer, after
+    found = lines_of(text)
+    values = [each.path for each in statements(text) if not each.is_header]
+    inside = {path for path in known for value in values if value == path[: len(value)] != path}
+    assert found.keys() == known.keys() - inside
+    assert [path for path, line in found.items() if line not in known[path]] == []
+
+
+def accepted(text: str) -> bool:
+    """Tell whether tomllib accepts a text."""
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
+
+
+def paths(value: object, above: Key = ()) -> Iterator[Key]:
+    """Yield the path of each key at every level, and of what in an array is or holds a table."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*above, key)
+            yield from paths(inner, (*above, key))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            if isinstance(inner, dict | list):
+                yield from ((*above, place), *paths(inner, (*above, place)))
+
+
+@st.composite
+def edits(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    """Draw a text, and what it is to say."""
+    text = ""
+    for fragment in draw(st.lists(st.sampled_from((*POLICY, *FRAGMENTS[:4])), max_size=10)):
+        text = longer if accepted(longer := f"{text}{fragment}\n") else text
+    wanted = deepcopy(tomllib.loads(text))
+    rules_, attributes = wanted.get("rule", []), wanted.get("attributes", {})
+    value = draw(st.sampled_from(["ask", 1, 1.0, True, TODAY, ["a", "'"], {"guard": 0.5}]))
+    place = draw(st.integers(0, max(0, len(rules_) - 1)))
+    match draw(st.sampled_from(["top", "attribute", "no attribute", "rule", "key", "no rule"])):
+        case "top":
+            wanted[draw(st.sampled_from(["preset", "é ü"]))] = value
+        case "attribute":
+            wanted["attributes"] = {**attributes, draw(st.sampled_from(["age", "dev_*"])): value}
+        case "no attribute" if attributes:
+            del attributes[draw(st.sampled_from(sorted(attributes)))]
+        case "rule":
+            wanted["rule"] = [*rules_, {"name": "new", "k": value}]
+        case "key" if rules_:
+            rules_[place]["k"] = value
+        case "no rule" if rules_:
+            rules_[place] = None
+    return text, wanted
+
+
+@given(edits())
+def test_a_text_says_what_is_wanted_and_nothing_else(edit: tuple[str, dict[str, Any]]) -> None:
+    """In whichever form it stood, with every comment on a line of its own, in its order."""
+    text, wanted = edit
+    result = rewritten(text, wanted)
+    if "rule" in wanted:
+        wanted["rule"] = [each for each in wanted["rule"] if each is not None]
+    assert same(filled(tomllib.loads(result)), filled(wanted))
+    own = [line for line in text.splitlines() if line.startswith("#")]
+    assert [line for line in result.splitlines() if line.startswith("#")] == own
+    assert rewritten(result, tomllib.loads(result)) == result
+    assert rewritten(text, tomllib.loads(text)) == text
+
+
+def filled(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document without empty tables: these say nothing."""
+    return {key: value for key, value in document.items() if value not in ({}, [])}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[rule]]\nname='a'\n" * (LARGEST // 18),
+        'a = """' + '\\n""' * (LARGEST // 4) + 'x"""',
+        "a = '''" + "''x\n" * (LARGEST // 4) + "'''",
+        " # \n" * (LARGEST // 4),
+        "a = " + "[" * 200 + "{b = 1}, " * (LARGEST // 9) + "]" * 200,
+    ],
+    ids=["rules", "basic", "literal", "comments", "deep"],
+)
+def test_the_largest_policy_is_scanned_in_linear_time(text: str) -> None:
+    """What takes time by the square of the size would take minutes."""
+    began = process_time()
+    lines_of(text)
+    assert process_time() - began < 20
+
+
+@given(ODD, ODD, ODD)
+def test_any_text_may_be_a_name_or_a_value(name: str, value: str, setting: str) -> None:
+    """Quotes, dots, control characters, nothing: what is written is read back."""
+    wanted = {
+        f"attributes.{setting}": value,
+        "attributes": {name: {"disclose": value, setting: 1.0}, f"{name}.": value},
+        "rule": [{"name": name, "query": [value, name]}],
+    }
+    assert tomllib.loads(rewritten("", wanted)) == wanted
+
+
+TEXT = """\
+# Written by hand.
+preset = "strict"  # to begin with
+# lambda = 5
+
+# Who pools.
+[groups]
+adverts = ["ads.example"]
+
+# Books.
+[[rule]]
+name = "books"  # whose name is this
+recipient = "books.example"
+# It is cheap.
+lambda = 3
+
+[attributes]
+gender = "never"  # of course
+salary.disclose = "ask"
+salary.guard = 1
+
+# Shops.
+[[rule]]
+name = "shops"
+# Nothing for them.
+nothing = true
+
+[attributes.age]
+disclose = "ask"
+"""
+SALARY = 'salary.disclose = "ask"\nsalary.guard = 1\n'
+SHOPS = '[[rule]]\nname = "shops"\n# Nothing for them.\nnothing = true\n'
+
+
+def at(*path: str | int, value: Any = None) -> Callable[[dict[str, Any]], None]:  # noqa: ANN401  (any TOML)
+    """Return a change of a document: a value at a path, or nothing there."""
+
+    def change(document: dict[str, Any]) -> None:
+        holder: Any = document
+        for key in path[:-1]:
+            holder = holder.setdefault(key, {}) if isinstance(key, str) else holder[key]
+        if value is not None or isinstance(path[-1], int):
+            if isinstance(holder, list) and path[-1] == len(holder):
+                holder.append(value)
+            else:
+                holder[path[-1]] = value
+        else:
+            del holder[path[-1]]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "old", "new"),
+    [
+        (at("preset", value="balanced"), '"strict"  #', '"balanced"  #'),
+        (at("k", value=50), "to begin with\n", "to begin with\nk = 50\n"),
+        (at("attributes", "gender", value="ask"), '"never"  #', '"ask"  #'),
+        (at("attributes", "salary", value="ask"), SALARY, 'salary = "ask"\n'),
+        (at("attributes", "dev_*", value="auto"), SALARY, f'{SALARY}"dev_*" = "auto"\n'),
+        (at("attributes", "age"), '\n[attributes.age]\ndisclose = "ask"\n', ""),
+        (at("attributes", "salary"), SALARY, ""),
+        (at("rule", 0, "k", value=5), "lambda = 3\n", "lambda = 3\nk = 5\n"),
+        (
+            at("rule", 2, value={"name": "new", "expires": date(2027, 3, 1)}),
+            'disclose = "ask"\n',
+            'disclose = "ask"\n\n[[rule]]\nname = "new"\nexpires = 2027-03-01\n',
+        ),
+        (at("rule", 1), SHOPS, "# Nothing for them.\n"),
+    ],
+)
+def test_examples_of_changes(change: Callable[[dict[str, Any]], None], old: str, new: str) -> None:
+    """What changes, where it stands; the rest keeps every character."""
+    head, _, tail = TEXT.rpartition(old)
+    changed, wanted = head + new + tail, tomllib.loads(TEXT)
+    change(wanted)
+    assert rewritten(TEXT, wanted) == changed
+    assert tomllib.loads(rewritten(TEXT.replace("\n", "\r\n"), wanted)) == tomllib.loads(changed)
+
+
+AGE, NO_AGE, NEW_K = at("attributes", "age", value="ask"), at("attributes", "age"), at("k", value=5)
+
+
+@pytest.mark.parametrize(
+    ("change", "text", "changed"),
+    [
+        # The first setting stands above all else.
+        (NEW_K, "", "k = 5\n"),
+        (NEW_K, "# mine\n[groups]", "k = 5\n\n# mine\n[groups]\n"),
+        # An attribute stands in the table that there is, or in a new one.
+        (AGE, "k = 5\n[[rule]]\n", 'k = 5\n[[rule]]\n\n[attributes]\nage = "ask"\n'),
+        (AGE, "attributes.b = 'ask'", "attributes.b = 'ask'\nattributes.age = \"ask\"\n"),
+        (AGE, "[attributes]\n\n[groups]", '[attributes]\nage = "ask"\n\n[groups]\n'),
+        # What stands in a value is written anew with it.
+        (AGE, "attributes = {} # none", 'attributes = { age = "ask" } # none\n'),
+        (NO_AGE, "attributes = {x=1, age = 'ask'}", "attributes = { x = 1 }\n"),
+        (at("rule", 0), "rule = [{k = 1}, {k = 2}]", "rule = [{ k = 2 }]\n"),
+    ],
+)
+def test_where_a_line_or_an_entry_stands(
+    change: Callable[[dict[str, Any]], None], text: str, changed: str
+) -> None:
+    """What is there stays as it is written, comments included."""
+    wanted = tomllib.loads(text)
+    change(wanted)
+    assert rewritten(text, wanted) == changed
+
+
+def test_a_text_that_is_not_toml_is_not_changed() -> None:
+    """Nor one whose change would say anything else, whatever the reason."""
+    for text in ("k = = 1", "k = 1\nk = 1", "k = " + "[" * 5000):
+        with pytest.raises(UsageError, match="not TOML"):
+            rewritten(text, {"k": 2})
+
+
+@pytest.mark.parametrize("result", ["k = 1\n", "k = 1\n="])
+def test_a_result_that_says_something_else_is_not_returned(
+    monkeypatch: pytest.MonkeyPatch, result: str
+) -> None:
+    """Whatever the reason."""
+    monkeypatch.setattr("policy.toml_text._changed", lambda *_: result)
+    with pytest.raises(UsageError, match="safely"):
+        rewritten("k = 1\n", {"k": 2})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, 1.0), (1, True), (0.0, -0.0), ([1], [1, 1]), ({"a": 1}, {"b": 1})]
+)
+def test_values_are_compared_with_their_types(one: object, other: object) -> None:
+    """Python's own comparison would let a changed type through."""
+    assert same(one, deepcopy(one))
+    assert not same(one, other)
+    assert same(float("nan"), float("nan"))

@@ -158,18 +158,6 @@ def test_the_nearest_attribute_is_named() -> None:
     assert audit(policy_of(text), None, TODAY) == ()
 
 
-def test_what_stands_apart_below_a_rule_is_not_for_all() -> None:
-    """It looks as if it were; what stands with the rest of its rule does not."""
-    rule = '[[rule]]\nrecipient = "shop.example"\nlambda = 2\n'
-    (remark,) = audit(policy_of(f'{rule}\ndisclose = "never"\n'), NAMES, TODAY)
-    assert (remark.line, remark.key, remark.settings) == (5, "rule[1].disclose", ())
-    assert remark.what.startswith("holds for 'recipient shop.example' alone")
-    assert "above the first [header]" in remark.hint
-    assert not audit(policy_of(f'{rule}disclose = "never"\n'), NAMES, TODAY)
-    assert not audit(policy_of(f'disclose = "never"\n\n{rule}'), NAMES, TODAY)
-    assert not audit(policy_of('rule = [{recipient = "shop.example", k = 5}]\n\n'), NAMES, TODAY)
-
-
 CLOSED = {"never", "guarded"}
 MODEL = ("gender", "salary")
 ABOUT = '[[rule]]\nrecipient = "a.example"\nattribute = '
