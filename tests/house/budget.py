@@ -78,7 +78,7 @@ STANDING = {
     "agent/wire": Size(864, 7),
     "agent/words": Size(869, 6),
     "examples": Size(1_858, 37),
-    "policy": Size(2_082, 11),
+    "policy": Size(1_872, 11),
     "tests": Size(62_604, 352),
     "tests/bench": Size(1_022, 9),
     "product": Size(33_198, 211),
