@@ -109,9 +109,8 @@ def situation_of(
     number, at = before or (None, now)
     index, cache = vault.ledger.disclosures, agent.reader.cache
     holdings = index.pool(ruling.pool, policy.pool_of, number)
-    queries = NOTHING
-    if terms.mode == "planned":
-        queries = index.queries(ruling.pool, policy.pool_of, number)
+    planned = terms.mode == "planned"
+    queries = index.queries(ruling.pool, policy.pool_of, number) if planned else NOTHING
     knowledge = knowledge_in(holdings, model, at, queries, index.concepts, cache)
     meanings = (Meaning(concept, fact.value) for concept, fact in holdings.held.items())
     if not knowledge.share and unmatched(meanings, index.concepts):
