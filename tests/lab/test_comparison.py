@@ -121,7 +121,7 @@ def test_running_times_are_the_clocks() -> None:
     assert 0 < lazy_local <= local
 
 
-@settings(max_examples=20)
+@settings(max_examples=5)
 @given(st.integers(0, 9), st.integers(0, 99))
 def test_every_metric_is_measured_on_the_same_triples(seed: int, chance: int) -> None:
     """As many as were asked for, and the page calls the same what violates seldom."""

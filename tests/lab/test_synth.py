@@ -115,12 +115,15 @@ def test_rows_follow_each_other_and_every_host_is_a_site(files: LogFiles) -> Non
     assert len({code for code, *_ in places}) == len(places)  # a zip code lies in one city
 
 
-def test_the_same_seed_writes_the_same_bytes_and_another_others(
-    files: LogFiles, tmp_path: Path
-) -> None:
-    """All files of it; the source says the seed, and every assumption."""
+@pytest.mark.soak
+def test_the_same_seed_writes_the_same_bytes(files: LogFiles, tmp_path: Path) -> None:
+    """All files of it."""
     again = synth.write_log(tmp_path / "again", SEED, quiet)
     assert all(one.read_bytes() == two.read_bytes() for one, two in zip(files, again, strict=True))
+
+
+def test_another_seed_makes_others_and_the_source_says_which(files: LogFiles) -> None:
+    """With every assumption."""
     rng, other = (np.random.default_rng(seed) for seed in (SEED, SEED + 1))
     assert not np.array_equal(synth.people(rng).taste, synth.people(other).taste)
     source = (files.log.parent / synth.SOURCE).read_text()
