@@ -166,19 +166,28 @@ def synth(out: Path, seed: int) -> Output:
     is assumed. Needs the extra `build`.
     """
     with extra("build", "writing a log"):
-        from agent.lab import synth as log
+        from agent.lab.synth import (
+            MARGINALS,
+            MIN_USERS,
+            PEOPLE,
+            QUERIES,
+            SOURCE,
+            TEXTS,
+            measured,
+            write_log,
+        )
     with Progress() as progress:
-        files = log.write_log(out, seed, progress)
+        files = write_log(out, seed, progress)
         progress("counting what was written", 0.0)
-        found = log.measured(files)
+        found = measured(files)
     rows = [
-        ("people", f"{log.PEOPLE:,}", f"{found.people:,}", "5"),
-        ("queries", f"{log.QUERIES:,}", f"{found.queries:,}", "5"),
-        ("different queries", f"{log.TEXTS:,}", f"{found.texts:,}", "5"),
-        ("fewest people of a query", f"≥ {log.MIN_USERS}", f"{found.min_users:,}", "5"),
+        ("people", f"{PEOPLE:,}", f"{found.people:,}", "5"),
+        ("queries", f"{QUERIES:,}", f"{found.queries:,}", "5"),
+        ("different queries", f"{TEXTS:,}", f"{found.texts:,}", "5"),
+        ("fewest people of a query", f"≥ {MIN_USERS}", f"{found.min_users:,}", "5"),
     ]
     shares = []
-    for each in log.MARGINALS:
+    for each in MARGINALS:
         here = found.shares[each.name]
         rows.append((each.words, f"{each.share:.0%}", f"{here:.1%}", each.place))
         shares.append({"name": each.name, "section": each.place, "paper": each.share, "here": here})
@@ -187,6 +196,6 @@ def synth(out: Path, seed: int) -> Output:
     lines = [
         paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it."),
         table(_COLUMNS, rows),
-        paragraph(f"{out / log.SOURCE} says what is assumed."),
+        paragraph(f"{out / SOURCE} says what is assumed."),
     ]
     return Output(message, "\n".join(lines))

@@ -22,8 +22,15 @@ from agent.lab.attack.simulation import Scene, people_of
 from agent.lab.attack.strategies import Strategy
 from agent.lab.attack.study import Run, traces
 from examples.search_service.attributes import asked_of
-from examples.search_service.replay.figures import Compared, figures
-from examples.search_service.replay.lines import BEST, NOTHING, PLAIN, SHIPPED, Line
+from examples.search_service.replay.figures import (
+    BEST,
+    NOTHING,
+    PLAIN,
+    SHIPPED,
+    Compared,
+    Line,
+    figures,
+)
 from examples.search_service.replay.report import Report, Setting, record
 from examples.search_service.replay.served import Served, Service
 from examples.search_service.replay.text import text

@@ -1,13 +1,15 @@
-"""What many people's traces say of a line: means over people, and how sure they are."""
+"""The lines of the tables, and what many people's traces say of each, with intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from agent.lab.attack import strategies
 from agent.lab.attack.outcome import Resamples, quantile
+from agent.lab.attack.strategies import Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,13 +17,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from agent.lab.attack.outcome import Interval
-    from examples.search_service.replay.lines import Line
     from examples.search_service.replay.served import Served
 
     Floats = NDArray[np.float64]
 
 QUANTILES = (0.01, 0.05, 0.5)
 KEPT, PEOPLE, SHARE = 0.6, 50, 0.95  # the target: of the gain, and people left for so many
+
+
+Ranking = Literal["best", "plain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is told, and whether the service ranks by the best subset of it, or by all of it."""
+
+    name: str
+    strategy: Strategy
+    ranking: Ranking = "best"
+
+
+NOTHING = Line("nothing", strategies.NOTHING)
+BEST = Line("all, best ranking", strategies.EVERYTHING)
+PLAIN = Line("all, plain counts", strategies.EVERYTHING, "plain")
+SHIPPED = tuple(Line(each.name, each) for each in strategies.SHIPPED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from examples.search_service.replay.figures import KEPT, PEOPLE, QUANTILES, SHAR
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from examples.search_service.replay.figures import Figures
-    from examples.search_service.replay.lines import Line
+    from examples.search_service.replay.figures import Figures, Line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from agent.lab.attack.outcome import people_left
 from agent.tradeoff import members
 from agent.tradeoff.study import UNSPECIFIED
 from examples.search_service.ranking import Ranker
-from examples.search_service.replay.plain import PlainRanker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,10 +19,17 @@ if TYPE_CHECKING:
 
     from agent import Model
     from agent.lab.attack.simulation import HeldOutRequest, Person, Trace
-    from examples.search_service.replay.lines import Line
+    from examples.search_service.replay.figures import Line
 
     Table = NDArray[np.unsignedinteger]
     Counts = NDArray[np.int32]
+
+
+class PlainRanker(Ranker):
+    """Ranks by all that it is told, however few people remain to count (DESIGN.md 2.1)."""
+
+    def _chosen(self, query: int, given: int) -> int:  # noqa: ARG002  (as the ranker that chooses)
+        return given
 
 
 class Served(NamedTuple):

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent.lab.attack.outcome import Interval
-    from examples.search_service.replay.figures import Figures
-    from examples.search_service.replay.lines import Line
+    from examples.search_service.replay.figures import Figures, Line
     from examples.search_service.replay.report import Report
 
 INTRODUCTION = (

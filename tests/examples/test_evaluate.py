@@ -1,5 +1,8 @@
 """What many traces say together."""
 
+import json
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,12 +11,24 @@ from hypothesis.extra.numpy import arrays
 
 from agent.lab.attack.simulation import Person, people_of
 from agent.lab.attack.strategies import Strategy
+from examples.search_service.evaluate import main
 from examples.search_service.ranking import Ranker
-from examples.search_service.replay.figures import QUANTILES, Compared, figures
-from examples.search_service.replay.lines import BEST, NOTHING, PLAIN, SHIPPED, Line
-from examples.search_service.replay.plain import PlainRanker
-from examples.search_service.replay.served import Served, Service
+from examples.search_service.replay.figures import (
+    BEST,
+    NOTHING,
+    PLAIN,
+    QUANTILES,
+    SHIPPED,
+    Compared,
+    Line,
+    figures,
+)
+from examples.search_service.replay.served import PlainRanker, Served, Service
+from tests.build.worlds import QUIET
+from tests.house.tree import ROOT, ran
 from tests.lab.worlds import PEOPLE, model, others, walker
+
+pytestmark = QUIET
 
 BY = Compared(NOTHING, BEST, seed=5)
 OURS = SHIPPED[0]
@@ -155,3 +170,75 @@ def test_people_left_are_never_more_and_the_person_is_one(person: Person, line: 
     assert found.left.shape == (len(person.requests), 2)
     assert (np.diff(found.left, axis=0) <= 0).all()
     assert (found.left[:, 1] >= 1).all()
+
+
+TABLES = ROOT / "examples" / "own_tables"
+SMALL = [
+    *("--data", str(TABLES)),
+    *("--people", "4", "--requests", "2"),
+]
+
+
+def printed(capsys: pytest.CaptureFixture[str], *more: str) -> str:
+    """Return what the command prints."""
+    assert main([*SMALL, *more]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def test_the_same_seed_prints_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    """By one process or two, and another seed something else."""
+    one = printed(capsys, "--processes", "1", "--json")
+    assert printed(capsys, "--processes", "2", "--json") == one
+    assert printed(capsys, "--processes", "1", "--json", "--seed", "2") != one
+
+
+def test_the_tables_and_the_record_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    """In at most 80 columns."""
+    text = printed(capsys, "--processes", "1")
+    found = json.loads(printed(capsys, "--processes", "1", "--json"))
+    assert max(map(len, text.splitlines())) <= 80
+    assert found["setting"]["people"] == 4
+    assert len(found["frontier"]) == 20
+    for way in found["lines"]:
+        assert way["name"] in text
+        assert f"{way['reciprocal_rank']['mean']:.3f}" in text
+    by_name = {way["name"]: way for way in found["lines"]}
+    assert by_name["nothing"]["left_in_model"]["1%"] == found["setting"]["model"]
+    assert by_name["all, best ranking"]["attributes"] == found["setting"]["attributes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--people", "0"], "--people cannot be 0"),
+        (["--per-day", "0"], "--per-day cannot be 0"),
+        (["--seed", "-1"], "--seed cannot be -1"),
+        (["--data", "nowhere"], "there is no table users"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(
+    options: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And a way out, on standard error."""
+    assert main([*SMALL, *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    first, second = err.splitlines()
+    assert first.startswith("evaluate: error: ")
+    assert says in first
+    assert second.startswith("evaluate: hint: ")
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    """In a sentence: nothing that an extra brings is imported before."""
+    libraries = ("ibis", "pyarrow", "sklearn", "scipy", "matplotlib")
+    code = f"import sys; sys.modules |= dict.fromkeys({libraries})\n"
+    code += "from examples.search_service.evaluate import main; sys.exit(main([]))"
+    done = ran(sys.executable, "-c", code, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    error, hint = done.stderr.splitlines()
+    assert error == "evaluate: error: building a model needs ibis, which is not installed"
+    assert hint.startswith("evaluate: hint: ")
+    assert "pip install '.[build]'" in hint

@@ -1,1 +1,0 @@
-"""The evaluation of the search service, on small made models and tables."""
