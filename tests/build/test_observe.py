@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from agent.build import observe as observe_module
 from agent.build.observe import HALF_KEY, Observations, in_half_a, user_hashes
 from agent.build.options import AttributeNote
 from agent.errors import BuildError
