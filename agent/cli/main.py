@@ -17,7 +17,7 @@ from agent import __version__
 from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.options import Commands, Deferred, sees_terminal
 from agent.cli.printing import as_usage_error, printable, show
-from agent.errors import LockedError, ReticentError, UsageError, nearest, reason
+from agent.errors import LockedError, ReticentError, reason
 from agent.paths import paths
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -25,61 +25,6 @@ DEBUG = "RETICENT_DEBUG"
 EXPECTED = (click.ClickException, ReticentError, OSError)
 SCREENS, BEGIN = "screens", "init"  # for a person who names no command
 
-
-MOVED = {  # old commands by their first words, and what to run now
-    "attributes": "policy facts",
-    "backup": "vault backup",
-    "block": "policy block",
-    "browser": "connect",
-    "browser install": "connect browsers",
-    "browser remove": "disconnect browsers",
-    "calibrate": "policy calibrate",
-    "curve": "model curve",
-    "daemon completion": "completion",
-    "daemon doctor": "doctor",
-    "daemon service": "connect system",
-    "daemon service remove": "disconnect system",
-    "decide": "model decide",
-    "forget": "requests forget",
-    "key": "vault key",
-    "knows": "requests recipients",
-    "ledger": "requests ledger",
-    "let": "approve",
-    "mcp install": "connect",
-    "model diff": "model compare",
-    "model key": "model sign",
-    "model read": "model decide --explain",
-    "model verify": "model info",
-    "pending": "requests list --waiting",
-    "policy attributes": "policy facts",
-    "policy explain": "policy show",
-    "policy let": "approve",
-    "policy rules": "policy show",
-    "policy unblock": "policy block --undo",
-    "policy unset": "policy set",
-    "profile unset": "profile set",
-    "purge": "vault purge",
-    "read": "model decide",
-    "recipients": "requests recipients",
-    "requests approve": "approve",
-    "requests deny": "deny",
-    "requests knows": "requests recipients",
-    "requests pending": "requests list --waiting",
-    "requests review": "screens",
-    "requests watch": "requests list --follow",
-    "requests whatif": "ask --explain",
-    "reset-clock": "unlock --reset-clock",
-    "restore": "vault restore",
-    "review": "screens",
-    "service": "connect system",
-    "stop": "daemon stop",
-    "unblock": "policy block --undo",
-    "undo": "requests undo",
-    "vault reset-clock": "unlock --reset-clock",
-    "watch": "requests list --follow",
-    "whatif": "ask --explain",
-}
-MOST_WORDS = 3  # of a key of MOVED
 COMMANDS = {
     "approve": Deferred("agent.cli.reviews", "Approve a request, or facts for a recipient."),
     "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
@@ -121,19 +66,11 @@ class Program(Commands):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is named; UsageError, naming the new one, if it has moved."""
-        name = args[0]
-        if name == SCREENS:
+        """Find the command that is named; the screens have a name that only we use."""
+        if args[0] == SCREENS:
             from agent.cli.screens import review
 
-            return name, review, args[1:]
-        for count in range(MOST_WORDS, 0, -1):
-            if (old := " ".join(args[:count])) in MOVED:
-                what = f"`reticent {old}` is now `reticent {MOVED[old]}`"
-                raise UsageError(what, f"see `reticent {MOVED[old].split(' --')[0]} --help`")
-        near = nearest(name, [*self.list_commands(ctx), *MOVED])
-        if near in MOVED and name not in self.list_commands(ctx) and not ctx.resilient_parsing:
-            raise UsageError(f"unknown command {name!r}", f"did you mean {MOVED[near]!r}?")
+            return SCREENS, review, args[1:]
         return super().resolve_command(ctx, args)
 
 

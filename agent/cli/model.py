@@ -10,7 +10,7 @@ import click
 
 from agent.build.options import BuildOptions, Description, flags, read_description
 from agent.cli.daemon_client import door
-from agent.cli.interrupt import build_beside
+from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.options import (
     PATH,
     Commands,
@@ -398,7 +398,16 @@ def build(
         outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED
         return made if which == "none" else survey.with_default_sensitivities(made, outcomes)
 
-    built = build_beside(out, chosen, weighed, resume=resume)
+    with extra("build", "building a model"):
+        from agent.build.build import build_model
+        from agent.build.stages import stages_beside
+        from agent.model.file import write
+    with stages_beside(out, chosen, resume=resume) as stages, Progress() as progress:
+        if resume and not stages.found:
+            click.echo("Nothing is left of an earlier build, so this one begins anew.", err=True)
+        built = weighed(build_model(chosen, progress, stages))
+        with uninterrupted():
+            built = write(built, out)
     lines = [f"Wrote {out}: {summary(built)}"]
     if kept := sample(built):
         lines.append(f"Kept: {kept}.")

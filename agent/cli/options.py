@@ -4,12 +4,11 @@ import builtins
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import wraps
 from importlib import import_module
 from keyword import iskeyword
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -162,12 +161,6 @@ def pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def weighted(text: str) -> tuple[str, float]:
-    """Return the two sides of NAME=NUMBER; UsageError if it is not of that form."""
-    name, value = pair(text)
-    return name, _number(value, f"write a number, as in {name}=0.5")
-
-
 def once(option: str, pairs: Sequence[tuple[str, V]]) -> dict[str, V]:
     """Return pairs as a dict; UsageError where one name has two different values."""
     found: dict[str, V] = {}
@@ -176,11 +169,6 @@ def once(option: str, pairs: Sequence[tuple[str, V]]) -> dict[str, V]:
             what = f"{option} gives {name} two values, {found[name]} and {value}"
             raise UsageError(what, f"give {name} once")
     return found
-
-
-def flat(lists: Iterable[Iterable[str]]) -> frozenset[str]:
-    """Return all names of several lists."""
-    return frozenset(name for each in lists for name in each)
 
 
 def today() -> date:
@@ -195,16 +183,6 @@ def host(recipient: str) -> str:
         hint = "name who receives the request, as in forge.example"
         raise UsageError(f"the recipient is {what}", hint)
     return recipient
-
-
-def _number(text: str, hint: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise UsageError(f"{text!r} is not a number", hint) from None
-    if not isfinite(number):
-        raise UsageError(f"{text!r} is not a finite number", hint)
-    return number
 
 
 def folder_for(path: Path) -> Path:
@@ -275,11 +253,24 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is named; UsageError, naming the nearest, if there is none."""
-        names = self.list_commands(ctx)
-        if args[0] not in names and not ctx.resilient_parsing:
-            raise UsageError.unknown("command", args[0], names)
+        """Find the command that is named; UsageError, naming the likeliest, if there is none."""
+        names, name = self.list_commands(ctx), args[0]
+        if name not in names and not ctx.resilient_parsing:
+            root = ctx.find_root()
+            full = root.command.leaves(root) if isinstance(root.command, Commands) else ()
+            elsewhere = [each for each in full if each.split()[-1] == name]
+            if len(elsewhere) == 1:
+                hint = f"did you mean `reticent {elsewhere[0]}`?"
+                raise UsageError(f"unknown command {name!r}", hint)
+            raise UsageError.unknown("command", name, names)
         return super().resolve_command(ctx, args)
+
+    def leaves(self, ctx: click.Context) -> Iterator[str]:
+        """Yield every command below this group by its words, importing them all."""
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            below = command.leaves(ctx) if isinstance(command, Commands) else [""]
+            yield from (f"{name} {each}".rstrip() for each in below)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (of click)
         """List the commands with their line of help, importing none that is deferred."""

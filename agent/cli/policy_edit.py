@@ -48,8 +48,9 @@ from agent.files import read_bytes
 from agent.model.model import Model
 from agent.wire.base import Done
 from agent.wire.decide import Allow, Allowed, Refuse
+from agent.wire.policy import Edited, Win
 from agent.words.figures import counted
-from agent.words.titles import NONE, Titles, titled
+from agent.words.titles import Titles, titled
 from policy import amend
 from policy.read import load, preset, read
 from policy.rules import Policy
@@ -161,43 +162,33 @@ def _outcome(
     edit: Edit,
     where: amend.RuleScope,
     values: Mapping[str, Value | None],
-    winning: Sequence[amend.OverridingRule] = (),
-    titles: Titles = NONE,
+    winning: Sequence[amend.OverridingRule],
+    titles: Titles,
 ) -> Output:
-    """Return what stands where now, null for what was removed, and what still wins over it."""
-    origins = Origins(edit.after)
-    stands = "Written" if edit.changed else "Already there"
-    settings, lines = [], []
+    """Say what stands where now, None for what was removed, and what still wins over it."""
+    origins, done = Origins(edit.after), "Written" if edit.changed else "Unchanged"
+    lines, wins = [], []
     for key, value in values.items():
-        found = [
-            each for each in amend.places(where, edit.after) if each.settings.get(key) == value
-        ]
-        rule = None if value is None or not found else found[0]
-        record = None if rule is None else origins.record(rule, key)
-        settings.append({"key": key, "value": value, "in": record})
+        rules = amend.places(where, edit.after)
+        rule = next((each for each in rules if each.settings.get(key) == value), None)
         if rule is None or value is None:
             lines.append(f"{key} is removed from {origins.source}.")
         else:
-            lines.append(f"{stands}: {key} = {written(value)} ({origins.long(rule, key)}).")
-    for win in winning:
-        of = f" of {', '.join(titled(win.names, titles))}" if win.names else ""
-        what = f"{win.key} {written(win.value)}{of}, from {origins.long(win.rule, win.key)}."
-        lines.append(f"This still wins: {what}")
-    message = {
-        "file": edit.after.source,
-        "changed": edit.changed,
-        "settings": settings,
-        "wins": [
-            {
-                "key": each.key,
-                "value": each.value,
-                "attributes": [*each.names],
-                "by": origins.record(each.rule, each.key),
-            }
-            for each in winning
-        ],
-    }
-    return Output(message, "\n".join(map(paragraph, lines)))
+            lines.append(f"{done}: {key} = {written(value)} ({origins.long(rule, key)}).")
+    for each in winning:
+        of = f" of {', '.join(titled(each.names, titles))}" if each.names else ""
+        by = origins.long(each.rule, each.key)
+        lines.append(f"Overridden by: {each.key} {written(each.value)}{of}, from {by}.")
+        wins.append(
+            Win(
+                key=each.key,
+                value=each.value,
+                names=[*each.names],
+                rule=each.rule.name,
+                line=origins.line(each.rule, each.key),
+            )
+        )
+    return Output(Edited(changed=edit.changed, wins=wins), "\n".join(map(paragraph, lines)))
 
 
 @click.command()
@@ -252,13 +243,11 @@ def calibration_text(found: Calibration) -> str:
         fitted = f"λ = {found.trade_off:.4g} bits for being recognised with certainty"
         off = f"{found.rms_residual_bits:.2f} bits (root mean square)"
         parts.append(f"{strong(fitted)}\nA line through the origin; it is off by {off}.")
-    rows = []
+    rows, price = [], found.trade_off
     for each in found.pairs:
         name = f"{int(each.name):,}" if found.source == "one_of" else each.name
-        line = off = ""
-        if found.trade_off is not None:
-            line = f"{found.trade_off * each.identifiability:.2f}"
-            off = "" if each.residual_bits is None else f"{each.residual_bits:+.2f}"
+        line = "" if price is None else f"{price * each.identifiability:.2f}"
+        off = "" if each.residual_bits is None else f"{each.residual_bits:+.2f}"
         rows.append((name, f"{each.identifiability:.3g}", _bits(each.wanted_bits), line, off))
     heads = (numeric(title) for title in HEADS)
     parts.append(table([Column(TITLES[found.source]), *heads], rows))

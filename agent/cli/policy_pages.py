@@ -1,7 +1,7 @@
-"""`reticent policy show` and `explain`: what holds, and which rules decide."""
+"""`reticent policy show`: what holds, for everybody or one request, and which rules decide."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -20,10 +20,9 @@ from agent.cli.policy import (
     recipient_option,
     with_shipped,
 )
-from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
+from agent.cli.printing import Column, facts, page, paragraph, table, wide
 from agent.decision.decide import read_by
 from agent.decision.terms import rulebook
-from agent.decision.values import Reading
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.words.titles import WHY_NOTHING, Titles, read_as, titled
@@ -35,8 +34,6 @@ from policy.toml_text import line_of, lines_of
 
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
 DECIDED = (Column("setting"), wide("value"), wide("decided by"))
-RULE = (wide("rule"), numeric("line"), wide("decides"))
-SETTING = (Column("setting"), wide("value"), wide("from"))
 ORDER = ("always", "auto", "ask", "never", GUARDED)
 WHY = {
     "block": "a block wins over {}",
@@ -46,46 +43,65 @@ WHY = {
     "later": "later in the file than {}",
     "the same": "like {}",
 }
-Source = Callable[[str, Verdict], str]  # of a setting: its key, and what is ruled
 
 
 class Origins:
     """The rules of one policy, and the lines on which they stand."""
 
     def __init__(self, policy: Policy) -> None:
-        """Read the lines once."""
         self.source = policy.source
         self._lines = lines_of(policy.text)
 
     def line(self, rule: Rule, key: str = "") -> int | None:
-        """Return the line of a rule of the file, or of a setting in it."""
+        """The line of a rule of the file, or of a setting in it."""
         return line_of(self._lines, (*rule.path, key)) if rule.layer is Layer.FILE else None
 
     def short(self, rule: Rule, key: str = "", value: str = "") -> str:
-        """Return what to call a rule beside others of its file, with its value if that is given."""
+        """What to call a rule beside others of its file, with its value if that is given."""
         name = rule.source if rule.layer is Layer.PRESET else rule.name
         line = f"line {self.line(rule, key)}" if rule.layer is Layer.FILE else ""
         place = ": ".join(filter(None, (line, value)))
         return f"{name} ({place})" if place else name
 
     def long(self, rule: Rule, key: str = "") -> str:
-        """Return what to call a rule with the file that it stands in."""
+        """What to call a rule with the file that it stands in."""
         if rule.layer is Layer.FILE:
             return f"{rule.name}, {self.source}:{self.line(rule, key)}"
         return self.short(rule, key)
 
-    def record(self, rule: Rule, key: str = "") -> dict[str, str | int | None]:
-        """Return a rule in JSON's types."""
-        return {
-            "rule": rule.name,
-            "from": SOURCES[rule.layer],
-            "source": rule.source,
-            "line": self.line(rule, key),
-        }
+    def record(self, rule: Rule, key: str = "") -> dict[str, Any]:
+        """A rule in JSON's types."""
+        source, line = SOURCES[rule.layer], self.line(rule, key)
+        return {"rule": rule.name, "from": source, "source": rule.source, "line": line}
+
+    def verdicts(self, verdicts: Verdicts) -> dict[str, dict[str, Any]]:
+        """What is ruled in JSON's types, with why other rules lost."""
+        ruled = {}
+        for key, each in verdicts.items():
+            lost = [
+                {"value": loss.value, **self.record(loss.rule, key)}
+                | {"because": loss.why, "to": loss.winner.name}
+                for loss in losses(key, each)
+            ]
+            ruled[key] = {"value": each.value, **self.record(each.rule, key), "lost": lost}
+        return ruled
+
+    def because(self, key: str, verdict: Verdict) -> str:
+        """The rule that decided, and which others lost and why; defaults are left out."""
+        grouped: dict[str, dict[str, None]] = defaultdict(dict)
+        for loss in losses(key, verdict):
+            if loss.rule.layer is not Layer.DEFAULTS:
+                why = WHY[loss.why]
+                if loss.winner is not verdict.rule:
+                    winner = self.short(loss.winner)
+                    why = f"while {{}} lost to {winner.replace('{', '{{').replace('}', '}}')}"
+                grouped[why][self.short(loss.rule, key, written(loss.value))] = None
+        parts = [why.format(", ".join(lost)) for why, lost in grouped.items()]
+        return "; ".join([self.short(verdict.rule, key), *parts])
 
 
 def written(value: Value) -> str:
-    """Return a value as it stands on a page."""
+    """A value as it stands on a page."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -106,86 +122,76 @@ class View:
         """Say whether a rule is for this recipient and query, and the attribute if one is named."""
         return rule.matches(self.ruling.host, self.ruling.pool, spoken(self.query), attribute)
 
-    @property
-    def settings(self) -> list[tuple[str, Verdict]]:
-        """What is ruled of the request, in the order of the language."""
-        ruled = self.ruling.settings
-        return [(key, ruled[key]) for key in SETTINGS if key in ruled]
+    def matching(self) -> Iterator[Rule]:
+        """Yield the rules of the file that match the request."""
+        names = {name for each in self.ruling.known.values() for name in each.names}
+        for rule in self.policy.rules:
+            matches = any(self.reaches(rule, name) for name in (None, *names))
+            if rule.layer is Layer.FILE and not rule.is_over(self.today) and matches:
+                yield rule
 
-    @property
-    def of_file(self) -> list[Rule]:
-        """The rules of the file itself, in its order."""
-        return [rule for rule in self.policy.rules if rule.layer is Layer.FILE]
+    def others(self, *, named: bool) -> Iterator[Rule]:
+        """Yield the rules of the file for some requests only; ``named``: of one recipient."""
+        for rule in self.policy.rules:
+            if rule.queries:
+                if not named or self.reaches(replace(rule, queries=(), attributes=())):
+                    yield rule
+            elif rule.layer is Layer.FILE and not named and (rule.recipients or rule.groups):
+                yield rule
 
-    @property
-    def pool(self) -> str:
-        """Who remembers what the recipient learns."""
-        pool = self.ruling.pool
-        return f"the whole group {pool[1:]}" if pool.startswith(SIGN) else pool
+    def record(self, rule: Rule) -> dict[str, Any]:
+        """A whole rule in JSON's types."""
+        more = {"for": dict(rule.conditions), "expired": rule.is_over(self.today)}
+        return {**self.origins.record(rule), **more, "settings": dict(rule.settings)}
 
-    def attributes(self, word: str, source: Source) -> str:
-        """Return the attributes with the same verdict from the same source together.
+    def settings_text(self) -> str:
+        """Lay out what is ruled of the request, in the order of the language."""
+        rows, default = [], []
+        for key in SETTINGS:
+            if each := self.ruling.settings.get(key):
+                if each.rule.layer is Layer.DEFAULTS:
+                    default.append(f"{key} {written(each.value)}")
+                else:
+                    rows.append((key, written(each.value), self.origins.because(key, each)))
+        return page("", table(DECIDED, rows), paragraph(f"By default: {', '.join(default)}."))
 
-        ``word``: before each source, as in "from the defaults".
-        """
+    def attributes_text(self) -> str:
+        """Lay out the attributes, those with the same verdict from the same rules together."""
         groups: dict[tuple[int, str, tuple[str, ...]], list[str]] = defaultdict(list)
         for name, verdicts in self.ruling.attributes.items():
-            kind = may(verdicts)
-            text = kind
+            kind = text = may(verdicts)
             if kind == GUARDED:
                 text += f" (weight {written(verdicts['guard'].value)})"
             if "sensitivity" in verdicts:
                 text += f", for {written(verdicts['sensitivity'].value)} bits or more"
-            sources = {
-                key: f"{word} {source(key, verdict)}"
+            rules = {
+                key: f"by {self.origins.because(key, verdict)}"
                 for key, verdict in verdicts.items()
-                if matters(key, verdicts)
+                if key not in ("guard", "disclose") or (key == "guard") == (kind == GUARDED)
             }
-            why = tuple(
-                each if key == "disclose" or len({*sources.values()}) == 1 else f"{key} {each}"
-                for key, each in sources.items()
-            )
+            alike = len({*rules.values()}) == 1
+            why = (rules[k] if k == "disclose" or alike else f"{k} {rules[k]}" for k in rules)
             groups[ORDER.index(kind), text, tuple(dict.fromkeys(why))].append(name)
         lines = []
-        for (_, text, why), names in sorted(groups.items(), key=lambda each: each[0][0]):
+        for (_, text, reasons), names in sorted(groups.items(), key=lambda each: each[0][0]):
             lines.append(paragraph(f"{text}: {', '.join(titled(names, self.titles))}", "  "))
-            lines += [paragraph(each, "    ") for each in why]
+            lines += [paragraph(each, "    ") for each in reasons]
         return "\n".join(lines)
 
-    def ruled(self, *, lost: bool) -> dict[str, Any]:
-        """Return all that is ruled in JSON's types; ``lost``: with why other rules lost."""
-
-        def stands(rule: Rule, key: str, value: Value) -> dict[str, Any]:
-            return {"value": value, **self.origins.record(rule, key)}
-
-        def values(verdicts: Verdicts) -> dict[str, dict[str, Any]]:
-            found = {key: stands(each.rule, key, each.value) for key, each in verdicts.items()}
-            for key, verdict in verdicts.items() if lost else ():
-                found[key]["lost"] = [
-                    stands(loss.rule, key, loss.value)
-                    | {"because": loss.why, "to": loss.winner.name}
-                    for loss in losses(key, verdict)
-                ]
-            return found
-
-        attributes = self.ruling.attributes.items()
-        return {
-            "settings": values(self.ruling.settings),
-            "attributes": {name: values(verdicts) for name, verdicts in attributes},
-        }
-
-    def record(self, rule: Rule) -> dict[str, Any]:
-        """Return a whole rule in JSON's types."""
-        return {
-            **self.origins.record(rule),
-            "for": dict(rule.conditions),
-            "expired": rule.is_over(self.today),
-            "settings": dict(rule.settings),
-        }
+    def rules_text(self, rules: list[Rule]) -> str:
+        """Lay out whole rules, each with its conditions and what it sets."""
+        lines = []
+        for rule in rules:
+            expired = " (expired)" if rule.is_over(self.today) else ""
+            where = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
+            sets = ", ".join(f"{key} {written(value)}" for key, value in rule.settings.items())
+            lines.append(paragraph(f"{self.origins.short(rule)}{expired}", "  "))
+            lines.append(paragraph(f"{where}: {sets}", "    "))
+        return "\n".join(lines)
 
 
 def view_of(file: Path, model: Model, recipient: str | None, query: str = "") -> View:
-    """Return what a policy rules today; for no ``recipient``: without the rules that name some.
+    """Look up what a policy rules today; without a ``recipient``, by rules that name none.
 
     UsageError where the recipient is not a host.
     """
@@ -193,110 +199,12 @@ def view_of(file: Path, model: Model, recipient: str | None, query: str = "") ->
     policy, day, models = read_policy(file), today(), with_shipped(model)
     noted(policy, models)
     book = rulebook(policy, model, models)
-    policy = general = book.policy
+    policy = book.policy
     if recipient is None:
         rules = tuple(rule for rule in policy.rules if not (rule.recipients or rule.groups))
-        general = replace(policy, rules=rules, groups={})
-        book = rulebook(general, model, models)
+        book = rulebook(replace(policy, rules=rules, groups={}), model, models)
     ruling = book.match(ANYBODY if recipient is None else recipient, query, day)
     return View(policy, ruling, query, day, titles, Origins(policy))
-
-
-def matters(key: str, verdicts: Verdicts) -> bool:
-    """Say whether a setting of an attribute has an effect: either its guard, or how it leaves."""
-    guarded = may(verdicts) == GUARDED
-    return key not in ("guard", "disclose") or (key == "guard") == guarded
-
-
-def explain(recipient: str, query: str, file: Path, model: Path | None) -> Output:
-    """Return which rules decide about one request, which they override, and why."""
-    used = read_model(model, query)
-    view = view_of(file, used, recipient, query)
-    note_unknown_query(query, used)
-    ruling = view.ruling
-    called = {name for each in ruling.known.values() for name in each.names}
-    matching = [
-        rule
-        for rule in view.of_file
-        if not rule.is_over(view.today)
-        and any(view.reaches(rule, name) for name in (None, *called))
-    ]
-    message = {
-        "policy": view.policy.source,
-        "recipient": ruling.host,
-        "pool": ruling.pool,
-        "query": query,
-        "today": str(view.today),
-        "matching": [view.record(each) for each in matching],
-        **view.ruled(lost=True),
-    }
-    return Output(message, explained(view, matching, read_by(used.read(query), used)))
-
-
-def explained(view: View, matching: list[Rule], meant: Reading | None) -> str:
-    """Return the page about a request, the verdict on top; ``meant``: what it is read as."""
-    ruling, origins = view.ruling, view.origins
-    kinds = [may(verdicts) for verdicts in ruling.attributes.values()]
-    sent, waiting = sum(each in ("always", "auto") for each in kinds), kinds.count("ask")
-    head = (
-        f"Of {len(kinds)} facts, {sent} may be sent to {ruling.host}; waiting for your approval: "
-        f"{waiting}; never sent: {len(kinds) - sent - waiting}."
-    )
-    if meant is None and ruling.settings["unknown_queries"].value == "nothing":
-        head = f"Nothing is sent to {ruling.host}: {WHY_NOTHING['unknown query']}."
-    if (nothing := ruling.settings["nothing"]).value:
-        head = (
-            f"Nothing is sent to {ruling.host}: {origins.short(nothing.rule, 'nothing')} says so."
-        )
-    rows, default = [], []
-    for key, each in view.settings:
-        if each.rule.layer is Layer.DEFAULTS:
-            default.append(f"{key} {written(each.value)}")
-        else:
-            rows.append((key, written(each.value), because(view, key, each)))
-    about = {"policy": origins.source, "query": view.query}
-    about["read as"] = read_as(meant)
-    about["remembered by"] = view.pool
-    rules = [(each.name, str(origins.line(each)), _decides(each, ruling)) for each in matching]
-    return page(
-        head,
-        facts(about.items()),
-        *(["Settings of the request", table(DECIDED, rows)] if rows else []),
-        paragraph(f"By default: {', '.join(default)}.") if default else "",
-        "Attributes",
-        view.attributes("by", lambda key, each: because(view, key, each)),
-        *(["Rules of the file that match", table(RULE, rules)] if rules else []),
-    )
-
-
-def because(view: View, key: str, verdict: Verdict) -> str:
-    """Return the rule that decided, and which others lost and why; defaults are left out."""
-    grouped: dict[str, dict[str, None]] = defaultdict(dict)
-    for loss in losses(key, verdict):
-        if loss.rule.layer is not Layer.DEFAULTS:
-            why = WHY[loss.why]
-            if loss.winner is not verdict.rule:
-                winner = view.origins.short(loss.winner)
-                why = f"while {{}} lost to {winner.replace('{', '{{').replace('}', '}}')}"
-            grouped[why][view.origins.short(loss.rule, key, written(loss.value))] = None
-    parts = [why.format(", ".join(lost)) for why, lost in grouped.items()]
-    return "; ".join([view.origins.short(verdict.rule, key), *parts])
-
-
-def _decides(rule: Rule, ruling: Ruling) -> str:
-    """Return what a rule decides of a request."""
-    decided = [key for key, verdict in ruling.settings.items() if verdict.rule is rule]
-    for key in rule.settings:
-        names = [
-            name
-            for name, verdicts in ruling.attributes.items()
-            if key in verdicts and verdicts[key].rule is rule and matters(key, verdicts)
-        ]
-        if names:
-            decided.append(
-                f"{key} of {names[0] if len(names) == 1 else f'{len(names)} attributes'}"
-            )
-    return ", ".join(decided) or "nothing"
 
 
 @click.command()
@@ -306,66 +214,71 @@ def _decides(rule: Rule, ruling: Ruling) -> str:
 @model_option
 @answers
 def show(recipient: str | None, query: str | None, file: Path, model: Path | None) -> Output:
-    """Show every setting in force, and where it comes from.
+    """Show every setting in force, and which rule decides it.
 
     A setting comes from the file, its preset or the defaults. Rules for some requests only are
-    listed below. With --query it shows which rules decide about that request, and why others lost.
+    listed below. With --query it shows what holds for that request, and why other rules lost.
     """
-    if query is not None:
-        if recipient is None:
-            raise UsageError("--query needs --recipient", "name who receives the request")
-        return explain(recipient, query, file, model)
-    view = view_of(file, read_model(model), recipient)
-    policy, ruling = view.policy, view.ruling
+    if query is not None and recipient is None:
+        raise UsageError("--query needs --recipient", "name who receives the request")
+    used = read_model(model, query or "")
+    view = view_of(file, used, recipient, query or "")
+    policy, ruling, origins = view.policy, view.ruling, view.origins
     host = None if recipient is None else ruling.host
-    others = [
-        each
-        for each in view.of_file
-        if (each.queries and view.reaches(replace(each, queries=(), attributes=())))
-        or (host is None and (each.recipients or each.groups or each.queries))
-    ]
+    pool = f"the whole group {ruling.pool[1:]}" if ruling.pool.startswith(SIGN) else ruling.pool
+    about = {"remembered by": pool if host else ""}
+    if query is None:
+        matching, others = list[Rule](), [*view.others(named=host is not None)]
+        whom = host or "recipients without rules of their own"
+        head = f"What {origins.source} rules for {whom}, and which rule decides it."
+    else:
+        note_unknown_query(query, used)
+        matching, others, meant = [*view.matching()], [], read_by(used.read(query), used)
+        head = _verdict(view, unread=meant is None)
+        about = {"policy": origins.source, "query": query, "read as": read_as(meant)} | about
+    groups = {name: [each.text for each in of] for name, of in policy.groups.items()}
+    if host is None:
+        about["groups"] = ", ".join(f"{name} ({', '.join(of)})" for name, of in groups.items())
+        about["daemon"] = _daemon(policy.daemon)
+    about["trusted keys"] = ", ".join(policy.trusted_keys)
     message = {
-        "policy": policy.source,
+        "policy": origins.source,
         "recipient": host,
         "pool": None if host is None else ruling.pool,
+        "query": query,
         "today": str(view.today),
         "trusted_keys": [*policy.trusted_keys],
         "daemon": asdict(policy.daemon),
-        "groups": {name: [each.text for each in of] for name, of in policy.groups.items()},
-        **view.ruled(lost=False),
+        "groups": groups,
+        "matching": [view.record(each) for each in matching],
+        "settings": origins.verdicts(ruling.settings),
+        "attributes": {name: origins.verdicts(ruling.attributes[name]) for name in ruling.known},
         "rules": [view.record(each) for each in others],
     }
-    return Output(message, shown(view, host, others))
-
-
-def shown(view: View, host: str | None, others: list[Rule]) -> str:
-    """Return the page about a policy, for whom it is on top."""
-    policy, origins = view.policy, view.origins
-    rows = [(key, written(each.value), origins.long(each.rule, key)) for key, each in view.settings]
-    members = (
-        f"{name} ({', '.join(each.text for each in of)})" for name, of in policy.groups.items()
-    )
-    pairs = {
-        "remembered by": view.pool if host else "",
-        "groups": "" if host else ", ".join(members),
-        "daemon": "" if host else _daemon(policy.daemon),
-        "trusted keys": ", ".join(policy.trusted_keys),
-    }
-    rules = []
-    for rule in others:
-        expired = " (expired)" if rule.is_over(view.today) else ""
-        where = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
-        sets = ", ".join(f"{key} {written(value)}" for key, value in rule.settings.items())
-        rules.append(paragraph(f"{origins.long(rule)}{expired}", "  "))
-        rules.append(paragraph(f"{where}: {sets}", "    "))
-    return page(
-        f"What {origins.source} rules for {host or 'recipients without rules of their own'}, and "
-        "where each value comes from.",
-        facts((name, text) for name, text in pairs.items() if text),
-        table(SETTING, rows),
+    text = page(
+        head,
+        facts((name, text) for name, text in about.items() if text),
+        view.settings_text(),
         "Attributes",
-        view.attributes("from", lambda key, each: origins.long(each.rule, key)),
-        *(["Rules for some requests only", "\n".join(rules)] if rules else []),
+        view.attributes_text(),
+        *(["Rules for some requests only", view.rules_text(others)] if others else []),
+    )
+    return Output(message, text)
+
+
+def _verdict(view: View, *, unread: bool) -> str:
+    """Say what may be sent with a request; ``unread``: what is asked is not recognised."""
+    ruling = view.ruling
+    if (nothing := ruling.settings["nothing"]).value:
+        rule = view.origins.short(nothing.rule, "nothing")
+        return f"Nothing is sent to {ruling.host}: {rule} says so."
+    if unread and ruling.settings["unknown_queries"].value == "nothing":
+        return f"Nothing is sent to {ruling.host}: {WHY_NOTHING['unknown query']}."
+    kinds = [may(verdicts) for verdicts in ruling.attributes.values()]
+    sent, waiting = sum(each in ("always", "auto") for each in kinds), kinds.count("ask")
+    return (
+        f"Of {len(kinds)} facts, {sent} may be sent to {ruling.host}; waiting for your approval: "
+        f"{waiting}; never sent: {len(kinds) - sent - waiting}."
     )
 
 

@@ -8,10 +8,10 @@ import click
 import msgspec
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.init import ask_values, concerned, most_useful
 from agent.cli.options import PATH, Commands, Output, answers, at_terminal, yes_option
 from agent.cli.printing import Column, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
+from agent.cli.questions import ask_values, concerned, most_useful
 from agent.decision.locale import LOCALE
 from agent.decision.values import Fact
 from agent.errors import UsageError
@@ -25,7 +25,7 @@ from agent.wire.client import Client
 from agent.wire.policy import AttributeStatus
 from agent.wire.state import Changed, ModelStatus, ProfileChange
 from agent.words.figures import counted, listed
-from agent.words.notices import also, outdated
+from agent.words.notices import MOST_NAMED, also, outdated
 from agent.words.titles import Titles, titled, value_title
 
 MASK = "***"
@@ -33,8 +33,7 @@ BACK = "`reticent requests undo` reverts this until the vault is locked."
 COLUMNS = (wide("fact"), wide("name"), wide("value"))
 PIPE = Path("-")
 INPUT = "the standard input"
-FORM = "write NAME=VALUE, one per line"
-WAYS = "`reticent profile set NAME...` asks for it, and `set -` reads lines of NAME=VALUE"
+WAYS = "`reticent profile set NAME...` asks for it, and `import -` reads it from a pipe"
 VALUE_GIVEN = UsageError("every user of this machine can read a value given as an argument", WAYS)
 NOT_SET = "not set"
 PLANNED = (wide("fact"), Column("now"), Column("then"), wide("who holds an older value"))
@@ -58,19 +57,19 @@ def show(*, reveal: bool) -> Output:
         own: list[Fact] = client.call("profile").facts
         attributes: list[AttributeStatus] = client.call("attributes", recipient=None)
     kinds = {each.kind: each for each in reversed(attributes)}
-    records, rows = [], []
+    if not reveal:
+        own = [msgspec.structs.replace(each, value=MASK, words=None, short=None) for each in own]
+    rows = []
     for fact in own:
-        kind = kinds.get(fact.kind)
+        kind, value = kinds.get(fact.kind), fact.value or ""
         name, title = (fact.kind, fact.kind) if kind is None else (kind.name, kind.title)
-        value = fact.value or ""
-        rows.append((title, name, value_title(value, title) if reveal else MASK))
-        records.append({"kind": fact.kind, "value": value if reveal else MASK})
+        rows.append((title, name, value_title(value, title) if reveal else value))
     if not rows:
         none = "You have set no facts yet: `reticent profile edit` asks for them."
-        return Output({"facts": records}, none)
+        return Output({"facts": own}, none)
     text = page(f"You have set {counted(len(rows), 'fact')}.", table(COLUMNS, rows))
     more = "`--reveal` shows the values, and `reticent profile set NAME` asks for one again."
-    return Output({"facts": records}, text if reveal else f"{text}\n\n{paragraph(more)}")
+    return Output({"facts": own}, text if reveal else f"{text}\n\n{paragraph(more)}")
 
 
 @profile.command()
@@ -92,83 +91,47 @@ def edit() -> Output:
 
 
 @profile.command(name="set")
-@click.argument("names", nargs=-1, required=True, metavar="NAME[=]...|-")
+@click.argument("names", nargs=-1, required=True, metavar="NAME[=]...")
 @answers
 def set_(*, names: tuple[str, ...]) -> Output:
     """Set facts: it asks for each NAME; Enter keeps a fact as it is. NAME= unsets a fact.
 
-    With -, lines of NAME=VALUE are read from the standard input: all are set, or none if one does
-    not fit. A value is never an argument: every user of this machine can read those of a running
-    command, and a shell may keep what is typed.
+    A value is never an argument: every user of this machine can read those of a running command,
+    and a shell may keep what is typed.
 
     What is unset is never sent from then on. Recipients that were sent it still know it:
     `reticent requests recipients HOST` shows what.
     """
-    if names == (str(PIPE),):
-        lines = _lines()
-        names = tuple(name for name, value in lines.items() if not value)
-        given = {name: value for name, value in lines.items() if value}
-        with door() as client:
-            values = _listed(given, _models(client))
-            return _change(client, ProfileChange(set=values, unset=[*names]))
     if any(each.rpartition("=")[2] for each in names if "=" in each):
         raise VALUE_GIVEN  # without repeating it
     unset = [each.removesuffix("=") for each in names if each.endswith("=")]
+    to_ask = [each for each in names if not each.endswith("=")]
     with door() as client:
-        wanted = [each for each in names if not each.endswith("=")]
-        values = _asked(wanted, _models(client)) if wanted else {}
+        values = _asked(to_ask, _models(client)) if to_ask else {}
         return _change(client, ProfileChange(set=values, unset=unset))
 
 
 def _change(client: Client, change: ProfileChange) -> Output:
     """Make a change; say what it was, who holds an older value of it, and how to undo it."""
-    if not change.set and not change.unset:
-        return Output(Changed(done=False), "Nothing changed.")
-    changed: Changed = client.call("change_profile", change)
-    titles = titles_of(client)
-    verbs = {"Set": titled(change.set, titles), "Unset": titled(change.unset, titles)}
-    lines = [f"{verb}: {listed(names)}." for verb, names in verbs.items() if names]
-    lines += [*also(changed.implied), *outdated(changed, titles)]
-    lines += [BACK] if changed.changes else []
+    changed = Changed(done=False)
+    if change.set or change.unset:
+        changed = client.call("change_profile", change)
+    if not changed.changes:
+        return Output(changed, "Nothing changed.")
+    titles, follows = titles_of(client), {each.name for each in changed.implied}
+    stated = [each for each in changed.changes if each.name not in follows]
+    lines = []
+    for verb, is_set in (("Set", True), ("Unset", False)):
+        if names := titled((each.name for each in stated if each.is_set == is_set), titles):
+            lines.append(f"{verb}: {listed(names, most=MOST_NAMED)}.")
+    lines += [*also(changed.implied), *outdated(changed, titles), BACK]
     return Output(changed, "\n".join(map(paragraph, lines)))
 
 
 def _check_terminal() -> None:
     if not at_terminal():
-        hint = "pipe lines of NAME=VALUE to `reticent profile set -`"
+        hint = 'pipe lines of NAME = "VALUE" to `reticent profile import -`'
         raise UsageError("this asks for values, and there is no terminal", hint)
-
-
-def _lines() -> dict[str, str]:
-    """Return the values in the lines of the standard input; UsageError for other lines."""
-    try:
-        lines = _piped().decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise UsageError("not UTF-8 text", FORM, INPUT) from None
-    found: dict[str, str] = {}
-    for number, line in enumerate(lines, 1):
-        name, sign, value = (part.strip() for part in line.partition("="))
-        if not line.strip():
-            continue
-        if not (name and sign):
-            raise UsageError("not of the form NAME=VALUE", FORM, f"{INPUT}, line {number}")
-        if found.setdefault(name, value) != value:
-            raise UsageError(f"{name} has two values", f"give {name} once", INPUT)
-    if not found:
-        raise UsageError("no input", FORM, INPUT)
-    return found
-
-
-def _listed(given: dict[str, str], models: Sequence[Model]) -> dict[str, str]:
-    """Return values in place of their titles; the daemon refuses what is neither."""
-    values = {
-        (name, value_title(value, each.title).casefold()): value
-        for own in reversed(models)
-        for each in own.attributes
-        for value in each.values
-        for name in (each.name, f"{own.id}.{each.name}")
-    }
-    return {name: values.get((name, value.casefold()), value) for name, value in given.items()}
 
 
 def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
@@ -176,16 +139,15 @@ def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
 
     A name that several kinds share asks for each of them.
     """
-    concepts = Concepts(models)
-    values = {value for each in concepts.kinds.values() for value in each.values}
-    kinds: list[Kind] = []
+    known, kinds = Concepts(models).kinds.values(), dict[str, Kind]()
     for name in names:
-        found = [each for each in concepts.kinds.values() if each.called(name)]
-        if not found:
-            raise VALUE_GIVEN if name in values else unknown_person(name, models)
-        kinds += [each for each in found if each not in kinds]
+        named = {each.name: each for each in known if each.called(name)}
+        if not named:
+            is_value = any(name in each.values for each in known)
+            raise VALUE_GIVEN if is_value else unknown_person(name, models)
+        kinds |= named
     _check_terminal()
-    return ask_values(kinds)
+    return ask_values([*kinds.values()])
 
 
 @profile.command(name="import")
@@ -202,61 +164,45 @@ def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) 
     anything in the file does not fit; `reticent requests undo` reverts all of it, until the vault
     is locked.
     """
-    source = INPUT if file == PIPE else str(file)
-    text = _piped() if file == PIPE else None
+    source, text = str(file), b""
+    if file == PIPE:
+        source, text = INPUT, b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            hint = f"a profile has at most {LARGEST:,} bytes"
+            raise UsageError("too large", hint, INPUT)
     with door() as client:
         models = _models(client)
         try:
-            values = read_profile(read_bytes(file, LARGEST) if text is None else text, models)
+            values = read_profile(text if file == PIPE else read_bytes(file, LARGEST), models)
         except UsageError as error:
             raise UsageError(error.what, error.hint, error.where or source) from None
         if replace and not values:  # half of a pipe is such a file
             hint = "`reticent profile set NAME=` takes a value away"
             raise UsageError("nothing is set in it, so --replace would unset all", hint, source)
-        own = values_of(client.call("profile").facts)
-        gone = [kind for kind in own if kind not in values] if replace else []
         if not values:
-            return Output({"set": [], "unset": []}, "The file sets nothing.")
-        change = ProfileChange(set=values, unset=gone)
-        changes: Changed = client.call(
-            "change_profile", msgspec.structs.replace(change, dry_run=True)
-        )
-        titles = titles_of(client)
-        if changes.changes:
-            if not (yes and context.params["as_json"]):
-                click.echo(f"{_changes_text(changes, titles)}\n", err=True)
-            agree("Make these changes?", yes=yes)
-            changes = client.call("change_profile", change)
-    done = ["Your profile already has all of this: nothing changed."]
-    unset = [each.name for each in changes.changes if not each.is_set]
-    if changes.changes:
-        parts = [f"Set {counted(len(values), 'fact')}."]
-        parts += [f"Unset {listed(titled(unset, titles))}."] if unset else []
-        done = [" ".join(parts), *also(changes.implied), BACK]
-    names = [Concepts(models).kinds[kind].name for kind in values]
-    message = {"set": names, "unset": unset, "stale": changes.stale}
-    return Output(message, "\n".join(map(paragraph, done)))
+            return Output(Changed(done=False), "The file sets nothing.")
+        own = values_of(client.call("profile").facts)
+        unset = [kind for kind in own if kind not in values] if replace else []
+        change = ProfileChange(set=values, unset=unset)
+        planned = client.call("change_profile", msgspec.structs.replace(change, dry_run=True))
+        if not planned.changes:
+            return Output(planned, "Nothing changed.")
+        if not (yes and context.params["as_json"]):
+            click.echo(f"{_changes_text(planned, titles_of(client))}\n", err=True)
+        agree("Make these changes?", yes=yes)
+        return _change(client, change)
 
 
 def _changes_text(planned: Changed, titles: Titles) -> str:
-    """Return the planned changes, masked, with the recipients that hold older values."""
-    held = {each.name: listed(each.pools) for each in planned.stale}
+    """Lay out the planned changes, masked, with the recipients that hold older values."""
+    pools = {each.name: listed(each.pools) for each in planned.stale}
     rows = []
     for each in planned.changes:
-        now, then = (MASK if set_ else NOT_SET for set_ in (each.was_set, each.is_set))
-        rows.append((titles.get(each.name, each.name), now, then, held.get(each.name, "")))
+        now, then = (MASK if is_set else NOT_SET for is_set in (each.was_set, each.is_set))
+        rows.append((titles.get(each.name, each.name), now, then, pools.get(each.name, "")))
     over = sum(each.was_set for each in planned.changes)
     head = f"{counted(len(rows), 'fact')} would change, {over} of which you had set"
     return page(head, table(PLANNED, rows))
-
-
-def _piped() -> bytes:
-    """Read the standard input; UsageError if it is too large."""
-    text = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST + 1)
-    if len(text) > LARGEST:
-        hint = f"a profile has at most {LARGEST:,} bytes"
-        raise UsageError("too large", hint, INPUT)
-    return text
 
 
 def _models(client: Client) -> list[Model]:

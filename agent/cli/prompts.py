@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from agent.cli.options import at_terminal
-from agent.cli.printing import told
+from agent.cli.printing import facts, told
 from agent.errors import ReticentError, UsageError, install_hint, nearest
 from agent.vault import secrets
 from agent.vault.secrets import forbid_dumps
@@ -42,12 +42,7 @@ def agree(question: str, *, yes: bool, word: str | None = None) -> None:
         return
     if not at_terminal():
         raise UsageError("this asks for confirmation, and there is no terminal", "agree with --yes")
-    # With a default, an empty line is an answer, so that ours is the sentence about it.
-    agreed = (
-        click.confirm(question, err=True)
-        if word is None
-        else click.prompt(question, default="", show_default=False, err=True).strip() == word
-    )
+    agreed = click.confirm(question, err=True) if word is None else line(question) == word
     if not agreed:
         hint = f"agree with {word or 'y'}, or with --yes"
         raise ReticentError("not confirmed, so nothing was done", hint)
@@ -209,6 +204,29 @@ def read_passphrase(prompt: str) -> str:
     if bits < ENOUGH:
         told(f"The passphrase is weak. {guessing_time(bits)}")
     return text
+
+
+def line(prompt: str) -> str:
+    """Ask for one line, without the white space around it; click.Abort where there is no more."""
+    answer: str = click.prompt(prompt, default="", show_default=False, err=True)
+    return answer.strip()
+
+
+def pick(
+    prompt: str, names: Sequence[str], texts: Sequence[str], *, several: bool = False
+) -> list[str]:
+    """Show numbered texts, and ask until names of them are chosen; none for Enter.
+
+    ``several``: joined by commas.
+    """
+    click.echo(facts((str(number), text) for number, text in enumerate(texts, 1)), err=True)
+    while True:
+        text = line(prompt)
+        parts = [each.strip() for each in text.split(",")] if several else [text]
+        try:
+            return [chosen(each, names) for each in parts if each]
+        except UsageError as error:
+            told(f"{error.what}: {error.hint}.")
 
 
 def chosen(text: str, names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import click
 
-from agent.cli.interrupt import left_to_others
+from agent.cli.interrupt import handled_by
 from agent.cli.options import sees_terminal
 from agent.errors import DaemonError, UsageError, reason
 from agent.paths import paths
@@ -39,7 +39,7 @@ def edit(path: str, line: int | None) -> None:
     if not editor:
         raise UsageError("no editor is set, and none was found", NAME)
     try:
-        with left_to_others():
+        with handled_by(lambda _number, _frame: None):  # left to the editor
             subprocess.run([*editor, *_place(editor[0], path, line)], check=False)  # noqa: S603  (the user's own)
     except OSError as error:
         raise UsageError(f"{editor[0]} cannot be run: {reason(error)}", NAME) from None

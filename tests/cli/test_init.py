@@ -14,7 +14,8 @@ import pytest
 
 from agent.cli import prompts
 from agent.cli.demo import PROFILE
-from agent.cli.init import ask_values, ask_written_down, most_useful
+from agent.cli.init import wait_until_written_down
+from agent.cli.questions import ask_values, most_useful
 from agent.decision.cache import Cache
 from agent.errors import VaultError
 from agent.model.concepts import Concepts
@@ -85,23 +86,8 @@ def kept() -> dict[str, str]:
         return own_values(vault.profile)
 
 
-def test_one_line_begins(begin: Begin) -> None:
+def test_one_line_begins(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     """The vault opens by both secrets, the policy is valid, and all of it is the user's only."""
-    record = begin("--json").record
-    with opened() as vault:
-        assert vault.notes == ()
-    with unlock(here(), Secret("recovery", record["recovery_code"])) as vault:
-        assert vault.profile.facts == ()
-    assert preset() == "balanced"
-    assert record["policy_written"]
-    for path in (paths().vault, paths().policy, paths().witness):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert [each.name for each in paths().data.iterdir()] == ["vault.db"]
-
-
-def test_what_is_next_is_said(begin: Begin) -> None:
-    """The code stands alone in its line, and the next commands at the end, each in its own."""
     lines = begin().out.splitlines()
     assert [line.strip() for line in lines if line.startswith("  reticent ")] == [
         "reticent connect system",
@@ -110,17 +96,23 @@ def test_what_is_next_is_said(begin: Begin) -> None:
         "reticent connect claude-desktop",
     ]
     [code] = [line.strip() for line in lines if line.count("-") == 5]
-    unlock(here(), Secret("recovery", code)).close()
-
-
-def test_a_daemon_that_runs_is_not_to_be_started(
-    begin: Begin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is left is to unlock."""
-    monkeypatch.setattr("agent.cli.init.running", says(4711))
-    out = begin().out
-    assert "reticent unlock" in out
-    assert "service install" not in out
+    with unlock(here(), Secret("recovery", code)) as vault:
+        assert (vault.notes, vault.profile.facts) == ((), ())
+    assert preset() == "balanced"
+    for path in (paths().vault, paths().policy, paths().witness):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert [each.name for each in paths().data.iterdir()] == ["vault.db"]
+    before = {path: path.read_bytes() for path in (paths().vault, paths().policy, paths().witness)}
+    error, hint = begin("--preset", "strict").refusal(code=1)
+    assert "a vault already exists, and nothing was changed" in error
+    assert "reticent unlock" in hint
+    assert {path: path.read_bytes() for path in before} == before
+    paths().vault.unlink()
+    paths().witness.unlink()
+    monkeypatch.setattr("agent.cli.init.running", says(4711))  # it is not to be started
+    assert "connect system" not in begin().out
+    assert paths().policy.read_bytes() == before[paths().policy]
 
 
 def test_no_passphrase_makes_nothing(begin: Begin, home: Path, tmp_path: Path) -> None:
@@ -130,13 +122,6 @@ def test_no_passphrase_makes_nothing(begin: Begin, home: Path, tmp_path: Path) -
     error, _ = begin("--no-values", "--profile", tmp_path / "profile.toml").refusal()
     assert "--no-values does not go with --profile" in error
     assert [*home.iterdir()] == []
-
-
-def test_a_weak_passphrase_is_said_to_be_weak(begin: Begin) -> None:
-    """And taken, since nobody is there to ask."""
-    ran = begin(given="password\n")
-    assert ran.code == 0
-    assert "The passphrase is weak." in ran.err
 
 
 def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
@@ -174,25 +159,6 @@ def test_another_model_is_added_and_named(begin: Begin, village: Path, tmp_path:
     assert (paths().models / village.name).exists()
     assert [rule.settings.get("model") for rule in policy().rules].count(village.stem) == 1
     assert kept() == {"region": "coast"}
-
-
-def test_a_second_time_nothing_is_changed(begin: Begin) -> None:
-    """And that is one sentence."""
-    begin()
-    before = {path: path.read_bytes() for path in (paths().vault, paths().policy, paths().witness)}
-    error, hint = begin("--preset", "strict").refusal(code=1)
-    assert "a vault already exists, and nothing was changed" in error
-    assert "reticent unlock" in hint
-    assert {path: path.read_bytes() for path in before} == before
-
-
-def test_a_policy_that_is_there_stays(begin: Begin) -> None:
-    """Whatever preset is named."""
-    paths().config.mkdir(mode=0o700)
-    paths().policy.write_text('preset = "strict"\n')
-    record = begin("--preset", "generous", "--json").record
-    assert not record["policy_written"]
-    assert paths().policy.read_text() == 'preset = "strict"\n'
 
 
 def test_the_keyring_opens_it_too(begin: Begin, desktop: Memory) -> None:
@@ -307,15 +273,6 @@ def test_everything_can_be_skipped(answering: Begin) -> None:
     assert kept() == {}
 
 
-def test_another_model_has_its_own_questions(answering: Begin, village: Path) -> None:
-    """Its attributes are the ones that are asked for then."""
-    ran = answering(
-        "--model", village, secrets=(PASSPHRASE,) * 2, answers=("", "", "", "", "1", *[""] * 8)
-    )
-    assert ran.code == 0
-    assert [*kept()] == ["hobby"]
-
-
 @pytest.mark.parametrize(
     ("answers", "values"),
     [
@@ -372,7 +329,8 @@ def test_ctrl_c_at_the_end_undoes_nothing(
             signal.raise_signal(signal.SIGINT)
         return ""
 
-    monkeypatch.setattr("agent.cli.init._line", press)
+    for name in ("init", "prompts"):
+        monkeypatch.setattr(f"agent.cli.{name}.line", press)
     ran = answering("--no-values", secrets=(PASSPHRASE,) * 2, answers=("n",))
     assert ran.code == 0
     opened().close()
@@ -406,30 +364,20 @@ def test_a_failure_half_way_can_be_run_again(
     opened().close()
 
 
-@pytest.mark.parametrize(("narrow", "taken"), [(0, "\x1b[3A\x1b[J"), (10_000, "\x1b[2J\x1b[1;1H")])
-def test_the_recovery_code_leaves_the_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], narrow: int, taken: str
-) -> None:
-    """Once it is on paper, also by Ctrl-C; of a narrow one all goes, and elsewhere nothing does."""
-    questions = "agent.cli.init"
-    monkeypatch.setattr(f"{questions}._line", says(""))
-    ask_written_down(3)
-    assert capsys.readouterr().out == ""
-    monkeypatch.setattr(f"{questions}.NARROW", narrow)
-    for name in ("sys.stdout.isatty", "sys.stderr.isatty", f"{questions}.sees_terminal"):
-        monkeypatch.setattr(name, says(True))
-    ask_written_down(0)
-    assert capsys.readouterr().out == ""
-    for end in (says(""), _ended):
-        monkeypatch.setattr(f"{questions}._line", end)
-        ask_written_down(3)
-        out = capsys.readouterr().out
-        assert out.startswith(taken)
-        assert "not shown any more" in out
+def test_the_recovery_code_leaves_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it is on paper, also by Ctrl-C."""
 
+    def ended(_prompt: str) -> str:
+        raise click.Abort
 
-def _ended(_prompt: str) -> str:
-    raise click.Abort
+    cleared: list[None] = []
+    monkeypatch.setattr("click.clear", lambda: cleared.append(None))
+    for count, end in enumerate((says(""), ended)):
+        monkeypatch.setattr("agent.cli.init.line", end)
+        wait_until_written_down(clear=False)
+        assert len(cleared) == count
+        wait_until_written_down(clear=True)
+        assert len(cleared) == count + 1
 
 
 @pytest.mark.parametrize("answer", ["y", ""])

@@ -1,64 +1,44 @@
-"""The kinds of values that options take."""
+"""What options take, and text in 80 columns."""
 
 from inspect import signature
 
 import click
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.build.options import BuildOptions
 from agent.cli import lab, model
-from agent.cli.options import flat, names, once, pair, weighted
+from agent.cli.options import names, once, pair
+from agent.cli.printing import strong
 from agent.errors import UsageError
 from agent.lab import StudyOptions
 from agent.lab.paper.subject import Options as PaperOptions
+from agent.words.layout import WIDTH, Column, facts, paragraph, table
 
-WORDS = st.from_regex(r"[a-z][a-z0-9_]*", fullmatch=True)
+WORDS = st.from_regex(r"[a-z][a-z0-9_]{0,11}", fullmatch=True)
+SENTENCES = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)
+few = settings(max_examples=20)
 
 
-@given(st.lists(WORDS))
-def test_names_are_what_was_joined(words: list[str]) -> None:
-    """With and without white space."""
+@few
+@given(WORDS, st.text(min_size=1), st.lists(st.tuples(WORDS, st.integers(0, 2))))
+def test_names_and_pairs_are_what_was_joined(
+    name: str, value: str, pairs: list[tuple[str, int]]
+) -> None:
+    """A value may have more signs; the same pair twice is no contradiction, two values are."""
+    words = [each for each, _ in pairs]
     assert names(",".join(words)) == names(" , ".join(words)) == tuple(words)
-    assert flat([names(word) for word in words]) == frozenset(words)
-
-
-@given(WORDS, st.text(min_size=1))
-def test_a_pair_is_split_at_the_first_sign(name: str, value: str) -> None:
-    """A value may have more of them."""
     if value.strip():
         assert pair(f"{name}={value}") == (name, value.strip())
-
-
-@pytest.mark.parametrize("text", ["", "=", "a", "a=", "=a", " = ", "a= "])
-def test_half_a_pair_is_none(text: str) -> None:
-    """Neither side may be empty."""
-    with pytest.raises(UsageError):
-        pair(text)
-
-
-@given(WORDS, st.floats(allow_nan=False, allow_infinity=False))
-def test_a_weight_is_the_number_that_was_written(name: str, number: float) -> None:
-    """To the last digit."""
-    assert weighted(f"{name}={number!r}") == (name, number)
-
-
-@pytest.mark.parametrize("text", ["nan", "-nan", "inf", "-inf", "Infinity", "1e999"])
-def test_what_is_not_finite_is_refused(text: str) -> None:
-    """Here already: what is not equal to itself would later look like two values."""
-    with pytest.raises(UsageError, match=f"'{text}' is not a finite number"):
-        weighted(f"gender={text}")
-
-
-@given(st.lists(st.tuples(WORDS, st.integers(0, 2))))
-def test_a_name_has_one_value(pairs: list[tuple[str, int]]) -> None:
-    """The same twice is no contradiction, two values are."""
-    if len({name for name, _ in pairs}) == len(set(pairs)):
+    if len({*words}) == len({*pairs}):
         assert once("--know", pairs) == dict(pairs)
     else:
         with pytest.raises(UsageError):
             once("--know", pairs)
+    for text in ("", "=", "a", "a=", "=a", " = ", "a= "):
+        with pytest.raises(UsageError):
+            pair(text)
 
 
 # The options that a command takes by name itself; it hands all others on.
@@ -78,3 +58,39 @@ def test_what_is_handed_on_is_a_field(
     assert own <= given
     assert given - own <= set(signature(takes).parameters)
     assert given - own
+
+
+@few
+@given(
+    st.lists(st.tuples(SENTENCES, WORDS, SENTENCES), min_size=1, max_size=4),
+    st.sampled_from([0, 2]),
+)
+def test_a_table_keeps_every_word_within_its_columns(
+    rows: list[tuple[str, str, str]], wrapping: int
+) -> None:
+    """One column gives way, and the others stay whole; numbers stand to the right."""
+    short = [tuple(each if i in (1, wrapping) else "x" for i, each in enumerate(r)) for r in rows]
+    columns = [Column(f"c{place}", wraps=place == wrapping) for place in range(3)]
+    text = table(columns, short)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert sorted(text.split()) == sorted(" ".join(["c0 c1 c2", *map(" ".join, short)]).split())
+    text = table([Column("name"), Column("bits", right=True)], [("a", "1.5"), ("bcd", "22.5")])
+    assert text == "  name  bits\n  a      1.5\n  bcd   22.5"
+    assert table([Column("name")], []) == facts([]) == ""
+
+
+@few
+@given(st.lists(st.tuples(SENTENCES, st.lists(WORDS, min_size=1, max_size=4)), max_size=6))
+def test_no_line_ends_in_a_command(parts: list[tuple[str, list[str]]]) -> None:
+    """What is to be typed stands in one line, and no word is lost; wherever it stands."""
+    commands = [f"`{' '.join(words)}`" for _, words in parts]
+    text = " ".join(f"{before} {each}" for (before, _), each in zip(parts, commands, strict=True))
+    for shown in (paragraph(text), paragraph(text, "  "), facts([("name", text)])):
+        assert max(map(len, shown.splitlines()), default=0) <= WIDTH
+        assert shown.removeprefix("  name").split() == text.split()
+        assert all(each in shown for each in commands)
+    assert [line[4:-4] for line in strong(paragraph(text)).splitlines()] == paragraph(
+        text
+    ).splitlines()
+    long = f"`{text.replace('`', '')} {'word ' * WIDTH}`"  # broken, at a space
+    assert paragraph(long).split() == long.split()

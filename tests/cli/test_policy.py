@@ -1,4 +1,4 @@
-"""`reticent policy check`, `rules` and `attributes`: what is wrong, and what holds."""
+"""`reticent policy check`, `show` and `try`: what is wrong, and what holds."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,27 +25,22 @@ def test_the_shipped_policies_are_without_notes(run: Run, monkeypatch: pytest.Mo
     assert [line.split(": ")[0] for line in said.out.splitlines()] == names
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["show", "--policy"],
-        ["show", "--recipient", "a.test", "--query", "x", "--policy"],
-        ["try"],
-    ],
-)
-def test_a_wrong_policy_is_shown_with_all_its_problems(
-    run: Run, folder: Path, command: list[str]
-) -> None:
-    """Each with its place and its hint."""
-    assert folder.is_dir()
-    said = run("policy", *command, "wrong.toml")
-    assert (said.code, said.out) == (1, "")
-    lines = said.err.splitlines()
-    assert lines[:2] == [
-        "reticent: error: wrong.toml:1: preset: unknown preset 'balnaced'",
-        "reticent: hint: did you mean 'balanced'?",
-    ]
-    assert [line.split(":")[1] for line in lines] == [" error", " hint"] * 4
+def test_a_wrong_policy_is_shown_with_all_its_problems(asked: Run, run: Run, folder: Path) -> None:
+    """Each with its place and its hint, and nothing in it steers the terminal."""
+    for command in (("show", "--policy"), ("try",)):
+        said = run("policy", *command, "wrong.toml")
+        assert (said.code, said.out) == (1, "")
+        lines = said.err.splitlines()
+        assert lines[:2] == [
+            "reticent: error: wrong.toml:1: preset: unknown preset 'balnaced'",
+            "reticent: hint: did you mean 'balanced'?",
+        ]
+        assert [line.split(":")[1] for line in lines] == [" error", " hint"] * 4
+    (folder / "odd.toml").write_text('"\\u001b[2Jx\\u0007" = 3\n')
+    for said in (asked("check", "odd.toml"), asked("show", "--policy", "odd.toml")):
+        assert said.code == 1
+        assert "\a" not in said.out + said.err
+        assert "unknown key" in said.out + said.err
 
 
 UNREAD = {
@@ -71,20 +66,9 @@ def test_what_is_no_text_is_refused(run: Run, folder: Path, name: str) -> None:
     assert second.startswith("wrong.toml:1: preset: ")
 
 
-def test_nothing_in_a_file_steers_the_terminal(asked: Run, folder: Path) -> None:
-    """Neither a key nor a comment."""
-    (folder / "odd.toml").write_text('"\\u001b[2Jx\\u0007" = 3\n')
-    for said in (asked("check", "odd.toml"), asked("show", "--policy", "odd.toml")):
-        assert said.code == 1
-        assert "\a" not in said.out + said.err
-        assert "unknown key" in said.out + said.err
-
-
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["show", "--query", "x"], "--query needs --recipient"),
-        (["show", "--recipient", "a b", "--query", "x"], "'a b' is not a host name"),
         (["show", "--recipient", ""], "'' is not a host name"),
         (["check", "--model", "none.safetensors"], "none.safetensors: no such file"),
     ],
@@ -170,23 +154,19 @@ def test_nothing_differs_or_is_there(run: Run, fake: FakeDaemon, file: Path) -> 
     assert fake.calls == []
 
 
-ORIGIN = ("rule", "from", "source", "line")
-
-
 def test_an_explanation_has_these_keys(asked: Run) -> None:
     """Others read it, so that a key may be added, and none may change or go."""
     record = asked("show", "--recipient", "ads.example", "--query", "my debt", "--json").record
-    assert [*record] == [
-        *("policy", "recipient", "pool", "query", "today", "matching", "settings", "attributes")
-    ]
+    keys = ("policy", "recipient", "pool", "query", "today", "matching", "settings", "attributes")
+    assert {*keys} <= {*record}
     assert record["pool"] == "@adverts"
     nothing = record["settings"]["nothing"]
-    assert [*nothing] == ["value", *ORIGIN, "lost"]
-    assert [nothing[key] for key in ORIGIN] == ["queries.block", "file", "policy.toml", 8]
+    origin = ("rule", "from", "source", "line")
+    assert [nothing[key] for key in origin] == ["queries.block", "file", "policy.toml", 8]
     reasons = [(each["rule"], each["because"]) for each in nothing["lost"]]
     assert reasons == [("the defaults", "block"), ("rule 3", "block")]
     assert [*record["attributes"]["hobby"]] == ["disclose", "sensitivity"]
-    assert [*record["matching"][0]] == [*ORIGIN, "for", "expired", "settings"]
+    assert {*record["matching"][0]} >= {*origin, "for", "expired", "settings"}
 
 
 def test_rules_that_are_over_count_for_nothing(asked: Run, folder: Path) -> None:
@@ -203,7 +183,7 @@ def test_rules_that_are_over_count_for_nothing(asked: Run, folder: Path) -> None
         assert len(record["matching"]) == (days > 0)
         (listed,) = asked("show", *ends).record["rules"]
         assert listed["expired"] == (days < 0)
-    assert "rule 1, ends.toml:1 (expired)" in asked("show", "--policy", "ends.toml").out
+    assert "rule 1 (line 1) (expired)" in asked("show", "--policy", "ends.toml").out
 
 
 def test_a_rule_holds_at_every_door_by_what_another_model_calls_the_fact(
@@ -222,6 +202,6 @@ def test_a_rule_holds_at_every_door_by_what_another_model_calls_the_fact(
     assert checked["remarks"] == []
     changed = ("disclose=auto", "--attribute", "sex", "--policy", policy, "--json")
     [wins] = run("policy", "set", *changed).record["wins"]
-    assert wins["by"]["rule"] == "attributes.gender"
+    assert wins["rule"] == "attributes.gender"
     decision = agent.open().decide("find work as a nurse", "a.example", policy=policy)
     assert {each.name: each.reason for each in decision.outcomes}["sex"] == "never"

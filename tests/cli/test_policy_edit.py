@@ -51,21 +51,20 @@ def test_the_examples(run: Run, file: Path, village: Path) -> None:
 def test_what_still_wins_is_said(run: Run, file: Path, village: Path) -> None:
     """A guard, a stricter entry; as an object as well. The daemon's own policy by default."""
     said = " ".join(run("policy", "set", "disclose=always", "--model", village).out.split())
-    assert said.count("This still wins: ") == 3
-    assert "This still wins: disclose ask of Hobby, from attributes.hobby, " in said
-    assert "This still wins: guard 1 of Size, from attributes.shoe_size, " in said
+    assert said.count("Overridden by: ") == 3
+    assert "Overridden by: disclose ask of Hobby, from attributes.hobby, " in said
+    assert "Overridden by: guard 1 of Size, from attributes.shoe_size, " in said
     set_again = ("policy", "set", "disclose=always", "--model", village, "--json")
     found = run(*set_again).record
     assert found["changed"] is False
-    assert [(win["key"], win["attributes"]) for win in found["wins"]] == [
+    assert [(win["key"], win["names"]) for win in found["wins"]] == [
         ("disclose", ["region"]),
         ("disclose", ["hobby"]),
         ("guard", ["shoe_size"]),
     ]
     assert file.read_text() == RIGHT
-    assert run("policy", "set", "disclose=", "--json").record["settings"] == [
-        {"key": "disclose", "value": None, "in": None}
-    ]
+    removed = run("policy", "set", "disclose=", "--json").record
+    assert removed == {"changed": True, "wins": []}
 
 
 @pytest.mark.parametrize(
@@ -134,49 +133,25 @@ def test_what_is_not_set_there_cannot_be_taken_out(run: Run, file: Path) -> None
     assert file.read_text() == RIGHT
 
 
-HOST = "shop.example"
-
-
-@pytest.mark.parametrize(
-    ("command", "call", "said"),
-    [
-        (
-            ["block"],
-            ("refuse", {"body": Refuse(recipient="a.example")}),
-            "gets nothing from now on",
-        ),
-        (
-            ["block", "--undo"],
-            ("allow", {"body": Allow(recipient="a.example")}),
-            "is treated like others",
-        ),
-    ],
-)
-def test_the_word_reaches_the_daemon(
-    run: Run, fake: FakeDaemon, command: list[str], call: tuple[str, object], said: str
-) -> None:
-    """And what holds from now on is said."""
-    ran = run("policy", *command, "a.example")
-    assert (ran.code, ran.err) == (0, "")
-    assert f"a.example {said}" in ran.out
-    assert fake.calls == [call]
-    assert "\a" not in run("policy", *command, HOSTILE).out
-
-
-@pytest.mark.parametrize("done", [True, False])
-@pytest.mark.parametrize(("line", "place"), [(12, " on line 12 of the policy"), (None, "")])
-def test_a_rule_that_is_not_ours_is_named(
-    run: Run, fake: FakeDaemon, line: int | None, place: str, *, done: bool
-) -> None:
-    """Whether or not there was one of ours beside it: it still holds."""
-    fake.handlers["allow"] = says(Allowed(done=done, rule="mine", line=line))
-    said = " ".join(run("policy", "block", "--undo", "a.example").out.split())
-    assert said.startswith(
-        f"a.example still gets nothing, by 'mine'{place}, which is not for it alone"
-    )
+def test_the_word_reaches_the_daemon(run: Run, fake: FakeDaemon) -> None:
+    """What holds from now on is said; a rule that is not ours still holds, and is named."""
+    for command, call, said in (
+        (["block"], ("refuse", {"body": Refuse(recipient="a.example")}), "gets nothing from now"),
+        (["block", "--undo"], ("allow", {"body": Allow(recipient="a.example")}), "is treated like"),
+    ):
+        fake.calls.clear()
+        assert f"a.example {said}" in run("policy", *command, "a.example").page
+        assert fake.calls == [call]
+        assert "\a" not in run("policy", *command, HOSTILE).out
+    for done in (True, False):
+        for line, place in ((12, " on line 12 of the policy"), (None, "")):
+            fake.handlers["allow"] = says(Allowed(done=done, rule="mine", line=line))
+            said = run("policy", "block", "--undo", "a.example").page
+            by = f"by 'mine'{place}, which is not for it alone"
+            assert said.startswith(f"a.example still gets nothing, {by}")
     fake.handlers["allow"] = says(Allowed(done=False))
-    left = "a.example was not blocked, so nothing was changed.\n"
-    assert run("policy", "block", "--undo", "a.example").out == left
+    nothing = "a.example was not blocked, so nothing was changed.\n"
+    assert run("policy", "block", "--undo", "a.example").out == nothing
 
 
 IMPROVEMENT = '[improvement]\n1 = "25%"\n2 = "50%"\n3 = "100%"\n4 = "4x"\n5 = "never"\n'
@@ -224,8 +199,8 @@ def test_the_example_is_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_ladder_one_of_k_gives_the_pairs(calibrate: Run) -> None:
     """I is 1/k; what is never allowed is shown, and not fitted."""
     found = calibrate(ANSWERS, "--json").record
-    assert (found["people"], found["cost"], found["source"]) == (1, "maxprob", "one_of")
-    assert found["lambda"] == pytest.approx(PRICE)
+    assert (found["people"], found["metric"], found["source"]) == (1, "maxprob", "one_of")
+    assert found["trade_off"] == pytest.approx(PRICE)
     assert [each["name"] for each in found["pairs"]] == ["1", "10", "1000"]
     assert [each["identifiability"] for each in found["pairs"]] == [1, 0.1, 0.001]
     assert [each["wanted_bits"] for each in found["pairs"]] == [None, 2, pytest.approx(QUARTER)]
@@ -260,13 +235,6 @@ def test_of_several_people_the_median_counts(calibrate: Run, tmp_path: Path) -> 
     assert found["people"] == 2
     assert found["sensitivity"] == pytest.approx({**BITS, "region": 1.5})
     assert calibrate(ANSWERS, "--answers", other).out.startswith("Medians of 2 people.\n")
-
-
-def test_where_nothing_has_a_price_no_line_is_fitted(calibrate: Run) -> None:
-    """It is said, and is no mistake."""
-    text = f"{IMPROVEMENT}[sensitivity]\nregion = 2\n[one_of]\n1 = 5\n"
-    assert calibrate(text, "--json").record["lambda"] is None
-    assert calibrate(text).out.startswith("λ: not fitted")
 
 
 @pytest.mark.parametrize(
@@ -342,9 +310,11 @@ def test_what_it_cannot_mean_is_not_written(
 
 
 def test_without_a_line_the_trade_off_stays(calibrate: Run, folder: Path) -> None:
-    """The attributes are written even so."""
+    """It is said that none is fitted, and the attributes are written even so."""
     assert folder.is_dir()
-    text = f"{IMPROVEMENT}[sensitivity]\nregion = 2\n"
+    text = f"{IMPROVEMENT}[sensitivity]\nregion = 2\n[one_of]\n1 = 5\n"
+    assert calibrate(text, "--json").record["trade_off"] is None
+    assert calibrate(text).out.startswith("λ: not fitted")
     assert calibrate(text, "--write", "--yes").code == 0
     after = tomllib.loads(paths().policy.read_text())
     assert after["lambda"] == 25

@@ -3,7 +3,6 @@
 import json
 import select
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -16,47 +15,26 @@ from agent.cli.watch import Watcher
 from agent.errors import LockedError
 from agent.wire.client import Client
 from agent.wire.decide import Ask
-from agent.wire.state import Event, EventKind
+from agent.wire.state import Event, EventKind, Handled
 from tests.cli.conftest import Run, process
-from tests.cli.daemon import (
-    AT,
-    ENTRIES,
-    HOSTILE,
-    LOCKED,
-    OFFER,
-    POLICY,
-    REQUESTS,
-    REVIEW,
-    STATUS,
-    changed,
-)
+from tests.cli.daemon import AT, HOSTILE, LOCKED, OFFER, POLICY, REQUESTS, REVIEW, STATUS, changed
+from tests.cli.test_main import START
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, says, short_folder
 from tests.worlds.daemons import LOOK, living
 
-START = [
-    sys.executable,
-    "-c",
-    "from agent.cli.main import run; run()",
-    "requests",
-    "list",
-    "--follow",
-]
-FIRST = (
-    "Sent to weather.example: region, and “prefer not to say” for hobby; 0.412 bits more useful, "
-    "about 20 people left."
+SENT_TWO = (
+    "Sent 2 facts to www.weather.example: region and hobby; about 20 people still look like you."
 )
 Watch = Callable[..., list[str]]
-UNTOLD = changed(STATUS, entries=0)
+SENT, SILENT, _ = REQUESTS
 
 
 def happens(*events: tuple[EventKind, int | None]) -> Callable[[], Iterator[Event]]:
     """Return a handler that says what happens, then ends."""
-    made = [
-        Event(number=number, kind=kind, at=AT, id=about)
-        for number, (kind, about) in enumerate(events, 1)
-    ]
-    return lambda: iter(made)
+    numbered = enumerate(events, 1)
+    told = [Event(number=number, kind=kind, at=AT, id=id_) for number, (kind, id_) in numbered]
+    return lambda: iter(told)
 
 
 def until(word: str, lines: Iterable[str]) -> str:
@@ -64,7 +42,7 @@ def until(word: str, lines: Iterable[str]) -> str:
     return next(line for line in lines if word in line)
 
 
-def refused() -> None:
+def refused(**_given: object) -> None:
     """Answer as a locked daemon does."""
     raise LockedError
 
@@ -77,10 +55,20 @@ def watched(run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> Watc
         raise Interrupted
 
     monkeypatch.setattr("agent.cli.watch.sleep", stop)
-    fake.handlers["status"] = says(UNTOLD)
 
-    def watch(*events: tuple[EventKind, int | None], options: tuple[str, ...] = ()) -> list[str]:
-        fake.handlers["events"] = happens(*events)
+    def watch(
+        *events: tuple[EventKind, int | None],
+        options: tuple[str, ...] = (),
+        handled: list[Handled] = REQUESTS,
+        before: list[Handled] | None = None,
+    ) -> list[str]:
+        def begin() -> Iterator[Event]:
+            fake.handlers["requests"] = says(handled)
+            return happens(*events)()
+
+        # As long as it is locked, nothing is known of before.
+        fake.handlers["requests"] = refused if before is None else says(before)
+        fake.handlers["events"] = begin
         ran = run("requests", "list", "--follow", *options)
         assert ran.code == 130
         assert ran.err.startswith("reticent: error: interrupted\n")
@@ -92,42 +80,19 @@ def watched(run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> Watc
     return watch
 
 
-def test_an_answer_is_said_by_name_alone(watched: Watch) -> None:
-    """Without values and query; each entry once, whichever event tells of it."""
-    lines = watched(("answer", 1), ("forget", None), ("answer", 3))
+def test_what_was_handled_is_said_once(watched: Watch) -> None:
+    """By name alone, without values and query, whichever event tells of it."""
+    lines = watched(("nothing", -1), ("answer", 1), ("answer", 1), before=[])
     assert [line.partition(": ")[2] for line in lines] == [
-        FIRST,
+        SENT_TWO,
+        "Sent nothing to books.example: one of your rules blocks it.",
         "You marked weather.example as having forgotten everything.",
-        "Sent to books.example: nothing.",
     ]
     assert all(line.startswith("2026-03-02 ") for line in lines)
-
-
-def test_what_was_there_before_is_no_news(watched: Watch, fake: FakeDaemon) -> None:
-    """Nor is what comes after asked for twice."""
-    fake.handlers["status"] = says(changed(STATUS, entries=2))
-    assert len(watched(("answer", 3), ("answer", 3))) == 1
-    assert next(given for name, given in fake.calls if name == "ledger")["after"] == 2
-
-
-def test_what_carried_nothing_is_said_once(watched: Watch, fake: FakeDaemon) -> None:
-    """With the reason, and without the query; what came before is no news, nor what is repeated."""
-    quiet = changed(REQUESTS[1], number=-3)
-    before, later = changed(quiet, number=-2), changed(quiet, number=-5, code="answered", waiting=2)
-    last = changed(quiet, number=-4, code="answered")
-    fake.handlers["requests"] = says([REQUESTS[0], before, quiet, last, later])
-    lines = watched(*(("nothing", number) for number in (-3, -4, -5)))
-    assert [line.partition(": ")[2] for line in lines] == [
-        "Sent nothing to books.example: one of your rules blocks it.",
-        "Sent nothing to books.example: no fact helps enough to be worth sharing.",
-        "Sent nothing to books.example: 2 facts wait for your approval.",
-    ]
-    assert [name for name, _ in fake.calls].count("requests") == 1
-    [gone] = watched(("nothing", -6))
-    assert gone.endswith(": A request carried nothing.")
-    said = watched(("nothing", -3), options=("--json",))
-    assert "tide" not in "".join(said)
-    assert json.loads(said[0])["code"] == "blocked"
+    assert "tide" not in "".join(lines)
+    assert watched(("answer", 1), ("nothing", -1), before=REQUESTS) == []
+    quiet = [changed(SILENT, number=-3), changed(SILENT, number=-2)]
+    assert len(watched(("nothing", -3), handled=quiet)) == 1  # the other was there before
 
 
 def test_what_waits_has_the_commands_that_settle_it(watched: Watch) -> None:
@@ -152,18 +117,18 @@ def test_what_changes_is_said(watched: Watch, fake: FakeDaemon) -> None:
     ]
     broken = changed(POLICY, problems=["line 2: odd", HOSTILE])
     fake.handlers["status"] = says(changed(STATUS, policy=broken))
-    assert (
-        "has 2 problems, and the last good rules stay in use: line 2: odd; "
-        in watched(("policy", None))[0]
-    )
+    problems = "has 2 problems, and the last good rules stay in use: line 2: odd; "
+    assert problems in watched(("policy", None))[0]
     fake.handlers["status"] = says(changed(STATUS, policy=changed(POLICY, in_use=False)))
     assert "No policy: nothing is attached" in watched(("policy", None))[0]
 
 
-def test_a_locked_vault_ends_nothing(watched: Watch, fake: FakeDaemon) -> None:
+def test_a_locked_vault_ends_nothing(
+    watched: Watch, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is said, and what comes next is said as well."""
-    fake.handlers |= {"status": says(LOCKED), "ledger": lambda **_: refused(), "reviews": refused}
-    fake.handlers["requests"] = lambda **_: refused()
+    fake.handlers |= {"status": says(LOCKED), "reviews": refused}
+    monkeypatch.setattr("tests.cli.test_watch.says", lambda _handled: refused)
     lines = watched(
         ("answer", 1), ("forget", None), ("review", 1), ("nothing", -1), ("profile", None)
     )
@@ -176,41 +141,42 @@ def test_nothing_steers_the_terminal(
     watched: Watch, fake: FakeDaemon, options: tuple[str, ...]
 ) -> None:
     """Whatever a name or a recipient is; an event stays one line."""
-    entry = changed(ENTRIES[0], recipient=HOSTILE, disclosed={HOSTILE: "coast"})
-    fake.handlers["ledger"] = says([entry])
     fake.handlers["reviews"] = says([changed(REVIEW, recipient=HOSTILE, names=[HOSTILE])])
-    fake.handlers["requests"] = says([changed(REQUESTS[1], recipient=HOSTILE)])
-    assert len(watched(("answer", 1), ("review", 3), ("nothing", -1), options=options)) == 3
+    odd = [changed(SENT, recipient=HOSTILE, disclosed=[HOSTILE])]
+    assert len(watched(("answer", 1), ("review", 3), options=options, handled=odd)) == 2
 
 
 def test_each_line_can_be_an_object(watched: Watch) -> None:
-    """With the same, in parts, and no value or query of the user's."""
-    lines = watched(("answer", 1), ("review", 3), ("lock", None), options=("--json",))
-    first, *_, second, third = map(json.loads, lines)
-    assert (first["event"], first["id"], first["recipient"]) == ("answer", 1, "weather.example")
-    assert (first["disclosed"], first["unspecified"]) == (["region"], ["hobby"])
-    assert (second["event"], second["id"], third["locked"]) == ("review", 3, False)
-    assert "coast" not in "".join(lines)
-    assert "query" not in second
+    """With the same message, and no value or query of the user's."""
+    events = ("answer", 1), ("review", 3), ("lock", None)
+    lines = watched(*events, options=("--json",), before=[])
+    *handled, review, lock = map(json.loads, lines)
+    assert [each["event"] for each in handled] == ["answer", "nothing", "forget"]
+    assert handled[0]["about"]["disclosed"] == ["region", "hobby"]
+    assert (review["event"], review["about"]["id"]) == ("review", 3)
+    assert lock["about"]["locked"] is False
+    assert "query" not in "".join(lines)
 
 
 def test_it_waits_for_the_daemon_and_says_so_once() -> None:
     """What was written meanwhile is said when it is back."""
     with short_folder() as folder, Client(folder / "s") as client, ExitStack() as later:
-        handlers: dict[str, Any] = {"status": says(UNTOLD), "events": happens(("profile", None))}
+        requests = says([changed(SENT, number=7)])
+        handlers: dict[str, Any] = {"status": says(STATUS), "events": happens(("profile", None))}
         waits: list[None] = []
 
         def wait() -> None:
             waits.append(None)
             if len(waits) == 3:
-                told = {"status": says(changed(STATUS, entries=3)), "ledger": says(ENTRIES)}
+                news = [changed(SENT, number=number) for number in (7, 8, 9)]
+                told = {"status": says(STATUS), "requests": says(news)}
                 later.enter_context(FakeDaemon(folder / "s", told))
 
         watching = Watcher(client, lambda: AT).watch(wait)
-        with FakeDaemon(folder / "s", handlers):
+        with FakeDaemon(folder / "s", handlers | {"requests": requests}):
             said = [next(watching) for _ in range(3)]
-        said += [next(watching) for _ in range(4)]
-    kinds = ["status", "profile", "ended", "status", "answer", "forget", "answer"]
+        said += [next(watching) for _ in range(3)]
+    kinds = ["status", "profile", "ended", "status", "answer", "answer"]
     assert [each.kind for each in said] == kinds
     assert len(waits) == 3
 
@@ -219,7 +185,8 @@ def test_it_follows_a_real_daemon_until_ctrl_c(monkeypatch: pytest.MonkeyPatch) 
     """Each line comes at once, through a pipe; then the daemon's end, and its own."""
     with living() as live:
         monkeypatch.setenv("RETICENT_HOME", str(live.paths.config.parent))
-        with process(*START) as started, live.client() as client:
+        command = [*START, "requests", "list", "--follow"]
+        with process(*command) as started, live.client() as client:
             assert started.stdout is not None
             assert "Unlocked: requests are answered." in started.stdout.readline()
             end = time.monotonic() + PATIENCE
@@ -227,7 +194,7 @@ def test_it_follows_a_real_daemon_until_ctrl_c(monkeypatch: pytest.MonkeyPatch) 
                 assert time.monotonic() < end
                 client.call("reload")  # until it listens
             client.call("decide", Ask(recipient="news.example", query="editor"))
-            assert "Sent to news.example: " in until("example", started.stdout)
+            assert " facts to news.example: " in until("example", started.stdout)
             client.call("decide", Ask(recipient="odd.example", query="what nobody knows"))
             assert "Sent nothing to odd.example: not recognised" in until("example", started.stdout)
             client.call("lock")
