@@ -43,34 +43,29 @@ STALE = (
 )
 
 
+NO_VAULT = "nothing can be sent: there is no vault yet"
+HINTS = {  # by why nothing was decided
+    "no model": "see `reticent status`; `reticent model add` adds a model",
+    "unfit": "see `reticent policy check` and `reticent requests recipients`; if a model was"
+    " removed, add it again, or have what it told forgotten with `reticent requests forget`",
+    "not https": "name its https address, or the host alone",
+    "locked": "open it with `reticent unlock`",
+}
+ERRORS: dict[str, type[ReticentError]] = {"locked": LockedError, "not https": UsageError}
+
+
 def undecided(code: Code, status: Status) -> ReticentError:
-    """Return the error for a request that was not decided; ``status``: how the daemon is."""
-    policy, what = status.policy, WHY_NOTHING[code]
-    error: type[ReticentError] = DaemonError
-    match code:
-        case "locked" if not status.vault and status.notice is None:
-            what, hint = "there is no vault yet", "make one with `reticent init`"
-        case "locked":
-            error, hint = LockedError, "open it with `reticent unlock`"
-        case "no policy" if policy.problems:
-            hint = f"`reticent policy check` says what is wrong with {policy.path}"
-        case "no policy":
-            hint = write_policy(policy.path)
-        case "no model":
-            hint = "see `reticent status`; `reticent model add` adds a model"
-        case "unfit":
-            hint = (
-                "see `reticent policy check` and `reticent requests recipients`; if a model was "
-                "removed, add it again, or have what it told forgotten with "
-                "`reticent requests forget`"
-            )
-        case "not https":
-            error, hint = UsageError, "name its https address, or the host alone"
-        case "failed":
-            hint = status.notice or f"see `reticent status`, and the log: {paths().log}"
-        case _:
-            hint = "try again in a minute"
-    return error(f"nothing can be sent: {what}", hint)
+    """Name the error for a request that was not decided; ``status``: how the daemon is."""
+    if code == "locked" and not status.vault and status.notice is None:
+        return DaemonError(NO_VAULT, "make one with `reticent init`")
+    hint = HINTS.get(code, "try again in a minute")
+    if code == "no policy":
+        path = status.policy.path
+        wrong = f"`reticent policy check` says what is wrong with {path}"
+        hint = wrong if status.policy.problems else write_policy(path)
+    elif code == "failed":
+        hint = status.notice or f"see `reticent status`, and the log: {paths().log}"
+    return ERRORS.get(code, DaemonError)(f"nothing can be sent: {WHY_NOTHING[code]}", hint)
 
 
 def decision_page(decision: Decision, *, explain: bool = True, every: bool = False) -> str:

@@ -12,25 +12,12 @@ from agent.daemon import programs, service
 from agent.daemon.artifacts import Machine
 from agent.daemon.checks import listens
 from agent.daemon.doctor import sandboxed
-from agent.daemon.programs import (
-    HOST_PROGRAMS,
-    PRESENT,
-    SYSTEM,
-    Installation,
-    assistant_installations,
-    browser_installations,
-    installations,
-    remove,
-    system_service,
-    this_machine,
-    write,
-)
 from agent.errors import DaemonError, UsageError
 from policy.hosts import host_of
 
-ALL_BROWSERS = "browsers"
+SYSTEM, ALL_BROWSERS = programs.SYSTEM, "browsers"
 BROWSERS = [each.name for each in programs.BROWSERS]
-ASSISTANTS = [each.name for each in HOST_PROGRAMS]
+ASSISTANTS = [each.name for each in programs.HOST_PROGRAMS]
 STATES = {
     "absent": "not connected",
     "installed": "connected",
@@ -48,11 +35,8 @@ HIDDEN = (
     "The folder may be hidden: in the dialog press Ctrl+L, on a Mac Shift+Cmd+G, and paste its"
     " path."
 )
-LOAD = {  # by the state of the extension before
-    "absent": "Each browser has to load the extension once, from this folder:",
-    "installed": "Each browser has to load the extension once, from this folder:",
-    "outdated": "The extension was updated; reload it in each browser, from this folder:",
-}
+LOAD = "Each browser has to load the extension once, from this folder:"
+RELOAD = "The extension was updated; reload it in each browser, from this folder:"
 COLUMNS = (Column("name"), wide("state"))
 
 which = click.argument(
@@ -78,7 +62,7 @@ def connect(names: Sequence[str], recipient: str | None, *, show: bool) -> Outpu
     claude-desktop, claude-code, vscode, cursor ask it in their conversations.
     Of other programs' files only the entry of Reticent changes.
     """  # noqa: D301  (click's mark, which stands for itself)
-    machine = this_machine()
+    machine = programs.this_machine()
     if not names:
         return _listed(machine)
     chosen = _chosen(names, machine, recipient)
@@ -90,7 +74,7 @@ def connect(names: Sequence[str], recipient: str | None, *, show: bool) -> Outpu
         return _shown(chosen)
     before = programs.extension(machine.paths).state()
     commands = _stopped(machine) if any(each.name == SYSTEM for each in chosen) else []
-    places = [str(each.path) for each in write(chosen)]
+    places = [str(each.path) for each in programs.write(chosen)]
     left = _run(commands, machine)
     parts = [listing("Wrote:", places), *_next(chosen, machine, left, before)]
     message = {"connected": [each.name for each in chosen], "written": places, "left": left}
@@ -105,12 +89,12 @@ def disconnect(names: Sequence[str]) -> Output:
 
     The names are those of `reticent connect`. What belongs to others stays.
     """
-    machine = this_machine()
+    machine = programs.this_machine()
     if not names:
         return _listed(machine)
     chosen = [
         each
-        for each in installations(machine)
+        for each in programs.installations(machine)
         if each.name in names or (each.kind == "browser" and ALL_BROWSERS in names)
     ]
     removed, left, stays = disconnected(chosen, machine)
@@ -125,14 +109,14 @@ def disconnect(names: Sequence[str]) -> Output:
 
 
 def disconnected(
-    chosen: Sequence[Installation], machine: Machine
+    chosen: Sequence[programs.Installation], machine: Machine
 ) -> tuple[list[str], list[str], list[str]]:
     """Disconnect programs; return the files that are gone, the commands left, and what stays."""
-    system = any(each.kind == "system" and each.state in PRESENT for each in chosen)
+    system = any(each.kind == "system" and each.state in programs.PRESENT for each in chosen)
     answers_ = system and service.reachable(machine.manager)
     if answers_:
         service.run(service.stopping(machine))
-    removed = [str(each.path) for each in remove(chosen, installations(machine))]
+    removed = [str(each.path) for each in programs.remove(chosen, programs.installations(machine))]
     stays = [
         str(part.path) for each in chosen for part in each.artifacts if part.state() != "absent"
     ]
@@ -147,8 +131,10 @@ def left_to_run(machine: Machine, commands: Sequence[str]) -> str:
     return listing(f"{machine.manager} does not answer here. Where it does, run:", commands)
 
 
-def _chosen(names: Sequence[str], machine: Machine, recipient: str | None) -> list[Installation]:
-    """Return the installations of these names; UsageError for browsers if none is installed."""
+def _chosen(
+    names: Sequence[str], machine: Machine, recipient: str | None
+) -> list[programs.Installation]:
+    """Find the installations of these names; UsageError for browsers if there is none."""
     wanted = {*names}
     if ALL_BROWSERS in wanted:
         here = {each.name for each in programs.BROWSERS if programs.is_here(each, machine)}
@@ -156,50 +142,42 @@ def _chosen(names: Sequence[str], machine: Machine, recipient: str | None) -> li
             none = ("no browser was found", f"name one: {', '.join(BROWSERS)}")
             raise UsageError(*next((sandboxed(*each) for each in programs.confined(machine)), none))
         wanted |= here
-    found: list[Installation] = []
-    if SYSTEM in wanted:
-        found += system_service(machine)
-    if wanted & {*BROWSERS}:
-        found += browser_installations(machine)
-    if wanted & {*ASSISTANTS}:
-        found += assistant_installations(machine, recipient and host_of(recipient))
-    elif recipient is not None:
+    if recipient is not None and not wanted & {*ASSISTANTS}:
         raise UsageError("--recipient is for an assistant", f"name one: {', '.join(ASSISTANTS)}")
+    host_ = recipient and host_of(recipient)
+    found: list[programs.Installation] = []
+    for own, each in (  # what is not named is not looked at
+        ({SYSTEM}, programs.system_service(machine)),
+        ({*BROWSERS}, programs.browser_installations(machine)),
+        ({*ASSISTANTS}, programs.assistant_installations(machine, host_)),
+    ):
+        found += each if wanted & own else ()
     return [each for each in found if each.name in wanted]
 
 
 def _listed(machine: Machine) -> Output:
-    """Return the state of all that can be connected, and what is wrong with browsers."""
-    found = installations(machine)
-    notes = [f"{what}: {fix}." for what, fix in _sandboxed(machine)]
-    rows = [
-        (each.name, STATES[state] + (f" for {each.recipient}" if state in PRESENT else ""))
-        if each.recipient
-        else (each.name, STATES[state])
-        for each in found
-        if (state := each.state)
-    ]
-    message = [
-        {
-            "name": each.name,
-            "state": each.state,
-            "files": [str(part.path) for part in each.artifacts],
-            "recipient": each.recipient,
-        }
-        for each in found
-    ]
+    """Lay out the state of all that can be connected, and what is wrong with browsers."""
+    rows, message, notes = [], [], [*_sandboxed(machine)]
+    for each in programs.installations(machine):
+        state, files = each.state, [str(part.path) for part in each.artifacts]
+        whom = f" for {each.recipient}" if each.recipient and state in programs.PRESENT else ""
+        rows.append((each.name, f"{STATES[state]}{whom}"))
+        named = {"name": each.name, "state": state, "recipient": each.recipient}
+        message.append({**named, "files": files})
     page = "\n".join([table(COLUMNS, rows), *map(paragraph, notes)])
     return Output({"programs": message, "notes": notes}, page)
 
 
-def _shown(chosen: Sequence[Installation]) -> Output:
+def _shown(chosen: Sequence[programs.Installation]) -> Output:
     """Return what would be written."""
     files, pages = [], []
     for each in chosen:
         for part in each.artifacts:
             text, head = part.text, f"{part.path}:"
             if each.kind == "assistant":
-                group = next(host.servers for host in HOST_PROGRAMS if host.name == each.name)
+                group = next(
+                    host.servers for host in programs.HOST_PROGRAMS if host.name == each.name
+                )
                 text = json.dumps({group: {"reticent": json.loads(text)}}, indent=2)
                 head = f"Add this to {part.path}, beside what is there:"
             files.append({"path": str(part.path), "text": text})
@@ -209,7 +187,7 @@ def _shown(chosen: Sequence[Installation]) -> Output:
 
 def _stopped(machine: Machine) -> service.Commands:
     """Stop the service if it runs; return the commands that start it. DaemonError."""
-    connected = next(system_service(machine)).state != "absent"
+    connected = next(programs.system_service(machine)).state != "absent"
     if service.reachable(machine.manager):
         if not connected and listens(machine.paths.control):
             what = "a daemon is already running, and the service would start another"
@@ -228,7 +206,7 @@ def _run(commands: service.Commands, machine: Machine) -> list[str]:
 
 
 def _next(
-    chosen: Sequence[Installation], machine: Machine, left: Sequence[str], before: str
+    chosen: Sequence[programs.Installation], machine: Machine, left: Sequence[str], before: str
 ) -> Iterator[str]:
     """Yield what happens next, or what is left to do."""
     for each in chosen:
@@ -241,9 +219,9 @@ def _next(
     if chosen:
         names = ", ".join(each.title for each in chosen)
         yield paragraph(f"{names} can reach the daemon once the extension is loaded there.")
-        yield from (paragraph(f"{what}: {fix}.") for what, fix in _sandboxed(machine))
+        yield from map(paragraph, _sandboxed(machine))
         yield ""
-        yield listing(LOAD[before], [machine.paths.extension])
+        yield listing(RELOAD if before == "outdated" else LOAD, [machine.paths.extension])
         for kind, text in LOADING.items():
             of_kind = {each.name for each in programs.BROWSERS if each.kind == kind}
             if titles := [each.title for each in chosen if each.name in of_kind]:
@@ -251,5 +229,7 @@ def _next(
         yield paragraph(HIDDEN)
 
 
-def _sandboxed(machine: Machine) -> Iterator[tuple[str, str]]:
-    return (sandboxed(*each) for each in programs.confined(machine))
+def _sandboxed(machine: Machine) -> Iterator[str]:
+    for each in programs.confined(machine):
+        what, fix = sandboxed(*each)
+        yield f"{what}: {fix}."

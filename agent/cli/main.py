@@ -1,12 +1,10 @@
 """The outermost frame: every error is shown here, once, and becomes an exit code."""
 
-import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from importlib.resources import files
 from io import TextIOWrapper
 from pathlib import Path
 from traceback import extract_tb
@@ -16,7 +14,7 @@ import click
 from agent import __version__
 from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.options import Commands, Deferred, sees_terminal
-from agent.cli.printing import as_usage_error, printable, show
+from agent.cli.printing import as_usage_error, show
 from agent.errors import LockedError, ReticentError, reason
 from agent.paths import paths
 
@@ -49,10 +47,6 @@ COMMANDS = {
     "vault": Deferred("agent.cli.vault", "Back up, restore or remove the vault; change keys."),
 }
 
-_LENGTH = 8  # bytes that hold the length of the header
-_MOST = 2**24  # bytes of a header
-_SHOWN = 12  # digits of a digest
-
 
 class Program(Commands):
     """The whole of the command line."""
@@ -74,53 +68,13 @@ class Program(Commands):
         return super().resolve_command(ctx, args)
 
 
-def show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001  (of click)
-    """Print the version and the models if it was asked for, and end."""
-    if asked and not context.resilient_parsing:
-        models = (f"model {printable(each)}" for each in identities(paths().models))
-        click.echo("\n".join((f"reticent, version {__version__}", *models)))
-        context.exit()
-
-
-def identity(path: Path) -> tuple[str, str] | None:
-    """Return the id and the digest that a model file states, unverified; None if it states none."""
-    try:
-        if not path.is_file():  # a pipe would not end
-            return None
-        with path.open("rb") as file:
-            header = file.read(min(int.from_bytes(file.read(_LENGTH), "little"), _MOST))
-        stated = json.loads(json.loads(header)["__metadata__"]["reticent"])
-        return str(stated["id"]), str(stated["digest"])
-    except (OSError, LookupError, TypeError, ValueError, RecursionError):
-        return None
-
-
-def identities(folder: Path) -> Iterator[str]:
-    """Yield a line for each shipped model, then for each in a folder: its id and its digest."""
-    shipped = Path(str(files("agent"))) / "model/shipped"
-    for path in _models(shipped) + _models(folder):
-        stated = identity(path)
-        yield f"{path.stem}: not a model" if stated is None else f"{stated[0]} {stated[1][:_SHOWN]}"
-
-
-def _models(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.safetensors"))
-
-
 @click.group(
     cls=Program,
     deferred=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     epilog=f"With {DEBUG}=1 in the environment, a defect shows its traceback.",
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=show_version,
-    help="Show the version and the models, and exit.",
-)
+@click.version_option(__version__, message="reticent, version %(version)s")
 @click.pass_context
 def program(context: click.Context) -> None:
     """Share just enough about yourself to get better answers, and stay anonymous.

@@ -73,15 +73,6 @@ PERSONAL = (
     "but whoever has the file can look for somebody they know."
 )
 DROP = "dropped_"  # how the options of a model begin that say what was
-DROPPED = {
-    "unknown_user": ("row of an unknown user", "rows of unknown users"),
-    "no_query": ("row without a query", "rows without a query"),
-    "no_intent": ("row without an intent", "rows without an intent"),
-    "thin_queries": ("query of too few users", "queries of too few users"),
-    "thin_rows": ("row of such a query", "rows of such queries"),
-    "rare_queries": ("query asked too rarely to be kept", "queries asked too rarely to be kept"),
-    "rare_rows": ("row of such a query", "rows of such queries"),
-}
 READ = "reading_"  # how the figures of a model begin that say how it reads
 READS = {  # of texts that were left out when it learned to read
     "top1": "the likeliest query is the right one for {} of phrasings",
@@ -217,12 +208,12 @@ def summary(found: Model) -> str:
 
 def dropped(found: Model) -> str:
     """Which parts of the tables a model left out, in words; empty if none."""
-    counts = {name: found.options.get(DROP + name, 0) for name in DROPPED}
-    return ", ".join(
-        counted(count, *DROPPED[name])
-        for name, count in counts.items()
-        if isinstance(count, int) and count
+    counts = (
+        (name.removeprefix(DROP).replace("_", " "), count)
+        for name, count in found.options.items()
+        if name.startswith(DROP) and isinstance(count, int) and count
     )
+    return ", ".join(f"{name}: {count:,}" for name, count in counts)
 
 
 def sample(found: Model) -> str:
@@ -420,13 +411,13 @@ def build(
     return Output(model_record(built), "\n".join(map(paragraph, lines)))
 
 
-def check_place(out: Path, kind: str = "model", suffix: str = SUFFIX) -> None:
+def check_place(out: Path) -> None:
     """Refuse a place where nothing can be written, before the work and not after it."""
-    if out.suffix != suffix:
-        hint = f"call it {out.with_suffix(suffix)}" if out.name else f"call it NAME{suffix}"
-        raise UsageError(f"the name of a {kind} ends in {suffix}", hint, str(out))
+    if out.suffix != SUFFIX:
+        hint = f"call it {out.with_suffix(SUFFIX)}" if out.name else f"call it NAME{SUFFIX}"
+        raise UsageError(f"the name of a model ends in {SUFFIX}", hint, str(out))
     if len(os.fsencode(out.name)) > MAX_NAME:
-        what = f"the name of the {kind} has more than {MAX_NAME} bytes"
+        what = f"the name of the model has more than {MAX_NAME} bytes"
         raise UsageError(what, "choose a shorter one", str(out))
     if not out.parent.is_dir():
         raise UsageError("no such folder", "make it first", str(out.parent))

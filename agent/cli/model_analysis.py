@@ -1,23 +1,17 @@
-"""`reticent model design`: what a service should ask for, as a page, a report and an object."""
+"""`reticent model design` and `compare`: what a service should ask for, and what has changed."""
 
-from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
+from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
-from urllib.parse import quote
 
 import click
 
 from agent.cli.decide import thinned
-from agent.cli.model import check_place, model_path, summary
-from agent.cli.options import PATH, Output, answers, option
-from agent.cli.printing import Column, facts, numeric, page, paragraph, printable, table, wide
+from agent.cli.model import model_path, summary
+from agent.cli.options import Output, answers, option
+from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.decision.choice import LEAST
 from agent.decision.studies import Comparison, Design, Level, QueryChange, compare_models, design_of
 from agent.decision.terms import Terms
-from agent.files import replace_bytes
-from agent.lab.charts import Chart, Mark, Panel, Series
-from agent.lab.charts import table as markdown
 from agent.model.file import read
 from agent.model.model import Model
 from agent.words.figures import UNKNOWN, bits, counted, listed, measured, number, people
@@ -25,7 +19,6 @@ from agent.words.titles import Titles, titled
 
 BAR = 12  # columns of the bar of the set that helps most
 LAMBDA = "Bits of help demanded per unit of identifiability."
-SUFFIX, PICTURE = ".md", ".svg"
 ADDED = (wide("fact"), Column("ask"), *map(numeric, ("adds", "queries", "singles out")))
 CURVE = (*map(numeric, ("facts", "bits")), Column(""), *map(numeric, ("one guess", "alike")))
 CURVE = (*CURVE, wide("added"))
@@ -57,43 +50,24 @@ LEGEND = (
 @click.command()
 @click.argument("path", metavar="M|NAME")
 @option("--lambda trade_off", float, "BITS", LAMBDA, default=Terms().trade_off)
-@option("--out", PATH, "REPORT.md", "Write the page there, and its curve beside it.")
 @answers
-def design(path: str, trade_off: float, out: Path | None) -> Output:
+def design(path: str, trade_off: float) -> Output:
     """Show which facts a service should ask for, by the queries of the model M.
 
     What each fact adds and for how many queries, what it costs not to ask for the others, and how
-    help and risk grow with the number of facts. A larger --lambda asks for less. The report's
-    picture needs the extra `lab`; without it the curve is a table. Takes seconds.
+    help and risk grow with the number of facts. A larger --lambda asks for less. Takes seconds.
     """
-    if out is not None:
-        check_place(out, "report", SUFFIX)
     found = read(model_path(path))
     made = design_of(found, trade_off)
     verdict, reasons = verdict_of(made, found)
-    added, curve = [*_added(made, found)], [*_curve(made, found)]
     text = page(
         verdict,
         *map(paragraph, reasons),
-        table(ADDED, added),
+        table(ADDED, _added(made, found)),
         paragraph(MEANING),
-        table(CURVE, curve),
+        table(CURVE, _curve(made, found)),
         paragraph(EACH_MORE),
     )
-    if out is not None:
-        lines = [f"# What to ask for: {found.id}", f"**{verdict}**", *reasons]
-        lines += ["## What each fact adds", _markdown(ADDED, added), MEANING, "## How many facts"]
-        beside = ""
-        if find_spec("matplotlib") is not None:
-            from agent.lab.drawing import drawn
-
-            chart, picture = chart_of(made, found), out.with_suffix(PICTURE)
-            replace_bytes(drawn(chart)["svg"], picture)
-            lines.append(f"![{chart.title}]({quote(picture.name)})")
-            beside = f" and {picture}"
-        lines += [_markdown(CURVE, curve), EACH_MORE, ""]
-        replace_bytes("\n\n".join(lines).encode(), out)
-        text += f"\n\n{printable(f'Wrote {out}{beside}.')}"
     return Output(made, text)
 
 
@@ -164,37 +138,6 @@ def _curve(made: Design, found: Model) -> Iterator[tuple[str, ...]]:
             people(each.people_left),
             found.attributes[found.index(each.names[-1])].title if at else "nothing",
         )
-
-
-def _markdown(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
-    return markdown([each.title for each in columns], rows)
-
-
-def chart_of(made: Design, found: Model) -> Chart:
-    """The curve as a picture; the standing set is pointed out."""
-    mark = Mark(len(made.standing.names), made.standing.utility_bits, "standing set")
-    guesses = [each.identifiability for each in made.curve]
-    return Chart(
-        "design",
-        "How many facts to ask for",
-        f"{found.id}, lambda {number(made.trade_off)}; every request carries all that is asked for",
-        (
-            Panel(
-                "How much better the average request is served",
-                "facts asked for",
-                "bits",
-                (Series.ranked("help", (each.utility_bits for each in made.curve), "line"),),
-                (mark,),
-            ),
-            Panel(
-                "How often one guess finds the person",
-                "facts asked for",
-                "chance",
-                (Series.ranked("one guess", guesses, "line"),),
-                log_y=True,
-            ),
-        ),
-    )
 
 
 @click.command()

@@ -23,7 +23,6 @@ from agent.cli.printing import (
     note,
     numeric,
     page,
-    paragraph,
     printable,
     strong,
     table,
@@ -39,14 +38,12 @@ from agent.model.file import SHIPPED, read, shipped_model, shipped_models
 from agent.model.model import Model, surest
 from agent.model.signature import trusted
 from agent.paths import paths
-from agent.wire.policy import AttributeStatus, Tried, TryPolicy
+from agent.wire.policy import Tried, TryPolicy
 from agent.words.figures import bits, counted, listed, people
 from agent.words.titles import Titles, quoted, titled
 from policy.read import Remark, audit, load, misspelt
 from policy.rules import Layer, Policy
 
-COLUMNS = (wide("fact"), wide("name"), Column("sent"), numeric("bits"), wide("rule", 20))
-BITS = "bits: the help that it must bring, or it is not sent."
 DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
     "calibrate": Deferred("agent.cli.policy_edit", "Turn your answers into prices, in bits."),
@@ -183,38 +180,6 @@ def _lines(file: Path, found: Sequence[Problem | Remark], kind: str = "") -> Ite
         yield f"{file}:{each.line}: {kind}{key}{each.what} ({each.hint})"
 
 
-@policy.command()
-@recipient_option
-@answers
-def facts(recipient: str | None) -> Output:
-    """Show which facts may be sent, and which rule says so.
-
-    HOST may also be a group, as in @ads. Your values are not shown, and the vault may be locked.
-    """
-    with door() as client:
-        found: list[AttributeStatus] = client.call("attributes", recipient=recipient)
-    return Output({"attributes": found}, attributes_text(found, recipient))
-
-
-def attributes_text(found: list[AttributeStatus], recipient: str | None) -> str:
-    """Return the page, for whom it is on top."""
-    if not found:
-        return "The model in use has no attributes."
-    whom = recipient or "recipients without rules of their own"
-    head = f"What your policy lets out of the {len(found)} facts of {found[0].model}, to {whom}."
-    titles = {each.name: each.title for each in found}
-    rows = []
-    for each in found:
-        guard = f" ({each.guard:g})" if each.guard else ""
-        finer = f", finer than {titles.get(each.refines, each.refines)}" if each.refines else ""
-        scope = ", of the request" if each.scope == "request" else ""
-        rule = each.rule.removesuffix(f", attributes.{each.name}")  # of a preset: clear by itself
-        line = "" if each.line is None else f", line {each.line}"
-        title, must = f"{each.title}{finer}{scope}", bits(each.sensitivity_bits)
-        rows.append((title, each.name, f"{each.disclose}{guard}", must, f"{rule}{line}"))
-    return page(head, table(COLUMNS, rows), paragraph(BITS))
-
-
 @policy.command("try")
 @click.argument("file", type=PATH)
 @explain_option
@@ -259,11 +224,12 @@ def try_text(found: Tried, titles: Titles, *, explain: bool) -> str:
     ]
     asking = sum(bool(each.would_ask) for each in requests)
     ends = {
-        each.pool: (people(each.people_left_was), people(each.people_left)) for each in requests
+        each.pool: _change(people(each.people_left_was), people(each.people_left))
+        for each in requests
     }
     in_the_end = [
         ("would have asked", f"for {asking} of {counted(len(requests), 'request')}"),
-        *(("people left", f"{pool}: {_change(*left)}") for pool, left in ends.items()),
+        *(("people left", f"{pool}: {left}") for pool, left in ends.items()),
         *([("mean bits", _change(bits(was), bits(would_be)))] if explain else []),
         *([("kept as they were", counted(found.kept, "request"))] if found.kept else []),
     ]

@@ -55,7 +55,6 @@ from policy import amend
 from policy.read import load, preset, read
 from policy.rules import Policy
 from policy.settings import SETTINGS, Value
-from policy.toml_text import parsed, rewritten
 
 BLOCKED = "{} gets nothing from now on, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
@@ -265,33 +264,23 @@ def _bits(bits: float | None) -> str:
 
 
 def into_policy(path: Path, found: Calibration) -> None:
-    """Write a calibration into a policy file, and leave all else as it was.
+    """Write a calibration into a policy file, and leave all else as it was."""
+    edits: list[tuple[str | None, str, float | None]] = [(None, "lambda", found.trade_off)]
+    edits += [(name, "sensitivity", bits) for name, bits in found.sensitivity.items()]
 
-    UsageError where what it says of an attribute will expire, and as in `rewrite`.
-    """
+    def change(text: str, policy: Policy) -> str:
+        for name, key, bits in edits:
+            if name is None and bits is None:
+                continue
+            where = amend.scope(None, name, None, None)
+            values: dict[str, Value] = {"disclose": "never"}
+            if bits is not None:
+                values = {key: amend.value_of(key, f"{bits:.{DIGITS}g}")}
+            text = amend.with_settings(text, policy, where, values)
+            policy = read(text, policy.source, preset)
+        return text
 
-    def rounded(number: float) -> float:
-        return float(f"{number:.{DIGITS}g}")
-
-    def change(text: str, _: Policy) -> str:
-        document = parsed(text)
-        if found.trade_off is not None:
-            document["lambda"] = rounded(found.trade_off)
-        entries = document.setdefault("attributes", {})
-        for name, bits in found.sensitivity.items():
-            entry = entries.get(name, {})
-            values = {"disclose": entry} if isinstance(entry, str) else dict(entry)
-            if "expires" in values:
-                what = f"what the policy says of {name} expires, and a sensitivity does not"
-                raise UsageError(what, "move what expires to a [[rule]] of its own")
-            if bits is None:
-                values["disclose"] = "never"
-            else:
-                values["sensitivity"] = rounded(bits)
-            entries[name] = "never" if [*values] == ["disclose"] else values
-        return rewritten(text, document)
-
-    rewrite(path, change)
+    _rewritten(path, change)
 
 
 @click.command()

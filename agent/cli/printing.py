@@ -1,13 +1,11 @@
 """Plain text for a terminal of 80 columns: paragraphs, tables, times, counts, errors and notes."""
 
 import re
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import click
 
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
-from agent.tui.charts import bars
 from agent.words.layout import (
     INDENT,
     Column,
@@ -29,7 +27,6 @@ _NUMBERS = (  # what click says of numbers, and what is meant
     (re.compile(r"is not in the range x<=(\S+)"), r"is over \1"),
 )
 _LONG = re.compile(r"(\S{200})\S{200,}")  # a path may be as long as that
-BAR_COLUMNS = 8  # columns
 
 
 def page(headline: str, *parts: str) -> str:
@@ -87,20 +84,6 @@ def as_usage_error(error: click.ClickException) -> ReticentError:
     for form, ours in _NUMBERS:
         message = form.sub(ours, message)
     return UsageError(message[:1].lower() + message[1:], hint)
-
-
-def sparkline(numbers: Sequence[int], most: int) -> str:
-    """Return a bar for each number, on a logarithmic scale from 1 to ``most``.
-
-    Of more than there is room for some are left out, never the first or the last. It is empty
-    where the terminal has no bars.
-    """
-    found = bars(numbers, most, BAR_COLUMNS)
-    try:
-        found.encode(sys.stdout.encoding or "ascii")
-    except UnicodeEncodeError:
-        return ""
-    return found
 
 
 def listing(head: str, items: Iterable[object]) -> str:

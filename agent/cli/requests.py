@@ -1,9 +1,14 @@
 """What was asked and sent, who holds what, and the statement that one has forgotten."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from time import sleep
+from typing import Any, NamedTuple
 
 import click
+import msgspec
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import (
@@ -18,32 +23,55 @@ from agent.cli.options import (
     record,
     yes_option,
 )
-from agent.cli.printing import Column, note, numeric, page, paragraph, sparkline, table, told, wide
+from agent.cli.printing import (
+    Column,
+    note,
+    numeric,
+    page,
+    paragraph,
+    printable,
+    table,
+    told,
+    wide,
+)
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
 from agent.cli.reviews import DISMISS, numbers, pending
-from agent.errors import UsageError, nearest
+from agent.errors import DaemonError, LockedError, UsageError, nearest
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
-from agent.wire.state import Corrected, Entry, Forget, Handled, Held, NotThat, Recipient
+from agent.wire.client import Client
+from agent.wire.policy import Review
+from agent.wire.state import (
+    Corrected,
+    Entry,
+    Event,
+    Forget,
+    Handled,
+    Held,
+    NotThat,
+    PolicyStatus,
+    Recipient,
+    Status,
+)
 from agent.words.figures import HELPS, LEFT, bits, counted, moment, of_whom, people
-from agent.words.notices import FORGOTTEN, corrected, held, inferred, outcome_of, waits, who_know
-from agent.words.titles import NONE, facts, read_as, titled, titles_in, value_title
+from agent.words.notices import (
+    FORGOTTEN,
+    asks,
+    corrected,
+    held,
+    inferred,
+    model_line,
+    outcome_of,
+    running,
+    verdict_of,
+    waits,
+    who_know,
+)
+from agent.words.titles import NONE, Titles, facts, read_as, titled, titles_in, value_title
 
-LEDGER = (
-    numeric("entry"),
-    wide("when", 10),
-    wide("recipient"),
-    wide("query", 12),
-    wide("read as", 10),
-    wide("sent", 15),
-)
-REQUESTS = (
-    numeric("entry"),
-    wide("when", 10),
-    wide("recipient", 10),
-    wide("query", 10),
-    wide("sent", 11),
-)
+LISTED = (numeric("entry"), wide("when", 10), wide("recipient", 10), wide("query", 10))
+LEDGER = (*LISTED, wide("read as", 10), wide("sent", 15))
+REQUESTS = (*LISTED, wide("sent", 11))
 FIGURES = (wide("read as", 8), numeric("bits"), numeric("people"))
 UNITS = f"bits: {HELPS}; people: {LEFT}."
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
@@ -60,6 +88,14 @@ DONE = (
 DEFERRED = {
     "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts."),
 }
+WHILE_LOCKED = {
+    "forget": "You marked a recipient as having forgotten everything",
+    "answer": "A request carried something",
+    "nothing": "A request carried nothing",
+}
+KINDS = {"disclosed": "answer", "nothing": "nothing", "forgotten": "forget"}
+AGAIN = 1.0  # seconds between two tries to reach a daemon that has ended
+SILENCE = 30.0  # seconds; a daemon that runs sends a comment every five
 LIMIT = click.IntRange(1, MOST_ENTRIES)
 OF_ENTRIES = f"[default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]"
 
@@ -93,7 +129,7 @@ def ledger(*, recipient: str | None, after: int | None, limit: int | None, as_js
     rows = []
     for each in entries:
         if as_json and each.kind == "disclosed":
-            click.echo(history_line(each))
+            click.echo(json.dumps(msgspec.to_builtins(each)))
         what = "; ".join(facts(each.disclosed, titles_in(each.model, titles))) or "nothing"
         what = FORGOTTEN if each.kind == "forgotten" else what
         texts = (str(each.number), moment(each.at), each.recipient, each.query)
@@ -108,25 +144,14 @@ def note_latest(shown: int, limit: int, what: str) -> None:
         note(f"these are the latest {limit:,} {what}; --limit has it show up to {MOST_ENTRIES:,}")
 
 
-def history_line(entry: Entry) -> str:
-    """Return a disclosure as one line of JSON."""
-    line = {
-        "at": entry.at.isoformat(),
-        "recipient": entry.recipient,
-        "query": entry.query,
-        "asked": entry.asked,
-        "disclosed": entry.disclosed,
-        "model": entry.model,
-    }
-    return json.dumps(line)
-
-
 @requests.command(name="list")
 @option("--recipient", str, "HOST", "Only its requests, and those of its group.")
 @option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)
 @click.option("--waiting", is_flag=True, help="Only what waits for your approval.")
 @option("--dismiss", numbers, "ID,ID", DISMISS, multiple=True)
-@click.option("--follow", is_flag=True, help="One sentence for all that happens, until Ctrl-C.")
+@click.option(
+    "--follow", "stream", is_flag=True, help="A sentence for all that happens, until Ctrl-C."
+)
 @explain_option
 @json_option
 def list_(
@@ -135,7 +160,7 @@ def list_(
     limit: int,
     waiting: bool,
     dismiss: tuple[tuple[int, ...] | None, ...],
-    follow: bool,
+    stream: bool,
     explain: bool,
     as_json: bool,
 ) -> None:
@@ -145,12 +170,10 @@ def list_(
     ledger. `not-that` takes the number of an entry, or the text. What waits for your approval is in
     the daemon's memory only: once it stops, that waits again with the next request that needs it.
     """
-    if follow:
-        from agent.cli.watch import watch
-
+    if stream:
         if waiting or dismiss:
             raise UsageError("--follow does not go with --waiting", "choose one of them")
-        watch(as_json=as_json)
+        follow(as_json=as_json)
         return
     answer = pending(dismiss) if waiting or dismiss else _listed(recipient, limit, explain=explain)
     click.echo(record(answer.message) if as_json else answer.page)
@@ -161,18 +184,12 @@ def _listed(recipient: str | None, limit: int, *, explain: bool) -> Output:
         found: list[Handled] = client.call("requests", recipient=recipient, limit=limit)
         titles = titles_of(client)
     note_latest(len(found), limit, "requests")
-    rows, last = [], dict[str, tuple[str, list[str]]]()
+    rows = []
     for each in found:
-        what = outcome_of(each, titles)
-        if each.disclosed:  # which need not be read twice
-            now = each.model, each.disclosed
-            again = last.get(each.pool) == now and each.waiting == each.settled
-            what = "the same facts again" if again else what
-            last[each.pool] = now
         number = str(each.number) if each.number > 0 else ""
-        texts = (number, moment(each.at), each.recipient, each.query, what)
-        meant = "" if each.read_as is None else read_as(each.read_as)
-        figures = (meant, bits(each.utility_bits), people(each.people_left)) if explain else ()
+        texts = (number, moment(each.at), each.recipient, each.query, outcome_of(each, titles))
+        reading = "" if each.read_as is None else read_as(each.read_as)
+        figures = (reading, bits(each.utility_bits), people(each.people_left)) if explain else ()
         rows.append((*texts, *figures))
     carried = sum(each.kind == "disclosed" for each in found)
     asked = sum(each.kind != "forgotten" for each in found)
@@ -201,10 +218,9 @@ def recipients(recipient: str | None) -> Output:
         sites = "" if each.sites == [each.pool] else f": {', '.join(each.sites)}"
         name = f"{each.pool}{sites}{' (blocked)' if each.blocked else ''}"
         facts_ = ", ".join(titled(each.held, titles)) or "nothing"
-        now, counts = people(each.people_left), [past.people_left for past in each.history]
+        first, now = people(each.history[0].people_left), people(each.people_left)
         now = of_whom(each.people_left, each.among) if mixed else now
-        if counts != [each.people_left]:
-            now = " ".join(filter(None, (people(counts[0]), sparkline(counts, each.people), now)))
+        now = now if first == people(each.people_left) else f"{first}, now {now}"
         rows.append((name, f"{each.requests:,}", facts_, now))
     unit = "look like you: how many people do so to the recipient, at first and now."
     text = page(who_know(found), table(HOLDERS, rows), paragraph(unit))
@@ -240,10 +256,8 @@ def not_that(which: str, *, undo: bool) -> Output:
     it says what you searched. What was sent stays sent. With - as TEXT it is read from the standard
     input, where no other user of this machine sees it.
     """
-    if which.isascii() and which.isdecimal():
-        body = NotThat(entry=int(which), undo=undo)
-    else:
-        body = NotThat(query=which, undo=undo)
+    is_entry = which.isascii() and which.isdecimal()
+    body = NotThat(entry=int(which), undo=undo) if is_entry else NotThat(query=which, undo=undo)
     with door() as client:
         found: Corrected = client.call("not_that", body)
     return Output(found, paragraph(corrected(found, undone=undo)))
@@ -277,3 +291,140 @@ def _meant(recipient: str, known: Iterable[Recipient]) -> str:
     """Return which of those known was probably meant, as a sentence behind another."""
     near = nearest(recipient, {name for each in known for name in (each.pool, *each.sites)})
     return "" if near in (None, recipient) else f" Did you mean {near!r}?"
+
+
+class EventLine(NamedTuple):
+    """One thing that happened; ``about``: the message behind it, for programs."""
+
+    kind: str
+    at: datetime
+    text: str
+    about: Any = None
+
+    def line(self) -> str:
+        """The sentence with its time, in which nothing steers the terminal."""
+        return printable(f"{moment(self.at)}: {self.text}")
+
+    def record(self) -> dict[str, Any]:
+        """The same in JSON's types, without what the user searched."""
+        about: dict[str, Any] = msgspec.to_builtins(self.about) or {}
+        about.pop("query", None)
+        return {"event": self.kind, "at": self.at.isoformat(), "text": self.text, "about": about}
+
+
+def follow(*, as_json: bool) -> None:
+    """Print what happens, one sentence per line, until Ctrl-C.
+
+    Facts are named, their values never shown. Nothing moves the cursor, so a screen reader can
+    follow. It waits while no daemon runs. Watching does not keep the vault open: see
+    lock_after_minutes.
+    """
+    with door(attended=False) as client:
+        for each in Watcher(client, lambda: datetime.now(UTC)).watch(lambda: sleep(AGAIN)):
+            click.echo(json.dumps(each.record()) if as_json else each.line())  # which flushes
+
+
+class Watcher:
+    """Follows a daemon through its ends; ``clock``: for what no event gives the time of."""
+
+    def __init__(self, client: Client, clock: Callable[[], datetime]) -> None:
+        self._client, self._clock = client, clock
+        self._titles: Titles = NONE
+        self._last: int | None = None  # the latest entry of the ledger that is no news
+        self._silent: int | None = None  # the same, below 0, of those that carried nothing
+
+    def watch(self, wait: Callable[[], object]) -> Iterator[EventLine]:
+        """Yield what happens, for ever; ``wait``: called before each further try to connect.
+
+        DaemonError if the daemon is not running when this begins.
+        """
+        yield from self._begin()
+        while True:
+            with suppress(DaemonError):  # however it ended, nothing is heard from it
+                for event in self._client.events(SILENCE):
+                    yield from self._about(event)
+            self._client.close()
+            yield EventLine("ended", self._clock(), "The daemon ended; waiting until it is back.")
+            begun: list[EventLine] = []
+            while not begun:
+                wait()
+                with suppress(DaemonError):
+                    begun = self._begin()
+            yield from begun
+
+    def _begin(self) -> list[EventLine]:
+        """Say how the daemon is, and what it did since it was last heard."""
+        status: Status = self._client.call("status")
+        self._titles, self._silent = titles_of(self._client), None  # another daemon counts anew
+        number = counted(status.waiting, "request")
+        waits = f" {number} for your approval: `reticent requests list --waiting`."
+        text = running(status) + (waits if status.waiting else "")
+        with suppress(LockedError):
+            return [EventLine("status", self._clock(), text, status), *self._news(None)]
+        return [EventLine("status", self._clock(), text, status)]
+
+    def _news(self, number: int | None) -> list[EventLine]:
+        """Say what was handled since the last look, before the first from this number on."""
+        found: list[Handled] = self._client.call("requests", limit=MOST_ENTRIES)
+        highest = max((each.number for each in found if each.number > 0), default=0)
+        lowest = min((each.number for each in found), default=0)
+        if self._last is None or 0 < highest < self._last:  # where a backup was restored
+            self._last = number - 1 if number and number > 0 else highest
+        if self._silent is None:
+            self._silent = number + 1 if number and number < 0 else min(lowest, 0)
+        new = [e for e in found if e.number > self._last or e.number < self._silent]
+        self._last, self._silent = max(highest, self._last), min(lowest, self._silent)
+        return [EventLine(KINDS[e.kind], e.at, verdict_of(e, self._titles), e) for e in new]
+
+    def _about(self, event: Event) -> list[EventLine]:
+        """Say what happened; what was handled may have been shown already."""
+        try:
+            match event.kind:
+                case "answer" | "forget" | "nothing":
+                    return self._news(event.id)
+                case "review" | "offer":
+                    return [self._review(event, self._client.call("reviews"))]
+                case "profile":
+                    return [EventLine("profile", event.at, "The profile changed.")]
+                case _:
+                    return [_changed(event, self._client.call("status"))]
+        except LockedError:
+            what = WHILE_LOCKED.get(event.kind, "Something waits for your approval")
+            text = f"{what}; the vault is locked: `reticent unlock` shows more."
+            return [EventLine(event.kind, event.at, text, event)]
+
+    def _review(self, event: Event, waiting: list[Review]) -> EventLine:
+        """Say what waits and how to settle it, or that it was settled."""
+        text = f"Nothing waits under {event.id} any more."
+        if event.id is None:
+            text = "Your decisions about facts have changed."
+        for each in waiting:
+            if each.id == event.id:
+                shown = msgspec.structs.replace(each, query="")
+                how = f"`reticent approve {each.id}` or `reticent deny {each.id}`"
+                text = f"{asks(shown, self._titles)}: {how}."
+                return EventLine(event.kind, event.at, text, shown)
+        return EventLine(event.kind, event.at, text, event)
+
+
+def _changed(event: Event, status: Status) -> EventLine:
+    """Say what became of the lock, the policy or the models."""
+    text = running(status)
+    if event.kind == "policy":
+        text = _policy(status.policy)
+    elif event.kind == "models":
+        text = "; ".join(map(model_line, status.models)) or "there is none"
+        text = f"The models changed: {text}."
+    return EventLine(event.kind, event.at, text, status)
+
+
+def _policy(policy: PolicyStatus) -> str:
+    if policy.problems:
+        stale = "the last good rules stay in use" if policy.in_use else "it is not in use"
+        problems = "; ".join(policy.problems)
+        return (
+            f"The policy has {counted(len(policy.problems), 'problem')}, and {stale}: {problems}."
+        )
+    if policy.in_use:
+        return f"The policy changed: {counted(policy.rules, 'rule')}, no problems."
+    return "No policy: nothing is attached to any request."

@@ -43,23 +43,23 @@ def status(*, socket: bool) -> Output:
 
 
 def status_text(status: Status) -> str:
-    """Return how the daemon is as a page, whether requests are answered on top."""
-    policy, lines = status.policy, []
+    """Lay out how the daemon is, whether requests are answered on top."""
+    policy, minutes, lines = status.policy, status.lock_after_minutes, []
     if status.entries is not None:
         lines.append(("ledger", counted(status.entries, "entry", "entries")))
     if status.vault:
-        minutes = status.lock_after_minutes
         soon = f"after {minutes:g} minutes without a command or a search of yours"
         lines.append(("locks itself", soon if minutes else "eight hours after the last command"))
-    lines.append(("policy", _policy(policy, vault=status.vault)))
-    lines += [("problem", each) for each in policy.problems]
-    lines += [("model", model_line(each)) for each in status.models]
-    if not status.locked:
-        lines.append(("texts", READ[status.encoder]))
     waiting = f"{status.waiting}; `reticent requests list --waiting` lists them"
-    lines.append(("waits for you", waiting if status.waiting else "nothing"))
-    since = moment(status.started_at)
-    lines.append(("daemon", f"version {status.version}, process {status.process}, since {since}"))
+    daemon = f"version {status.version}, process {status.process}, since "
+    lines += [
+        ("policy", _policy(policy, vault=status.vault)),
+        *(("problem", each) for each in policy.problems),
+        *(("model", model_line(each)) for each in status.models),
+        *([] if status.locked else [("texts", READ[status.encoder])]),
+        ("waits for you", waiting if status.waiting else "nothing"),
+        ("daemon", f"{daemon}{moment(status.started_at)}"),
+    ]
     notices = [status.notice] if status.notice is not None and not status.locked else []
     lines += [("note", each) for each in (*notices, *status.notes)]
     return page(running(status), facts(lines))

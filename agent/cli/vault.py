@@ -170,7 +170,7 @@ def _place() -> Location:
 
 
 def _slots() -> list[SlotRow]:
-    """Return the key slots; BusyVaultError where another process has the vault open."""
+    """List the key slots; BusyVaultError where another process has the vault open."""
     try:
         return key_slots(_place().vault)
     except BusyVaultError as error:
@@ -268,15 +268,9 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Output:
     lines = [paragraph("The backup was verified, and is in place.")]
     if kept is not None:
         lines.append(listing("The old vault is kept; remove it once you do not need it:", [kept]))
-    copy = "the backup was made"
-    if aside:
-        copy = "what was set aside was written"
-        lines.append(
-            paragraph("What was set aside is the vault again: `reticent unlock` opens it.")
-        )
     fewer = before is not None and after is not None and after.entries < before.entries
     if fewer or not aside:
-        lost = f"Its ledger lacks what was disclosed after {copy}: the agent"
+        lost = "Its ledger lacks what was disclosed since it was written: the agent"
         lines.append(paragraph(f"{lost} does not know of it any more, but the recipients do."))
     message = {"vault": str(at.vault), "kept": None if kept is None else str(kept)}
     return Output(message, "\n".join(lines))

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from agent.assistants.server import (
     PersonalContext,
-    SharedBefore,
     SharedFact,
-    already_told,
     personal_context,
     undecided,
 )
@@ -198,20 +196,8 @@ def test_without_an_answer_it_says_so(error: ReticentError, words: str) -> None:
     assert "/home" not in found.line
 
 
-def test_what_was_told_is_told_again_as_it_was() -> None:
-    """Each question with its facts, oldest first; the line has each fact once."""
-    old, new = SharedFact(title="age", value="25 to 34"), SharedFact(title="age", value="35 to 44")
-    sex = SharedFact(title="sex", value="female")
-    told = [SharedBefore(question="a", facts=(old, sex)), SharedBefore(question="b", facts=(new,))]
-    found = already_told(told)
-    assert found.line == "Told so far: age: 35 to 44; sex: female."
-    assert [*found.told] == told
-    assert already_told([]).line == "Nothing about the user has been told so far."
-
-
 def test_what_shows_a_fact_to_a_developer_masks_its_value() -> None:
     """In a report of a defect it would be the user's own, as is the question."""
     fact = SharedFact(title="age", value="25 to 34")
-    found = [repr(fact), repr(SharedBefore(question="am I 25?", facts=(fact,)))]
-    found += [repr(PersonalContext(line="25 to 34", facts=(fact,))), repr(already_told([]))]
+    found = [repr(fact), repr(PersonalContext(line="25 to 34", facts=(fact,)))]
     assert "25" not in "".join(found)

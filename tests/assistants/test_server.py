@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 from mcp.types import Implementation
 
-from agent.assistants.server import DEFECT, LATEST, AssistantTools, server_for
+from agent.assistants.server import DEFECT, AssistantTools, server_for
 from agent.daemon.policy_file import SETTLING
 from agent.model.file import read, shipped_model
 from agent.wire.base import LONGEST_QUERY
@@ -98,21 +98,16 @@ def test_who_is_blocked_is_told_nothing_more(live: Live) -> None:
 
 
 def test_only_what_this_process_sent_is_told_again(live: Live) -> None:
-    """Another for the same recipient has told nothing; the newest answers are kept."""
+    """Each fact once, as told last; another for the same recipient has told nothing."""
     first = server_for(AssistantTools(live.paths.query, "again.example"))
-    told = calls(first, [*((CONTEXT, {"question": each}) for each in (*ASKED, SUM)), (TOLD, {})])
-    before = [
-        {"question": question, "facts": each.parts["facts"]}
-        for question, each in zip(ASKED, told, strict=False)
-        if each.facts
-    ]
-    assert told[-1].parts["told"] == before
-    [again] = calls(first, [(TOLD, {})])
-    assert again == told[-1]
+    *told, again = calls(first, [*((CONTEXT, {"question": e}) for e in (*ASKED, SUM)), (TOLD, {})])
+    latest = {fact["title"]: fact for each in told for fact in each.parts["facts"]}
+    assert again.parts["facts"] == [*latest.values()] != []
+    assert all(each in again.line for each in latest)
+    assert calls(first, [(TOLD, {})]) == [again]
     [other] = calls(server_for(AssistantTools(live.paths.query, "again.example")), [(TOLD, {})])
-    assert other.parts["told"] == []
+    assert other.parts["facts"] == []
     assert other.line == "Nothing about the user has been told so far."
-    assert LATEST == 100
 
 
 @pytest.mark.parametrize("mode", MODES)

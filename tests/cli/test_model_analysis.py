@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -25,41 +24,11 @@ def test_the_object_has_the_figures(run: Run, village: Path) -> None:
     assert (added["region"]["asked"], added["shoe_size"]["asked"]) == (True, False)
 
 
-def test_the_report_is_the_same_page_with_the_curve_drawn(
-    run: Run, village: Path, tmp_path: Path
-) -> None:
-    """A picture that can be read, beside a page that names it; the same bytes again."""
-    out = tmp_path / "our report.md"
-    said = run("model", "design", village, "--lambda", "0.1", "--out", out).page
-    assert said.endswith(f"Wrote {out} and {out.with_suffix('.svg')}.")
-    text, picture = out.read_text("utf-8"), out.with_suffix(".svg").read_bytes()
-    assert f"**{VERDICT}**" in text
-    assert "![How many facts to ask for](our%20report.svg)" in text
-    assert "| Region | yes |" in text
-    assert ET.fromstring(picture).tag.endswith("svg")  # noqa: S314  (our own)
-    run("model", "design", village, "--lambda", "0.1", "--out", out)
-    assert (out.read_text("utf-8"), out.with_suffix(".svg").read_bytes()) == (text, picture)
-
-
-def test_without_the_extra_the_curve_is_a_table(
-    run: Run, village: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And nothing is missing but the picture."""
-    monkeypatch.setattr("agent.cli.model_analysis.find_spec", lambda _name: None)
-    out = tmp_path / "report.md"
-    assert run("model", "design", village, "--out", out).page.endswith(f"Wrote {out}.")
-    assert [*tmp_path.glob("report.*")] == [out]
-    assert "svg" not in out.read_text("utf-8")
-    assert "| facts | bits |" in out.read_text("utf-8")
-
-
 @pytest.mark.parametrize(
     ("options", "what"),
     [
         (["none.safetensors"], "no such file"),
         (["so2018"], "unknown model 'so2018'"),
-        (["so2017", "--out", "report.html"], "the name of a report ends in .md"),
-        (["so2017", "--out", "none/report.md"], "no such folder"),
         (["so2017", "--lambda", "-1"], "lambda cannot be -1"),
     ],
 )

@@ -1,40 +1,20 @@
 """`reticent requests`: what was asked and sent, who knows what, and that one forgot."""
 
 import json
-import sys
-from datetime import UTC, datetime
-from io import BytesIO, TextIOWrapper
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from agent.cli.printing import BAR_COLUMNS, sparkline
 from agent.decision.values import Reading
-from agent.tui.charts import BARS
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
-from agent.wire.state import Corrected, Entry, Forget, NotThat
+from agent.wire.state import Corrected, Forget, NotThat
 from tests.cli.conftest import Run
 from tests.cli.daemon import ENTRIES, HELD, changed
-from tests.cli.examples import ATTRIBUTES, cli_model
+from tests.cli.examples import cli_model
 from tests.wire.fake import FakeDaemon, says
 from tests.worlds.daemons import living
 
 MODEL = cli_model()
-VALUES = st.fixed_dictionaries(
-    {}, optional={each.name: st.sampled_from(each.values) for each in ATTRIBUTES}
-)
-DISCLOSURES = st.builds(
-    Entry,
-    number=st.integers(1),
-    kind=st.just("disclosed"),
-    at=st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001  (the zone is drawn apart)
-    recipient=st.sampled_from(["weather.example", "a.b.example", "b\u00fccher.example"]),
-    query=st.text(max_size=20),
-    asked=st.none() | st.lists(st.sampled_from([each.name for each in ATTRIBUTES]), max_size=3),
-    disclosed=VALUES,
-)
 
 
 def page(run: Run, *arguments: str) -> str:
@@ -103,26 +83,6 @@ def test_each_request_is_one_line_of_json(run: Run) -> None:
     kept = [each for each in ENTRIES if each.kind == "disclosed"]
     assert [each["query"] for each in lines] == [each.query for each in kept]
     assert [each["disclosed"] for each in lines] == [each.disclosed for each in kept]
-
-
-@given(st.lists(st.integers(0, 20_000), max_size=60), st.integers(0, 20_000))
-def test_a_line_has_a_bar_for_each_number_there_is_room_for(numbers: list[int], most: int) -> None:
-    """Never taller for fewer people; the first and the last are always there."""
-    line = sparkline(numbers, most)
-    assert len(line) == min(len(numbers), BAR_COLUMNS)
-    heights = [BARS.index(sparkline([each], most)) for each in sorted(numbers)]
-    assert heights == sorted(heights)
-    if numbers:
-        assert line[0] == sparkline(numbers[:1], most)
-        assert line[-1] == sparkline(numbers[-1:], most)
-
-
-def test_one_person_is_the_lowest_bar_and_all_the_highest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the model's size is; a terminal without bars gets none, rather than their names."""
-    for most in (2, 60, 18_991):
-        assert sparkline([0, 1, most], most) == BARS[0] * 2 + BARS[-1]
-    monkeypatch.setattr(sys, "stdout", TextIOWrapper(BytesIO(), encoding="ascii"))
-    assert sparkline([60, 20], 60) == ""
 
 
 @pytest.mark.parametrize("command", [("recipients",), ("forget", "--yes")])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agent.cli.interrupt import Interrupted
-from agent.cli.watch import Watcher
+from agent.cli.requests import Watcher
 from agent.errors import LockedError
 from agent.wire.client import Client
 from agent.wire.decide import Ask
@@ -54,7 +54,7 @@ def watched(run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> Watc
     def stop(_seconds: float) -> None:
         raise Interrupted
 
-    monkeypatch.setattr("agent.cli.watch.sleep", stop)
+    monkeypatch.setattr("agent.cli.requests.sleep", stop)
 
     def watch(
         *events: tuple[EventKind, int | None],

@@ -66,9 +66,9 @@ OTHERS = {
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.
 STANDING = {
-    "agent/assistants": Size(505, 4),
+    "agent/assistants": Size(491, 4),
     "agent/build": Size(1_984, 13),
-    "agent/cli": Size(4_892, 28),
+    "agent/cli": Size(4_444, 28),
     "agent/daemon": Size(5_535, 31),
     "agent/decision": Size(2_124, 13),
     "agent/lab": Size(3_230, 22),
