@@ -13,8 +13,7 @@ Usable alone, with a utility and a cost of your own; nothing deeper needs to be 
     best = maximise(objective, "lls")         # a Result: mask, order, value, proof, bound
     points = curve(objective)                 # the best set as the trade-off varies
 
-`examples/python/README.md` has more. What studies of the trade-off need beside these nine names is
-in `agent.tradeoff.study`.
+`examples/python/README.md` has more. Studies of the trade-off are in `agent.tradeoff.study`.
 """
 
 from agent.tradeoff.objective import Objective

@@ -185,7 +185,9 @@ class Memo:
         rows = self.function.at_hand([*new]) if new else {}
         for both, mask in new.items():
             row = rows.get(both)
-            self._rows[mask] = None if row is None else self._within(row) - self.ground
+            if row is not None and (self.base or self.candidates != self.function.candidates):
+                row = self._within(row) - self.ground
+            self._rows[mask] = row
 
     def gainful(self) -> int:
         """The candidates that may be chosen alone, and gain by it, as a mask."""
@@ -220,8 +222,6 @@ class Memo:
 
     def _within(self, levels: Floats) -> Floats:
         """Levels by attribute, minus infinity for those that are no candidates."""
-        if self.candidates == self.function.candidates:
-            return levels
         within: Floats = np.where(mask_array(self.candidates, levels.shape[-1]), levels, -inf)
         return within
 

@@ -18,59 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
-from agent.tradeoff.grouping import Columns, Partitions, plogp, row_columns
-from agent.tradeoff.local_search import Memo, SetFunction, eager_pass, lazy_pass
-from agent.tradeoff.measures import Metric
-from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
-from agent.tradeoff.search import greedy_order
-from agent.tradeoff.tables import (
-    UNSPECIFIED,
-    Floats,
-    Indexes,
-    QueryRows,
-    members,
-    singleton,
-    union,
-)
-from agent.tradeoff.tradeoff_curve import beaten
-from agent.tradeoff.utility import Estimator, MeanUtility, PlugIn, QueryUtility, query_utility
-
-__all__ = [
-    "COMBINATIONS",
-    "LEVELS",
-    "NEVER",
-    "UNSPECIFIED",
-    "AnonymitySet",
-    "Columns",
-    "DisclosureObjective",
-    "Estimator",
-    "MeanUtility",
-    "Metric",
-    "Pair",
-    "Partitions",
-    "PlugIn",
-    "QueryRows",
-    "QueryUtility",
-    "SetFunction",
-    "Settings",
-    "Violations",
-    "beaten",
-    "eager_pass",
-    "greedy_order",
-    "lazy_pass",
-    "online_bound",
-    "plogp",
-    "query_utility",
-    "random_pairs",
-    "row_columns",
-    "sample_size",
-    "sampling_error",
-    "singleton",
-    "submodularity",
-    "supermodularity",
-    "union",
-]
+from agent.tradeoff.local_search import Memo, SetFunction
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.tables import Floats, Indexes, members, singleton
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
 SHORTEST = 3  # sets on a chain that has places for A, B and V

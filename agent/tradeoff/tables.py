@@ -251,8 +251,13 @@ def above_diagonal(count: int) -> tuple[Indexes, Indexes]:
 
 def square(singles: Floats, both: Floats) -> Floats:
     """Figures of one and two attributes as a symmetric matrix, shape (n, n)."""
-    matrix, upper = np.diag(singles), above_diagonal(len(singles))
-    matrix[upper] = matrix.T[upper] = both
+    return np.concatenate([singles, both]).take(_places(len(singles)))
+
+
+@cache
+def _places(count: int) -> Indexes:
+    matrix, upper = np.diag(np.arange(count)), above_diagonal(count)
+    matrix[upper] = matrix.T[upper] = count + np.arange(len(upper[0]))
     return matrix
 
 
@@ -266,7 +271,7 @@ def rows_of(singles: Floats, both: Floats | None) -> dict[int, Floats]:
     ``both``: float64, shape (n(n-1)/2,), in the order of `pairs`.
     """
     matrix = () if both is None else square(singles, both)
-    return {0: singles} | {singleton(at): row for at, row in enumerate(matrix)}
+    return {0: singles, **{1 << at: row for at, row in enumerate(matrix)}}
 
 
 def matrix_of(rows: Rows, count: int) -> Floats | None:

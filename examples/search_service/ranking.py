@@ -10,7 +10,8 @@ import numpy as np
 
 from agent.errors import UsageError
 from agent.tradeoff import members
-from agent.tradeoff.study import query_utility, singleton, union
+from agent.tradeoff.tables import singleton, union
+from agent.tradeoff.utility import query_utility
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from agent.errors import ReticentError
 from agent.tradeoff import Objective, Population, Utility, maximise, members
-from agent.tradeoff.study import SetFunction, Settings
+from agent.tradeoff.local_search import SetFunction
+from agent.tradeoff.objective import Settings
 
 QUARTERS = st.integers(0, 12).map(lambda number: number / 4)
 

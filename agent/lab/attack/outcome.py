@@ -25,7 +25,7 @@ from agent.lab.attack.simulation import (
 )
 from agent.model.model import Model
 from agent.tradeoff import members
-from agent.tradeoff.study import UNSPECIFIED, union
+from agent.tradeoff.tables import UNSPECIFIED, union
 
 if TYPE_CHECKING:  # which needs the extra `lab`
     from agent.lab.attack.services import Service

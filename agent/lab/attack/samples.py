@@ -23,7 +23,7 @@ from agent.lab.attack.study import Run, traces
 from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table, table
 from agent.model.model import Model
 from agent.tradeoff import Population, members
-from agent.tradeoff.study import AnonymitySet
+from agent.tradeoff.anonymity_set import AnonymitySet
 
 TITLE = "What the model of a sample predicts of people, and what is so"
 PEOPLE = "people_per_row"  # the column of the weights of a sample

@@ -21,7 +21,7 @@ from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.tradeoff import members
-from agent.tradeoff.study import UNSPECIFIED, union
+from agent.tradeoff.tables import UNSPECIFIED, union
 from policy.hosts import site_of
 from policy.match import Rulebook
 from policy.read import preset, read

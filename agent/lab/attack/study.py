@@ -50,7 +50,7 @@ from agent.lab.paper.subject import groups_of
 from agent.model.file import SUFFIX, write
 from agent.model.model import Model
 from agent.tradeoff import members
-from agent.tradeoff.study import union
+from agent.tradeoff.tables import union
 
 AT_ONCE = 25  # people in a task
 DOING = {

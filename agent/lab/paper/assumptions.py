@@ -11,7 +11,11 @@ from agent.lab.paper.orders import METRICS, Along, along
 from agent.lab.paper.subject import Options, Subject, claim, cost_alone, people_of, prose
 from agent.model.model import Model
 from agent.tradeoff import study
-from agent.tradeoff.study import Columns, Partitions
+from agent.tradeoff.grouping import Columns, Partitions
+from agent.tradeoff.local_search import eager_pass
+from agent.tradeoff.measures import Metric
+from agent.tradeoff.search import greedy_order
+from agent.tradeoff.utility import PlugIn
 
 LARGEST = 10  # attributes in a set: a disclosure has few
 COST_TRIPLES, UTILITY_TRIPLES = 2000, 60
@@ -120,7 +124,7 @@ class SampledUtility:
 
         ValueError where the estimator is not ``plugin``: no other has a lemma.
         """
-        self._utilities = [each for each in subject.utilities if isinstance(each, study.PlugIn)]
+        self._utilities = [each for each in subject.utilities if isinstance(each, PlugIn)]
         if len(self._utilities) < len(subject.utilities):
             raise ValueError(f"the paper samples plugin, not {subject.estimator}")
         self._options, model = options, subject.model
@@ -151,7 +155,7 @@ class SampledCost:
         self._share = self._share / self._share.sum()
         self._groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
 
-    def value(self, mask: int, metric: study.Metric) -> float:
+    def value(self, mask: int, metric: Metric) -> float:
         """Estimate I(A); ``metric``: maxprob or k-anonymity."""
         draw = np.random.default_rng([self._options.seed, mask])
         picked = draw.choice(len(self._share), self._options.samples, p=self._share)
@@ -190,7 +194,7 @@ def utility_estimates(subject: Subject, options: Options) -> Estimates:
     A fresh sample is drawn for each set. The lemma takes the most intents that a query has.
     """
     objective, sampled = subject.utility_alone(), SampledUtility(subject, options)
-    order, _ = study.greedy_order(objective)
+    order, _ = greedy_order(objective)
     intents = max(len(each.intents) for each in subject.model.queries)
     return Estimates(
         "utility, bits",
@@ -204,12 +208,12 @@ def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
 
     Request attributes are left out: a class of people is then not what a sample falls into.
     """
-    order, _ = study.greedy_order(cost_alone(model), study.eager_pass)
+    order, _ = greedy_order(cost_alone(model), eager_pass)
     persons = [each for each in order if each < model.persons]
     crowd, sampled = people_of(model), SampledCost(model, options)
     error = study.sampling_error(options.samples, DELTA, two_sided=True)
 
-    def estimates(metric: study.Metric) -> Estimates:
+    def estimates(metric: Metric) -> Estimates:
         measures = {
             EXACT: lambda mask: crowd.identifiability(mask, metric, options.k),
             SAMPLED: lambda mask: sampled.value(mask, metric),

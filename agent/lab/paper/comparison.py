@@ -19,7 +19,10 @@ from agent.lab.paper.subject import (
 )
 from agent.lab.paper.survey import OUTCOMES
 from agent.tradeoff import maximise
-from agent.tradeoff.study import DisclosureObjective, eager_pass, greedy_order, lazy_pass, union
+from agent.tradeoff.local_search import eager_pass, lazy_pass
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.search import greedy_order
+from agent.tradeoff.tables import union
 
 OPTIMISED = "optimised"
 STATED = {each.name: each for each in OUTCOMES}

@@ -15,7 +15,9 @@ from agent.lab import Progress
 from agent.lab.paper.subject import SHRINKAGE
 from agent.lab.paper.survey import with_default_sensitivities, within_outcomes
 from agent.model.file import SUFFIX, write
-from agent.tradeoff import Population, study
+from agent.tradeoff import Population
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.tables import singleton
 
 COLUMNS: Mapping[str, str] = {  # precision, as the survey asked of it, and the log's column
     "region": "region",
@@ -87,10 +89,10 @@ def place_costs(log: Log) -> dict[str, float]:
         for name in COLUMNS.values()
     ]
     cards = [int(each.max()) + 1 for each in columns]
-    crowd = study.AnonymitySet(Population(np.stack(columns, axis=1)), cards)
+    crowd = AnonymitySet(Population(np.stack(columns, axis=1)), cards)
     nothing = crowd.identifiability(0, "maxprob", 1)
     return {
-        name: crowd.identifiability(study.singleton(place), "maxprob", 1) - nothing
+        name: crowd.identifiability(singleton(place), "maxprob", 1) - nothing
         for place, name in enumerate(COLUMNS)
     }
 

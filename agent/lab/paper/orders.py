@@ -20,7 +20,11 @@ from agent.lab.paper.subject import (
 )
 from agent.model.model import Model
 from agent.tradeoff import Point, curve, knee
-from agent.tradeoff.study import NEVER, Metric, beaten, eager_pass, greedy_order
+from agent.tradeoff.local_search import eager_pass
+from agent.tradeoff.measures import Metric
+from agent.tradeoff.search import greedy_order
+from agent.tradeoff.study import NEVER
+from agent.tradeoff.tradeoff_curve import beaten
 
 Floats = tuple[float, ...]
 

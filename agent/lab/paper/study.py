@@ -19,7 +19,8 @@ from agent.lab.paper.subject import (
     with_chosen_prior,
 )
 from agent.model.model import Model
-from agent.tradeoff.study import COMBINATIONS, Estimator
+from agent.tradeoff.anonymity_set import COMBINATIONS
+from agent.tradeoff.utility import Estimator
 
 TITLE = "The paper's results, here"
 ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")  # the paper's first

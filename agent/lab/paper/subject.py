@@ -16,17 +16,11 @@ from agent.lab.charts import Claim
 from agent.lab.paper.survey import OUTCOMES, TRADE_OFF
 from agent.model.model import Model
 from agent.tradeoff import members
-from agent.tradeoff.study import (
-    AnonymitySet,
-    DisclosureObjective,
-    Estimator,
-    MeanUtility,
-    Metric,
-    QueryUtility,
-    Settings,
-    query_utility,
-    union,
-)
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.measures import Metric
+from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.tables import union
+from agent.tradeoff.utility import Estimator, MeanUtility, QueryUtility, query_utility
 
 ATTRIBUTES = 31
 K = 100  # 7.1, of k-anonymity

@@ -9,7 +9,7 @@ import numpy as np
 
 from agent.lab.attack.outcome import people_left
 from agent.tradeoff import members
-from agent.tradeoff.study import UNSPECIFIED
+from agent.tradeoff.tables import UNSPECIFIED
 from examples.search_service.ranking import Ranker
 
 if TYPE_CHECKING:
