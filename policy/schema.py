@@ -1,7 +1,7 @@
 """The JSON Schema of policy files, for editors; it accepts whatever `policy.read` accepts. Pure.
 
 The shipped file has the parts of a policy as they are written there, and the settings as this
-module derives them: `pytest tests/policy/test_schema.py --accept` writes it anew.
+module derives them: `pytest tests/policy/test_format.py --accept` writes it anew.
 `python -m policy.schema` prints it. Source: JSON Schema 2020-12; FORMAT.md.
 """
 

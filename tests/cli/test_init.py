@@ -32,7 +32,7 @@ from tests.cli.conftest import Ran, Run
 from tests.cli.examples import cli_model
 from tests.cli.vaults import PASSPHRASE, here, opened
 from tests.vault.doubles import Memory
-from tests.vault.test_profile import LIFE
+from tests.vault.test_simulatable import LIFE
 from tests.vault.values import own_values
 from tests.wire.fake import says
 

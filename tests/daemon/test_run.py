@@ -16,7 +16,7 @@ from agent.daemon.run import run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
 from tests.programs import needs
-from tests.vault.dumps import NEVER
+from tests.vault.doubles import NEVER
 from tests.waiting import PATIENCE
 from tests.worlds.doors import ASK, LOCKED, received, short_home
 from tests.worlds.processes import ask, awaited, begun, ended, running, until

@@ -1,5 +1,7 @@
 """In memory: a store, with what the ledger and the profile need of it, and a keyring."""
 
+import ctypes
+import resource
 from collections.abc import Callable, Iterable, Iterator
 
 from keyring.backend import KeyringBackend
@@ -96,3 +98,13 @@ class Memory(KeyringBackend):
         self.asked()
         if self.kept.pop((service, username), None) is None:
             raise PasswordDeleteError(username)
+
+
+NEVER = "(0, 0) 0"
+_DUMPABLE = 3  # PR_GET_DUMPABLE of linux/prctl.h
+
+
+def state() -> str:
+    """Return how large a core file of this process may be, and whether there may be one."""
+    limits = resource.getrlimit(resource.RLIMIT_CORE)
+    return f"{limits} {ctypes.CDLL(None).prctl(_DUMPABLE, 0, 0, 0, 0)}"

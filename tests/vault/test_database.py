@@ -30,7 +30,7 @@ from agent.errors import (
 from agent.files import create_private, left_unfinished, private_folder
 from agent.paths import Paths
 from agent.vault.backup import restore
-from agent.vault.database import Database, snapshot, sqlite_error
+from agent.vault.database import Database, sqlite_error
 from agent.vault.slots import key_slots
 from agent.vault.store import Store
 from agent.vault.vault import Vault, unlock
@@ -351,21 +351,6 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, name: str) -> Non
     Where the open file itself is overwritten, that is said, and nothing is acknowledged any more.
     """
     survived(tmp_path, (ELSEWHERE | IN_PLACE)[name], LATEST_SECONDS / 2)
-
-
-def test_nothing_needs_the_folder_for_what_is_temporary(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where that is full or gone, a vault is set aside all the same; others say what failed."""
-    at, _ = begun(tmp_path)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    with pytest.raises(VaultError, match=r"none.*: no such file"), snapshot(at.vault):
-        pass
-    vault = unlock(at, TYPED)
-    put_over(at, at.vault)
-    vault.close()
-    assert len(vaults_set_aside(at)) == 1
-    assert left_unfinished(at.vault) == []
 
 
 def test_a_vault_that_cannot_be_set_aside_while_it_is_closed_stays_open(

@@ -1,9 +1,10 @@
 """The profile, and the file that it is exported to."""
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,16 +12,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision.locale import LOCALE
-from agent.decision.values import Fact, FactTerms
+from agent.decision.values import Correction, Fact, FactTerms
 from agent.errors import DamagedVaultError, UsageError, VaultError, VaultVersionError
 from agent.model.concepts import Concepts
-from agent.model.file import decode, encode, read, shipped_models
+from agent.model.file import read, shipped_models
 from agent.model.model import Model
-from agent.vault.profile import ITEM, Profile, planned, profile_toml, read_profile, values_of
-from tests.decision.made import made_model
+from agent.model.reading import normalise, spelling
+from agent.vault import profile
+from agent.vault.backup import restore
+from agent.vault.profile import (
+    CORRECTIONS,
+    ITEM,
+    Corrections,
+    Profile,
+    planned,
+    profile_toml,
+    read_profile,
+    values_of,
+)
+from agent.vault.secrets import Secret
+from agent.vault.store import Items
+from agent.vault.vault import Vault, unlock
+from agent.vault.vault_files import Location
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW
 from tests.vault.values import change, model_of, new_id, own_values, sexes
+from tests.vault.worlds import PASSPHRASE
+from tests.worlds.people import Memory
 
 AGE = ("unspecified", "young", "old")
 REGION = ("unspecified", "uk", "france")
@@ -130,14 +148,6 @@ def test_which_attributes_are_set_says_nothing_of_their_values(
     assert other.names(ONE) == names
     later = model_of({"age": ("unspecified", "new"), "region": REGION}, name="one")
     assert other.names(later) == names
-
-
-def test_a_model_that_lost_a_value_is_told_nothing() -> None:
-    """Its file was replaced by another of the same id: revealing still cannot fail."""
-    profile = profile_of(age="old", region="uk")
-    later = model_of({"age": ("unspecified", "young"), "region": REGION}, name="one")
-    assert profile.reveal(["age", "region"], later) == {"age": "unspecified", "region": "uk"}
-    assert profile.codes(later) == {"age": 0, "region": 1}
 
 
 def test_nothing_private_is_shown() -> None:
@@ -289,137 +299,117 @@ def test_the_shipped_models_share_names(line: bytes, kind: str) -> None:
     assert [*values_of(planned((), values, (), models, NOW, new_id))] == [kind]
 
 
-IMPLYING = {
-    "work": ("unspecified", "employed", "unemployed", "not_working"),
-    "hours": ("unspecified", "full_time", "part_time", "no_job"),
-    "employer": ("unspecified", "private", "no_job"),
-    "age": ("unspecified", "young", "old"),
-    "student": ("unspecified", "no", "yes", "not_asked"),
-    "region": ("unspecified", "south", "west"),
-}
-NO_JOB = {"hours": "no_job", "employer": "no_job"}
-IMPLIES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
-    "work": {"unemployed": NO_JOB, "not_working": NO_JOB},
-    "age": {"old": {"student": "not_asked"}},
-}
-HANGS_ON = {"hours": "work", "employer": "work", "student": "age"}
+TEXTS = st.sampled_from(["Jobs", "job!", "ＪＯＢＳ", "sport", "a b", "a-  B", "?!", "C#"])
+NAMES_CORRECTIONS = st.sampled_from(["one", "two"])
+SECRET = "divorce lawyer zqxj"  # noqa: S105  (what was searched)
 
 
-def model(name: str, values: Mapping[str, tuple[str, ...]], *, implying: bool = True) -> Model:
-    """Return a model whose attributes are one fact with those of its name elsewhere."""
-    made = model_of(values, name=name)
-    attributes = (
-        replace(each, implies=IMPLIES.get(each.name, {}) if implying else {})
-        for each in made.attributes
-    )
-    return replace(made, attributes=tuple(attributes))
+@dataclass
+class Rows:
+    """A vault in memory."""
+
+    items: Items
+
+    def again(self) -> Corrections:
+        """Return what is kept, read afresh."""
+        return Corrections(self.items)
 
 
-LIFE = model("life", IMPLYING)
-OTHER = model(
-    "other",
-    {"student": IMPLYING["student"][:-1], "work": IMPLYING["work"], "region": IMPLYING["region"]},
-    implying=False,
-)
-LIVES = (LIFE, OTHER)
-DRAWN = {name: st.sampled_from(values) for name, values in IMPLYING.items()}
-LIFE_VALUES = st.fixed_dictionaries({}, optional=DRAWN)
+def empty() -> Rows:
+    """Return one without corrections."""
+    return Rows(Memory())
 
 
-STEPS = st.lists(st.dictionaries(st.sampled_from([*IMPLYING]), st.booleans()), max_size=5)
+@given(st.lists(st.tuples(TEXTS, NAMES_CORRECTIONS, NAMES_CORRECTIONS, st.booleans()), max_size=12))
+def test_what_is_kept_is_what_was_said_last(said: list[tuple[str, str, str, bool]]) -> None:
+    """Against a plain set of spellings; read afresh it is the same."""
+    rows = empty()
+    kept, wanted = rows.again(), set[tuple[str, str, str]]()
+    for text, model, query, undo in said:
+        if undo:
+            kept.replace(text, ())
+            wanted = {each for each in wanted if each[0] != spelling(text)}
+        else:
+            new = (spelling(text), model, query)
+            assert kept.add(text, model, query) == (new not in wanted)
+            wanted.add(new)
+        for one in (kept, rows.again()):
+            for each, by in (
+                (each, by) for each in ("JOBS", "sport", "A B", "?!", "c") for by in ("one", "two")
+            ):
+                found = {q for t, m, q in wanted if (t, m) == (spelling(each), by)}
+                assert one.rejected(each, by) == found
+    assert (rows.items.get(CORRECTIONS) is None) == (not wanted)
 
 
-def after(
-    facts: Sequence[Fact],
-    given_: Mapping[str, str],
-    unset: Sequence[str] = (),
-    models: Sequence[Model] = LIVES,
-) -> tuple[Fact, ...]:
-    """Return the facts after a change."""
-    return planned(facts, given_, unset, models, NOW, new_id)
+def test_what_an_older_vault_holds_counts() -> None:
+    """It kept texts as they are normalised, and was told that one is not read so."""
+    rows = empty()
+    old = [
+        Correction(text=normalise(text), model="one", query="work")
+        for text in ("Photo editors", "photo editor")
+    ]
+    rows.items.put(CORRECTIONS, msgspec.json.encode(old))
+    kept = rows.again()
+    assert kept.rejected("photo editors", "one") == {"work"}
+    assert not kept.add("PHOTO EDITOR", "one", "work")
+    kept.replace("Photo editors", ())
+    assert kept.kept == frozenset()
 
 
-@given(STEPS, st.sampled_from([LIVES, (LIFE,), (OTHER, LIFE)]), st.data())
-def test_which_facts_are_set_depends_on_no_value(
-    steps: list[Mapping[str, bool]], models: tuple[Model, ...], data: st.DataObject
-) -> None:
-    """Two people who set and unset the same names have set the same, at every moment.
-
-    Also where a file has lost a value since.
-    """
-    people: list[tuple[Fact, ...]] = [(), ()]
-    lost = model("life", IMPLYING | {"region": IMPLYING["region"][:2]})
-    for names in steps:
-        gone = [name for name, set_ in names.items() if not set_]
-        for at, own in enumerate(people):
-            given_ = {name: data.draw(DRAWN[name]) for name in names if name not in gone}
-            people[at] = after(own, given_, gone, models)
-        one, two = ({each.kind for each in own} for own in people)
-        assert one == two
-    one, two = ({each.kind for each in after(own, {}, (), [lost, OTHER])} for own in people)
-    assert one == two
+def test_what_was_there_before_comes_back() -> None:
+    """For whoever undoes the last correction."""
+    kept = empty().again()
+    kept.add("jobs", "one", "work")
+    before = kept.of("jobs")
+    kept.add("JOBS", "two", "work")
+    kept.replace("jobs", before)
+    assert kept.of("jobs") == [Correction(text="job", model="one", query="work")]
 
 
-@given(LIFE_VALUES, LIFE_VALUES, st.sets(st.sampled_from([*IMPLYING])))
-def test_a_change_changes_what_it_names_and_what_hangs_on_that(
-    before: dict[str, str], given_: dict[str, str], unset: set[str]
-) -> None:
-    """Against a computation by the table; what is named stays as it is stated."""
-    gone = sorted(unset - given_.keys())
-    facts = after((), before)
-    then = values_of(facts)
-    expected = {n: v for n, v in then.items() if n not in gone} | given_
-    for name, by in HANGS_ON.items():
-        past, now = (IMPLIES[by].get(own.get(by, ""), {}) for own in (then, given_))
-        if name in given_ or name in gone:
-            continue
-        if by in gone and by in then:
-            expected.pop(name, None)
-        elif by in given_ and (name in now or then.get(name) in (None, past.get(name))):
-            expected[name] = now.get(name, "unspecified")
-    changed = after(facts, given_, gone)
-    assert values_of(changed) == expected
-    assert after(changed, given_, gone) == changed
+@pytest.mark.parametrize("limit", ["MOST_CORRECTIONS", "MAX_ITEM_BYTES"])
+def test_a_full_list_takes_no_more(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    """One sentence says so, and what was kept stays."""
+    rows = empty()
+    kept = rows.again()
+    kept.add("jobs", "one", "work")
+    monkeypatch.setattr(profile, limit, 1 if limit == "MOST_CORRECTIONS" else 70)
+    with pytest.raises(UsageError, match="no room for more than 1 texts read wrongly"):
+        kept.add("sport", "one", "sport")
+    assert rows.again().of("jobs") == kept.of("jobs") != []
+    assert rows.again().of("sport") == kept.of("sport") == []
 
 
-@given(LIFE_VALUES, st.randoms(use_true_random=False), st.permutations(LIVES))
-def test_no_order_matters(given_: dict[str, str], random: object, models: list[Model]) -> None:
-    """Neither of the facts nor of the models; one by one they come to the same."""
-    names = sorted(given_)
-    random.shuffle(names)  # type: ignore[attr-defined]  # Hypothesis draws a Random
-    whole = values_of(after((), given_))
-    assert values_of(after((), {name: given_[name] for name in names}, (), models)) == whole
-    facts: tuple[Fact, ...] = ()
-    for name in sorted(names, key=lambda name: name in HANGS_ON):
-        facts = after(facts, {name: given_[name]})
-    assert values_of(facts) == whole
+@given(st.binary(max_size=40) | st.just(b'[{"text":"","model":"a","query":"b"}]'))
+def test_damage_is_said_and_quotes_nothing(payload: bytes) -> None:
+    """Whatever else than a list of corrections stands there."""
+    rows = empty()
+    rows.items.put(CORRECTIONS, payload)
+    try:
+        msgspec.json.decode(payload, type=list[Correction])
+    except msgspec.MsgspecError:
+        with pytest.raises(DamagedVaultError, match="what texts do not mean cannot be read"):
+            rows.again()
+    except UnicodeDecodeError:
+        with pytest.raises(DamagedVaultError):
+            rows.again()
 
 
-@given(LIFE_VALUES, st.sampled_from(["work", "age"]), st.data())
-def test_unsetting_undoes(before: dict[str, str], name: str, data: st.DataObject) -> None:
-    """Where what hangs on it was not set before."""
-    kept = after((), {n: v for n, v in before.items() if n != name and HANGS_ON.get(n) != name})
-    assert after(after(kept, {name: data.draw(DRAWN[name])}), {}, [name]) == kept
-
-
-def test_what_the_user_states_stands() -> None:
-    """Afterwards or at once, whatever follows, until what follows changes."""
-    for changes in ([{"age": "old"}, {"student": "yes"}], [{"student": "yes", "age": "old"}]):
-        facts: tuple[Fact, ...] = ()
-        for each in changes:
-            facts = after(facts, each)
-        assert values_of(facts) == {"age": "old", "student": "yes"}
-    facts = after(facts, {"age": "young"})
-    assert values_of(facts) == {"age": "young", "student": "yes"}
-    assert values_of(after(facts, {"age": "old"}))["student"] == "not_asked"
-
-
-def test_a_file_keeps_what_follows() -> None:
-    """And an attribute that implies nothing implies nothing when read."""
-    made = made_model(2, people=3, queries=1)
-    one, two = made.attributes[:2]
-    value, other = one.values[1], two.values[1]
-    implying = replace(one, implies={value: {two.name: other}})
-    read = decode(encode(replace(made, attributes=(implying, *made.attributes[1:]))))
-    assert read.attributes[0].implies == {value: {two.name: other}}
-    assert decode(encode(made)).attributes[0].implies == {}
+def test_it_is_sealed_and_part_of_a_backup(vault: Vault, at: Location, tmp_path: Path) -> None:
+    """No file has the text; a copy of the vault has the correction."""
+    kept = Corrections(vault.items)
+    kept.add(SECRET, "one", "law")
+    assert SECRET not in repr(kept.of(SECRET))
+    copy = tmp_path / "copy.db"
+    vault.backup(copy)
+    vault.close()
+    for path in filter(Path.is_file, tmp_path.rglob("*")):
+        for text in (SECRET, "zqxj"):
+            assert text.encode() not in path.read_bytes(), path
+    with unlock(at, Secret("passphrase", PASSPHRASE)) as again:
+        assert Corrections(again.items).rejected(SECRET.upper(), "one") == {"law"}
+    at.vault.unlink()
+    at.witness.unlink(missing_ok=True)
+    restore(at, copy, Secret("passphrase", PASSPHRASE))
+    with unlock(at, Secret("passphrase", PASSPHRASE)) as back:
+        assert Corrections(back.items).rejected(SECRET, "one") == {"law"}

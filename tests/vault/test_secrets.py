@@ -24,13 +24,12 @@ from agent.vault.secrets import CODE_BYTES, MAX_BYTES, Secret, code_bytes, code_
 from agent.vault.vault import Vault, make, unlock
 from agent.vault.vault_files import Location
 from tests.house.tree import ROOT
-from tests.vault.doubles import Memory
-from tests.vault.dumps import NEVER
+from tests.vault.doubles import NEVER, Memory
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 
 PROGRAM = """
 from agent.vault.secrets import forbid_dumps
-from tests.vault.dumps import state
+from tests.vault.doubles import state
 print(state())
 forbid_dumps()
 forbid_dumps()

@@ -23,7 +23,7 @@ from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES
 from tests import waiting
 from tests.house.tree import ROOT
-from tests.vault.dumps import state
+from tests.vault.doubles import state
 from tests.worlds.doors import FakeAgent, FakeApi, Said, asked
 
 
