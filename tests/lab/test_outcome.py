@@ -27,7 +27,7 @@ from agent.lab.attack.strategies import (
 )
 from agent.model.model import Model
 from agent.model.tables import gather
-from agent.tradeoff.study import row_columns
+from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.tables import Indexes, members
 from tests.decision.made import CARDS
 from tests.lab.worlds import model, others, paper_model, walker
