@@ -10,8 +10,9 @@ from agent.cli.model import model_path, summary
 from agent.cli.options import Output, answers, option
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.decision.choice import LEAST
-from agent.decision.studies import Comparison, Design, Level, QueryChange, compare_models, design_of
+from agent.decision.studies import Comparison, Design, QueryChange, compare_models, design_of
 from agent.decision.terms import Terms
+from agent.decision.values import Figures
 from agent.model.file import read
 from agent.model.model import Model
 from agent.words.figures import UNKNOWN, bits, counted, listed, measured, number, people
@@ -74,9 +75,9 @@ def design(path: str, trade_off: float) -> Output:
 def verdict_of(made: Design, found: Model) -> tuple[str, list[str]]:
     """What to ask for, in a sentence, and the reasons, in others."""
 
-    def level(each: Level) -> str:
+    def level(each: Figures) -> str:
         guess = measured(each.identifiability, "maxprob")
-        better = f"{bits(each.utility_bits)} bits better"
+        better = f"{bits(each.utility)} bits better"
         return f"{better}; one guess finds the person with a chance of {guess}"
 
     titles = {each.name: each.title for each in found.attributes}
@@ -88,7 +89,7 @@ def verdict_of(made: Design, found: Model) -> tuple[str, list[str]]:
         return f"Ask for none {of}.", [none, about]
     standing, others = made.standing, len(found.attributes) - len(asked)
     same = f"ask for {listed(titles[each] for each in standing.names)}, and it is {level(standing)}"
-    lost = made.everything.utility_bits - made.asked.utility_bits
+    lost = made.everything.utility - made.asked.utility
     rest = f"The other {others} would add nothing."
     if lost >= LEAST:
         free = (
@@ -104,7 +105,7 @@ def verdict_of(made: Design, found: Model) -> tuple[str, list[str]]:
         rest,
         about,
     ]
-    if standing.utility_bits > made.asked.utility_bits:
+    if standing.utility > made.asked.utility:
         reasons[1] += " (By query, what may be luck is subtracted; on average it is little.)"
     return f"Ask for {len(asked)} {of}: {listed(asked)}.", reasons
 
@@ -126,14 +127,14 @@ def _added(made: Design, found: Model) -> Iterator[tuple[str, ...]]:
 
 def _curve(made: Design, found: Model) -> Iterator[tuple[str, ...]]:
     """Yield a row for each point of the curve; of many, some."""
-    highest = max(each.utility_bits for each in made.curve)
-    best = next(at for at, each in enumerate(made.curve) if each.utility_bits == highest)
+    highest = max(each.utility for each in made.curve)
+    best = next(at for at, each in enumerate(made.curve) if each.utility == highest)
     for at in thinned(len(made.curve), {*range(min(7, best + 1)), best}):
         each = made.curve[at]
         yield (
             str(at),
-            bits(each.utility_bits),
-            "#" * max(0, round(BAR * each.utility_bits / highest)) if highest > 0 else "",
+            bits(each.utility),
+            "#" * max(0, round(BAR * each.utility / highest)) if highest > 0 else "",
             measured(each.identifiability, "maxprob"),
             people(each.people_left),
             found.attributes[found.index(each.names[-1])].title if at else "nothing",
@@ -163,7 +164,7 @@ def compare(old: str, new: str, trade_off: float) -> Output:
     rows = [
         (
             each.title,
-            *(bits(level.utility_bits) for level in each.best),
+            *(bits(level.utility) for level in each.best),
             UNKNOWN if each.kept_bits is None else bits(each.kept_bits),
             f"{100 * each.new_results:.0f} %",
             _moved(each, titles),
@@ -221,12 +222,10 @@ def _moved(change: QueryChange, titles: Titles) -> str:
 
 
 def _standing(found: Comparison, at: int, titles: Titles) -> str:
-    standing = found.models[at].standing
+    standing = found.standing[at]
     guess = measured(standing.identifiability, "maxprob")
     sent = listed(titled(standing.names, titles), "nothing")
-    return (
-        f"Best for every request: {sent}; {bits(standing.utility_bits)} bits, one guess: {guess}."
-    )
+    return f"Best for every request: {sent}; {bits(standing.utility)} bits, one guess: {guess}."
 
 
 def _lists(found: Comparison, facts_: Titles, queries: Titles) -> Iterator[tuple[str, str]]:

@@ -35,13 +35,7 @@ from agent.cli.policy_pages import Origins, written
 from agent.cli.printing import Column, note, numeric, paragraph, strong, table, told
 from agent.cli.prompts import agree
 from agent.daemon.policy_file import Change, Edit, rewrite
-from agent.decision.calibration import (
-    QUESTIONS,
-    Calibration,
-    PersonAnswers,
-    answers_of,
-    calibrated,
-)
+from agent.decision import calibration
 from agent.decision.terms import attributes_of
 from agent.errors import PolicyError, UsageError
 from agent.files import read_bytes
@@ -212,30 +206,23 @@ def block(recipient: str, *, undo: bool) -> Output:
     return Output(lifted, paragraph(text))
 
 
-def read_answers(path: Path, model: Model) -> PersonAnswers:
+def read_answers(path: Path, model: Model) -> calibration.PersonAnswers:
     """Return the answers in a file; UsageError, with the nearest, for what nobody asked."""
     try:
         document = tomllib.loads(read_bytes(path, LARGEST).decode("utf-8-sig"))
     except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
         hint = "write lines such as region = 2"
         raise UsageError("this is not valid TOML", hint, str(path)) from None
-    for key, value in document.items():
-        if key not in QUESTIONS:
-            error = UsageError.unknown("key", key, QUESTIONS)
-            raise UsageError(error.what, error.hint, str(path))
-        if not isinstance(value, dict):
-            raise UsageError(f"{key!r} is not a table", f"write it as [{key}]", str(path))
     try:
-        return answers_of({key: document.get(key, {}) for key in QUESTIONS}, model)
+        return calibration.answers_of(document, model)
     except UsageError as error:
         raise UsageError(error.what, error.hint, error.where or str(path)) from None
 
 
-def calibration_text(found: Calibration) -> str:
+def calibration_text(found: calibration.Calibration) -> str:
     """Return the page: λ with the fit behind it, and what each attribute must bring."""
-    parts = []
-    if found.people > 1:
-        parts.append(f"Medians of {counted(found.people, 'person', 'people')}.")
+    several = f"Medians of {counted(found.people, 'person', 'people')}."
+    parts = [several] if found.people > 1 else []
     if found.trade_off is None or found.rms_residual_bits is None:
         parts.append(paragraph(UNFITTED))
     else:
@@ -248,14 +235,13 @@ def calibration_text(found: Calibration) -> str:
         line = "" if price is None else f"{price * each.identifiability:.2f}"
         off = "" if each.residual_bits is None else f"{each.residual_bits:+.2f}"
         rows.append((name, f"{each.identifiability:.3g}", _bits(each.wanted_bits), line, off))
-    heads = (numeric(title) for title in HEADS)
-    parts.append(table([Column(TITLES[found.source]), *heads], rows))
+    parts.append(table([Column(TITLES[found.source]), *map(numeric, HEADS)], rows))
     if any(pair.wanted_bits is None for pair in found.pairs):
         parts.append(paragraph(NEVER))
     if found.sensitivity:
-        sensitive = [(name, _bits(bits)) for name, bits in found.sensitivity.items()]
-        columns = [Column("attribute"), numeric("bits")]
-        parts.append(f"{strong('What an attribute must bring')}\n{table(columns, sensitive)}")
+        sensitive = [(name, _bits(each)) for name, each in found.sensitivity.items()]
+        bits = table([Column("attribute"), numeric("bits")], sensitive)
+        parts.append(f"{strong('What an attribute must bring')}\n{bits}")
     return "\n\n".join(filter(None, parts))
 
 
@@ -263,7 +249,7 @@ def _bits(bits: float | None) -> str:
     return "never" if bits is None else f"{bits:.2f}"
 
 
-def into_policy(path: Path, found: Calibration) -> None:
+def into_policy(path: Path, found: calibration.Calibration) -> None:
     """Write a calibration into a policy file, and leave all else as it was."""
     edits: list[tuple[str | None, str, float | None]] = [(None, "lambda", found.trade_off)]
     edits += [(name, "sensitivity", bits) for name, bits in found.sensitivity.items()]
@@ -305,14 +291,12 @@ def calibrate(
     1000 = 1
     """  # noqa: D301  (click's mark for lines that are kept)
     meant = read_model(model)
-    found = calibrated([read_answers(file, meant) for file in files], meant)
+    found = calibration.calibrated([read_answers(file, meant) for file in files], meant)
     click.echo(record(found) if as_json else calibration_text(found))
     if not write:
         return
     path = own_policy()
-    if not yes:
-        told(f"This goes into {path}.")
-    agree("Write λ and the sensitivities into the policy?", yes=yes)
+    agree(f"Write λ and the sensitivities into {path}?", yes=yes)
     into_policy(path, found)
     told(f"Written into {path}.")
     if None in found.sensitivity.values():

@@ -134,7 +134,7 @@ class Consent:
         """
         pending = decision.pending
         denied = denied_once(self._preferences, ruling)
-        names = [name for name in pending.names if name not in denied] if pending else []
+        names = [name for name in decision.waiting if name not in denied]
         if pending is None or not names:
             return None
         review = Review(
@@ -146,8 +146,8 @@ class Consent:
             names=names,
             query=ask.query,
             model=model,
-            more_bits=None if denied else pending.figures.utility - decision.figures.utility,
-            people_left=None if denied else pending.figures.people_left,
+            more_bits=None if denied else pending.utility - decision.figures.utility,
+            people_left=None if denied else pending.people_left,
         )
         return self._queue(review, now)
 

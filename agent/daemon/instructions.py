@@ -183,7 +183,7 @@ def used_up(preferences: Preferences, decision: Decision, ruling: Ruling) -> Pre
     if not preferences:
         return preferences
     new = {*decision.disclosed}.difference(decision.again)
-    waiting = decision.pending.names if decision.pending else ()
+    waiting = decision.waiting
     denied, used = denied_once(preferences, ruling), set[Preference]()
     for name, each in holding(preferences, ruling).items():
         ruled = ruled_of(ruling, name) or each.ruled

@@ -1,7 +1,6 @@
 """The records of the vault, as messages: ledger, requests, recipients, corrections of readings."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -24,7 +23,6 @@ from agent.wire.state import (
     Forget,
     Handled,
     Held,
-    Inferred,
     Moment,
     NotThat,
     Recipient,
@@ -136,10 +134,7 @@ def knowledge(now: datetime, agent: Agent, *, recipient: str) -> Held:
         people=round(model.people),
         people_left=view.people_left,
         among=counted_among(model),
-        inferred=[
-            Inferred(title=model.attributes[model.index(each.name)].title, **asdict(each))
-            for each in inferred(guarded, known, model, cache)
-        ],
+        inferred=[*inferred(guarded, known, model, cache)],
     )
 
 

@@ -1,4 +1,4 @@
-"""What has been computed from models, and serves later requests: the one place that caches it."""
+"""The one cache: results computed from models, which serve later requests."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
@@ -15,7 +15,6 @@ T = TypeVar("T")
 MODELS = 32
 UTILITIES = 32  # a prepared query of the shipped model takes about 2 MB
 ANONYMITY_SETS = 16
-READINGS = 256
 RESULTS = 1024
 
 
@@ -38,14 +37,12 @@ class Recent(Generic[K, V]):
 
 
 class _Computed:
-    """What has been computed from one model, which it keeps: its id stays the model's."""
+    """The results of one model, which it keeps: its id stays the model's."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.utilities: Recent[int, tuple[Utility, Utility]] = Recent(UTILITIES)
         self.anonymity_sets: Recent[Hashable, AnonymitySet] = Recent(ANONYMITY_SETS)
-        self.matches: Recent[str, int | None] = Recent(READINGS)
-        self.readings: Recent[str, Interpretation] = Recent(READINGS)
         self.results: Recent[Hashable, Any] = Recent(RESULTS)
 
 
@@ -66,11 +63,11 @@ class Cache:
 
     def match(self, model: Model, text: str) -> int | None:
         """Return the index of the query with this name or phrasing, None where there is none."""
-        return self._of(model).matches.get(text, lambda: model.match(text))
+        return self.get(model, (Model.match, text), lambda: model.match(text))
 
     def read(self, model: Model, text: str) -> Interpretation:
         """Return which queries a text means to a model; raises as `Model.read_all`."""
-        return self._of(model).readings.get(text, lambda: model.read_all([text])[0])
+        return self.get(model, (Model.read, text), lambda: model.read(text))
 
     def utility(self, model: Model, query: int) -> Utility:
         """Return the utility of sets of attributes for a query, less prices, in bits."""
@@ -81,14 +78,12 @@ class Cache:
 
         Before prices: over the rows of all queries, luck is small.
         """
-
-        def mean() -> MeanUtility:
-            queries = range(len(model.queries))
-            return MeanUtility(
-                [self._utilities(model, each)[0] for each in queries], model.tables.query_weights
-            )
-
-        return self.get(model, MeanUtility, mean)
+        queries, weights = range(len(model.queries)), model.tables.query_weights
+        return self.get(
+            model,
+            MeanUtility,
+            lambda: MeanUtility([self._utilities(model, each)[0] for each in queries], weights),
+        )
 
     def anonymity_set(
         self, model: Model, known: Iterable[tuple[int, int]] = (), share: float = 1.0

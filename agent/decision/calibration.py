@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from msgspec import Struct, field
@@ -64,36 +64,43 @@ class Calibration(Struct, frozen=True, kw_only=True):
     sensitivity: dict[str, float | None]
 
 
-def answers_of(tables: Mapping[str, Mapping[str, object]], model: Model) -> PersonAnswers:
+def answers_of(tables: Mapping[str, Any], model: Model) -> PersonAnswers:
     """Read the answers to each of the QUESTIONS about a model.
 
     UsageError, with the nearest name, for an unknown question or an invalid answer, and where
     there is no answer at all, or no improvement for a level.
     """
-    for name in tables["sensitivity"]:
+    for key, table in tables.items():
+        if key not in QUESTIONS:
+            raise UsageError.unknown("key", key, QUESTIONS)
+        if not isinstance(table, dict):
+            raise UsageError(f"{key!r} is not a table", f"write it as [{key}]")
+    improvements, sensitivity, one_of = (tables.get(each, {}) for each in QUESTIONS)
+    for name in sensitivity:
         model.index(name)
-    improvement = dict[int, float]()
-    for key, answer in tables["improvement"].items():
-        if key not in SCALE:
-            raise UsageError.unknown("sensitivity", key, SCALE)
-        if not isinstance(answer, str):
-            what = f"the improvement for {key} is not text"
-            raise UsageError(what, 'write it in quotes, as in "100%"')
-        if answer not in IMPROVEMENTS:
-            raise UsageError.unknown("improvement", answer, IMPROVEMENTS)
-        improvement[int(key)] = IMPROVEMENTS[answer]
     answers = PersonAnswers(
-        improvement,
-        {name: _level(name, answer) for name, answer in tables["sensitivity"].items()},
-        {_people(key): _level(key, answer) for key, answer in tables["one_of"].items()},
+        dict(_improvement(key, answer) for key, answer in improvements.items()),
+        {name: _level(name, answer) for name, answer in sensitivity.items()},
+        {_people(key): _level(key, answer) for key, answer in one_of.items()},
     )
     levels = {*answers.sensitivity.values(), *answers.one_of.values()}
     if not levels:
         raise UsageError("no question is answered", "answer sensitivity, one_of, or both")
-    for level in sorted(levels - improvement.keys()):
+    for level in sorted(levels - answers.improvement.keys()):
         what = f"improvement has no answer for sensitivity {level}"
         raise UsageError(what, f'add one, as in {level} = "100%"')
     return answers
+
+
+def _improvement(key: str, answer: object) -> tuple[int, float]:
+    if key not in SCALE:
+        raise UsageError.unknown("sensitivity", key, SCALE)
+    if not isinstance(answer, str):
+        what = f"the improvement for {key} is not text"
+        raise UsageError(what, 'write it in quotes, as in "100%"')
+    if answer not in IMPROVEMENTS:
+        raise UsageError.unknown("improvement", answer, IMPROVEMENTS)
+    return int(key), IMPROVEMENTS[answer]
 
 
 def _level(key: str, answer: object) -> int:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.decision.cache import Cache
-from agent.decision.context import Context, Prepared, prepare
+from agent.decision.context import Prepared, prepare
 from agent.decision.knowledge import Knowledge
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
@@ -22,7 +22,7 @@ from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
 from agent.tradeoff.search import Result, maximise
-from agent.tradeoff.tables import Rows, members, singleton, union, weighted
+from agent.tradeoff.tables import members, singleton, union, weighted
 from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Mixture
 from policy.settings import Mode
 
@@ -41,64 +41,52 @@ class Plan(NamedTuple):
     """A portfolio, the queries that it serves, and the objective that priced it.
 
     ``shares``: of all requests that are expected, by query, an index of the model, in the order of
-    ``portfolio.uses``, whose last is what the mean of all queries uses.
+    ``portfolio.uses``; what the mean of all queries uses is the last of those, if there is a mean.
     """
 
     portfolio: Portfolio
     shares: dict[int, float]
     prices: DisclosureObjective
 
-    def serves(self, attribute: int) -> tuple[int, ...]:
-        """Return the queries that use an attribute, those asked most first."""
-        uses = zip(self.shares, self.portfolio.uses[:-1], strict=True)
-        some = (query for query, use in uses if use >> attribute & 1)
-        return tuple(sorted(some, key=lambda query: (-self.shares[query], query)))
-
 
 class SelectedSet(NamedTuple):
-    """The chosen set and its attributes in order, the objective, and the search's result.
+    """The result of a search for the best set, and the objective that it searched.
 
-    ``mode``: how it was chosen, which need not be what the terms say; ``pending``: what is worth
-    adding and waits for the user, in the order chosen; ``plan``: of which the set is a part, if it
+    ``mode``: how it was chosen, which need not be what the terms say; ``pending``: attributes worth
+    adding that wait for the user, in the order chosen; ``plan``: of which the set is a part, if it
     is.
     """
 
-    mask: int
-    order: tuple[int, ...]
-    objective: DisclosureObjective
     result: Result
+    objective: DisclosureObjective
     mode: Mode = "dynamic"
     pending: tuple[int, ...] = ()
     plan: Plan | None = None
 
 
 def choice_of(prepared: Prepared) -> SelectedSet:
-    """Return the best set for what the query means (paper 9.5.2), or what the terms ask for.
+    """Choose the best set for what the query means (paper 9.5.2), or what the terms ask for.
 
     Nothing is planned for a recipient that forgets: what it is sent serves one request only.
     """
-    if prepared.reading.query is None or prepared.terms.mode == "standing":
-        return _standing(prepared)
-    if prepared.terms.plans:
-        return _planned(prepared, prepared.reading.query)
-    choice = _best(objective_of(prepared, prepared.reading), prepared)
-    return choice._replace(pending=_waiting(choice, prepared))
+    terms, query = prepared.context.terms, prepared.reading.query
+    if query is not None and terms.mode == "planned" and terms.memory == "remembers":
+        return _planned(prepared, query)
+    if query is None or terms.mode == "standing":
+        choice = _standing(prepared)
+    else:
+        choice = _best(objective_of(prepared, prepared.reading), prepared)
+    if not prepared.asked:
+        return choice
+    mask = choice.result.mask
+    order = _search(choice.objective, prepared, mask, prepared.asked).order
+    return choice._replace(pending=order[mask.bit_count() :])
 
 
 def objective_of(prepared: Prepared, reading: Interpretation | None) -> DisclosureObjective:
     """Return the objective that chooses the set for a reading; None: for the mean of all."""
-    model, anonymity_set, settings = prepared.model, prepared.anonymity_set, prepared.settings
-    cache = prepared.cache
-    if reading is not None:
-        uses = mixed(reading, model, cache)
-        return DisclosureObjective(uses, anonymity_set, settings)
-    nobodys = replace(settings, own=None)  # what is cached outlives the request
-    shared = cache.get(
-        model,
-        (DisclosureObjective, "standing"),
-        lambda: DisclosureObjective(cache.mean_utility(model), cache.anonymity_set(model), nobodys),
-    )
-    return shared.given(anonymity_set, settings)
+    uses = utility_of(reading, prepared.context.model, prepared.context.cache)
+    return DisclosureObjective(uses, prepared.anonymity_set, prepared.settings)
 
 
 def _standing(prepared: Prepared) -> SelectedSet:
@@ -109,36 +97,28 @@ def _standing(prepared: Prepared) -> SelectedSet:
     leaves, as far as limits allow. What is proven of it was proven for a recipient that knows
     nothing, and is not claimed for another.
     """
-    terms, anonymity_set, asked = prepared.terms, prepared.anonymity_set, prepared.request.asked
+    context, asked = prepared.context, prepared.context.request.asked
+    terms, known = context.terms, prepared.anonymity_set.known
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
 
-    def beforehand() -> SelectedSet:
-        nobody = prepare(
-            Context(
-                prepared.request,
-                everyone,
-                Knowledge(),
-                prepared.model,
-                reading=NOTHING,
-                cache=prepared.cache,
-            )
-        )
-        return _best(objective_of(nobody, None), nobody)
+    def beforehand() -> Result:
+        unknown = replace(context, terms=everyone, knowledge=Knowledge(), reading=NOTHING)
+        nobody = prepare(unknown)
+        return _best(objective_of(nobody, None), nobody).result
 
-    found = prepared.cache.get(prepared.model, (choice_of, asked, everyone), beforehand)
+    result = context.cache.get(context.model, (choice_of, asked, everyone), beforehand)
     objective = objective_of(prepared, None)
-    base = forced(objective, prepared.forced)
-    mask = base | found.mask
+    base = forced(objective, members(prepared.forced))
+    mask = base | result.mask
     if not objective.feasible(mask):
         mask = base
-        for each in members(found.mask & anonymity_set.known & ~base):
+        for each in members(result.mask & known & ~base):
             mask |= singleton(each) if objective.feasible(mask | singleton(each)) else 0
-    rest = tuple(each for each in found.order if mask & ~base & singleton(each))
-    result = found.result
-    if anonymity_set.known or mask != found.mask:
+    if known or mask != result.mask:
         result = replace(result, proof="none", bound=None)
-    choice = SelectedSet(mask, (*members(base), *rest), objective, result, "standing")
-    return choice._replace(pending=_waiting(choice, prepared))
+    rest = (each for each in result.order if mask & ~base & singleton(each))
+    result = replace(result, mask=mask, order=(*members(base), *rest))
+    return SelectedSet(result, objective, "standing")
 
 
 def _planned(prepared: Prepared, query: int) -> SelectedSet:
@@ -148,8 +128,8 @@ def _planned(prepared: Prepared, query: int) -> SelectedSet:
     cost now. What waits for the user would be in the plan with a yes, and helps this request.
     ``query``: the surest of the reading, whose use of the plan is the answer.
     """
-    uses = mixed(prepared.reading, prepared.model, prepared.cache)
-    objective = objective_of(prepared, prepared.reading)
+    uses = utility_of(prepared.reading, prepared.context.model, prepared.context.cache)
+    objective = DisclosureObjective(uses, prepared.anonymity_set, prepared.settings)
 
     def best(mask: int, plan: Plan, options: int) -> tuple[int, ...]:
         order = uses.best(mask, plan.portfolio.mask & options, objective.feasible, LEAST)
@@ -160,10 +140,10 @@ def _planned(prepared: Prepared, query: int) -> SelectedSet:
         more = _search(objective, prepared, base, requested).order
         return (*order, *more[base.bit_count() :])
 
-    base = forced(objective, prepared.forced)
+    base = forced(objective, members(prepared.forced))
     plan = planned(prepared, base)
-    order = best(base, plan, prepared.free)
-    mask = base | union(order)
+    order = (*members(base), *best(base, plan, prepared.free))
+    mask = union(order)
     pending: tuple[int, ...] = ()
     if prepared.asked:
         wider = planned(replace(prepared, free=prepared.free | prepared.asked), base)
@@ -171,10 +151,9 @@ def _planned(prepared: Prepared, query: int) -> SelectedSet:
     used = [*plan.portfolio.uses]
     used[[*plan.shares].index(query)] = mask
     answered = plan._replace(portfolio=replace(plan.portfolio, uses=tuple(used)))
-    order = (*members(base), *order)
     evaluations = plan.portfolio.evaluations
     result = Result(objective.value(mask), evaluations, mask=mask, order=order)
-    return SelectedSet(mask, order, objective, result, "planned", pending, answered)
+    return SelectedSet(result, objective, "planned", pending, answered)
 
 
 def planned(prepared: Prepared, fixed: int) -> Plan:
@@ -182,53 +161,71 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
 
     ``fixed``: what always leaves, a mask. The limits hold for the whole of it, but the cap on one
     answer, which its parts keep. What else may be asked is the mean of all queries, and counts with
-    REST of its share.
+    REST of its share. A plan also grows from the a-priori optimum (paper 9.5.1), as singles and
+    pairs tell it.
     """
-    model, anonymity_set, settings = prepared.model, prepared.anonymity_set, prepared.settings
-    cache = prepared.cache
-    shares, mean = _shares(prepared), _mean(model, cache)
-    rest = 0.0 if mean is None else REST * max(0.0, 1 - sum(shares.values()))
-
-    def compute() -> Queries:
-        nothing = QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes))
-        return Queries(
-            [
-                *(uses_of(each, model, cache) for each in shares),
-                nothing if mean is None else mean.uses,
-            ]
+    model, cache = prepared.context.model, prepared.context.cache
+    settings, anonymity_set = prepared.settings, prepared.anonymity_set
+    shares, mean, starts = _shares(prepared), _mean(model, cache), list[int]()
+    weights, usable = [*shares.values()], prepared.free & anonymity_set.persons
+    if mean is not None:
+        weights.append(REST * max(0.0, 1 - sum(weights)))
+        demands, average = replace(settings, candidates=usable, own=None), mean
+        usual = cache.get(
+            model,
+            (maximise, demands),
+            lambda: (
+                maximise(
+                    DisclosureObjective(average, cache.anonymity_set(model), demands), restarts=0
+                ).mask
+            ),
         )
-
-    queries = cache.get(model, (Queries, *shares), compute)
+        starts.append(usual)
+    queries = cache.get(
+        model,
+        (Queries, *shares),
+        lambda: Queries(
+            [*(uses_of(each, model, cache) for each in shares), *([] if mean is None else [mean])]
+        ),
+    )
     prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
-    usable = prepared.free & anonymity_set.persons
     scope = Scope(anonymity_set.known & usable, usable, fixed, settings.most, LEAST)
-    starts = [] if mean is None else [_usual(prepared, usable, mean)]
-    found = plan(queries, [*shares.values(), rest], prices, scope, starts)
-    return Plan(found, shares, prices)
+    return Plan(plan(queries, weights, prices, scope, starts), shares, prices)
 
 
-def _usual(prepared: Prepared, usable: int, mean: "_Mean") -> int:
-    """Return the set that is best for every request alike to nobody in particular, a mask.
+def _shares(prepared: Prepared) -> dict[int, float]:
+    """Return the queries to plan for, in ascending order, with their shares of all requests.
 
-    It is the a-priori optimum (paper 9.5.1) as singles and pairs tell it.
+    They are those that this text may mean, by their probabilities, and those that the recipient was
+    asked. This request counts twice: it tells what may be asked again, as those before it do, and
+    it is sure to be made. What else may be asked has the rest of the whole. Of too many, those with
+    small shares are left out, and count with the rest.
     """
-    model = prepared.model
-    demands = replace(prepared.settings, candidates=usable, own=None)
+    model = prepared.context.model
+    wanted = {each.query: each.probability for each in prepared.reading.candidates}
+    asked = np.zeros(len(model.queries))
+    now = ((each, AT_HAND * probability) for each, probability in wanted.items())
+    for each, times in chain(now, prepared.history):
+        asked[each] += times
+    usual = model.tables.query_weights.astype(np.float64)
+    shares = (asked + PRIOR * usual / usual.sum()) / (asked.sum() + PRIOR)
+    others = [each for each in np.flatnonzero(asked).tolist() if each not in wanted]
+    others.sort(key=lambda each: (-shares[each], each))
+    chosen = sorted([*wanted, *others[: QUERIES - len(wanted)]])
+    return {each: float(shares[each]) for each in chosen}
 
-    def compute() -> int:
-        people = prepared.cache.anonymity_set(model)
-        objective = DisclosureObjective(mean.uses, people, demands)
-        return maximise(objective, restarts=0).mask
 
-    return prepared.cache.get(model, (_usual, demands), compute)
-
-
-def mixed(reading: Interpretation, model: Model, cache: Cache) -> QueryPlanner:
+def utility_of(reading: Interpretation | None, model: Model, cache: Cache) -> QueryPlanner:
     """Return the utility of what a text means: sum of pi_q U_q over its candidates (DESIGN.md 2.9).
 
-    What is certain has the query's own. In whatever order the candidates come, they are added in
-    that of the model.
+    Without a reading that of the mean query. In whatever order the candidates come, they are added
+    in that of the model.
     """
+    count = len(model.attributes)
+    if reading is None:
+        return cache.get(
+            model, utility_of, lambda: QueryPlanner(lambda: cache.mean_utility(model), count)
+        )
     if reading.certain is not None:
         return uses_of(reading.certain, model, cache)
     parts = sorted(reading.candidates, key=lambda each: each.query)
@@ -237,14 +234,13 @@ def mixed(reading: Interpretation, model: Model, cache: Cache) -> QueryPlanner:
         each_query = [uses_of(each.query, model, cache) for each in parts]
         weights = [each.probability for each in parts]
         stored = weighted([each.stored for each in each_query], weights)
-        mixture = once(lambda: Mixture(each_query, weights))
-        return QueryPlanner(mixture, len(model.attributes), stored)
+        return QueryPlanner(once(lambda: Mixture(each_query, weights)), count, stored)
 
-    return cache.get(model, (mixed, *parts), compute)
+    return cache.get(model, (Mixture, *parts), compute)
 
 
 def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
-    """Return what a query makes of sets of attributes, drawn towards the mean of all queries.
+    """Return the utility of sets of attributes for a query, drawn towards the mean of all queries.
 
     Few rows are mostly noise. As in the James-Stein estimator (Efron and Morris 1975), by the share
     of noise and by (Q - 3) / (Q - 1), for Q queries: not at all where there are three or fewer. On
@@ -265,86 +261,45 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
             at_hand |= stored
             return QueryPlanner(lambda: cache.utility(model, query), count, at_hand, limit)
         share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
-        weights = [1 - share, share]
+        weights, of_mean = [1 - share, share], mean.utility()
         at_hand |= weighted([stored, mean.stored], weights)
         return QueryPlanner(
-            lambda: MeanUtility((cache.utility(model, query), mean.utility), np.array(weights)),
+            lambda: MeanUtility((cache.utility(model, query), of_mean), np.array(weights)),
             count,
             at_hand,
-            (1 - share) * limit + share * mean.utility.limit,
+            (1 - share) * limit + share * of_mean.limit,
             monotone=False,
         )
 
     return cache.get(model, (QueryPlanner, query), compute)
 
 
-class _Mean(NamedTuple):
-    """The mean query: U of one and of two, of more as those tell it, and its uses."""
+def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
+    """Return the mean query of a model, by weight, as singles and pairs tell it.
 
-    stored: Rows
-    utility: Pairwise
-    uses: QueryPlanner
-
-
-def _mean(model: Model, cache: Cache) -> _Mean | None:
-    """Return the mean query of a model, by weight; None where it says too little of another.
-
-    That is where there are three queries or fewer, and where no pairs tell of larger sets.
+    None where it says too little of another query: there are three or fewer, or no pairs.
     """
 
-    def compute() -> _Mean | None:
+    def compute() -> QueryPlanner | None:
         singles = model.tables.singles.mean_of(model.tables.query_weights)
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None
         utility = Pairwise(singles.utilities[0], singles.pair_utilities[0])
-        count, stored = len(model.attributes), singles.utilities_of(0)
-        return _Mean(stored, utility, QueryPlanner(lambda: utility, count, stored))
+        return QueryPlanner(lambda: utility, len(model.attributes), singles.utilities_of(0))
 
-    return cache.get(model, _Mean, compute)
-
-
-def _shares(prepared: Prepared) -> dict[int, float]:
-    """Return the queries to plan for, in ascending order, with their shares of all requests.
-
-    They are those that this text may mean, by their probabilities, and those that the recipient was
-    asked. This request counts twice: it tells what may be asked again, as those before it do, and
-    it is sure to be made. What else may be asked has the rest of the whole. Of too many, those with
-    small shares are left out, and count with the rest.
-    """
-    model, wanted = prepared.model, dict[int, float]()
-    for candidate in prepared.reading.candidates:
-        wanted[candidate.query] = candidate.probability
-    asked = np.zeros(len(model.queries))
-    now = ((each, AT_HAND * probability) for each, probability in wanted.items())
-    for each, times in chain(now, prepared.history):
-        asked[each] += times
-    usual = model.tables.query_weights.astype(np.float64)
-    shares = (asked + PRIOR * usual / usual.sum()) / (asked.sum() + PRIOR)
-    others = [each for each in np.flatnonzero(asked).tolist() if each not in wanted]
-    others.sort(key=lambda each: (-shares[each], each))
-    chosen = sorted([*wanted, *others[: QUERIES - len(wanted)]])
-    return {each: float(shares[each]) for each in chosen}
+    return cache.get(model, Pairwise, compute)
 
 
 def _best(objective: DisclosureObjective, prepared: Prepared) -> SelectedSet:
     """Return the best set that has what always leaves, as far as limits allow, and asks nobody."""
-    result = _search(objective, prepared, forced(objective, prepared.forced), prepared.free)
-    return SelectedSet(result.mask, result.order, objective, result)
-
-
-def _waiting(choice: SelectedSet, prepared: Prepared) -> tuple[int, ...]:
-    """Return what waits for the user and is worth adding to what leaves without asking."""
-    if not prepared.asked:
-        return ()
-    result = _search(choice.objective, prepared, choice.mask, prepared.asked)
-    return result.order[choice.mask.bit_count() :]
+    base = forced(objective, members(prepared.forced))
+    return SelectedSet(_search(objective, prepared, base, prepared.free), objective)
 
 
 def _search(function: SetFunction, prepared: Prepared, base: int, more: int) -> Result:
     """Search as the terms say; where there is much to count, what is not at hand only once."""
-    terms, queries = prepared.terms, prepared.model.queries
-    people = prepared.model.population.rows
-    few = all(queries[each.query].rows <= FEW_ROWS for each in prepared.reading.candidates)
-    patient = few and people <= FEW_PEOPLE
+    terms, model = prepared.context.terms, prepared.context.model
+    rows = (model.queries[each.query].rows for each in prepared.reading.candidates)
+    patient = max(rows, default=0) <= FEW_ROWS and model.population.rows <= FEW_PEOPLE
     between = base, base | more
     return maximise(function, terms.algorithm, terms.epsilon, patient=patient, between=between)

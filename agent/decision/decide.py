@@ -20,7 +20,6 @@ from agent.decision.values import (
     Figures,
     Guarded,
     Outcome,
-    Pending,
     Reading,
     Reason,
     Request,
@@ -135,55 +134,72 @@ def counted_among(model: Model) -> CountedAmong:
 def figures_of(
     objective: DisclosureObjective, mask: int, prepared: Prepared, order: Iterable[int] = ()
 ) -> Figures:
-    """Return the terms of the objective at a set, and how many people are left.
+    """Compute the terms of the objective at a set, and how many people are left.
 
     ``order``: of the names, by default that of the model.
     """
-    parts, anonymity_set, terms = objective.parts(mask), prepared.anonymity_set, prepared.terms
+    parts, anonymity_set = objective.parts(mask), prepared.anonymity_set
+    terms, model = prepared.context.terms, prepared.context.model
+    people = round(anonymity_set.people)
     return Figures(
-        names=prepared.names(order or members(mask)),
+        names=tuple(model.attributes[index].name for index in order or members(mask)),
         utility=float(parts.utility),
         identifiability=float(anonymity_set.identifiability(mask, terms.metric, terms.metric_k)),
         identifiability_cost=float(parts.identifiability_cost),
         guard=float(parts.guard),
         sensitivity=float(parts.sensitivity),
         objective=float(parts.objective),
-        people=round(anonymity_set.people),
-        people_left=float(anonymity_set.people_left(mask)),
+        people=people,
+        people_left=min(float(people), anonymity_set.people_left(mask)),  # expected, of those
     )
 
 
 def limit_of(objective: DisclosureObjective, mask: int) -> str | None:
-    """Return the limit that a set breaks, by its key in a policy; None where it keeps them all."""
+    """Name the limit that a set breaks, as a policy does; None where it keeps them all."""
     broken = objective.broken(mask)
     return None if broken is None else KEYS[broken]
 
 
 def _decide(prepared: Prepared, *, brief: bool) -> Decision:
-    terms, model, anonymity_set = prepared.terms, prepared.model, prepared.anonymity_set
-    if terms.nothing:
-        return _silent(prepared, "blocked")
-    if prepared.reading.query is None and terms.unknown_queries == "nothing":
-        return _silent(prepared, "unknown query")
+    terms, model = prepared.context.terms, prepared.context.model
+    anonymity_set, count = prepared.anonymity_set, round(prepared.anonymity_set.people)
+    code: Code = prepared.code
+    if terms.nothing or (prepared.reading.query is None and terms.unknown_queries == "nothing"):
+        code = "blocked" if terms.nothing else "unknown query"
+    shared = Decision(
+        code=code,
+        request=prepared.context.request,
+        model=model.id,
+        figures=Figures(
+            identifiability=anonymity_set.identifiability(0, terms.metric, terms.metric_k),
+            people=count,
+            people_left=float(count),
+        ),
+        mode=terms.mode,
+        algorithm=terms.algorithm,
+        metric=terms.metric,
+        metric_k=terms.metric_k,
+        trade_off=terms.trade_off,
+        among=counted_among(model),
+    )
+    if code in ("blocked", "unknown query"):  # without a look at what would help
+        return shared
     choice = choice_of(prepared)
-    mask, objective, result = choice.mask, choice.objective, choice.result
-    figures = figures_of(objective, mask, prepared, choice.order)
-    looked_at: Iterable[int] = members(mask | union(choice.pending))
-    if not (brief and mask):
-        objective.survey(mask)
+    objective, result, waiting = choice.objective, choice.result, union(choice.pending)
+    figures = figures_of(objective, result.mask, prepared, result.order)
+    looked_at: Iterable[int] = members(result.mask | waiting)
+    if not (brief and result.mask):
+        objective.survey(result.mask)
         looked_at = range(len(model.attributes))
     outcomes = tuple(_outcome(prepared, choice, index) for index in looked_at)
     pending = None
-    if choice.pending:
-        order = (*choice.order, *choice.pending)
-        more = figures_of(objective, mask | union(choice.pending), prepared, order)
-        pending = Pending(names=prepared.names(choice.pending), figures=more)
+    if waiting:
+        order = (*result.order, *choice.pending)
+        pending = figures_of(objective, result.mask | waiting, prepared, order)
     objective.forget()
     proven = anonymity_set.people > 0  # where the model knows nobody like the user, nothing is
-    return Decision(
-        code=prepared.code,
-        request=prepared.request,
-        model=model.id,
+    return structs.replace(
+        shared,
         disclosed=figures.names,
         figures=figures,
         pending=pending,
@@ -192,85 +208,61 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
             Guarded(
                 name=model.attributes[v].name,
                 title=model.attributes[v].title,
-                bits=float(anonymity_set.guard_bits(v, mask)),
-                best_guess=float(anonymity_set.guard(v).best_guess(mask)),
+                bits=float(anonymity_set.guard_bits(v, result.mask)),
+                best_guess=float(anonymity_set.guard(v).best_guess(result.mask)),
             )
             for v, _ in prepared.settings.guards
         ),
         mode=choice.mode,
-        algorithm=terms.algorithm,
-        metric=terms.metric,
-        metric_k=terms.metric_k,
-        trade_off=terms.trade_off,
         evaluations=result.evaluations,
         violations=result.violations,
         proof=result.proof if proven else "none",
         bound=result.bound if proven else None,
         certified=result.certified if proven else None,
         node_limit_hit=proven and result.node_limit_hit,
-        among=counted_among(model),
-    )
-
-
-def _silent(prepared: Prepared, code: Code) -> Decision:
-    """Return the decision to send nothing, without a look at what would help."""
-    terms, anonymity_set = prepared.terms, prepared.anonymity_set
-    reached = anonymity_set.identifiability(0, terms.metric, terms.metric_k)
-    people = round(anonymity_set.people)
-    return Decision.nothing(
-        code,
-        prepared.request,
-        model=prepared.model.id,
-        figures=Figures(identifiability=reached, people=people, people_left=float(people)),
-        mode=terms.mode,
-        algorithm=terms.algorithm,
-        metric=terms.metric,
-        metric_k=terms.metric_k,
-        trade_off=terms.trade_off,
-        among=counted_among(prepared.model),
     )
 
 
 def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
-    """Return what an attribute adds to the rest of the chosen set, or would add, and why."""
-    anonymity_set, objective, plan = prepared.anonymity_set, choice.objective, choice.plan
-    own = singleton(index)
-    attribute, held = prepared.model.attributes[index], bool(anonymity_set.known & own)
-    inside, with_it, without = bool(choice.mask & own), choice.mask | own, choice.mask & ~own
-    barred = prepared.barred.get(index)
-    if barred is None and anonymity_set.combinations(with_it) > COMBINATIONS:
+    """Say what an attribute adds to the rest of the chosen set, or would add, and why."""
+    model, objective, plan = prepared.context.model, choice.objective, choice.plan
+    own, mask, attribute = singleton(index), choice.result.mask, model.attributes[index]
+    held, barred = bool(prepared.anonymity_set.known & own), prepared.barred.get(attribute.name)
+    if barred is None and prepared.anonymity_set.combinations(mask | own) > COMBINATIONS:
         barred = "too many combinations"
     if barred is not None:
-        return outcome_of(attribute, prepared.terms, reason=barred, held=held)
-    gain = objective.utility(with_it) - objective.utility(without)
-    cost = objective.cost(with_it) - objective.cost(without)
-    planned = bool(plan and plan.portfolio.mask & own)
+        return outcome_of(attribute, prepared.context.terms, reason=barred, held=held)
+    gain = objective.utility(mask | own) - objective.utility(mask & ~own)
+    cost = objective.cost(mask | own) - objective.cost(mask & ~own)
+    in_plan = plan is not None and bool(plan.portfolio.mask & own)
     reason: Reason
     if held:
         reason = "known to the recipient"
-    elif not inside:  # what is planned is worth its cost
-        reason = _why_out(prepared, choice, own, worth=gain if planned else gain - cost)
-    elif own & union(prepared.forced):
+    elif not mask & own:  # what is planned is worth its cost
+        reason = _why_out(prepared, choice, own, worth=gain if in_plan else gain - cost)
+    elif own & prepared.forced:
         reason = "always"
-    elif planned:
+    elif in_plan:
         reason = "in the plan"
     else:
         reason = "in the standing set" if choice.mode == "standing" else "worth it"
-    limit = None
+    limit, serves = None, list[int]()
     if reason == "would break a limit" and plan and plan.portfolio.refused & own:
         limit = limit_of(plan.prices, plan.portfolio.mask | own)
     elif reason == "would break a limit":
-        limit = limit_of(objective, with_it)
-    queries = prepared.model.queries
+        limit = limit_of(objective, mask | own)
+    if plan is not None:
+        uses = zip(plan.shares, plan.portfolio.uses, strict=False)  # without that of the mean
+        serves = sorted((q for q, use in uses if use & own), key=lambda q: (-plan.shares[q], q))
     return outcome_of(
         attribute,
-        prepared.terms,
-        disclosed=inside,
+        prepared.context.terms,
+        disclosed=bool(mask & own),
         reason=reason,
         gain_bits=float(gain),
         cost_bits=float(cost),
         limit=limit,
-        serves=tuple(queries[query].text for query in plan.serves(index)) if plan else (),
+        serves=tuple(model.queries[query].text for query in serves),
         held=held,
     )
 
@@ -281,44 +273,40 @@ def outcome_of(
     *,
     reason: Reason | Code,
     disclosed: bool = False,
-    **known: Any,  # noqa: ANN401  (of the fields)
+    **fields: Any,  # noqa: ANN401
 ) -> Outcome:
     """Return the outcome for an attribute, with its title and what the terms say of it."""
     name = attribute.name
-    disclose: Disclose = "auto"
+    disclose: Disclose = "always" if name in terms.always else "auto"
     if any(name == guarded for guarded, _ in terms.guards):
         disclose = "guarded"
     elif name in terms.excluded:
         disclose = "never"
     elif name in terms.ask:
         disclose = "ask"
-    elif name in terms.always:
-        disclose = "always"
     return Outcome(
         name=name,
         title=attribute.title,
         disclosed=disclosed,
         reason=reason,
         disclose=disclose,
-        **known,
+        **fields,
     )
 
 
 def _why_out(prepared: Prepared, choice: SelectedSet, own: int, worth: float) -> Reason:
-    """Return why an attribute is not in the set; ``worth``: in bits, if it were."""
+    """Say why an attribute is not in the set; ``worth``: in bits, if it were."""
     if own & union(choice.pending):
         return "waits for you"
-    feasible = choice.objective.feasible(choice.mask | own)
-    if prepared.code == "recognised" and not feasible:
-        return "recognised"
-    if prepared.code == "outside the model" and not feasible:
-        return "outside the model"
+    feasible = choice.objective.feasible(choice.result.mask | own)
+    if prepared.anonymity_set.closed and not feasible:
+        return "recognised" if prepared.anonymity_set.people else "outside the model"
     plan = choice.plan.portfolio if choice.plan and own & prepared.anonymity_set.persons else None
     if plan is not None and not plan.mask & own:
         wanted = bool(plan.refused & own)
     else:
         wanted = worth > 0 and not feasible
-    if wanted or (not feasible and own & union(prepared.forced)):
+    if wanted or (not feasible and own & prepared.forced):
         return "would break a limit"
     if plan is not None:
         return "planned for other requests" if plan.mask & own else "not in the plan"

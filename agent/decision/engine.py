@@ -11,13 +11,12 @@ from agent.decision.cache import Cache
 from agent.decision.context import Context
 from agent.decision.decide import decide_context
 from agent.decision.knowledge import Knowledge, share_of
-from agent.decision.terms import Limits, Terms, rulebook, terms_under
+from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Model, surest, unknown_person
-from agent.model.reading import Interpretation
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import Algorithm
 from policy.hosts import ANYBODY
@@ -97,10 +96,10 @@ class Engine:
         """
         request = Request(query, to, None if offers is None else tuple(sorted(offers)))
         with self._lock:
-            model, reading = surest(query, self.models, self._read)
-            terms = self._changed(self._terms(request, model, policy, today), options, model)
-            held = self._knowledge(knows or {}, model)
-            context = Context(request, terms, held, model, reading=reading, cache=self._cache)
+            model, reading = surest(query, self.models, self._cache.read)
+            terms = self._terms(request, model, policy, today, options)
+            known = self._knowledge(knows or {}, model)
+            context = Context(request, terms, known, model, reading=reading, cache=self._cache)
             return decide_context(context)
 
     def decide_many(self, queries: Iterable[str], to: str = "", **named: Any) -> list[Decision]:  # noqa: ANN401  (of `decide`)
@@ -110,7 +109,21 @@ class Engine:
         """
         return [self.decide(query, to, **named) for query in queries]
 
-    def _changed(self, terms: Terms, options: DecideOptions, model: Model) -> Terms:
+    def _terms(
+        self,
+        request: Request,
+        model: Model,
+        policy: Policy | str | Path | None,
+        today: date | None,
+        options: DecideOptions,
+    ) -> Terms:
+        terms = Terms()
+        if policy is not None:
+            rules = policy if isinstance(policy, Policy) else load(Path(policy))
+            day = today or datetime.now().astimezone().date()
+            book = rulebook(rules, model, self.models)
+            ruling = book.match(request.recipient or ANYBODY, request.query, day)
+            terms = terms_under(ruling, model)
         for name in options:
             if name not in DecideOptions.__annotations__:
                 raise UsageError.unknown("option", name, DecideOptions.__annotations__)
@@ -123,48 +136,24 @@ class Engine:
         ask = self._named(options.get("ask", ()), model)
         return replace(terms, excluded=terms.excluded | never, ask=terms.ask | ask, **rest)
 
-    def _read(self, model: Model, text: str) -> Interpretation:
-        return self._cache.read(model, text)
-
-    def _terms(
-        self, request: Request, model: Model, policy: Policy | str | Path | None, today: date | None
-    ) -> Terms:
-        if policy is None:
-            return Terms(limits=Limits())
-        rules = policy if isinstance(policy, Policy) else load(Path(policy))
-        day = today or datetime.now().astimezone().date()
-        book = rulebook(rules, model, self.models)
-        return terms_under(book.match(request.recipient or ANYBODY, request.query, day), model)
-
     def _named(self, names: Iterable[str], model: Model) -> frozenset[str]:
         """Return the names that the model has; UsageError for one that no model has."""
-        known = {each.name for other in self.models for each in other.attributes}
-        wanted = frozenset(names)
-        for name in sorted(wanted - known):
-            raise UsageError.unknown("fact", name, known)
+        every, wanted = {each.name for m in self.models for each in m.attributes}, frozenset(names)
+        for name in sorted(wanted - every):
+            raise UsageError.unknown("fact", name, every)
         return wanted & {each.name for each in model.attributes}
 
     def _knowledge(self, knows: Mapping[str, str], model: Model) -> Knowledge:
-        """Return what a recipient holds in the codes of a model, and how few share the rest."""
-        facts = {fact for name, value in knows.items() for fact in self._meanings(name, value)}
+        """Put facts into the codes of a model; UsageError for a name or value of no model."""
+        facts = set[Meaning]()
+        for name, value in knows.items():
+            owners = [each for each in self.models if name in each.person_codes]
+            if not owners:
+                raise unknown_person(name, self.models)
+            owner = next((each for each in owners if value in each.person_codes[name]), owners[0])
+            owner.attributes[owner.index(name)].code(value)  # or say what is wrong with it
+            facts.add(meaning_of(name, value, owner))
         coded = (self._concepts.code(fact, model) for fact in facts)
         codes = dict(code for code in coded if code is not None)
         share = share_of(facts, model, self._concepts, self._cache)
         return Knowledge(share=share).with_facts(codes)
-
-    def _meanings(self, name: str, value: str) -> Iterable[Meaning]:
-        """Return what a value means to the models that have the fact; UsageError for none."""
-        attributes = [
-            (model, each)
-            for model in self.models
-            for each in model.attributes[: model.persons]
-            if each.name == name
-        ]
-        if not attributes:
-            raise unknown_person(name, self.models)
-        found = [
-            meaning_of(name, value, model) for model, each in attributes if value in each.values
-        ]
-        if not found:
-            attributes[0][1].code(value)  # which says what is wrong
-        return found[:1]

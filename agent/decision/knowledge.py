@@ -18,8 +18,10 @@ from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+from msgspec import structs
 
 from agent.decision.cache import Cache
+from agent.decision.values import Inferred
 from agent.model.concepts import Concepts, Meaning
 from agent.model.model import ANY_PEOPLE, Model
 from agent.model.reading import Candidate, Interpretation
@@ -30,6 +32,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOLD_ANYWAY = frozenset({"language", "country"})  # by the browser, and the network address
 LATEST = 200  # requests of a site that count; earlier ones say little about what comes next
 Value = TypeVar("Value")
+History = tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Knowledge:
 
     codes: tuple[tuple[str, int], ...] = ()
     recent: int = 0
-    queries: tuple[tuple[int, float], ...] = ()
+    queries: History = ()
     share: float = 1.0
 
     @property
@@ -137,7 +140,7 @@ class Holdings(Generic[Value]):
         return len(self._learnt) - bisect_right(self._learnt, now - EPOCH - WEEK)
 
     @property
-    def times(self) -> tuple[tuple[int, float], ...]:
+    def times(self) -> History:
         """The queries that carried something, ascending, and how often each did."""
         asked: dict[int, list[float]] = {}
         for each in chain.from_iterable(chain.from_iterable(self._asked.values())):
@@ -152,35 +155,20 @@ class Holdings(Generic[Value]):
 
 def people_left(knowledge: Knowledge, model: Model, cache: Cache | None = None) -> int:
     """Return how many people agree with what is known, of the model or by an estimate, or 0."""
-    cache = cache or Cache()
-
-    def left() -> int:
-        pairs = ((model.index(name), code) for name, code in knowledge.codes)
-        people = cache.anonymity_set(model, pairs, knowledge.share).people
-        return round(people) if knowledge.share else 0
-
-    return cache.get(model, (people_left, knowledge.codes, knowledge.share), left)
-
-
-@dataclass(frozen=True, slots=True)
-class Inference:
-    """How much the facts held reveal about one guarded attribute, over the people who specify it.
-
-    ``bits``: H(V) - H(V|d), below 0 where it is less certain than before; ``bits_in_all``: H(V);
-    ``best_guess``: max P(v|d), ``by_chance``: max P(v). Where fewer than 30 people agree with d,
-    the model cannot tell: ``bits`` and ``best_guess`` are 0, which no other best guess is.
-    """
-
-    name: str
-    bits: float
-    bits_in_all: float
-    best_guess: float
-    by_chance: float
+    if not knowledge.share:
+        return 0
+    codes, share, cache = knowledge.codes, knowledge.share, cache or Cache()
+    pairs = [(model.index(name), code) for name, code in codes]
+    return cache.get(
+        model,
+        (people_left, codes, share),
+        lambda: round(cache.anonymity_set(model, pairs, share).people),
+    )
 
 
 def inferred(
     guarded: Sequence[str], knowledge: Knowledge | None, model: Model, cache: Cache | None = None
-) -> tuple[Inference, ...]:
+) -> tuple[Inferred, ...]:
     """Return what is revealed about each guarded attribute: the same for all who agree with d.
 
     ``guarded``: names of person attributes; ``knowledge``: None where it has a value that is
@@ -189,10 +177,17 @@ def inferred(
     """
     codes, cache = None if knowledge is None else knowledge.codes, cache or Cache()
 
-    def inference(name: str) -> Inference:
+    def inference(name: str) -> Inferred:
         index = model.index(name)
         before = cache.anonymity_set(model).guard(index).uncertainty()
-        by_all = Inference(name, 0.0, before.bits, 0.0, before.best_guess)
+        by_all = Inferred(
+            name=name,
+            title=model.attributes[index].title,
+            bits=0.0,
+            bits_in_all=before.bits,
+            best_guess=0.0,
+            by_chance=before.best_guess,
+        )
         if codes is None:
             return by_all
         people = cache.anonymity_set(model, [(model.index(each), code) for each, code in codes])
@@ -200,7 +195,7 @@ def inferred(
         if after.people < FEWEST:
             return by_all
         bits = before.bits - after.bits
-        return Inference(name, bits, before.bits, after.best_guess, before.best_guess)
+        return structs.replace(by_all, bits=bits, best_guess=after.best_guess)
 
     return tuple(
         cache.get(model, (inferred, each, codes), partial(inference, each)) for each in guarded
@@ -213,15 +208,14 @@ Codes = frozenset[tuple[int, int]]
 
 
 def weight_of(codes: Codes, model: Model, cache: Cache) -> float:
-    """Return how many people of a model agree with (attribute, code) pairs."""
+    """Count the people of a model who agree with (attribute, code) pairs."""
 
-    def found() -> float:
-        population = model.population
+    def count() -> float:
+        population, weights = model.population, model.population.weights
         agree = population.agreeing(population.possible_codes(codes))
-        weights = population.weights
         return float(np.count_nonzero(agree) if weights is None else weights[agree].sum())
 
-    return cache.get(model, (weight_of, codes), found)
+    return cache.get(model, (weight_of, codes), count)
 
 
 def share_of(
@@ -236,59 +230,49 @@ def share_of(
     Source: DESIGN.md 2.8.
     """
     cache = cache or Cache()
-    held = {each for each in facts if each.concept not in TOLD_ANYWAY}
-    counted = frozenset(each for each in held if concepts.code(each, model) is not None)
-    others = []
-    for each in concepts.models:
-        told = frozenset(fact for fact in held if concepts.code(fact, each) is not None)
-        if each.id != model.id and not told <= counted:
-            others.append((each, told))
-    if held - counted.union(*(told for _, told in others)):
+    every = {each for each in facts if each.concept not in TOLD_ANYWAY}
+    facts_of = {
+        each.id: frozenset(fact for fact in every if concepts.code(fact, each) is not None)
+        for each in (model, *concepts.models)
+    }
+    counted = facts_of[model.id]
+    others = [each for each in concepts.models if not facts_of[each.id] <= counted]
+    if every - counted.union(*facts_of.values()):
         return 0.0
-    if len(others) > MOST:
-        return prod(
-            _among(told, frozenset(), each, model, concepts, cache) for each, told in others
+
+    def among(other: Model, before: frozenset[Meaning]) -> float:
+        """Return the share of another model's people with its facts, of those with some before."""
+        own = facts_of[other.id]
+        if own <= before:
+            return 1.0
+        whole, agree = (
+            weight_of(_codes(some, other, concepts), other, cache) for some in (own & before, own)
         )
+        same = other.stands_for == model.stands_for != ANY_PEOPLE
+        smaller = 1.0 if same else min(1.0, other.people / model.people)
+        return smaller * agree / whole if agree else 0.0
+
+    if len(others) > MOST:
+        return prod(among(each, frozenset()) for each in others)
 
     @once
     def least(rest: frozenset[int]) -> float:
         """Return the smallest product of these models, when all the others have counted."""
-        before = counted.union(*(told for at, (_, told) in enumerate(others) if at not in rest))
-        products = []
-        for place in rest:
-            other, told = others[place]
-            share = _among(told - before, told & before, other, model, concepts, cache)
-            products.append(share * least(rest - {place}))
+        earlier = (facts_of[each.id] for at, each in enumerate(others) if at not in rest)
+        before = counted.union(*earlier)
+        products = (among(others[at], before) * least(rest - {at}) for at in rest)
         return min(products, default=1.0)
 
     return least(frozenset(range(len(others))))
 
 
-def _among(
-    new: Collection[Meaning],
-    shared: Collection[Meaning],
-    other: Model,
-    model: Model,
-    concepts: Concepts,
-    cache: Cache,
-) -> float:
-    """Return the share of another model's people with the new facts, among those who share."""
-    if not new:
-        return 1.0
-    base, whole = (_codes(each, other, concepts) for each in (shared, {*shared, *new}))
-    among, agree = weight_of(base, other, cache), weight_of(whole, other, cache)
-    same = other.stands_for == model.stands_for != ANY_PEOPLE
-    smaller = 1.0 if same else other.people / model.people
-    return min(1.0, smaller) * agree / among if agree else 0.0
-
-
 def _codes(facts: Iterable[Meaning], model: Model, concepts: Concepts) -> Codes:
-    found = (concepts.code(each, model) for each in facts)
-    return frozenset((model.index(pair[0]), pair[1]) for pair in found if pair is not None)
+    pairs = (concepts.code(each, model) for each in facts)
+    return frozenset((model.index(pair[0]), pair[1]) for pair in pairs if pair is not None)
 
 
 def unmatched(facts: Iterable[Meaning], models: Concepts) -> Sequence[Meaning]:
-    """Return the facts that no installed model can tell: they make the share 0."""
+    """List the facts that no installed model can express: they make the share 0."""
     return [
         each
         for each in facts
@@ -298,30 +282,31 @@ def unmatched(facts: Iterable[Meaning], models: Concepts) -> Sequence[Meaning]:
 
 
 def knowledge_in(
-    found: Holdings[str],
+    holdings: Holdings[str],
     model: Model,
     now: datetime,
     queries: Mapping[str, float] = NO_QUERIES,
     concepts: Concepts | None = None,
     cache: Cache | None = None,
 ) -> Knowledge:
-    """Return what a pool holds, in the codes of a model, and how few share the rest of it.
+    """Express what a pool holds in the codes of a model, and how few share the rest of it.
 
     ``queries``: beside those that it counts itself, the latest of the pool, and how often each
     came, as `DisclosureIndex.queries` has them; one that the model does not know is left out.
     ``concepts``: the models that are installed, by default this one alone. A fact that the model
-    cannot tell counts in ``share``.
+    cannot express counts in ``share``.
     """
-    concepts = Concepts((model,)) if concepts is None else concepts
-    cache = cache or Cache()
-    facts = [Meaning(concept, fact.value) for concept, fact in found.held.items()]
+    concepts, cache = concepts or Concepts((model,)), cache or Cache()
+    facts = [Meaning(concept, fact.value) for concept, fact in holdings.held.items()]
     coded = [concepts.code(fact, model) for fact in facts]
-    codes = [code for code in coded if code is not None]
-    times = defaultdict[int, float](float, found.times)
+    times = defaultdict[int, float](float, holdings.times)
     for text, count in queries.items():
         query = cache.match(model, text)
         if query is not None and count:
             times[query] += count
-    share = share_of(facts, model, concepts, cache) if None in coded else 1.0
-    history = tuple(sorted(times.items()))
-    return Knowledge(tuple(sorted(codes)), found.recent(now), history, share)
+    return Knowledge(
+        codes=tuple(sorted(code for code in coded if code is not None)),
+        recent=holdings.recent(now),
+        queries=tuple(sorted(times.items())),
+        share=share_of(facts, model, concepts, cache) if None in coded else 1.0,
+    )

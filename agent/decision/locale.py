@@ -11,7 +11,7 @@ from msgspec import structs
 
 from agent.decision.context import Context, barred_of
 from agent.decision.decide import outcome_of
-from agent.decision.values import Decision, Figures, Outcome, Pending, Reason
+from agent.decision.values import Decision, Figures, Outcome, Reason
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Model
 from agent.model.tables import Rows, Singles, Tables
@@ -44,29 +44,29 @@ LOCALE = _locale()
 
 
 def located(context: Context, people: int) -> Decision:
-    """Return which of the two are told in the address of a search; no value is looked at.
+    """Decide which of the two are told in the address of a search; no value is looked at.
 
     ``context``: of LOCALE, by the rules for its recipient; ``people``: who agree with all that the
     recipient holds, which stays so. What a parameter is made of is told where the rules allow all
     of it, and also where the user's values have none that is documented: so its absence says no
     more (DESIGN.md 2.6).
     """
-    terms, limits = context.terms, context.terms.limits
-    engine = None if terms.ruling is None else terms.ruling.engine
+    terms, most = context.terms, context.terms.limits.per_request
+    engine = None if terms.ruling is None or terms.nothing else terms.ruling.engine
 
     def needed(names: frozenset[str]) -> frozenset[str]:
-        return frozenset() if engine is None or terms.nothing else engine.needs(names)
+        """Return the names that the address needs of these, none where they are too many."""
+        some = frozenset[str]() if engine is None else engine.needs(names)
+        return some if most is None or len(some) <= most else frozenset()
 
-    context = replace(context, terms=replace(terms, carried=needed(frozenset(NAMES))))
-    guarded = {NAMES.index(name) for name, _ in terms.guards}
-    out = {NAMES[at]: reason for at, reason in barred_of(context, guarded).items()}
+    every = frozenset(NAMES)
+    carried = frozenset[str]() if engine is None else engine.needs(every)
+    out = barred_of(replace(context, terms=replace(terms, carried=carried)))
     held = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
-    free = frozenset(NAMES) - out.keys()
-    sent, possible = needed(free - (terms.ask - held)), needed(free)
-    if limits.per_request is not None:
-        most = limits.per_request
-        sent, possible = (each if len(each) <= most else frozenset() for each in (sent, possible))
-    pending = tuple(name for name in NAMES if name in (possible - sent) & (terms.ask - held))
+    free, asks = every - out.keys(), terms.ask - held
+    sent = needed(free - asks)
+    disclosed = tuple(name for name in NAMES if name in sent)
+    pending = tuple(name for name in NAMES if name in (needed(free) - sent) & asks)
 
     def outcome(attribute: Attribute) -> Outcome:
         name = attribute.name
@@ -77,16 +77,14 @@ def located(context: Context, people: int) -> Decision:
             attribute, terms, disclosed=name in sent, reason=reason, held=name in held
         )
 
-    disclosed = tuple(name for name in NAMES if name in sent)
     figures = Figures(names=disclosed, people=people, people_left=float(people))
-    both = structs.replace(figures, names=(*disclosed, *pending))
     return Decision(
         code="blocked" if terms.nothing else "answered",
         request=context.request,
         model=LOCALE.id,
         disclosed=disclosed,
         figures=figures,
-        pending=Pending(names=pending, figures=both) if pending else None,
+        pending=structs.replace(figures, names=(*disclosed, *pending)) if pending else None,
         outcomes=() if terms.nothing else tuple(map(outcome, LOCALE.attributes)),
         mode=terms.mode,
     )

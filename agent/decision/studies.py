@@ -6,51 +6,38 @@ has not seen, if its tables are of a later period. Queries are the same by their
 their name, values by their name.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
 from agent.decision.choice import LEAST, choice_of, objective_of, uses_of
 from agent.decision.context import Context, Prepared, prepare
-from agent.decision.decide import decide_context
+from agent.decision.decide import decide_context, figures_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
-from agent.decision.values import Decision, Request
-from agent.model.model import Model, Query
+from agent.decision.values import Figures, Request
+from agent.model.attributes import Attribute
+from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.counts import heldout_bits
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import Portfolio, Queries, Scope, plan
 from agent.tradeoff.search import greedy_order
-from agent.tradeoff.tables import QueryRows, members, singleton, union
+from agent.tradeoff.tables import Indexes, members, singleton, union
 from agent.tradeoff.utility import HELPS_NOTHING
-
-
-class Level(Struct, frozen=True):
-    """The figures of disclosing ``names``, in the order chosen.
-
-    ``utility_bits``: of the request, or of the average one; ``identifiability``: the chance that
-    one guess finds somebody who disclosed them all; ``people_left``: how many people are expected
-    to agree with somebody in all of them.
-    """
-
-    names: tuple[str, ...]
-    utility_bits: float
-    identifiability: float
-    people_left: float
 
 
 class Addition(Struct, frozen=True):
     """An attribute, and what asking for it adds to asking for the others that are recommended.
 
     ``asked``: whether it is recommended; ``gain_bits``: on the average request, of the queries that
-    it helps; ``queries``: these, the most frequent first; ``identifiability_added``: as in Level;
-    None where there are too many combinations of values to compute it.
+    it helps; ``queries``: these, the most frequent first; ``identifiability_added``: to all that is
+    recommended; None where there are too many combinations of values to compute it.
     """
 
     name: str
@@ -73,108 +60,95 @@ class Design(Struct, frozen=True):
     model: str
     digest: str
     trade_off: float = field(name="lambda")
-    asked: Level
+    asked: Figures
     plan: tuple[str, ...]
-    standing: Level
-    everything: Level
+    standing: Figures
+    everything: Figures
     attributes: tuple[Addition, ...]
-    curve: tuple[Level, ...]
+    curve: tuple[Figures, ...]
 
 
 def recommended(model: Model, trade_off: float) -> tuple[str, ...]:
     """Return what a service should ask for, in the order of the model."""
-    prepared = _prepared(model, trade_off)
-    asked, _ = _asked(prepared)
-    return prepared.names(members(asked.mask))
+    asked, _ = _asked(_prepared(model, trade_off))
+    return tuple(model.attributes[each].name for each in members(asked.mask))
 
 
 def design_of(model: Model, trade_off: float) -> Design:
-    """Return what a service should ask for, and why; UsageError for a lambda that cannot be."""
-    prepared, weights = _prepared(model, trade_off), _weights(model)
-    (found, planned), standing, cache = _asked(prepared), choice_of(prepared), prepared.cache
-    free = tuple((each.name, 0.0) for each in model.attributes)
-    unpriced = _prepared(model, 0.0, free, cache)
-    most, _ = _asked(unpriced, [found.mask])
+    """Return what a service should ask for, and why; UsageError for an invalid lambda."""
+    prepared, weights = _prepared(model, trade_off), shares_of(model)
+    (asked, planned), standing = _asked(prepared), choice_of(prepared).result
+    everything, _ = _asked(_prepared(model, 0.0, prepared.context.cache), [asked.mask])
     objective, anonymity_set = objective_of(prepared, None), prepared.anonymity_set
+    queries = [uses_of(at, model, prepared.context.cache) for at in range(len(weights))]
 
-    def level_of(order: Sequence[int], utility: float) -> Level:
-        mask = union(order)
-        risk = anonymity_set.identifiability(mask, "maxprob", 1)
-        return Level(prepared.names(order), utility, risk, anonymity_set.people_left(mask))
+    def of_plan(portfolio: Portfolio) -> Figures:
+        figures = figures_of(objective, portfolio.mask, prepared)
+        helped = [each.value(use) for each, use in zip(queries, portfolio.uses, strict=True)]
+        bits = float(weights @ helped)
+        return structs.replace(figures, utility=bits, objective=bits - figures.cost)
 
-    def of_plan(portfolio: Portfolio) -> Level:
-        pairs = enumerate(portfolio.uses)
-        bits = np.array([uses_of(at, model, cache).value(use) for at, use in pairs])
-        return level_of([*members(portfolio.mask)], float(weights @ bits))
-
-    by_weight = np.argsort(-weights, kind="stable")
     gains = np.zeros((len(weights), len(model.attributes)))
-    for at, (row, use) in enumerate(zip(gains, found.uses, strict=True)):
-        uses = uses_of(at, model, cache)
+    for row, uses, use in zip(gains, queries, asked.uses, strict=True):
         level, beside = uses.value(use), uses.beside(use, prepared.free & ~use)
         for each in members(prepared.free):
             inside = use & singleton(each)
             row[each] = level - uses.value(use ^ inside) if inside else beside[each] - level
     gains[gains <= LEAST] = 0.0
+    by_weight = np.argsort(-weights, kind="stable")
 
-    def risk_added(attribute: int) -> float | None:
-        own = singleton(attribute)
-        if not objective.feasible(found.mask | own):
-            return None
-        with_it = anonymity_set.identifiability(found.mask | own, "maxprob", 1)
-        return with_it - anonymity_set.identifiability(found.mask & ~own, "maxprob", 1)
+    def addition(at: int, attribute: Attribute) -> Addition:
+        with_it, without = asked.mask | singleton(at), asked.mask & ~singleton(at)
+        risk = None
+        if objective.feasible(with_it):
+            risk = anonymity_set.identifiability(with_it, "maxprob", 1)
+            risk -= anonymity_set.identifiability(without, "maxprob", 1)
+        helped = (model.queries[each].text for each in by_weight if gains[each, at] > 0)
+        bits = float(weights @ gains[:, at])
+        return Addition(attribute.name, with_it == asked.mask, bits, tuple(helped), risk)
 
-    attributes = [
-        Addition(
-            each.name,
-            bool(found.mask & singleton(at)),
-            float(weights @ gains[:, at]),
-            tuple(model.queries[query].text for query in by_weight if gains[query, at] > 0),
-            risk_added(at),
-        )
-        for at, each in enumerate(model.attributes)
-    ]
+    additions = (addition(at, each) for at, each in enumerate(model.attributes))
     order, _ = greedy_order(objective)
-    steps = [order[:count] for count in range(len(order) + 1)]
     return Design(
         model=model.id,
         digest=model.digest,
         trade_off=trade_off,
-        asked=of_plan(found),
-        plan=prepared.names(planned.order),
-        standing=level_of(standing.order, objective.utility(standing.mask)),
-        everything=of_plan(most),
-        attributes=tuple(sorted(attributes, key=lambda each: -each.gain_bits)),
-        curve=tuple(level_of(each, objective.utility(union(each))) for each in steps),
+        asked=of_plan(asked),
+        plan=tuple(model.attributes[each].name for each in planned.order),
+        standing=figures_of(objective, standing.mask, prepared, standing.order),
+        everything=of_plan(everything),
+        attributes=tuple(sorted(additions, key=lambda each: -each.gain_bits)),
+        curve=tuple(
+            figures_of(objective, union(order[:count]), prepared, order[:count])
+            for count in range(len(order) + 1)
+        ),
     )
 
 
-def _prepared(
-    model: Model,
-    trade_off: float,
-    sensitivity: tuple[tuple[str, float], ...] = (),
-    cache: Cache | None = None,
-) -> Prepared:
+def _prepared(model: Model, trade_off: float, free: Cache | None = None) -> Prepared:
+    """Prepare to choose for the average request; ``free``: at no price of any attribute."""
+    sensitivity = tuple((each.name, 0.0) for each in model.attributes if free)
     terms = Terms(mode="standing", trade_off=trade_off, sensitivity=sensitivity)
-    request, cache = Request(""), cache or Cache()
-    return prepare(Context(request, terms, Knowledge(), model, reading=NOTHING, cache=cache))
+    cache = free or Cache()
+    return prepare(Context(Request(""), terms, Knowledge(), model, reading=NOTHING, cache=cache))
 
 
-def _weights(model: Model) -> NDArray[np.float64]:
-    """The share of each query in all requests."""
+def shares_of(model: Model) -> NDArray[np.float64]:
+    """Return the share of each query in all requests."""
     shares: NDArray[np.float64] = model.tables.query_weights / model.tables.query_weights.sum()
     return shares
 
 
 def _asked(prepared: Prepared, starts: Sequence[int] = ()) -> tuple[Portfolio, Portfolio]:
-    """Return what to ask for with what each query uses of it, and the plan that it holds.
+    """Return what to ask for with what each query uses of it, and the plan that it contains.
 
     Planned is for a recipient that knows nothing. What changes with every request is priced like
     the rest: as if one request told all of the plan. ``starts``: sets to grow a plan from, too.
     """
-    model, standing = prepared.model, choice_of(prepared).mask
-    queries = Queries([uses_of(at, model, prepared.cache) for at in range(len(model.queries))])
-    weights = _weights(model).tolist()
+    model, cache = prepared.context.model, prepared.context.cache
+    standing = choice_of(prepared).result.mask
+    queries = Queries([uses_of(at, model, cache) for at in range(len(model.queries))])
+    weights = shares_of(model).tolist()
     prices = DisclosureObjective(HELPS_NOTHING, prepared.anonymity_set, prepared.settings)
     scope = Scope(0, prepared.free, least=LEAST)
     planned = plan(queries, weights, prices, scope, [standing, *starts])
@@ -183,72 +157,45 @@ def _asked(prepared: Prepared, starts: Sequence[int] = ()) -> tuple[Portfolio, P
     return plan(queries, weights, prices, scope._replace(held=held, free=0)), planned
 
 
-Score = Callable[[Collection[str]], float | None]
-
-
-class ComparedModel(Struct, frozen=True):
-    """A model, and the set that is best if every request carries the same."""
-
-    id: str
-    digest: str
-    people: int
-    population_rows: int
-    standing: Level
-
-
-class QueryChange(Struct, frozen=True):
+class QueryChange(Struct, frozen=True, kw_only=True):
     """A query of both models; a pair is before and after.
 
-    ``best``: the best set for a recipient that knows nothing; ``change_bits``: how much more it
-    helps; ``asked``: the share of all requests; ``new_results``: the share of the new rows whose
-    intent the old model lacks; ``kept_bits``: how much the old model's best set, by what that model
-    learned, helps the people of the new one; None where that cannot be told.
+    ``best``: the best set for a recipient that knows nothing; ``share``: of all new requests;
+    ``new_results``: the share of the new rows whose intent the old model lacks; ``kept_bits``: how
+    much the old model's best set, by what that model learned, helps the people of the new one; None
+    where that cannot be told.
     """
 
     query: str
     title: str
-    best: tuple[Level, Level]
+    best: tuple[Figures, Figures]
     change_bits: float
-    prior_entropy_bits: tuple[float, float]
-    heldout_bits: tuple[float | None, float | None]
-    asked: tuple[float, float]
+    share: float
     new_results: float
     kept_bits: float | None
 
     @property
     def gained(self) -> tuple[str, ...]:
         """The attributes that came into the best set."""
-        return tuple(each for each in self.best[1].names if each not in self.best[0].names)
+        return _beyond(self.best[1].names, self.best[0].names)
 
     @property
     def lost(self) -> tuple[str, ...]:
         """The attributes that went from the best set."""
-        return tuple(each for each in self.best[0].names if each not in self.best[1].names)
+        return _beyond(self.best[0].names, self.best[1].names)
 
 
-class AttributeChange(Struct, frozen=True):
-    """An attribute of one of the models or both.
-
-    ``queries``: how many of their queries have it in the best set; ``promised_bits``,
-    ``kept_bits``: what it adds to the old model's best sets on the average new request, as that
-    model predicts it and for the people of the new one.
-    """
-
-    name: str
-    queries: tuple[int, int]
-    promised_bits: float
-    kept_bits: float
-
-
-class Comparison(Struct, frozen=True):
+class Comparison(Struct, frozen=True, kw_only=True):
     """What changed from one model to the next, at one trade-off.
 
+    ``models``: their ids; ``standing``: the sets that are best if every request carries the same;
     ``promised_bits``, ``kept_bits``: how much the old model's best sets help on the average new
     request, as that model predicts it and for the people of the new one; None where no query says.
     """
 
     trade_off: float = field(name="lambda")
-    models: tuple[ComparedModel, ComparedModel]
+    models: tuple[str, str]
+    standing: tuple[Figures, Figures]
     promised_bits: float | None
     kept_bits: float | None
     new_results: float
@@ -259,7 +206,6 @@ class Comparison(Struct, frozen=True):
     other_values: tuple[str, ...]
     no_longer_help: tuple[str, ...]
     help_now: tuple[str, ...]
-    attributes: tuple[AttributeChange, ...]
     queries: tuple[QueryChange, ...]
 
 
@@ -268,174 +214,104 @@ def compare_models(old: Model, new: Model, trade_off: float) -> Comparison:
 
     Queries in order of the size of their change.
     """
-    before, after = (_Side.of(each, trade_off) for each in (old, new))
-    places = {each.text: at for at, each in enumerate(old.queries)}
-    promised, kept = defaultdict[str, float](float), defaultdict[str, float](float)
-    changes = list[QueryChange]()
-    for at, query in enumerate(new.queries):
-        if query.text not in places:
-            continue
-        first = places[query.text]
-        rows, share = _Rows.of(old, new, first, at), float(after.shares[at])
-        decision = before.decisions[query.text]
-        best, score = (_level(decision), _level(after.decisions[query.text])), rows.score
-        helped = score(decision.disclosed)
-        for each in decision.outcomes if helped is not None else ():
-            if each.disclosed:
-                others = [name for name in decision.disclosed if name != each.name]
-                promised[each.name] += share * (each.gain_bits or 0.0)
-                kept[each.name] += share * ((helped or 0.0) - (score(others) or 0.0))
-        asked = float(before.shares[first]), share
-        changes.append(_change(old.queries[first], query, best, asked, (rows, helped)))
+    before, after = (_best_sets(each, trade_off) for each in (old, new))
+    shares, places = shares_of(new), {each.text: at for at, each in enumerate(old.queries)}
+
+    def change(at: int, text: str) -> QueryChange:
+        best = before[text], after[text]
+        new_results, kept = _kept((old, new), (places[text], at), best[0].names)
+        return QueryChange(
+            query=text,
+            title=new.queries[at].title,
+            best=best,
+            change_bits=best[1].utility - best[0].utility,
+            share=float(shares[at]),
+            new_results=new_results,
+            kept_bits=kept,
+        )
+
+    texts = [each.text for each in new.queries]
+    changes = [change(at, text) for at, text in enumerate(texts) if text in places]
     scored = [each for each in changes if each.kept_bits is not None]
-    total = sum(each.asked[1] for each in scored)
+    total = sum(each.share for each in scored)
 
-    def mean(figure: Callable[[QueryChange], float]) -> float | None:
-        return sum(figure(each) * each.asked[1] for each in scored) / total if total else None
+    def mean(figure: Callable[[QueryChange], float | None]) -> float | None:
+        return sum((figure(e) or 0.0) * e.share for e in scored) / total if total else None
 
-    names = [{each.name: each for each in model.attributes} for model in (old, new)]
-    uses = before.uses, after.uses
-    both = [name for name in names[1] if name in names[0]]
+    values = [{each.name: each.values for each in model.attributes} for model in (old, new)]
+    uses = [
+        Counter(n for text in best for n in best[text].names if text) for best in (before, after)
+    ]
+    both = [name for name in values[1] if name in values[0]]
     return Comparison(
         trade_off=trade_off,
-        models=(before.summary, after.summary),
-        promised_bits=mean(lambda each: each.best[0].utility_bits),
-        kept_bits=mean(lambda each: each.kept_bits or 0.0),
+        models=(old.id, new.id),
+        standing=(before[""], after[""]),
+        promised_bits=mean(lambda each: each.best[0].utility),
+        kept_bits=mean(lambda each: each.kept_bits),
         new_results=mean(lambda each: each.new_results) or 0.0,
-        new_queries=tuple(each.text for each in new.queries if each.text not in places),
-        gone_queries=tuple(text for text in places if text not in after.decisions),
-        new_attributes=tuple(name for name in names[1] if name not in names[0]),
-        gone_attributes=tuple(name for name in names[0] if name not in names[1]),
-        other_values=tuple(n for n in both if names[0][n].values != names[1][n].values),
+        new_queries=_beyond(texts, places),
+        gone_queries=_beyond(places, texts),
+        new_attributes=_beyond(values[1], values[0]),
+        gone_attributes=_beyond(values[0], values[1]),
+        other_values=tuple(name for name in both if values[0][name] != values[1][name]),
         no_longer_help=tuple(name for name in both if uses[0][name] and not uses[1][name]),
         help_now=tuple(name for name in both if uses[1][name] and not uses[0][name]),
-        attributes=tuple(
-            AttributeChange(
-                name,
-                (uses[0][name], uses[1][name]),
-                promised[name] / (total or 1.0),
-                kept[name] / (total or 1.0),
-            )
-            for name in dict.fromkeys((*names[0], *names[1]))
-        ),
         queries=tuple(sorted(changes, key=lambda each: -abs(each.change_bits))),
     )
 
 
-def _change(
-    old: Query,
-    new: Query,
-    best: tuple[Level, Level],
-    asked: tuple[float, float],
-    scored: "tuple[_Rows, float | None]",
-) -> QueryChange:
-    """Compare one query; ``scored``: its new rows, and the bits that the old best set keeps."""
-    return QueryChange(
-        query=new.text,
-        title=new.title,
-        best=best,
-        change_bits=best[1].utility_bits - best[0].utility_bits,
-        prior_entropy_bits=(old.prior_entropy_bits, new.prior_entropy_bits),
-        heldout_bits=(old.heldout_bits, new.heldout_bits),
-        asked=asked,
-        new_results=scored[0].new_results,
-        kept_bits=scored[1],
-    )
+def _beyond(names: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that are not among the others, in their order."""
+    others = {*others}
+    return tuple(name for name in names if name not in others)
 
 
-class _Side(NamedTuple):
-    """One of the models: its best sets by query, how many of them have an attribute, the shares."""
-
-    summary: ComparedModel
-    decisions: dict[str, Decision]
-    uses: Counter[str]
-    shares: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, model: Model, trade_off: float) -> "_Side":
-        terms, cache = Terms(trade_off=trade_off, unknown_queries="standing"), Cache()
-
-        def best(text: str, reading: Interpretation) -> Decision:
-            request = Request(text)
-            context = Context(request, terms, Knowledge(), model, reading=reading, cache=cache)
-            return decide_context(context, brief=True)
-
-        decisions = {
-            query.text: best(query.text, Interpretation.exact(at))
-            for at, query in enumerate(model.queries)
-        }
-        standing, rows = _level(best("", NOTHING)), model.population.rows
-        return cls(
-            ComparedModel(model.id, model.digest, round(model.people), rows, standing),
-            decisions,
-            Counter(name for each in decisions.values() for name in each.disclosed),
-            model.tables.query_weights / model.tables.query_weights.sum(),
-        )
+def _best_sets(model: Model, trade_off: float) -> dict[str, Figures]:
+    """Return the best set for each query, by its text; for all of them alike under ''."""
+    terms, cache = Terms(trade_off=trade_off, unknown_queries="standing"), Cache()
+    readings = {each.text: Interpretation.exact(at) for at, each in enumerate(model.queries)}
+    sets = dict[str, Figures]()
+    for text, reading in {"": NOTHING, **readings}.items():
+        request = Request(text)
+        context = Context(request, terms, Knowledge(), model, reading=reading, cache=cache)
+        sets[text] = decide_context(context, brief=True).figures
+    return sets
 
 
-class _Rows(NamedTuple):
-    """The rows of a query in both models, old ones first, with intents numbered alike."""
+def _kept(
+    models: tuple[Model, Model], places: tuple[int, int], names: Sequence[str]
+) -> tuple[float, float | None]:
+    """Test what one model says of a query on the people of another one.
 
-    models: tuple[Model, Model]
-    rows: tuple[QueryRows, QueryRows]
-    intent: NDArray[np.intp]
-    shrinkage: float
-
-    @classmethod
-    def of(cls, old: Model, new: Model, first: int, second: int) -> "_Rows":
-        queries, rows = (
-            (old.queries[first], new.queries[second]),
-            (old.rows(first), new.rows(second)),
-        )
-        numbers: dict[str, int] = {}
-        intents = [
-            np.array([numbers.setdefault(name, len(numbers)) for name in query.intents])[
-                each.intent
-            ]
-            for query, each in zip(queries, rows, strict=True)
+    ``places``: of the query in each. Returns the share of their rows whose intent is new, and how
+    much these attributes help them, in bits, by what the first model's rows teach; None where a
+    model lacks one of the attributes.
+    """
+    pairs = [*zip(models, places, strict=True)]
+    queries, rows = [m.queries[at] for m, at in pairs], [m.rows(at) for m, at in pairs]
+    intent = _numbered([each.intents for each in queries], [each.intent for each in rows])
+    trained = np.arange(len(intent)) < len(rows[0].intent)
+    new_results = 1 - float(np.isin(intent[~trained], intent[trained]).mean())
+    if not names:
+        return new_results, 0.0
+    if any(name not in {each.name for each in m.attributes} for m in models for name in names):
+        return new_results, None
+    columns = []
+    for name in names:
+        indexes = [model.index(name) for model in models]
+        codes = [
+            each.person[each.user, at] if at < m.persons else each.request[:, at - m.persons]
+            for each, m, at in zip(rows, models, indexes, strict=True)
         ]
-        return cls((old, new), rows, np.concatenate(intents), queries[0].shrinkage)
-
-    @property
-    def trained(self) -> NDArray[np.bool_]:
-        """Which rows are of the old model."""
-        return np.arange(len(self.intent)) < len(self.rows[0].user)
-
-    @property
-    def new_results(self) -> float:
-        seen = np.isin(self.intent[~self.trained], self.intent[self.trained])
-        return 1 - float(seen.mean())
-
-    def score(self, names: Collection[str]) -> float | None:
-        """How much these attributes help the new people by what the old ones teach, in bits."""
-        if not names:
-            return 0.0
-        columns = [self._column(name) for name in names]
-        if any(column is None for column in columns):
-            return None
-        _, groups = np.unique(np.array(columns), axis=1, return_inverse=True)
-        return heldout_bits(self.intent, self.trained, self.shrinkage, groups)
-
-    def _column(self, name: str) -> NDArray[np.intp] | None:
-        """The value of an attribute in each row, numbered alike; None where a model lacks it."""
-        numbers: dict[str, int] = {}
-        column = []
-        for model, rows in zip(self.models, self.rows, strict=True):
-            place = next(
-                (at for at, each in enumerate(model.attributes) if each.name == name), None
-            )
-            if place is None:
-                return None
-            values = model.attributes[place].values
-            codes = np.array([numbers.setdefault(value, len(numbers)) for value in values])
-            person = place < model.persons
-            own = (
-                rows.person[rows.user, place] if person else rows.request[:, place - model.persons]
-            )
-            column.append(codes[own])
-        return np.concatenate(column)
+        values = [m.attributes[at].values for m, at in zip(models, indexes, strict=True)]
+        columns.append(_numbered(values, codes))
+    _, groups = np.unique(np.array(columns), axis=1, return_inverse=True)
+    return new_results, heldout_bits(intent, trained, queries[0].shrinkage, groups)
 
 
-def _level(decision: Decision) -> Level:
-    figures = decision.figures
-    return Level(decision.disclosed, figures.utility, figures.identifiability, figures.people_left)
+def _numbered(names: Sequence[Sequence[str]], codes: Sequence[NDArray[Any]]) -> Indexes:
+    """Join codes of several models under common numbers; ``names``: of each model's codes."""
+    numbers: dict[str, int] = {}
+    common = [np.array([numbers.setdefault(n, len(numbers)) for n in each]) for each in names]
+    return np.concatenate([own[each] for own, each in zip(common, codes, strict=True)])

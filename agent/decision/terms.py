@@ -116,11 +116,6 @@ class Terms:
                 _require(0 <= weight < inf, f"the {what} {name}", weight, FINITE)
                 _require(names.count(name) == 1, f"the {what} {name}", "two numbers", "one number")
 
-    @property
-    def plans(self) -> bool:
-        """Whether known queries are decided by a plan, of use where recipients remember."""
-        return self.mode == "planned" and self.memory == "remembers"
-
     def verdict(self, key: str, attribute: str | None = None) -> Verdict | None:
         """Return the rule behind a setting, of an attribute or of all; None without a policy."""
         if self.ruling is None:
@@ -157,13 +152,8 @@ def rulebook(policy: Policy, model: Model, models: Iterable[Model]) -> Rulebook:
     whichever decides. A rule that nearly names an attribute of any of them withholds it.
     """
     every = (model, *models)
-    return rules_on(policy, attributes_of(every, [model]), every)
-
-
-def rules_on(policy: Policy, asked: Attributes, models: Iterable[Model]) -> Rulebook:
-    """Return the same for attributes that are named."""
-    named = (each.name for model in models for each in model.attributes)
-    return Rulebook(with_typo_guard(policy, [*dict.fromkeys((*asked, *named))]), asked)
+    names, asked = (a.name for m in every for a in m.attributes), attributes_of(every, [model])
+    return Rulebook(with_typo_guard(policy, [*dict.fromkeys(names)]), asked)
 
 
 def terms_under(ruling: Ruling, model: Model) -> Terms:

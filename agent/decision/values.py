@@ -208,11 +208,22 @@ class Guarded(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     best_guess: float
 
 
-class Pending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What waits for the user: ``names`` in the order chosen, and the figures with all of them."""
+class Inferred(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a recipient could infer of a guarded attribute from what it holds.
 
-    names: tuple[str, ...]
-    figures: Figures
+    Over the people who specify the attribute. ``bits``: H(V) - H(V|d), how much the recipient
+    knows of it, below 0 where that makes it less certain; ``bits_in_all``: H(V); ``best_guess``:
+    max P(v|d), the chance that its best guess at anybody like the user is right; ``by_chance``:
+    max P(v), that of somebody who holds nothing. Where fewer than 30 people agree with d nothing
+    can be said: then ``bits`` and ``best_guess`` are 0.
+    """
+
+    name: str
+    title: str
+    bits: float
+    bits_in_all: float
+    best_guess: float
+    by_chance: float
 
 
 class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -226,8 +237,9 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ``model``: the id of the model that decided; ``read_as``: what the query means, None where it is
     not understood; ``readings``: all that it may mean, the surest first. ``outcomes``: all
     attributes of the model, in its order; in brief only what is disclosed or waits, where anything
-    is; none where a rule blocks the request, or the query is not known. ``pending``: what is worth
-    disclosing too, but waits for the user. ``guarded``: what is told about each guarded attribute.
+    is; none where a rule blocks the request, or the query is not known. ``pending``: the
+    figures with what is worth disclosing too, but waits for the user. ``guarded``: what is told
+    about each guarded attribute.
 
     ``mode`` to ``trade_off``: the terms of the choice, and ``mode`` how it was made;
     ``evaluations``: the sets at which the objective was computed; ``violations``: how often a gain
@@ -246,7 +258,7 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     readings: tuple[Reading, ...] = ()
     disclosed: tuple[str, ...] = ()
     figures: Figures = field(default_factory=Figures)
-    pending: Pending | None = None
+    pending: Figures | None = None
     outcomes: tuple[Outcome, ...] = ()
     guarded: tuple[Guarded, ...] = ()
     mode: str = ""
@@ -285,7 +297,7 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def waiting(self) -> tuple[str, ...]:
         """The names of what waits for the user, in the order chosen."""
-        return () if self.pending is None else self.pending.names
+        return () if self.pending is None else self.pending.names[len(self.disclosed) :]
 
     @property
     def again(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import TypeVar
 from msgspec import structs
 
 from agent.decision.cache import Cache
-from agent.decision.choice import choice_of, mixed, objective_of
+from agent.decision.choice import choice_of, utility_of
 from agent.decision.context import Context, Prepared, mask_of, prepare
 from agent.decision.decide import decide_context, figures_of, limit_of, outcome_of, read_by
 from agent.decision.knowledge import Holdings, knowledge_in, people_left
@@ -35,7 +35,7 @@ from agent.model.model import Model
 from agent.tradeoff import tradeoff_curve as tradeoff
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.tables import UNSPECIFIED, singleton, union
+from agent.tradeoff.tables import UNSPECIFIED, singleton
 from agent.tradeoff.utility import HELPS_NOTHING
 from policy.hosts import site_of
 from policy.match import Rulebook
@@ -78,11 +78,9 @@ def weigh_steps(
             raise UsageError(what, "add fewer of them, or drop some")
     informed = reading.query is not None or terms.unknown_queries == "standing"
     standing = terms.mode == "standing" or reading.query is None
-    objective = (
-        objective_of(prepared, None if standing else reading)
-        if informed
-        else DisclosureObjective(HELPS_NOTHING, anonymity_set, prepared.settings)
-    )
+    meant = None if standing else reading
+    uses = utility_of(meant, model, context.cache) if informed else HELPS_NOTHING
+    objective = DisclosureObjective(uses, anonymity_set, prepared.settings)
     objective.extensions(mask, ())
     chosen, changed = (_weighed(each, objective, prepared) for each in (base, mask))
     outcomes = {each.name: each for each in decision.outcomes}
@@ -106,7 +104,7 @@ def weigh_steps(
                 held=bool(anonymity_set.known & own),
                 gain_bits=gain,
                 cost_bits=cost,
-                people_left=float(anonymity_set.people_left(with_it)),
+                people_left=min(float(chosen.people), anonymity_set.people_left(with_it)),
             )
         )
     objective.forget()
@@ -150,11 +148,11 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
     for each in tradeoff.grid(terms.trade_off):
         there = replace(
             prepared,
-            terms=replace(terms, trade_off=each),
+            context=replace(context, terms=replace(terms, trade_off=each)),
             settings=replace(prepared.settings, trade_off=each),
         )
         choice = choice_of(there)
-        mask, objective = choice.mask, choice.objective
+        mask, objective = choice.result.mask, choice.objective
         figures[each] = figures_of(objective, mask, there)
         parts, proof = objective.parts(mask), choice.result.proof
         chosen.append(tradeoff.Point(each, each, mask, parts, proof))
@@ -188,10 +186,10 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
 
 def taken(steps: Generator[None, None, T]) -> T:
     """Take all steps, and return what they come to."""
-    found = None
-    while found is None:
-        found = advanced(steps)
-    return found
+    result = None
+    while result is None:
+        result = advanced(steps)
+    return result
 
 
 def advanced(steps: Generator[None, None, T]) -> T | None:
@@ -199,8 +197,8 @@ def advanced(steps: Generator[None, None, T]) -> T | None:
     try:
         next(steps)
     except StopIteration as end:
-        found: T = end.value
-        return found
+        result: T = end.value
+        return result
     return None
 
 
@@ -209,11 +207,12 @@ Codes = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class PastRequest:
-    """One request that was made and what it carried, or a statement that its site forgot.
+    """One request of the past and what it carried, or a statement that its site forgot.
 
     ``at``: when, with a time zone; ``recipient``: a host; ``asked``: the names that it could use,
     None where it did not say; ``disclosed``: names; ``facts``: what they say about the person;
-    ``model``: that decided, None where it is gone, so that the request stays as it was.
+    ``model``: that decided, None where it is no longer installed, so that the request stays as it
+    was.
     """
 
     at: datetime
@@ -257,21 +256,26 @@ def replay(
         if past.forgets or past.model is None:
             tried[pool].add_facts(past.at, site, past.facts)
             continue
-        persons = model.attributes[: model.persons]
-        of_requests = {each.name for each in model.attributes[model.persons :]}
+        before, after = (
+            knowledge_in(each[pool], model, past.at, concepts=concepts, cache=cache)
+            for each in (tried, actual)
+        )
+        codes, persons = own[model.id], [*model.person_codes]
+        per_request = (each.name for each in model.attributes[model.persons :])
         terms = terms_under(ruling, model)
-        terms = replace(terms, available=frozenset(own[model.id].keys() | of_requests))
-        codes = {each.name: own[model.id].get(each.name, UNSPECIFIED) for each in persons}
-        held = knowledge_in(tried[pool], model, past.at, concepts=concepts, cache=cache)
+        terms = replace(terms, available=frozenset({*codes, *per_request}))
+        mine = codes if terms.limits.protect == "me" else None
         request = Request(past.query, past.recipient, past.asked)
-        decides_by_own = codes if terms.limits.protect == "me" else None
-        context = Context(request, terms, held, model, decides_by_own, cache=cache)
+        context = Context(request, terms, before, model, mine, cache=cache)
         decision = decide_context(context, brief=True)
-        sent = {name: codes[name] for name in decision.disclosed if name in codes}
-        tried[pool].add_facts(past.at, site, _meanings(sent, model))
+        sent = {
+            each: codes.get(each, UNSPECIFIED) for each in decision.disclosed if each in persons
+        }
+        attributes = ((each, model.attributes[model.index(each)]) for each in sent)
+        facts = [meaning_of(name, each.values[sent[name]], model) for name, each in attributes]
+        tried[pool].add_facts(past.at, site, facts)
         if decision.disclosed:
             tried[pool].add_query(site, context.meaning)
-        known = knowledge_in(actual[pool], model, past.at, concepts=concepts, cache=cache)
         yield ReplayedRequest(
             at=past.at,
             recipient=ruling.host,
@@ -280,17 +284,12 @@ def replay(
             model=model.id,
             disclosed=past.disclosed,
             would_disclose=decision.disclosed,
-            would_ask=decision.pending.names if decision.pending else (),
+            would_ask=decision.waiting,
             utility_was=bits_of(past.query, past.disclosed, model, cache),
             utility=bits_of(past.query, decision.disclosed, model, cache),
-            people_left_was=people_left(known, model, cache),
-            people_left=people_left(held.with_facts(sent), model, cache),
+            people_left_was=people_left(after, model, cache),
+            people_left=people_left(before.with_facts(sent), model, cache),
         )
-
-
-def _meanings(codes: Codes, model: Model) -> list[Meaning]:
-    attributes = ((model.attributes[model.index(name)], code) for name, code in codes.items())
-    return [meaning_of(each.name, each.values[code], model) for each, code in attributes]
 
 
 def bits_of(query: str, names: Iterable[str], model: Model, cache: Cache | None = None) -> float:
@@ -300,6 +299,5 @@ def bits_of(query: str, names: Iterable[str], model: Model, cache: Cache | None 
     compared.
     """
     cache = cache or Cache()
-    reading = cache.read(model, query)
-    mask = union(model.index(name) for name in names)
-    return 0.0 if reading.query is None else mixed(reading, model, cache).value(mask)
+    reading, mask = cache.read(model, query), mask_of(names, model)
+    return 0.0 if reading.query is None else utility_of(reading, model, cache).value(mask)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from agent.decision.values import Code, CountedAmong, Fact, Reading
+from agent.decision.values import Code, CountedAmong, Fact, Inferred, Reading
 from agent.wire.base import LONGEST_SECRET, Done, Host, Message, Name, Names, Query, Values, masked
 from agent.wire.decide import Carry, EntryNumber
 
@@ -225,23 +225,6 @@ class Recipient(Message, frozen=True, kw_only=True):
     history: list[Moment]
     blocked: bool
     among: CountedAmong | None = None
-
-
-class Inferred(Message, frozen=True, kw_only=True):
-    """What a recipient could infer of a guarded attribute from what it holds.
-
-    ``bits``: how much what it holds tells of it, of ``bits_in_all``, below 0 where it is less
-    certain for that; ``best_guess``: the chance that its best guess at anybody like the user is
-    right, ``by_chance``: that of one who holds nothing. Where fewer than 30 people agree nothing
-    can be said: then ``bits`` and ``best_guess`` are 0.
-    """
-
-    name: str
-    title: str
-    bits: float
-    bits_in_all: float
-    best_guess: float
-    by_chance: float
 
 
 class Held(Message, frozen=True, kw_only=True):

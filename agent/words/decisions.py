@@ -207,7 +207,7 @@ def _helps(decision: Decision) -> Iterator[tuple[str, str]]:
 
 def _pending(decision: Decision) -> Iterator[tuple[str, str]]:
     if decision.pending is not None:
-        more = decision.pending.figures
+        more = decision.pending
         gain = more.utility - decision.figures.utility
         names = listed(titled(decision.waiting, decision.titles))
         yield "waits for you", f"{names}: {brought(gain, more.people_left, expected=True)}"

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from msgspec.structs import replace
 
-from agent.decision.values import CountedAmong
+from agent.decision.values import CountedAmong, Inferred
 from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Word
 from agent.wire.state import (
     Changed,
@@ -17,7 +17,6 @@ from agent.wire.state import (
     Handled,
     Held,
     Implied,
-    Inferred,
     ModelStatus,
     Recipient,
     Status,

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agent import __version__
-from agent.decision.values import CountedAmong, Decision, Figures, Outcome, Pending, Reason, Request
+from agent.decision.values import CountedAmong, Decision, Figures, Outcome, Reason, Request
 from agent.wire.base import Done
 from agent.wire.decide import Allowed, Answer, Line, Summary, Weighed
 from agent.wire.policy import Review, Ruled, Undone
@@ -88,7 +88,7 @@ EXPLAINED = Decision(
     request=Request("weather", "weather.example"),
     disclosed=("region",),
     figures=LEAVES,
-    pending=Pending(names=("hobby",), figures=WITH),
+    pending=WITH,
     outcomes=(
         row("shoe_size", "costs more than it helps", 0.1, 1.5, rule="preset balanced"),
         row("hobby", "waits for you", 0.2, 0.1, rule="ask first"),

@@ -18,7 +18,7 @@ def test_the_object_has_the_figures(run: Run, village: Path) -> None:
     record = run("model", "design", village, "--lambda", "0.1", "--json").record
     made = design_of(read(village), 0.1)
     assert record["asked"]["names"] == [*recommended(read(village), 0.1)] == ["region", "hobby"]
-    assert record["standing"]["utility_bits"] == made.standing.utility_bits
+    assert record["standing"]["utility"] == made.standing.utility
     assert [each["names"] for each in record["curve"]][:2] == [[], ["region"]]
     added = {each["name"]: each for each in record["attributes"]}
     assert (added["region"]["asked"], added["shoe_size"]["asked"]) == (True, False)

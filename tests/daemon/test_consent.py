@@ -64,9 +64,9 @@ def test_a_request_waits_once_per_pool_and_set(office: Office) -> None:
     assert decision.pending is not None
     assert new is not None
     assert (new.id, new.recipient, new.pool) == (1, "www.a.example", "a.example")
-    assert new.names == [*decision.pending.names]
-    assert new.more_bits == decision.pending.figures.utility - decision.figures.utility > 0
-    assert new.people_left == decision.pending.figures.people_left < decision.figures.people
+    assert new.names == [*decision.waiting]
+    assert new.more_bits == decision.pending.utility - decision.figures.utility > 0
+    assert new.people_left == decision.pending.people_left < decision.figures.people
     assert new.prompted
     office.now += timedelta(hours=1)
     assert office.request("a.example")[1] is None
@@ -86,7 +86,7 @@ def test_what_is_denied_neither_leaves_nor_waits(office: Office, lasting: str) -
     office.say(review, "deny", lasting, names=[name], **days)
     assert [each.names for each in office.consent.reviews(office.now)] == [rest]
     decision, _ = office.request("a.example")
-    waiting = decision.pending.names if decision.pending else ()
+    waiting = decision.waiting
     assert name not in {*decision.disclosed, *waiting}
     assert all(name not in each.names for each in office.consent.reviews(office.now))
 
@@ -319,7 +319,7 @@ def override(loose: Office, names: list[str], disclose: str, **more: Any) -> Any
 def fate(loose: Office, host: str, name: str) -> str:
     """Return what becomes of an attribute with one more request of a host."""
     decision, _ = loose.request(host)
-    waiting = decision.pending.names if decision.pending else ()
+    waiting = decision.waiting
     return "leaves" if name in decision.disclosed else "waits" if name in waiting else "stays"
 
 

@@ -10,13 +10,14 @@ from msgspec import structs
 
 from agent.daemon.agent import Agent
 from agent.daemon.model_registry import Keys
+from agent.decision.values import Inferred
 from agent.errors import LockedError, UsageError, VaultError
 from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.wire.base import LATEST_ENTRIES
 from agent.wire.decide import Ask
 from agent.wire.policy import Decided, Word
-from agent.wire.state import Inferred, Moment, ProfileChange
+from agent.wire.state import Moment, ProfileChange
 from agent.words.notices import outcome_of
 from tests.decision.transcripts import HOSTS, POLICIES, QUERIES
 from tests.vault.histories import disclosed

@@ -12,7 +12,7 @@ from agent.vault.disclosure_index import Forgetting
 from agent.wire.decide import Ask
 from agent.wire.state import Forget, Moment, ProfileChange, Recipient
 from policy.hosts import site_of
-from tests.decision.events import Forgotten, Told, knowledge_of
+from tests.decision.histories import Forgotten, Told, knowledge_of
 from tests.decision.transcripts import POLICIES
 from tests.worlds.homes import DEEDS, SOME, Deed, Life
 from tests.worlds.people import (

@@ -349,7 +349,7 @@ def test_a_word_is_used_up_by_the_request_that_it_changes(policy: str, words: Pr
     """By no other: an approval that is sent, a denial of what would wait, any other word."""
     ruling, terms = ruled(f"lambda = 0.01\n{policy}")
     decision = decided(applied(terms, words))
-    waiting = decision.pending.names if decision.pending else ()
+    waiting = decision.waiting
     spent = set()
     for name in FACTS:
         word, now = expected(words, terms, "a.example", name), value_of(terms, name)

@@ -1,20 +1,22 @@
 """Policies, requests of the past and histories, drawn or made by deciding."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
 from agent.decision.decide import decide
+from agent.decision.knowledge import LATEST, WEEK, Knowledge
 from agent.decision.terms import rulebook, terms_under
 from agent.decision.values import Request
 from agent.decision.what_if import Codes, PastRequest
 from agent.model.concepts import Meaning, meaning_of
 from agent.model.model import Model
+from policy.hosts import site_of
 from policy.read import preset, read
 from policy.rules import Policy, Pools
-from tests.decision.events import Told, knowledge_of
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -105,3 +107,54 @@ def lived(
 def meaning(name: str, code: int, model: Model) -> Meaning:
     """Return what a code says about a person."""
     return meaning_of(name, model.attributes[model.index(name)].values[code], model)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A host was told the codes of some person attributes; ``at`` has a time zone.
+
+    ``query``: the query of the model that something was sent with, None for one that it lacks.
+    """
+
+    at: datetime
+    host: str
+    codes: tuple[tuple[str, int], ...]
+    query: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What the recipients with these registered sites were told until then, they link no more."""
+
+    at: datetime
+    sites: frozenset[str]
+
+
+def knowledge_of(
+    events: Iterable[Told | Forgotten],
+    pool: str,
+    pool_of: Callable[[str], str],
+    now: datetime,
+) -> Knowledge:
+    """Return what a pool of recipients holds after these events, in the order they happened.
+
+    Plainly, from the whole list each time, to hold `Holdings` to. ``pool_of``: who remembers what a
+    host is told.
+    """
+    standing: list[Told] = []
+    codes: dict[str, int] = {}
+    recent = 0
+    for event in events:
+        if isinstance(event, Forgotten):
+            standing = [each for each in standing if site_of(each.host) not in event.sites]
+            codes = {name: code for each in standing for name, code in each.codes}
+        elif pool_of(event.host) == pool:
+            new = [name for name, code in event.codes if codes.get(name) != code]
+            standing.append(event)
+            codes.update(event.codes)
+            recent += len(new) if event.at > now - WEEK else 0
+    sites = {site_of(event.host) for event in standing}
+    latest = {site: [e.query for e in standing if site_of(e.host) == site] for site in sites}
+    queries = Counter(query for each in latest.values() for query in each[-LATEST:])
+    heard = tuple(sorted((each, times) for each, times in queries.items() if each is not None))
+    return Knowledge(tuple(sorted(codes.items())), recent, heard)

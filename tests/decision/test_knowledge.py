@@ -14,7 +14,7 @@ from agent.decision.knowledge import LATEST, Holdings, Knowledge, inferred
 from agent.errors import UsageError
 from agent.model.reading import NOTHING, Interpretation
 from policy.hosts import site_of
-from tests.decision.events import Forgotten, Told, knowledge_of
+from tests.decision.histories import Forgotten, Told, knowledge_of
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)

@@ -1,7 +1,7 @@
 """What always leaves, what waits, what is capped: what a policy permits is what happens."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -9,10 +9,8 @@ from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
-from tests.decision.drawn import World, codes, model_of, worlds
-from tests.decision.made import NAMES, PERSONS
+from tests.decision.made import NAMES, PERSONS, World, codes, model_of, worlds
 
-MANY = settings(max_examples=2 * settings().max_examples)
 ROUNDING = 1e-9
 UNKNOWN = "zebra crossing"
 
@@ -34,7 +32,6 @@ def waits(world: World) -> frozenset[str]:
     return (world.terms.ask & open_to(world)) - remembered(world)
 
 
-@MANY
 @given(worlds())
 def test_always_is_always_unless_a_limit_forbids(world: World) -> None:
     """The one that is worth most alone first, each unless a limit forbids it beside those before.
@@ -62,7 +59,6 @@ def test_what_always_leaves_is_sent_again() -> None:
         assert {*decision.disclosed} == {e.name for e in decision.outcomes if e.disclosed}
 
 
-@MANY
 @given(worlds())
 def test_what_waits_does_not_leave(world: World) -> None:
     """It is named where it would be worth it together, beside what leaves, within all limits."""
@@ -70,7 +66,7 @@ def test_what_waits_does_not_leave(world: World) -> None:
     assert not waits(world) & {*decision.disclosed}
     if decision.pending is None:
         return
-    names, figures = decision.pending.names, decision.pending.figures
+    names, figures = decision.waiting, decision.pending
     assert set(names) <= waits(world)
     assert len(set(names)) == len(names) > 0
     assert objective.feasible(world.mask((*decision.disclosed, *names)))
@@ -83,7 +79,6 @@ def test_what_waits_does_not_leave(world: World) -> None:
     assert {reasons[name] for name in names} == {"waits for you"}
 
 
-@MANY
 @given(worlds())
 def test_nobody_is_kept_waiting(world: World) -> None:
     """The answer without asking is the answer where what waits may never leave."""
@@ -95,12 +90,11 @@ def test_nobody_is_kept_waiting(world: World) -> None:
     assert without.pending is None
 
 
-@MANY
 @given(worlds())
 def test_caps_are_kept(world: World) -> None:
     """With what waits as without it, so that saying yes breaks none."""
     limits, decision = world.terms.limits, world.decided()
-    both = decision.disclosed + (decision.pending.names if decision.pending else ())
+    both = decision.disclosed + decision.waiting
     if limits.per_request is not None:
         assert len(both) <= limits.per_request
     if limits.new_per_week is not None:
@@ -118,7 +112,6 @@ def test_nothing_is_nothing(world: World, query: str) -> None:
     assert (decision.code, decision.disclosed, decision.pending) == ("blocked", (), None)
 
 
-@MANY
 @given(worlds())
 def test_who_forgets_is_told_as_a_stranger(world: World) -> None:
     """It decides as for a recipient that holds nothing; what it was told this week still counts."""
@@ -129,7 +122,6 @@ def test_who_forgets_is_told_as_a_stranger(world: World) -> None:
     assert _alike(world.under(memory="forgets").decided(), stranger.decided())
 
 
-@MANY
 @given(worlds())
 def test_an_unknown_query_may_get_the_standing_set(world: World) -> None:
     """The one that a known query gets where everything is decided beforehand."""
@@ -149,7 +141,6 @@ def _alike(one: Decision, other: Decision) -> bool:
     return one == structs.replace(other, request=one.request, **reading)
 
 
-@MANY
 @given(worlds(), st.sampled_from(NAMES[:PERSONS]), st.integers(0, 1))
 def test_protecting_me_keeps_my_own_class(world: World, name: str, more: int) -> None:
     """With anything new, k people are left who are like the user, and none stands out of them.
@@ -159,7 +150,7 @@ def test_protecting_me_keeps_my_own_class(world: World, name: str, more: int) ->
     k = max(1, _like_the_user(world, (name,)) + more)
     mine = world.within(protect="me", k=k, max_violations=0.99)
     decision, limits = mine.decided(), mine.terms.limits
-    both = decision.disclosed + (decision.pending.names if decision.pending else ())
+    both = decision.disclosed + decision.waiting
     for names in (decision.disclosed, both):
         if set(names) - remembered(mine):
             left = _like_the_user(mine, names)
@@ -178,7 +169,6 @@ def _like_the_user(world: World, names: tuple[str, ...]) -> int:
     return int(alike.sum())
 
 
-@MANY
 @given(worlds(), codes())
 def test_protecting_everyone_looks_at_nobody(world: World, other: dict[str, int]) -> None:
     """The user's codes do not matter; protecting the user changes nothing where nothing is kept."""

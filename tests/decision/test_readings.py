@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agent.decision.cache import Cache
-from agent.decision.choice import choice_of, mixed, planned, uses_of
+from agent.decision.choice import choice_of, planned, uses_of, utility_of
 from agent.decision.context import Context, prepare
-from agent.decision.decide import decide, decide_context
+from agent.decision.decide import decide_context
 from agent.decision.knowledge import EPOCH, Holdings, Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
@@ -21,8 +21,7 @@ from agent.model.model import Model
 from agent.model.reading import LEAST, MOST, NOTHING, Candidate, Interpretation
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.utility import Function
-from tests.decision.drawn import World, worlds
-from tests.decision.made import CARDS, NAMES, PERSONS, made_model
+from tests.decision.made import CARDS, NAMES, PERSONS, World, made_model, worlds
 from tests.decision.transcripts import Person, Step, holds
 
 CACHE = Cache()
@@ -61,7 +60,7 @@ def decided(text: Interpretation, terms: Terms, model: Model = MANY, **more: obj
 @given(readings())
 def test_a_text_is_worth_what_its_queries_are(text: Interpretation) -> None:
     """Against the sum over the candidates, for every set; what is none of them adds nothing."""
-    found = mixed(text, MANY, CACHE)
+    found = utility_of(text, MANY, CACHE)
     parts = [(each.probability, uses_of(each.query, MANY, CACHE)) for each in text.candidates]
     for mask in SETS:
         assert found.value(mask) == pytest.approx(sum(p * u.value(mask) for p, u in parts))
@@ -73,16 +72,6 @@ def test_a_text_is_worth_what_its_queries_are(text: Interpretation) -> None:
             assert bits == pytest.approx(found.value(mask | 1 << each), abs=1e-12)
 
 
-@given(readings(), st.floats(0.2, 1.0))
-def test_utility_is_linear_in_the_probabilities(text: Interpretation, factor: float) -> None:
-    """Half as probable, half as useful."""
-    some = tuple(Candidate(each.query, each.probability * factor) for each in text.candidates)
-    less = mixed(replace(text, candidates=some), MANY, CACHE)
-    for mask in SETS:
-        whole = mixed(text, MANY, CACHE).value(mask)
-        assert less.value(mask) == pytest.approx(factor * whole, abs=1e-12)
-
-
 @given(worlds())
 def test_a_certain_reading_is_the_query_itself(world: World) -> None:
     """Bit for bit, and what is remembered for the one is taken for the other."""
@@ -90,7 +79,7 @@ def test_a_certain_reading_is_the_query_itself(world: World) -> None:
     if query is None:
         return
     exact = Interpretation.exact(query)
-    assert mixed(exact, model, CACHE) is uses_of(query, model, CACHE)
+    assert utility_of(exact, model, CACHE) is uses_of(query, model, CACHE)
     told = replace(world.context(), reading=exact)
     assert decide_context(told) == world.decided()
 
@@ -110,7 +99,7 @@ def test_the_best_set_is_that_of_the_mixture(text: Interpretation, metric: str, 
     best = max(plain.value(mask) for mask in SETS if plain.feasible(mask))
     found = decided(text, terms)
     assert found.figures.objective == pytest.approx(best, abs=1e-9)
-    assert plain.value(choice_of(case).mask) == pytest.approx(best, abs=1e-9)
+    assert plain.value(choice_of(case).result.mask) == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize("mode", ["dynamic", "planned"])
@@ -218,11 +207,3 @@ def test_what_is_left_out_says_nothing_however_texts_are_read(mode: str, seed: i
 
     people = sorted({tuple(row) for row in model.population.codes.tolist()})
     assert holds({person: transcript(person) for person in people})
-
-
-def test_the_model_reads_what_is_not_given() -> None:
-    """So that a decision in ten lines needs no reading of its own."""
-    text = MANY.queries[1].text
-    found = decide(Request(text), Terms(), Knowledge(), MANY)
-    assert found.read_as is not None
-    assert (found.read_as.query, found.read_as.probability) == (text, 1)

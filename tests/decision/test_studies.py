@@ -27,8 +27,7 @@ from agent.errors import UsageError
 from agent.model.model import Model
 from agent.tradeoff.tables import QueryRows, subsets, union
 from tests.build import naive
-from tests.decision.drawn import model_of
-from tests.decision.made import NAMES, elsewhere, made_model
+from tests.decision.made import NAMES, elsewhere, made_model, model_of
 
 CACHE = Cache()
 
@@ -50,7 +49,7 @@ def test_the_standing_set_is_what_decide_sends_to_everybody(model: Model, trade_
     terms = Terms(mode="standing", trade_off=trade_off, unknown_queries="standing")
     decision = decide(Request(""), terms, Knowledge(), model)
     assert made.standing.names == decision.disclosed
-    assert made.standing.utility_bits == pytest.approx(decision.figures.utility, abs=ROUNDING)
+    assert made.standing.utility == pytest.approx(decision.figures.utility, abs=ROUNDING)
     assert made.standing.identifiability == decision.figures.identifiability
     assert {*made.asked.names} == {*made.plan, *made.standing.names}
     assert made.asked.names == recommended(model, trade_off)
@@ -70,7 +69,7 @@ def test_what_a_request_uses_is_some_subset_of_what_is_asked_for(
         )
         for query in range(len(model.queries))
     ]
-    assert -ROUNDING <= made.asked.utility_bits <= weights @ best / weights.sum() + ROUNDING
+    assert -ROUNDING <= made.asked.utility <= weights @ best / weights.sum() + ROUNDING
 
 
 @settings(max_examples=20)
@@ -78,7 +77,7 @@ def test_what_a_request_uses_is_some_subset_of_what_is_asked_for(
 def test_not_asking_for_the_others_has_a_price(model: Model, trade_off: float) -> None:
     """What is free of charge helps as much, but for what is too little for a plan."""
     made = design_of(model, trade_off)
-    assert made.everything.utility_bits >= made.asked.utility_bits - LEAST * len(model.attributes)
+    assert made.everything.utility >= made.asked.utility - LEAST * len(model.attributes)
     assert all(one.gain_bits >= other.gain_bits for one, other in pairwise(made.attributes))
     assert {each.name for each in made.attributes} == {each.name for each in model.attributes}
     for each in made.attributes:
@@ -93,14 +92,14 @@ def test_the_curve_grows_by_one_attribute_at_a_time(model: Model, trade_off: flo
     """From nothing to all; who is asked more is never found less often."""
     curve = design_of(model, trade_off).curve
     assert curve[0].names == ()
-    assert curve[0].utility_bits == 0
+    assert curve[0].utility == 0
     assert {*curve[-1].names} == {each.name for each in model.attributes}
     utility = CACHE.mean_utility(model)
     for before, after in pairwise(curve):
         assert after.names[:-1] == before.names
         assert after.identifiability >= before.identifiability - ROUNDING
         value = utility.value(mask(after.names, model))
-        assert after.utility_bits == pytest.approx(value, abs=ROUNDING)
+        assert after.utility == pytest.approx(value, abs=ROUNDING)
 
 
 def test_what_costs_too_much_is_not_asked_for() -> None:
@@ -108,10 +107,15 @@ def test_what_costs_too_much_is_not_asked_for() -> None:
     model = made_model(1, queries=5)
     dear, free = design_of(model, 1e6), design_of(model, 0.0)
     assert dear.asked.names == dear.plan == dear.standing.names == ()
-    assert dear.asked.utility_bits == 0
+    assert dear.asked.utility == 0
     assert {"age", "gender"} <= {*free.asked.names}  # of which the intents are made
-    assert free.asked.utility_bits > 0.1
-    assert dear.everything == free.everything
+    assert free.asked.utility > 0.1
+    one, other = dear.everything, free.everything
+    assert (one.names, one.utility, one.identifiability) == (
+        other.names,
+        other.utility,
+        other.identifiability,
+    )
 
 
 models = st.builds(
@@ -151,9 +155,9 @@ def test_the_best_set_is_what_decide_discloses(model: Model, trade_off: float) -
         decision = decide(Request(change.query), terms, Knowledge(), model)
         assert change.best[0] == change.best[1]
         assert change.best[0].names == decision.disclosed
-        assert change.best[0].utility_bits == decision.figures.utility
+        assert change.best[0].utility == decision.figures.utility
     standing = decide(Request(""), replace(terms, unknown_queries="standing"), Knowledge(), model)
-    assert found.models[0].standing.names == standing.disclosed
+    assert found.standing[0].names == standing.disclosed
 
 
 @settings(max_examples=20)
@@ -181,12 +185,10 @@ def test_a_promise_is_kept_by_the_rows_of_the_new_model(seed: int, other: int, q
 def test_means_are_by_new_request() -> None:
     """Of the queries whose facts both models have; where there is none, nothing can be said."""
     found = compare_models(model_of(1), model_of(2), 0.1)
-    total = sum(each.asked[1] for each in found.queries)
+    total = sum(each.share for each in found.queries)
     assert total == pytest.approx(1)
-    kept = sum((each.kept_bits or 0.0) * each.asked[1] for each in found.queries)
+    kept = sum((each.kept_bits or 0.0) * each.share for each in found.queries)
     assert found.kept_bits == pytest.approx(kept)
-    uses = {name for each in found.queries for name in each.best[0].names}
-    assert {each.name for each in found.attributes if each.queries[0]} == uses
     assert compare_models(model_of(1), elsewhere(model_of(1)), 0.1).kept_bits is None
 
 

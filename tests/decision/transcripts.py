@@ -1,13 +1,17 @@
 """What recipients see of people under a policy, and whether absence says nothing there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+import pytest
+from _pytest.mark.structures import ParameterSet
 
 from agent.model.model import Model
 from tests.decision.made import NAMES, PERSONS, made_model
 
+T = TypeVar("T")
 Person = tuple[int, ...]
 Values = dict[str, int]
 
@@ -110,6 +114,17 @@ POLICIES = {
     "planned": f'mode = "planned"\n{MANY_RULES}',
     "planned for these": f'preset = "generous"\nmode = "planned"\n{LOOSE}{ATTRIBUTES}',
 }
+
+IN_TEST = ("balanced", "many rules", "planned for these")
+
+
+def soaked(cases: Mapping[str, T], some: Collection[str] = IN_TEST) -> list[ParameterSet]:
+    """Return parameters by name, of which only some are not left to the long run."""
+    soak = pytest.mark.soak
+    return [
+        pytest.param(case, id=name, marks=[] if name in some else [soak])
+        for name, case in cases.items()
+    ]
 
 
 PERSON = frozenset(NAMES[:PERSONS])

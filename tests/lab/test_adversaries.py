@@ -27,7 +27,7 @@ from agent.lab.attack.strategies import ANSWERED, PRESETS, SHIPPED, UNSET, Strat
 from agent.model.model import Model
 from policy.match import Rulebook, known
 from policy.read import preset, read
-from tests.decision.events import Told, knowledge_of
+from tests.decision.histories import Told, knowledge_of
 from tests.decision.made import PERSONS, made_model
 from tests.lab.worlds import model, names, others, still
 

@@ -93,7 +93,7 @@ def transcript(
                 people_left=0,
             )
         )
-        waiting = decision.pending.names if decision.pending else ()
+        waiting = decision.waiting
         steps.append(Step(POOL_OF(host), decision.code, waiting, tuple(values.items())))
     return steps
 

@@ -20,8 +20,8 @@ from agent.decision.values import (
     Decision,
     Figures,
     Guarded,
+    Inferred,
     Outcome,
-    Pending,
     Reading,
     Request,
 )
@@ -32,7 +32,6 @@ from agent.wire.state import (
     Handled,
     Held,
     Implied,
-    Inferred,
     ModelStatus,
     Stale,
     ValueChange,
@@ -134,8 +133,9 @@ OFFER = replace(REVIEW, kind="offer", pool="a.example", query="")
 
 def waits(decision: Decision, *names: str) -> Decision:
     """Have attributes wait that bring a quarter of a bit."""
-    more = replace(FIGURES, utility=FIGURES.utility + 0.25, people_left=5.5)
-    return replace(decision, pending=Pending(names=names, figures=more))
+    names = (*decision.disclosed, *names)
+    more = replace(FIGURES, names=names, utility=FIGURES.utility + 0.25, people_left=5.5)
+    return replace(decision, pending=more)
 
 
 def weight(*names: str, left: float = 20.0, **given: Any) -> Figures:  # noqa: ANN401  (of the figures)

@@ -288,12 +288,9 @@ def calibration_finding(calibration: Calibration, note: str) -> StudyFinding:
     pairs, found, near = calibration.pairs, "no fit", False
     wanted = [NEVER if each.wanted_bits is None else each.wanted_bits for each in pairs]
     series = [Series.ranked("bits wanted (made answers)", wanted, "line")]
-    trade_off = calibration.trade_off
-    if trade_off is not None:
+    if (trade_off := calibration.trade_off) is not None:
         label = f"λ times the cost, λ = {trade_off:.2f}"
-        series.append(
-            Series.ranked(label, [trade_off * each.identifiability for each in pairs], "line")
-        )
+        series.append(Series.ranked(label, [trade_off * e.identifiability for e in pairs], "line"))
         off = trade_off / survey.TRADE_OFF - 1
         found = f"λ = {trade_off:.2f} from made answers, off by {off:+.0%}"
         near = abs(off) <= WITHIN
